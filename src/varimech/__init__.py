@@ -1,0 +1,76 @@
+"""Varimech: mechanisms, their motion, and how every result changes when a number of the model changes."""
+
+from .errors import AssemblyError, ModelError, SimulationError, VarimechError
+from .integrators.newmark import Newmark
+from .mechanism import Mechanism
+from .model.parameter import Parameter, Tolerance
+from .model.state import State
+from .results.gradient import Gradient
+from .results.run import Run, load_run
+from .sensitivity.objective import Objective, final, integral
+from .symbols import (
+    absolute,
+    acos,
+    asin,
+    atan,
+    atan2,
+    cos,
+    cosh,
+    cross,
+    dot,
+    exp,
+    log,
+    maximum,
+    minimum,
+    norm,
+    rotation,
+    sign,
+    sin,
+    sinh,
+    sqrt,
+    tan,
+    tanh,
+    vector,
+    where,
+)
+
+__all__ = [
+    "AssemblyError",
+    "Gradient",
+    "Mechanism",
+    "ModelError",
+    "Newmark",
+    "Objective",
+    "Parameter",
+    "Run",
+    "SimulationError",
+    "State",
+    "Tolerance",
+    "VarimechError",
+    "absolute",
+    "acos",
+    "asin",
+    "atan",
+    "atan2",
+    "cos",
+    "cosh",
+    "cross",
+    "dot",
+    "exp",
+    "final",
+    "integral",
+    "load_run",
+    "log",
+    "maximum",
+    "minimum",
+    "norm",
+    "rotation",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "vector",
+    "where",
+]

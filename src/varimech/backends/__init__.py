@@ -1,0 +1,1 @@
+"""Ways to carry out a program of CasADi functions. Knows nothing of mechanisms."""

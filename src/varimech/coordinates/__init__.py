@@ -1,0 +1,1 @@
+"""From a model to its equations of motion: generalised coordinates, constraints, mass matrix, forces and a consistent start."""

@@ -1,0 +1,200 @@
+"""Equations of motion of a model in some set of coordinates.
+
+    M(q) q̈ + Φ_qᵀ λ = Q(q, q̇, t),     Φ(q, t) = 0,     all depending on the parameters ρ.
+
+Coordinates supply the frames of the bodies as functions of q and q̇, and the constraints of their own. Everything else follows here
+by differentiation of the energies and powers that the elements state (Lagrange's equations):
+
+    M = ∂²T/∂q̇²,     Q = Σ (∂w/∂q̇)ᵀ f − ∂V/∂q + ∂T/∂q − (∂²T/∂q̇∂q) q̇
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from ..errors import ModelError
+from ..model.body import Body, Frames
+from ..model.model import Model
+from ..model.state import State
+from ..symbols import SX
+from .guess import Pose
+from .reactions import BodyReactions
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A named block of scalar constraints.
+
+    `at_start` is the form to assemble with, where the algebraic one has spurious solutions (an angle half a turn off);
+    `joints` are the joints (or the driver) it stands for.
+    """
+
+    name: str
+    residuals: SX
+    joints: tuple[str, ...] = ()
+    at_start: SX | None = None
+
+
+@dataclass(frozen=True)
+class Equations:
+    """Symbols and expressions of the equations of motion; see the module for their meaning."""
+
+    model: Model
+    q: SX
+    v: SX
+    a: SX
+    λ: SX
+    ρ: SX
+    t: SX
+    mass: SX
+    blocks: tuple[Constraint, ...]
+    forces: SX
+    force_parts: dict[str, SX]
+    frames: Frames
+    coordinate_names: tuple[str, ...]
+    symmetric: bool
+    """Whether the tangent matrix is: constant mass, and all forces that vary derive from a potential."""
+    from_poses: Callable[[Mapping[Body, Pose]], np.ndarray]
+    """Values of q for given origins and rotations of the bodies, as far as these fit together."""
+
+    @cached_property
+    def constraints(self) -> SX:
+        """Φ(q, ρ, t)."""
+        return ca.vertcat(SX(0, 1), *[b.residuals for b in self.blocks])
+
+    @cached_property
+    def constraint_names(self) -> tuple[str, ...]:
+        """One name for each row of Φ."""
+        names: list[str] = []
+        for block in self.blocks:
+            count = block.residuals.numel()
+            names += [block.name] if count == 1 else [f"{block.name} [{k}]" for k in range(count)]
+        return tuple(names)
+
+    @cached_property
+    def constraint_rate(self) -> SX:
+        """Φ̇ = Φ_q q̇ + Φ_t."""
+        return self.differentiate(self.constraints)
+
+    @cached_property
+    def constraint_acceleration(self) -> SX:
+        """Φ̈ = Φ_q q̈ + (Φ_q q̇)_q q̇ + 2 Φ_qt q̇ + Φ_tt."""
+        return self.differentiate(self.constraint_rate)
+
+    @cached_property
+    def balance(self) -> SX:
+        """M q̈ + Φ_qᵀ λ − Q."""
+        return self.mass @ self.a + ca.jtimes(self.constraints, self.q, self.λ, True) - self.forces
+
+    def differentiate(self, expression: SX) -> SX:
+        """Total time derivative, by the chain rule over q, q̇ and t."""
+        rate = ca.jtimes(expression, self.q, self.v) + ca.jtimes(expression, self.v, self.a)
+        return rate + ca.jtimes(expression, self.t, SX(1))
+
+    @cached_property
+    def state(self) -> State:
+        """The view of the state that objectives and measures are written against."""
+        return State(
+            self.model,
+            self.frames,
+            self.t,
+            self.differentiate,
+            multipliers=dict(zip(self.constraint_names, ca.vertsplit(self.λ), strict=True)) if self.blocks else {},
+            reactions=lambda: self._reactions,
+            coordinates=(self.q, self.v, self.a),
+        )
+
+    @cached_property
+    def _reactions(self) -> BodyReactions:
+        return BodyReactions(self.model, self.frames, self.t, self.state, self.differentiate)
+
+
+def derive(
+    model: Model,
+    q: SX,
+    v: SX,
+    t: SX,
+    frames: Frames,
+    constraints: list[Constraint],
+    names: tuple[str, ...],
+    from_poses: Callable[[Mapping[Body, Pose]], np.ndarray],
+) -> Equations:
+    """Derive the equations of motion from frames and constraints."""
+    kinetic = sum((b.kinetic_energy(frames[b]) for b in model.moving_bodies), SX(0))
+    momentum = ca.gradient(kinetic, v)
+    mass = ca.jacobian(momentum, v)
+    potential, working = _force_parts(model, q, v, frames, t)
+    inertial = ca.gradient(kinetic, q) - ca.jtimes(momentum, q, v)
+    other = sum(working.values(), inertial)
+    symmetric = ca.jacobian(other, ca.vertcat(q, v)).nnz() == 0 and not ca.depends_on(mass, q)
+    blocks = tuple(constraints + _driver_constraints(model, frames, t))
+    count = sum(b.residuals.numel() for b in blocks)
+    return Equations(
+        model,
+        q,
+        v,
+        SX.sym("a", q.numel()),
+        SX.sym("λ", count),
+        model.numbers.vector,
+        t,
+        mass,
+        blocks,
+        sum(potential.values(), other),
+        {name: potential[name] + working.get(name, 0) for name in potential},
+        frames,
+        names,
+        symmetric,
+        from_poses,
+    )
+
+
+def _driver_constraints(model: Model, frames: Frames, t: SX) -> list[Constraint]:
+    return [
+        Constraint(d.name, d.residuals(frames, t), (d.name,), d.measure.difference(frames, d.motion(t)))
+        for d in model.drivers.values()
+    ]
+
+
+def _force_parts(model: Model, q: SX, v: SX, frames: Frames, t: SX) -> tuple[dict[str, SX], dict[str, SX]]:
+    """Generalised force of each element, by name: the part that derives from a potential, and the part that does work."""
+    state = State(model, frames, t, lambda x: _rate_without_acceleration(x, q, v, t))
+    weight = sum((b.mass * ca.dot(model.gravity, frames[b].position(b.com)) for b in model.moving_bodies), SX(0))
+    potential, working = {"gravity": ca.gradient(weight, q)}, {}
+    for force in model.forces.values():
+        potential[force.name] = -ca.gradient(force.potential_energy(frames), q)
+        for rate, effort in force.efforts(frames, state):
+            model.numbers.check_symbols(effort, f"force {force.name!r}", (q, v, t))
+            working[force.name] = working.get(force.name, 0) + ca.jtimes(rate, v, effort, True)
+    return potential, working
+
+
+def _rate_without_acceleration(expression: SX, q: SX, v: SX, t: SX) -> SX:
+    if ca.depends_on(expression, v):
+        raise ModelError("a force may not depend on accelerations: they are only known after the forces")
+    return ca.jtimes(expression, q, v) + ca.jtimes(expression, t, SX(1))
+
+
+def check_connected(model: Model) -> None:
+    """Every body needs a path of joints to the ground, or must say that it floats."""
+    if not model.moving_bodies:
+        raise ModelError(f"mechanism {model.name!r} has no bodies; add one with body(…) or bar(…)")
+    reached: set[Body] = {model.ground} | {b for b in model.moving_bodies if b.floating}
+    grown = True
+    while grown:
+        grown = False
+        for joint in model.joints.values():
+            first, second = joint.bodies
+            if (first in reached) != (second in reached):
+                reached |= {first, second}
+                grown = True
+    loose = [b.name for b in model.moving_bodies if b not in reached]
+    if loose:
+        names = ", ".join(repr(n) for n in loose)
+        raise ModelError(
+            f"no path of joints connects {names} to the ground; add the missing joint, or floating=True if that is meant"
+        )

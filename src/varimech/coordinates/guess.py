@@ -1,0 +1,177 @@
+"""A first guess of where all bodies are: they are hung one after another on the joints that lead from the ground."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model.body import Body, Point
+from ..model.conditions import Coincident, SameOrientation
+from ..model.joints import Joint
+from ..model.measures import Coordinate, Slide, Turn
+from ..model.model import Model
+from ..model.start import HeldMeasure, HeldOrientation, Start
+from ..symbols import SX
+
+Pose = tuple[np.ndarray, np.ndarray]
+"""Origin and rotation matrix, as numbers."""
+
+
+def guess_poses(model: Model, start: Start, parameters: np.ndarray) -> dict[Body, Pose]:
+    """Origin and rotation of every body, consistent with the start along a tree of joints."""
+    return _Guess(model, start, parameters).poses
+
+
+@dataclass
+class _Held:
+    """What the start says, as numbers, sorted by what it is said of."""
+
+    turns: dict[tuple[Body, Body], float]
+    slides: dict[Point, float]
+    rotations: dict[Body, np.ndarray]
+    positions: dict[Point, np.ndarray]
+
+
+class _Guess:
+    def __init__(self, model: Model, start: Start, parameters: np.ndarray):
+        self.model = model
+        self.parameters = parameters
+        self.held = self._read(start)
+        n = model.dimension
+        self.poses: dict[Body, Pose] = {model.ground: (np.zeros(n), np.eye(n))}
+        while len(self.poses) < len(model.bodies):
+            joint = next((j for j in model.joints.values() if self._reaches_one_more(j)), None)
+            if joint is not None:
+                self._hang(joint)
+            else:
+                self._place_loose(next(b for b in model.moving_bodies if b not in self.poses))
+
+    def _reaches_one_more(self, joint: Joint) -> bool:
+        first, second = joint.bodies
+        return (first in self.poses) != (second in self.poses)
+
+    def _number(self, expression: SX) -> np.ndarray:
+        value = self.model.numbers.evaluate(expression, self.parameters)
+        return value if value.shape[1] > 1 else value.ravel()
+
+    def _read(self, start: Start) -> _Held:
+        held = _Held({}, {}, {}, {})
+        for body, rotation in start.near_rotation.items():
+            held.rotations[body] = self._number(rotation)
+        for point, position in start.near_position.items():
+            held.positions[point] = self._number(position)
+        for hold in start.holds:
+            if isinstance(hold, HeldOrientation):
+                held.rotations[hold.body] = self._number(hold.orientation)
+            elif isinstance(hold, HeldMeasure):
+                self._read_measure(held, hold)
+        for driver in self.model.drivers.values():
+            at_start = float(self._number(driver.motion(SX(0)))[0])
+            self._read_measure(held, HeldMeasure(driver.name, driver.measure, SX(at_start), SX(0)))
+        return held
+
+    def _read_measure(self, held: _Held, hold: HeldMeasure) -> None:
+        value, measure = float(self._number(hold.at)[0]), hold.measure
+        if isinstance(measure, Turn):
+            held.turns[measure.first, measure.second] = value
+            if self.model.dimension == 2 and measure.first.is_ground:
+                held.rotations[measure.second] = _planar(value)
+        elif isinstance(measure, Slide):
+            held.slides[measure.second] = value
+        elif isinstance(measure, Coordinate):
+            # components that are not held stay at zero until the assembly moves them
+            position = held.positions.setdefault(measure.point, np.zeros(self.model.dimension))
+            position += value * self._number(measure.direction)
+
+    def _hang(self, joint: Joint) -> None:
+        first, second = joint.bodies
+        forward = first in self.poses
+        parent, child = (first, second) if forward else (second, first)
+        data = joint.data
+        parent_point, child_point = (data.first, data.second) if forward else (data.second, data.first)
+        o, R = self.poses[parent]
+        place = o + R @ self._number(parent_point.local)
+        if forward and data.second in self.held.slides and data.first_axis is not None:
+            place = place + R @ self._number(data.first_axis.direction) * self.held.slides[data.second]
+        elif not any(isinstance(c, Coincident) for c in joint.conditions):
+            place = self._where(child_point, place)
+        self._place(child, child_point, place, self._orientation(joint, parent, child, forward, R))
+
+    def _orientation(self, joint: Joint, parent: Body, child: Body, forward: bool, R: np.ndarray) -> np.ndarray:
+        if child in self.held.rotations:
+            return self.held.rotations[child]
+        relative = np.eye(self.model.dimension)
+        data = joint.data
+        if any(isinstance(c, SameOrientation) for c in joint.conditions) and data.relative is not None:
+            relative = self._number(data.relative)
+        angle = self.held.turns.get(joint.bodies, 0.0)
+        turn = joint.turn
+        if turn is not None and self.model.dimension == 2:
+            relative = relative @ _planar(angle)
+        elif turn is not None and data.first_axis is not None and data.second_axis is not None:
+            a, b = (self._triad(x.normals, x.direction) for x in (data.first_axis, data.second_axis))
+            relative = a @ _about_last_axis(angle) @ b.T
+        elif turn is None and data.first_axis is not None and data.second_axis is not None and joint.kind == "universal":
+            a = self._triad(data.first_axis.normals, data.first_axis.direction)
+            b = self._triad((data.second_axis.direction, data.second_axis.normals[0]), data.second_axis.normals[1])
+            relative = a @ b.T
+        return R @ (relative if forward else relative.T)
+
+    def _triad(self, normals: tuple[SX, ...], direction: SX) -> np.ndarray:
+        return np.column_stack([self._number(x) for x in (*normals, direction)])
+
+    def _place(self, body: Body, anchor: Point, place: np.ndarray, R: np.ndarray) -> None:
+        """Put the anchor at its place; where another point's position is given, swing the body towards it."""
+        s = self._number(anchor.local)
+        if body not in self.held.rotations:
+            for point in body.points.values():
+                target = self._where(point, None)
+                arm = self._number(point.local) - s
+                if target is not None and point is not anchor and np.linalg.norm(arm) > 0:
+                    R = _swing(R @ arm, target - place) @ R
+                    break
+        self.poses[body] = (place - R @ s, R)
+
+    def _place_loose(self, body: Body) -> None:
+        R = self.held.rotations.get(body, np.eye(self.model.dimension))
+        for point in body.points.values():
+            if (target := self._where(point, None)) is not None:
+                self.poses[body] = (target - R @ self._number(point.local), R)
+                return
+        self.poses[body] = (np.zeros(self.model.dimension), R)
+
+    def _where(self, point: Point, default: np.ndarray | None) -> np.ndarray | None:
+        """The given position of a point, or of one with the same name that a joint puts at the same place."""
+        if point in self.held.positions:
+            return self.held.positions[point]
+        for other, position in self.held.positions.items():
+            if other.name == point.name and other.name != "com" and self.model.joined([other, point]):
+                return position
+        return default
+
+
+def _planar(angle: float) -> np.ndarray:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s], [s, c]])
+
+
+def _about_last_axis(angle: float) -> np.ndarray:
+    R = np.eye(3)
+    R[:2, :2] = _planar(angle)
+    return R
+
+
+def _swing(source: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The smallest rotation that turns one direction into another."""
+    lengths = np.linalg.norm(source) * np.linalg.norm(target)
+    if lengths == 0:
+        return np.eye(source.size)
+    c = float(source @ target) / lengths
+    if source.size == 2:
+        return _planar(np.arctan2(source[0] * target[1] - source[1] * target[0], source @ target))
+    axis = np.cross(source, target) / lengths
+    if np.linalg.norm(axis) < 1e-12:
+        return np.eye(3)
+    K = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
+    return np.eye(3) + K + K @ K / (1 + c)

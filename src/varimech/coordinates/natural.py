@@ -1,0 +1,322 @@
+"""Natural coordinates: points and vectors of the bodies themselves, shared where joints make them coincide.
+
+Each body has a basis: an origin point X₀ and one (plane) or three (space) vectors b, either differences X_k − X₀ to other points or
+vectors in their own right. With the constant local components S of these vectors the body's frame is linear in them,
+
+    R = B S⁻¹,     o = X₀ − R s₀,
+
+so the mass matrix is constant, and rigidity is quadratic:  bᵢ·bⱼ − dᵢ·dⱼ = 0  (d: local vectors; scaled to units of length).
+Points and axes that a joint makes coincide are one node, used by both bodies, so that such a joint needs no equation at all.
+A node beyond a body's basis is a linear combination of it and is eliminated; only where elimination would run in a circle is it kept
+as an equation.
+
+J. García de Jalón and E. Bayo, Kinematic and Dynamic Simulation of Multibody Systems, Springer 1994, chapters 2 and 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import casadi as ca
+import numpy as np
+
+from ..model.body import Body
+from ..model.conditions import Shared
+from ..model.frame import Frame
+from ..model.model import Model
+from ..symbols import SX
+from .equations import Constraint, Equations, check_connected, derive
+from .guess import Pose
+
+MINIMUM_SINE = 0.05
+"""A node is used as a basis vector only if it leaves the span of the others by at least this sine."""
+
+
+@dataclass(eq=False)
+class Node:
+    """A point or vector: constant (on the ground), free (with coordinates of its own) or derived from a body's basis."""
+
+    is_point: bool
+    label: str
+    places: dict[Body, SX] = field(default_factory=dict)
+    joints: list[str] = field(default_factory=list)
+    derived_from: Body | None = None
+    offset: int | None = None
+    """Where its coordinates start in q, if it is free."""
+
+    @property
+    def constant(self) -> bool:
+        """Whether it is fixed to the ground."""
+        return any(b.is_ground for b in self.places)
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The nodes that carry a body: an origin and vectors (a point stands for its difference to the origin)."""
+
+    origin: Node
+    vectors: tuple[Node, ...]
+
+
+def natural_equations(model: Model) -> Equations:
+    """The equations of motion of a model in natural coordinates."""
+    check_connected(model)
+    return _Builder(model).equations()
+
+
+class _Builder:
+    def __init__(self, model: Model):
+        self.model = model
+        self.nodes: list[Node] = []
+        self.extra: list[tuple[Node, Body, SX]] = []
+        self.bases: dict[Body, Basis] = {}
+        self._share_nodes()
+        for body in model.moving_bodies:
+            self.bases[body] = self._choose_basis(body)
+        self._eliminate()
+        self._number()
+
+    def equations(self) -> Equations:
+        constraints = self._rigidity() + self._circular() + self._unshared()
+        return derive(self.model, self.q, self.v, SX.sym("t"), self.frames, constraints, tuple(self.names), self._from_poses)
+
+    # which points and vectors coincide
+
+    def _share_nodes(self) -> None:
+        for joint in self.model.joints.values():
+            for condition in joint.conditions:
+                for shared in condition.shares():
+                    self._merge(joint.name, shared)
+
+    def _merge(self, joint: str, shared: Shared) -> None:
+        first = self._node_at(shared.is_point, shared.first, shared.first_local)
+        second = self._node_at(shared.is_point, shared.second, shared.second_local)
+        if first is None and second is None:
+            first = Node(shared.is_point, joint)
+            self.nodes.append(first)
+        node = first or second
+        assert node is not None
+        if first is not None and second is not None and first is not second:
+            self._absorb(first, second)
+        for body, local in ((shared.first, shared.first_local), (shared.second, shared.second_local)):
+            self._place(node, body, local)
+        node.joints.append(joint)
+
+    def _absorb(self, keep: Node, gone: Node) -> None:
+        self.nodes.remove(gone)
+        for body, local in gone.places.items():
+            self._place(keep, body, local)
+        keep.joints += gone.joints
+        self.extra = [(keep if n is gone else n, b, s) for n, b, s in self.extra]
+
+    def _place(self, node: Node, body: Body, local: SX) -> None:
+        if body not in node.places:
+            node.places[body] = local
+        elif not _same(node.places[body], local):
+            self.extra.append((node, body, local))
+
+    def _node_at(self, is_point: bool, body: Body, local: SX) -> Node | None:
+        for node in self.nodes:
+            if node.is_point == is_point and body in node.places and _same(node.places[body], local):
+                return node
+        return None
+
+    # which of them carry a body
+
+    def _choose_basis(self, body: Body) -> Basis:
+        mine = [n for n in self.nodes if body in n.places]
+        points = [n for n in mine if n.is_point]
+        origin = points[0] if points else self._fresh(body, True, body.com, f"{body.name}.com")
+        local = {n: self._value(n.places[body]) for n in mine}
+        start = self._value(origin.places[body])
+        candidates = {n: local[n] - start if n.is_point else local[n] for n in mine if n is not origin}
+        chosen: list[Node] = []
+        span: list[np.ndarray] = []
+        wanted = 1 if body.dimension == 2 else 3
+        while len(chosen) < wanted:
+            node, rest = max(
+                ((n, _outside(d, span)) for n, d in candidates.items() if n not in chosen),
+                key=lambda item: (float(np.linalg.norm(item[1])) > MINIMUM_SINE, item[0].is_point, np.linalg.norm(item[1])),
+                default=(None, np.zeros(0)),
+            )
+            if node is None or np.linalg.norm(rest) < MINIMUM_SINE:
+                rest = max((_outside(e, span) for e in np.eye(body.dimension)), key=lambda r: float(np.linalg.norm(r)))
+                direction = rest / np.linalg.norm(rest)
+                node = self._fresh(body, False, SX(direction), f"{body.name}.{'uvw'[len(chosen)]}")
+                candidates[node] = direction
+            chosen.append(node)
+            unit = _outside(candidates[node], span)
+            span.append(unit / np.linalg.norm(unit))
+        return Basis(origin, tuple(chosen))
+
+    def _fresh(self, body: Body, is_point: bool, local: SX, label: str) -> Node:
+        node = Node(is_point, label, {body: local})
+        self.nodes.append(node)
+        return node
+
+    def _value(self, local: SX) -> np.ndarray:
+        return self.model.numbers.evaluate(ca.densify(local)).ravel()
+
+    # which of them follow from others
+
+    def _eliminate(self) -> None:
+        self.kept: list[tuple[Node, Body, SX]] = list(self.extra)
+        for body, basis in self.bases.items():
+            for node in self.nodes:
+                if body not in node.places or node is basis.origin or node in basis.vectors:
+                    continue
+                free = not node.constant and node.derived_from is None
+                if free and not self._needs(body, node):
+                    node.derived_from = body
+                else:
+                    self.kept.append((node, body, node.places[body]))
+
+    def _needs(self, body: Body, node: Node) -> bool:
+        """Whether the body's frame depends on the node."""
+        basis = self.bases[body]
+        for part in (basis.origin, *basis.vectors):
+            if part is node or (part.derived_from is not None and self._needs(part.derived_from, node)):
+                return True
+        return False
+
+    # coordinates and frames
+
+    def _number(self) -> None:
+        n, size = self.model.dimension, 0
+        self.names: list[str] = []
+        for node in self.nodes:
+            if not node.constant and node.derived_from is None:
+                node.offset = size
+                size += n
+                self.names += [f"{node.label}.{c}" for c in "xyz"[:n]]
+        self.q, self.v = SX.sym("q", size), SX.sym("v", size)
+        self.frames: dict[Body, Frame] = {self.model.ground: self.model.ground_frame()}
+        for body in self.model.moving_bodies:
+            self._frame(body)
+
+    def _frame(self, body: Body) -> Frame:
+        if body not in self.frames:
+            s0, S = self._locals(body)
+            X0, B = self._basis_values(body, rate=False)
+            Ẋ0, Ḃ = self._basis_values(body, rate=True)
+            R, Ṙ = _rotation(B, S), _rotation(Ḃ, S)
+            points = [n for n in (self.bases[body].origin, *self.bases[body].vectors) if n.is_point]
+            known = [(n.places[body], self._node_value(n, False), self._node_value(n, True)) for n in points]
+            self.frames[body] = Frame(X0 - R @ s0, R, Ẋ0 - Ṙ @ s0, Ṙ, tuple(known))
+        return self.frames[body]
+
+    def _locals(self, body: Body) -> tuple[SX, SX]:
+        basis = self.bases[body]
+        s0 = basis.origin.places[body]
+        vectors = [n.places[body] - s0 if n.is_point else n.places[body] for n in basis.vectors]
+        return s0, ca.horzcat(*vectors)
+
+    def _basis_values(self, body: Body, *, rate: bool) -> tuple[SX, SX]:
+        basis = self.bases[body]
+        X0 = self._node_value(basis.origin, rate)
+        vectors = [self._node_value(n, rate) - X0 if n.is_point else self._node_value(n, rate) for n in basis.vectors]
+        return X0, ca.horzcat(*vectors)
+
+    def _node_value(self, node: Node, rate: bool) -> SX:
+        n = self.model.dimension
+        if node.constant:
+            return SX.zeros(n) if rate else ca.densify(node.places[self.model.ground])
+        if node.derived_from is not None:
+            return self._at(node, node.derived_from, node.places[node.derived_from], rate)
+        assert node.offset is not None
+        return (self.v if rate else self.q)[node.offset : node.offset + n]
+
+    def _at(self, node: Node, body: Body, local: SX, rate: bool = False) -> SX:
+        frame = self.frames[body] if body.is_ground else self._frame(body)
+        if node.is_point:
+            return frame.velocity(local) if rate else frame.position(local)
+        return (frame.rotation_rate if rate else frame.rotation) @ local
+
+    def _from_poses(self, poses: Mapping[Body, Pose]) -> np.ndarray:
+        q = np.zeros(self.q.numel())
+        for node in self.nodes:
+            if node.offset is not None:
+                body, local = next(iter(node.places.items()))
+                o, R = poses[body]
+                s = R @ self._value(local)
+                q[node.offset : node.offset + s.size] = o + s if node.is_point else s
+        return q
+
+    # what remains as equations
+
+    def _rigidity(self) -> list[Constraint]:
+        found: list[Constraint] = []
+        seen: dict[frozenset[tuple[Node, ...]], list[float]] = {}
+        for body, basis in self.bases.items():
+            _, S = self._locals(body)
+            _, B = self._basis_values(body, rate=False)
+            joints = tuple(j for n in (basis.origin, *basis.vectors) for j in n.joints)
+            for i in range(S.shape[1]):
+                for j in range(i, S.shape[1]):
+                    product = ca.dot(S[:, i], S[:, j])
+                    if not ca.depends_on(ca.horzcat(B[:, i], B[:, j]), self.q):
+                        continue  # fixed to the ground; a misfit shows in the body's other equations
+                    key = frozenset({_vector_key(basis, i), _vector_key(basis, j)})
+                    value = float(self._value(product)[0])
+                    if any(np.isclose(value, other, rtol=1e-12, atol=1e-14) for other in seen.setdefault(key, [])):
+                        continue  # two bodies that share both vectors say the same
+                    seen[key].append(value)
+                    scale = ca.sqrt(ca.sqrt(ca.sumsqr(S[:, i]) * ca.sumsqr(S[:, j]))) * (2 if i == j else 1)
+                    residual = (ca.dot(B[:, i], B[:, j]) - product) / scale
+                    found.append(Constraint(f"rigidity of {body.name}{_pair_label(basis, i, j)}", residual, joints))
+        return found
+
+    def _circular(self) -> list[Constraint]:
+        return [
+            Constraint(
+                f"joint {node.joints[0] if node.joints else node.label} on {body.name}",
+                self._at(node, body, local) - self._node_value(node, False),
+                tuple(node.joints),
+            )
+            for node, body, local in self.kept
+        ]
+
+    def _unshared(self) -> list[Constraint]:
+        found = []
+        for joint in self.model.joints.values():
+            rows = [c.residuals(self.frames) for c in joint.conditions if not c.shares()]
+            if rows:
+                found.append(Constraint(f"joint {joint.name}", ca.vertcat(*rows), (joint.name,)))
+        return found
+
+
+def _rotation(B: SX, S: SX) -> SX:
+    """R = B S⁻¹; in the plane from one vector b and its local components d."""
+    if S.shape[0] == 3:
+        return B @ ca.inv(S)
+    b, d = B, S
+    square = ca.sumsqr(d)
+    c = (b[0] * d[0] + b[1] * d[1]) / square
+    s = (b[1] * d[0] - b[0] * d[1]) / square
+    return ca.vertcat(ca.horzcat(c, -s), ca.horzcat(s, c))
+
+
+def _outside(vector: np.ndarray, span: list[np.ndarray]) -> np.ndarray:
+    """The part of a direction outside the span of orthonormal vectors; zero for a zero vector."""
+    length = float(np.linalg.norm(vector))
+    rest = vector / length if length > 0 else np.zeros_like(vector)
+    for unit in span:
+        rest = rest - (unit @ rest) * unit
+    return rest
+
+
+def _same(first: SX, second: SX) -> bool:
+    return first is second or bool(ca.is_equal(ca.densify(first), ca.densify(second), 8))
+
+
+def _vector_key(basis: Basis, k: int) -> tuple[Node, ...]:
+    node = basis.vectors[k]
+    return (basis.origin, node) if node.is_point else (node,)
+
+
+def _pair_label(basis: Basis, i: int, j: int) -> str:
+    if len(basis.vectors) == 1:
+        return ""
+    names = [f"{basis.origin.label}–{n.label}" if n.is_point else n.label for n in (basis.vectors[i], basis.vectors[j])]
+    return f" ({names[0]})" if i == j else f" ({names[0]} · {names[1]})"

@@ -1,0 +1,238 @@
+"""A consistent start: positions that assemble, velocities and accelerations that belong to them, and how all of it depends on ρ.
+
+With the held measures D(q, ρ) = 0 beside the constraints, and everything at t = 0,
+
+    positions      Φ(q, ρ) = 0,                     D(q, ρ) = 0          (Gauss–Newton from a first guess)
+    velocities     Φ̇(q, q̇, ρ) = 0,                  Ḋ(q, q̇, ρ) = 0
+    accelerations  M q̈ + Φ_qᵀ λ = Q,                Φ̈(q, q̇, q̈, ρ) = 0
+
+Each line is F(x; earlier, ρ) = 0 for its own unknowns x, so its derivative follows from F_x x' = −(F_earlier earlier' + F_ρ): exact,
+with least-norm multipliers where constraints are redundant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ..errors import AssemblyError, ModelError
+from ..model.start import Start
+from ..symbols import SX
+from .equations import Equations
+from .gaps import describe_gaps
+from .guess import guess_poses
+
+CLOSED = 1e-10
+"""Largest residual of an assembled mechanism (m or rad), relative to its size."""
+RANK = 1e-9
+"""Singular values below this share of the largest count as zero."""
+ATTEMPTS = 12
+"""Guesses tried (the first as given, the others disturbed) before a mechanism is said not to assemble."""
+
+
+@dataclass(frozen=True)
+class InitialState:
+    """Consistent q, q̇, q̈ and λ at t = 0."""
+
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    λ: np.ndarray
+
+    @property
+    def packed(self) -> np.ndarray:
+        """All four in one vector."""
+        return np.concatenate([self.q, self.v, self.a, self.λ])
+
+
+class _Level:
+    """One line of the system above: residuals F in unknowns x, given what came before."""
+
+    def __init__(self, residuals: SX, unknowns: SX, earlier: SX, ρ: SX, t: SX):
+        inputs = [unknowns, earlier, ρ]
+        F = ca.densify(ca.substitute(residuals, t, 0))
+        self.residuals = ca.Function("F", inputs, [F])
+        self.jacobian = ca.Function("F_x", inputs, [ca.densify(ca.jacobian(F, unknowns))])
+        self.partials = ca.Function("F_p", inputs, [ca.densify(ca.jacobian(F, ca.vertcat(earlier, ρ)))])
+
+    def solve_linear(self, size: int, earlier: np.ndarray, ρ: np.ndarray) -> np.ndarray:
+        """The unknowns, where F is linear in them."""
+        zero = np.zeros(size)
+        return _least_squares(np.array(self.jacobian(zero, earlier, ρ)), -_column(self.residuals(zero, earlier, ρ)))
+
+    def sensitivity(self, x: np.ndarray, earlier: np.ndarray, ρ: np.ndarray, given: np.ndarray) -> np.ndarray:
+        """x' from the derivatives of what came before and of ρ (`given`, one column a parameter)."""
+        partials = np.array(self.partials(x, earlier, ρ))
+        return _least_squares(np.array(self.jacobian(x, earlier, ρ)), -partials @ given)
+
+
+class StartSolver:
+    """Finds the start of a mechanism and its derivatives, for any values of the parameters."""
+
+    def __init__(self, equations: Equations):
+        self.equations = e = equations
+        self.model = e.model
+        self.start = e.model.start_conditions or Start()
+        holds = self.start.holds
+        held = ca.vertcat(SX(0, 1), *[h.deviation(e.frames) for h in holds])
+        held_rates = ca.vertcat(SX(0, 1), *[h.rate_deviation(e.frames) for h in holds])
+        assembled = [b.residuals if b.at_start is None else b.at_start for b in e.blocks]
+        nothing = SX(0, 1)
+        self._positions = _Level(ca.vertcat(*assembled, held), e.q, nothing, e.ρ, e.t)
+        self._velocities = _Level(ca.vertcat(e.constraint_rate, held_rates), e.v, e.q, e.ρ, e.t)
+        self._accelerations = _Level(
+            ca.vertcat(e.balance, e.constraint_acceleration), ca.vertcat(e.a, e.λ), ca.vertcat(e.q, e.v), e.ρ, e.t
+        )
+        self._mass = ca.Function("M", [e.q, e.ρ], [ca.densify(e.mass)])
+        driven = {d.name for d in e.model.drivers.values()}
+        structure = ca.vertcat(SX(0, 1), *[b.residuals for b in e.blocks if not driven & set(b.joints)])
+        jacobian = ca.densify(ca.substitute(ca.jacobian(structure, e.q), e.t, 0))
+        self._structure = ca.Function("structure", [e.q, e.ρ], [jacobian])
+        self._held = held.numel()
+
+    def solve(self, ρ: np.ndarray) -> InitialState:
+        """The start for these parameter values.
+
+        Raises:
+            AssemblyError: if the mechanism does not close.
+            ModelError: if the start says too little or too much, or the mechanism cannot move.
+        """
+        e = self.equations
+        n = e.q.numel()
+        q = self._assemble(ρ)
+        self._check_freedoms(q, ρ)
+        v = self._velocities.solve_linear(n, q, ρ)
+        self._check_velocities(v, q, ρ)
+        self._check_inertia(q, ρ)
+        x = self._accelerations.solve_linear(n + e.λ.numel(), np.concatenate([q, v]), ρ)
+        state = InitialState(q, v, x[:n], x[n:])
+        if not np.isfinite(state.packed).all():
+            where = self._non_finite(state, ρ)
+            raise AssemblyError(f"mechanism {self.model.name!r}: the start has a value that is not finite; {where}")
+        return state
+
+    def sensitivities(self, state: InitialState, ρ: np.ndarray, indices: list[int]) -> np.ndarray:
+        """Derivatives of the packed state with respect to the chosen parameters, one column each."""
+        n, none = state.q.size, np.zeros(0)
+        ρ_ = np.zeros((ρ.size, len(indices)))
+        ρ_[indices, range(len(indices))] = 1.0
+        q_ = self._positions.sensitivity(state.q, none, ρ, ρ_)
+        v_ = self._velocities.sensitivity(state.v, state.q, ρ, np.vstack([q_, ρ_]))
+        x, earlier = np.concatenate([state.a, state.λ]), np.concatenate([state.q, state.v])
+        x_ = self._accelerations.sensitivity(x, earlier, ρ, np.vstack([q_, v_, ρ_]))
+        return np.vstack([q_, v_, x_[:n], x_[n:]])
+
+    @property
+    def freedoms(self) -> int:
+        """Freedoms of the mechanism (drivers not counted) at its nominal start."""
+        ρ = self.model.numbers.nominal
+        q = self._assemble(ρ)
+        return int(q.size - _rank(np.array(self._structure(q, ρ))))
+
+    def _assemble(self, ρ: np.ndarray) -> np.ndarray:
+        poses = guess_poses(self.model, self.start, ρ)
+        first = self.equations.from_poses(poses)
+        size = 1.0 + float(np.abs(first).max(initial=0.0))
+        rng = np.random.default_rng(0)
+        for attempt in range(ATTEMPTS):
+            disturbance = 0.1 * attempt * size * rng.standard_normal(first.size) if attempt else 0.0
+            q, residual = self._gauss_newton(first + disturbance, ρ)
+            if residual <= CLOSED * size:
+                return q
+        raise describe_gaps(self.equations, self.start, poses, ρ)
+
+    def _gauss_newton(self, q: np.ndarray, ρ: np.ndarray) -> tuple[np.ndarray, float]:
+        none = np.zeros(0)
+
+        def residuals(x: np.ndarray) -> np.ndarray:
+            return _column(self._positions.residuals(x, none, ρ))
+
+        F = residuals(q)
+        for _ in range(60):
+            step = _least_squares(np.array(self._positions.jacobian(q, none, ρ)), -F)
+            length = 1.0
+            while length > 1e-4:
+                trial = residuals(q + length * step)
+                if np.isfinite(trial).all() and np.linalg.norm(trial) < np.linalg.norm(F) * (1 - 1e-4 * length):
+                    break
+                length /= 2
+            else:
+                break  # no descent left: converged, or stuck where it cannot close
+            q, F = q + length * step, trial
+        return q, float(np.abs(F).max(initial=0.0)) if np.isfinite(F).all() else np.inf
+
+    def _check_freedoms(self, q: np.ndarray, ρ: np.ndarray) -> None:
+        name, n = self.model.name, q.size
+        freedoms = n - _rank(np.array(self._structure(q, ρ)))
+        if freedoms == 0:
+            raise ModelError(
+                f"mechanism {name!r} has no freedom: its joints hold every body still; remove a joint or free a body"
+            )
+        everything = np.array(self._positions.jacobian(q, np.zeros(0), ρ))
+        constraints = everything[: everything.shape[0] - self._held]
+        open_ = n - _rank(constraints)
+        given = ", ".join(h.label for h in self.start.holds) or "nothing"
+        if self._held > _rank(everything) - _rank(constraints):
+            raise ModelError(
+                f"mechanism {name!r}: the start gives too much or twice the same ({given}); "
+                f"it has {open_} open freedom{'s' if open_ != 1 else ''}: give one value for each"
+            )
+        if self._held < open_:
+            raise ModelError(
+                f"mechanism {name!r}: the start leaves {open_ - self._held} of {open_} freedoms open (given: {given}); "
+                f"give start(…) a value that fixes {self._moving(everything)}"
+            )
+
+    def _moving(self, jacobian: np.ndarray) -> str:
+        """Names of the coordinates that can still move."""
+        _, s, Vt = np.linalg.svd(jacobian)
+        rank = _rank(jacobian)
+        motion = np.abs(Vt[rank:]).max(axis=0)
+        order = np.argsort(-motion)[:3]
+        return ", ".join(repr(self.equations.coordinate_names[k]) for k in sorted(order) if motion[k] > 0.1)
+
+    def _check_velocities(self, v: np.ndarray, q: np.ndarray, ρ: np.ndarray) -> None:
+        F = _column(self._velocities.residuals(v, q, ρ))
+        if F.size and np.abs(F).max() > 1e-8 * (1 + np.abs(v).max(initial=0.0)):
+            names = [*self.equations.constraint_names, *[f"speed: {h.label}" for h in self.start.holds for _ in range(3)]]
+            worst = int(np.abs(F).argmax())
+            raise AssemblyError(
+                f"mechanism {self.model.name!r}: no velocities fit the start; {names[worst]} is off by {abs(F[worst]):.3g}"
+            )
+
+    def _check_inertia(self, q: np.ndarray, ρ: np.ndarray) -> None:
+        M, J = np.array(self._mass(q, ρ)), np.array(self._structure(q, ρ))
+        _, _, Vt = np.linalg.svd(J) if J.shape[0] else (None, None, np.eye(q.size))
+        Z = Vt[_rank(J) :].T
+        inertia, directions = np.linalg.eigh(Z.T @ M @ Z)
+        if inertia[0] <= 1e-12 * np.abs(M).max():
+            motion = np.abs(Z @ directions[:, 0])
+            name = self.equations.coordinate_names[int(motion.argmax())]
+            raise ModelError(
+                f"mechanism {self.model.name!r} can move without inertia (it shows in {name!r}); "
+                "give the body that turns there an inertia (for a spatial bar: its radius), or a joint that holds it"
+            )
+
+    def _non_finite(self, state: InitialState, ρ: np.ndarray) -> str:
+        e = self.equations
+        for name, part in e.force_parts.items():
+            value = ca.Function("f", [e.q, e.v, e.ρ, e.t], [part])(state.q, state.v, ρ, 0.0)
+            if not np.isfinite(np.array(value)).all():
+                return f"look at {name!r}"
+        return "look at the forces and drivers at t = 0"
+
+
+def _column(value: ca.DM) -> np.ndarray:
+    return np.array(value).ravel()
+
+
+def _least_squares(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    if A.shape[0] == 0:
+        return np.zeros((A.shape[1], *b.shape[1:]))
+    return np.linalg.lstsq(A, b, rcond=RANK)[0]
+
+
+def _rank(A: np.ndarray) -> int:
+    return int(np.linalg.matrix_rank(A, tol=RANK * max(1e-300, np.linalg.norm(A, 2)))) if A.size else 0

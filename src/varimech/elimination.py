@@ -1,0 +1,81 @@
+"""Sparse elimination written out in symbols: straight-line code without loops or pivoting, ready to be compiled.
+
+    A = L U  with the rows and columns in an order of little fill (approximate minimum degree).
+
+Without pivoting, this is stable for matrices whose symmetric part is positive definite: a mass matrix, also with penalty terms and
+with the stiffness and damping of a small time step (G. H. Golub and C. F. Van Loan, Matrix Computations, 4th ed., section 4.3.2).
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from .symbols import SX
+
+
+class Factorisation:
+    """A factored matrix that solves for any number of right-hand sides."""
+
+    def __init__(self, matrix: SX, *, symmetric: bool = False):
+        n = matrix.shape[0]
+        pattern = (matrix.sparsity() + matrix.sparsity().T) if n else matrix.sparsity()
+        self._order = list(pattern.amd()) if n else []
+        place = {old: new for new, old in enumerate(self._order)}
+        rows: list[dict[int, SX]] = [{} for _ in range(n)]
+        for i, j, entry in zip(*matrix.sparsity().get_triplet(), matrix.nonzeros(), strict=True):
+            rows[place[i]][place[j]] = entry
+        self._eliminate(rows, symmetric)
+
+    def solve(self, right: SX) -> SX:
+        """x with A x = right, column by column."""
+        columns = [self._solve_column(right[:, k]) for k in range(right.shape[1])]
+        return ca.horzcat(*columns)
+
+    def _eliminate(self, rows: list[dict[int, SX]], symmetric: bool) -> None:
+        n = len(rows)
+        below: list[set[int]] = [set() for _ in range(n)]
+        for i, row in enumerate(rows):
+            for j in row:
+                if j < i:
+                    below[j].add(i)
+        self._lower: list[list[tuple[int, SX]]] = [[] for _ in range(n)]
+        self._upper: list[list[tuple[int, SX]]] = []
+        self._pivots: list[SX] = []
+        for k in range(n):
+            pivot_row = rows[k]
+            inverse = 1 / pivot_row[k]
+            after = sorted(j for j in pivot_row if j > k)
+            for i in sorted(below[k]):
+                # by symmetry the entry below the pivot equals the one beside it
+                source = pivot_row[i] if symmetric else rows[i][k]
+                factor = source * inverse
+                self._lower[i].append((k, factor))
+                for j in after:
+                    if symmetric and j < i:
+                        continue
+                    update = factor * pivot_row[j]
+                    if j in rows[i]:
+                        rows[i][j] = rows[i][j] - update
+                    else:
+                        rows[i][j] = -update
+                    if j < i:
+                        below[j].add(i)
+                    elif symmetric and j > i:
+                        below[i].add(j)
+            self._upper.append([(j, pivot_row[j]) for j in after])
+            self._pivots.append(inverse)
+
+    def _solve_column(self, right: SX) -> SX:
+        n = len(self._order)
+        x = [right[old] for old in self._order]
+        for i in range(n):
+            for k, factor in self._lower[i]:
+                x[i] = x[i] - factor * x[k]
+        for i in reversed(range(n)):
+            for j, entry in self._upper[i]:
+                x[i] = x[i] - entry * x[j]
+            x[i] = x[i] * self._pivots[i]
+        out: list[SX] = [SX(0)] * n
+        for new, old in enumerate(self._order):
+            out[old] = x[new]
+        return ca.vertcat(*out) if out else SX(0, 1)

@@ -1,0 +1,57 @@
+"""The three ways in which Varimech says no."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class VarimechError(Exception):
+    """Root of all errors raised on purpose by Varimech."""
+
+
+class ModelError(VarimechError, ValueError):
+    """Bad input: the message names the thing, the value and the remedy. Raised at the call, which changes nothing."""
+
+
+class AssemblyError(VarimechError):
+    """The mechanism cannot be put together at its start.
+
+    Attributes:
+        gaps: joint (or driver, or start value) → how far it stays open, in metres or radians.
+    """
+
+    def __init__(self, message: str, gaps: dict[str, float] | None = None):
+        super().__init__(message)
+        self.gaps = gaps or {}
+
+
+class SimulationError(VarimechError):
+    """The run broke off.
+
+    Attributes:
+        time: simulated time of the failed step, in seconds.
+        step: its number, counted from 1.
+        residual: the largest constraint residual when it was given up.
+        worst: name of the constraint or force to look at.
+    """
+
+    def __init__(self, message: str, *, time: float, step: int, residual: float, worst: str):
+        super().__init__(message)
+        self.time = time
+        self.step = step
+        self.residual = residual
+        self.worst = worst
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> ModelError:
+    """An error for a name that does not exist, with the nearest ones that do."""
+    names = sorted(known)
+    near = difflib.get_close_matches(str(name), names, n=3)
+    if near:
+        hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
+    elif names:
+        hint = "known: " + ", ".join(repr(n) for n in names[:12]) + (", …" if len(names) > 12 else "")
+    else:
+        hint = "there is none yet"
+    return ModelError(f"no {kind} is called {name!r}; {hint}")

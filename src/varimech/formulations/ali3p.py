@@ -1,0 +1,110 @@
+"""ALI3-P: index-3 augmented Lagrangian formulation with mass-orthogonal projections of velocities and accelerations.
+
+Positions and multipliers at the end of a step satisfy the equations of motion together with the constraints, with velocities and
+accelerations q̇*, q̈* from the integrator's difference equations:
+
+    M q̈* + Φ_qᵀ λ = Q(q, q̇*),     Φ(q) = 0                                  Newton, λ ← λ + α Φ
+
+They do not satisfy the derivatives of the constraints yet. The nearest ones in the metric of M that do are
+
+    M (q̇ − q̇*) + Φ_qᵀ σ = 0,      Φ_q q̇ + Φ_t = 0                           σ ← σ + α Φ̇
+    M (q̈ − q̈*) + Φ_qᵀ τ = 0,      Φ_q q̈ + Φ̇_q q̇ + Φ̇_t = 0                   τ ← τ + α Φ̈
+
+All three are iterated to convergence, so the result does not depend on the penalty α, which only sets the speed of convergence.
+The unknown of the first stage is q̈* (not q): differences of positions divided by h² would lose digits for small steps.
+
+Sources: E. Bayo and R. Ledesma, Nonlinear Dynamics 9 (1996) 113–130; J. Cuadrado, D. Dopico, M. González and M. Naya, J. Mech. Des. 126
+(2004) 602–608; D. Dopico, F. González, A. Luaces, M. Saura and D. García-Vallejo, Nonlinear Dynamics 93 (2018) 2039–2056.
+Order 2 with the trapezoidal rule.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import casadi as ca
+
+from ..coordinates.equations import Equations
+from ..symbols import SX
+from .step import Stage, Step
+
+PENALTY_FACTOR = 1e7
+"""How much heavier than the mechanism the penalty is: large for fast convergence, small enough to lose no digits that are not refined."""
+ROUNDING = 1e-14
+"""Relative error with which positions are known."""
+
+
+class DifferenceScheme(Protocol):
+    """Relations  q = q̂ + β h² q̈,  q̇ = q̂̇ + γ h q̈  of an implicit integrator."""
+
+    beta: float
+    gamma: float
+
+    def predict(self, q: SX, v: SX, a: SX, h: SX) -> tuple[SX, SX]:
+        """q̂ and q̂̇ from the last state."""
+        ...
+
+
+def ali3p_step(equations: Equations, scheme: DifferenceScheme) -> Step:
+    """One ALI3-P step with the given difference scheme."""
+    e = equations
+    n, m = e.q.numel(), e.λ.numel()
+    q0, v0, a0, λ0 = (SX.sym(name, size) for name, size in (("q0", n), ("v0", n), ("a0", n), ("λ0", m)))
+    h, α = SX.sym("h"), SX.sym("α", m)
+    β, γ = scheme.beta, scheme.gamma
+
+    a_ = SX.sym("a*", n)
+    q̂, v̂ = scheme.predict(q0, v0, a0, h)
+    q, v_ = q̂ + β * h**2 * a_, v̂ + γ * h * a_
+
+    def at(expression: SX, **values: SX) -> SX:
+        """The expression at the end of the step; velocities and accelerations as given."""
+        return ca.substitute([expression], [e.q, e.v, e.a], [q, values.get("v", v_), values.get("a", a_)])[0]
+
+    motion = Stage(
+        "motion",
+        a_,
+        e.λ,
+        at(e.balance),
+        at(e.constraints) / (β * h**2),
+        a0,
+        λ0,
+        e.symmetric,
+        ROUNDING * (1 + ca.norm_inf(q)) / (β * h**2),
+    )
+    v, a = SX.sym("v", n), SX.sym("a", n)
+    M = at(e.mass)
+    σ, τ = SX.sym("σ", m), SX.sym("τ", m)
+    Φ_q = at(ca.jacobian(e.constraints, e.q))
+    velocity = Stage("velocity projection", v, σ, M @ (v - v_) + Φ_q.T @ σ, at(e.constraint_rate, v=v), v_, SX.zeros(m), True)
+    acceleration = Stage(
+        "acceleration projection",
+        a,
+        τ,
+        M @ (a - a_) + Φ_q.T @ τ,
+        at(e.constraint_acceleration, v=v, a=a),
+        a_,
+        SX.zeros(m),
+        True,
+    )
+    levels = (e.constraints, e.constraint_rate, e.constraint_acceleration)
+    return Step(
+        state=ca.vertcat(q0, v0, a0, λ0),
+        parameters=e.ρ,
+        time=e.t,
+        size=h,
+        penalty=α,
+        stages=(motion, velocity, acceleration),
+        next_state=ca.vertcat(q, v, a, e.λ),
+        residuals=ca.vertcat(*[ca.norm_inf(at(level, v=v, a=a)) if m else SX(0) for level in levels]),
+    )
+
+
+def penalty_function(equations: Equations) -> ca.Function:
+    """(q, ρ, t) → α: for each constraint the mass it works against, times the penalty factor."""
+    e = equations
+    mass = ca.diag(e.mass)
+    floor = 1e-6 * ca.norm_inf(mass)
+    mobility = ca.power(ca.jacobian(e.constraints, e.q), 2) @ (1 / ca.fmax(mass, floor))
+    least = 1e-6 * ca.norm_inf(mobility) if mobility.numel() else SX(0)
+    return ca.Function("penalty", [e.q, e.ρ, e.t], [ca.densify(PENALTY_FACTOR / ca.fmax(mobility, least))])

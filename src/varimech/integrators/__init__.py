@@ -1,0 +1,1 @@
+"""Time discretisations: how positions and velocities at the end of a step follow from accelerations."""

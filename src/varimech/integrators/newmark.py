@@ -1,0 +1,50 @@
+"""Newmark's difference equations, in the form
+
+    q_{n+1} = q_n + h q̇_n + h² ((½ − β) q̈_n + β q̈_{n+1}),     q̇_{n+1} = q̇_n + h ((1 − γ) q̈_n + γ q̈_{n+1}).
+
+β = ¼, γ = ½ is the trapezoidal rule (average acceleration): order 2, A-stable, no numerical damping. γ > ½ damps high frequencies and
+is of order 1; β ≥ (γ + ½)²/4 keeps it unconditionally stable.
+
+Source: N. M. Newmark, J. Eng. Mech. Div. 85 (1959) 67–94; T. J. R. Hughes, The Finite Element Method, Dover 2000, chapter 9.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import ModelError
+from ..symbols import SX
+
+
+@dataclass(frozen=True)
+class Newmark:
+    """Newmark's scheme with its two constants; β = (γ + ½)²/4 if not given.
+
+    >>> Newmark(gamma=0.6).beta
+    0.3025
+    """
+
+    gamma: float = 0.5
+    beta: float = -1.0
+
+    def __post_init__(self) -> None:
+        if self.beta == -1.0:
+            object.__setattr__(self, "beta", (self.gamma + 0.5) ** 2 / 4)
+        if not 0.5 <= self.gamma <= 1.0:
+            raise ModelError(f"Newmark: gamma = {self.gamma} must lie between 0.5 and 1; below 0.5 it amplifies vibrations")
+        if not self.beta >= self.gamma / 2 - 1e-12:
+            raise ModelError(
+                f"Newmark: beta = {self.beta} is below gamma/2 = {self.gamma / 2}: not stable for every step; raise beta"
+            )
+
+    def predict(self, q: SX, v: SX, a: SX, h: SX) -> tuple[SX, SX]:
+        """The parts of q and q̇ that the last state determines."""
+        return q + h * v + h**2 * (0.5 - self.beta) * a, v + h * (1 - self.gamma) * a
+
+    @property
+    def order(self) -> int:
+        """Order of convergence."""
+        return 2 if self.gamma == 0.5 else 1
+
+
+TRAPEZOIDAL = Newmark(0.5, 0.25)

@@ -1,0 +1,218 @@
+"""`Mechanism`: the model together with what can be done with it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Any, final
+
+import numpy as np
+
+from .backends.program import Trajectory
+from .errors import ModelError, unknown_name
+from .integrators.newmark import Newmark
+from .model.model import Model
+from .model.parameter import Parameter
+from .progress import progress_bar
+from .results.gradient import Gradient
+from .results.live import LiveRun
+from .results.run import Run
+from .sensitivity.finite_difference import RELATIVE_STEPS, central_differences
+from .sensitivity.objective import Objectives, named_objectives
+from .solver import Solver, Span, find_integrator, run_span
+
+METHODS = ("direct", "finite-difference")
+
+
+@final
+class Mechanism(Model):
+    """A mechanism: bodies, joints, forces and a start, written once; motion and derivatives follow.
+
+    Two components of gravity (or `dimension=2`) make it planar, three (or `dimension=3`) spatial. SI units throughout.
+
+    >>> import varimech as vm
+    >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+    >>> L = m.parameter("L", 1.0, unit="m")
+    >>> origin = m.ground_point("O", (0, 0))
+    >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
+    >>> joint = m.revolute("O")
+    >>> m.start(angle={"rod": -1.0})
+    >>> run = m.simulate(1.0, step=0.01)
+    >>> run.position("tip").sizes["time"]
+    101
+    """
+
+    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
+        super().__init__(name, gravity=gravity, dimension=dimension)
+        self._solvers: dict[tuple[int, Newmark], Solver] = {}
+
+    def __repr__(self) -> str:
+        kind = "planar" if self.dimension == 2 else "spatial"
+        return (
+            f"<Mechanism {self.name!r}: {kind}, {len(self.moving_bodies)} bodies, {len(self.joints)} joints, "
+            f"{len(self.forces)} forces, {len(self.drivers)} drivers, {len(self.parameters)} parameters>"
+        )
+
+    @property
+    def freedoms(self) -> int:
+        """Number of freedoms at the start, drivers not counted."""
+        return self._solver("trapezoidal").start.freedoms
+
+    def simulate(
+        self,
+        duration: float,
+        *,
+        step: float = 1e-3,
+        every: int = 1,
+        parameters: Mapping[str, float] | None = None,
+        integrator: str | Newmark = "trapezoidal",
+        progress: bool | None = None,
+    ) -> Run:
+        """Simulate from t = 0.
+
+        Args:
+            duration: s.
+            step: time step, s; shortened a little if it does not divide the duration.
+            every: store every so many steps.
+            parameters: values that differ from the nominal ones.
+            integrator: "trapezoidal", or `varimech.Newmark(gamma=…)` for numerical damping.
+            progress: show a progress bar if it takes long; on a terminal if not given.
+
+        Raises:
+            ModelError: for input that makes no sense.
+            AssemblyError: if the mechanism does not close at its start.
+            SimulationError: if a step fails, with its time and the constraint or force to look at.
+        """
+        solver, span = self._solver(integrator), run_span(duration, step, every)
+        ρ = self.numbers.values(parameters)
+        trajectory, seconds = solver.run(span, ρ, {}, progress=progress)
+        return self._run(solver, span, trajectory, ρ, [], seconds)
+
+    def sensitivity(
+        self,
+        objectives: Objectives = (),
+        wrt: Sequence[str | Parameter] | str | Parameter | None = None,
+        *,
+        duration: float,
+        step: float = 1e-3,
+        every: int = 1,
+        method: str = "direct",
+        parameters: Mapping[str, float] | None = None,
+        integrator: str | Newmark = "trapezoidal",
+        relative_steps: Sequence[float] = RELATIVE_STEPS,
+        progress: bool | None = None,
+    ) -> Gradient:
+        """Objectives and their derivatives with respect to parameters; also those of every measure over time.
+
+        Args:
+            objectives: one, a list, or a mapping from names (see `varimech.integral` and `varimech.final`); may be empty.
+            wrt: parameters by name; all if not given.
+            duration, step, every, parameters, integrator, progress: as for `simulate`.
+            method: "direct" (exact derivative of the discrete solution) or "finite-difference" (central, over a sweep of perturbations).
+            relative_steps: the perturbations of that sweep, relative to each parameter.
+
+        Returns:
+            A `Gradient`: `.values`, `.gradient`, `.history`, and `.run`, whose measures take `wrt=`.
+        """
+        if method not in METHODS:
+            raise unknown_name("method", method, METHODS)
+        solver, span = self._solver(integrator), run_span(duration, step, every)
+        named = named_objectives(objectives)
+        indices = self._chosen(wrt)
+        ρ = self.numbers.values(parameters)
+        if method == "direct":
+            trajectory, seconds = solver.run(span, ρ, named, indices, progress=progress)
+            assert trajectory.gradients is not None
+            gradients, sweep = trajectory.gradients, None
+        else:
+            trajectory, gradients, sweep, seconds = self._differences(
+                solver, span, ρ, named, indices, tuple(relative_steps), progress
+            )
+        chosen = [list(self.parameters.values())[k] for k in indices]
+        return Gradient(
+            method,
+            tuple(named),
+            tuple(p.name for p in chosen),
+            tuple(o.unit for o in named.values()),
+            tuple(p.unit for p in chosen),
+            trajectory.time,
+            trajectory.objectives,
+            gradients,
+            self._run(solver, span, trajectory, ρ, indices, seconds),
+            seconds,
+            sweep,
+        )
+
+    def _differences(
+        self,
+        solver: Solver,
+        span: Span,
+        ρ: np.ndarray,
+        named: Mapping[str, Any],
+        indices: list[int],
+        steps: tuple[float, ...],
+        progress: bool | None,
+    ) -> tuple[Trajectory, np.ndarray, Any, dict[str, float]]:
+        import xarray as xr
+
+        if not steps or any(not s > 0 for s in steps):
+            raise ModelError(f"relative_steps = {steps!r} must be one or more positive numbers")
+        trajectory, seconds = solver.run(span, ρ, named, progress=False)
+        began = time.perf_counter()
+        with progress_bar(f"{self.name}: differences", len(steps) * len(indices), progress) as tell:
+            found = central_differences(
+                lambda values: solver.run(span, values, named, progress=False)[0], ρ, indices, steps, tell
+            )
+        names = [list(self.parameters)[k] for k in indices]
+        sweep = xr.DataArray(
+            found.gradients[:, -1],
+            coords={"relative_step": list(steps), "objective": list(named), "parameter": names},
+            dims=["relative_step", "objective", "parameter"],
+        )
+        seconds = {**seconds, "run": seconds["run"] + time.perf_counter() - began}
+        return replace(trajectory, sensitivities=found.sensitivities), found.gradient_history, sweep, seconds
+
+    def _chosen(self, wrt: Sequence[str | Parameter] | str | Parameter | None) -> list[int]:
+        if not self.parameters:
+            raise ModelError(f"mechanism {self.name!r} has no parameters; make some with parameter(name, value)")
+        if wrt is None:
+            return list(range(len(self.parameters)))
+        names = [wrt] if isinstance(wrt, (str, Parameter)) else list(wrt)
+        if not names:
+            raise ModelError("wrt is empty: name at least one parameter, or leave it out for all of them")
+        indices = self.numbers.indices(names)
+        if len(set(indices)) < len(indices):
+            raise ModelError(f"wrt = {names!r} names a parameter twice")
+        return indices
+
+    def _solver(self, integrator: str | Newmark) -> Solver:
+        """The solver for this state of the model, built when first needed."""
+        key = (self.revision, find_integrator(integrator))
+        if key not in self._solvers:
+            self._solvers = {k: s for k, s in self._solvers.items() if k[0] == self.revision}
+            self._solvers[key] = Solver(self, key[1])
+        return self._solvers[key]
+
+    def _run(
+        self,
+        solver: Solver,
+        span: Span,
+        trajectory: Trajectory,
+        ρ: np.ndarray,
+        indices: list[int],
+        seconds: dict[str, float],
+    ) -> Run:
+        info = {
+            "mechanism": self.name,
+            "method": solver.method,
+            "step": span.step,
+            "steps": span.steps,
+            "iterations": trajectory.iterations,
+            "residuals": [float(r) for r in trajectory.residuals],
+            "parameters": dict(zip(self.parameters, ρ.tolist(), strict=True)),
+            "seconds": seconds,
+            "versions": {name: version(name) for name in ("varimech", "casadi", "numpy")},
+        }
+        return Run(LiveRun(solver.equations, trajectory, ρ, indices), info)

@@ -1,0 +1,149 @@
+"""Geometric conditions: the few statements that all joints are made of.
+
+Each says, in terms of the frames of two bodies, which scalar residuals vanish (always independent of each other), and whether
+the two bodies *share* a point or a direction because of it: coordinates that can share (natural coordinates) then need no equation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import casadi as ca
+
+from ..symbols import SX
+from .body import Body, Frames, Point
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A unit direction fixed to a body, and the normals that complete it to a right-handed triad (normals…, direction)."""
+
+    body: Body
+    direction: SX
+    normals: tuple[SX, ...]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A point (`is_point`) or a direction that two bodies have in common, in local components of each."""
+
+    is_point: bool
+    first: Body
+    first_local: SX
+    second: Body
+    second_local: SX
+
+
+class Condition(Protocol):
+    """What a joint is made of."""
+
+    def residuals(self, frames: Frames) -> SX:
+        """The scalars that vanish."""
+        ...
+
+    def shares(self) -> list[Shared]:
+        """What the two bodies share if the condition holds; if not empty, sharing replaces the residuals."""
+        ...
+
+
+@dataclass(frozen=True)
+class Coincident:
+    """Two points are at the same place."""
+
+    first: Point
+    second: Point
+
+    def residuals(self, frames: Frames) -> SX:
+        return _gap(frames, self.first, self.second)
+
+    def shares(self) -> list[Shared]:
+        return [Shared(True, self.first.body, self.first.local, self.second.body, self.second.local)]
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Two directions are the same (space)."""
+
+    first: Axis
+    second: Axis
+
+    def residuals(self, frames: Frames) -> SX:
+        d = frames[self.second.body].direction(self.second.direction)
+        return ca.vertcat(*[ca.dot(frames[self.first.body].direction(n), d) for n in self.first.normals])
+
+    def shares(self) -> list[Shared]:
+        return [Shared(False, self.first.body, self.first.direction, self.second.body, self.second.direction)]
+
+
+@dataclass(frozen=True)
+class SameOrientation:
+    """The second body keeps the rotation C relative to the first:  R₂ = R₁ C."""
+
+    first: Body
+    second: Body
+    relative: SX
+
+    def residuals(self, frames: Frames) -> SX:
+        wanted, R = frames[self.first].rotation @ self.relative, frames[self.second].rotation
+        pairs = [(0, 1)] if R.shape[0] == 2 else [(0, 1), (1, 2), (2, 0)]
+        return ca.vertcat(*[ca.dot(wanted[:, i], R[:, j]) for i, j in pairs])
+
+    def shares(self) -> list[Shared]:
+        n = self.relative.shape[0]
+        axes = [SX.eye(n)[:, k] for k in range(1 if n == 2 else 3)]
+        return [Shared(False, self.first, e, self.second, self.relative.T @ e) for e in axes]
+
+
+@dataclass(frozen=True)
+class Perpendicular:
+    """Two directions are at right angles (space)."""
+
+    first: Axis
+    second: Axis
+
+    def residuals(self, frames: Frames) -> SX:
+        a, b = (frames[x.body].direction(x.direction) for x in (self.first, self.second))
+        return ca.dot(a, b)
+
+    def shares(self) -> list[Shared]:
+        return []
+
+
+@dataclass(frozen=True)
+class Offset:
+    """The second point has no offset from the first along directions fixed to the first body.
+
+    All normals of an axis: the point is on the line along it. One direction: it is on the plane normal to it.
+    """
+
+    first: Point
+    directions: tuple[SX, ...]
+    second: Point
+
+    def residuals(self, frames: Frames) -> SX:
+        gap, frame = _gap(frames, self.first, self.second), frames[self.first.body]
+        return ca.vertcat(*[ca.dot(frame.direction(d), gap) for d in self.directions])
+
+    def shares(self) -> list[Shared]:
+        return []
+
+
+@dataclass(frozen=True)
+class Separation:
+    """Two points keep a distance L:  (d·d − L²) / 2L = 0, so that the multiplier is the force along d."""
+
+    first: Point
+    second: Point
+    length: SX
+
+    def residuals(self, frames: Frames) -> SX:
+        d = _gap(frames, self.first, self.second)
+        return (ca.dot(d, d) - self.length**2) / (2 * self.length)
+
+    def shares(self) -> list[Shared]:
+        return []
+
+
+def _gap(frames: Frames, first: Point, second: Point) -> SX:
+    return frames[second.body].position(second.local) - frames[first.body].position(first.local)

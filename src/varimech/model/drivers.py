@@ -1,0 +1,23 @@
+"""Drivers: a measure imposed as a function of time, with whatever force or torque that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..symbols import SX
+from .body import Frames
+from .measures import Measure
+
+
+@dataclass(frozen=True, eq=False)
+class Driver:
+    """measure = motion(t). Its effort (N or N·m) is positive where it pushes the measure up."""
+
+    name: str
+    measure: Measure
+    motion: Callable[[SX], SX]
+
+    def residuals(self, frames: Frames, time: SX) -> SX:
+        """The one equation that imposes the motion."""
+        return self.measure.deviation(frames, self.motion(time))

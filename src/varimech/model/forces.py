@@ -1,0 +1,96 @@
+"""Forces: each stores potential energy, or does work at given rates, or both.
+
+An element with efforts f_k at rates w_k (linear in the velocities) contributes the generalised force  Q = Σ (∂w_k/∂q̇)ᵀ f_k − ∂V/∂q.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from ..symbols import SX
+from .body import Body, Frames, Point
+from .measures import Measure
+
+if TYPE_CHECKING:
+    from .state import State
+
+
+class Force(Protocol):
+    """What every force element states."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    def potential_energy(self, frames: Frames) -> SX:
+        """V in joules."""
+        ...
+
+    def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
+        """Pairs (rate, effort): velocity and force, or angular velocity and torque."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Spring:
+    """Spring and damper on any scalar measure x:  V = ½ k (x − x₀)²,  effort −c ẋ at the rate ẋ."""
+
+    name: str
+    measure: Measure
+    stiffness: SX
+    rest: SX
+    damping: SX
+
+    def potential_energy(self, frames: Frames) -> SX:
+        if self.stiffness.is_zero():
+            return SX(0)
+        return self.stiffness * self.measure.difference(frames, self.rest) ** 2 / 2
+
+    def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
+        if self.damping.is_zero():
+            return []
+        rate = self.measure.rate(frames)
+        return [(rate, -self.damping * rate)]
+
+
+@dataclass(frozen=True, eq=False)
+class PointForce:
+    """A force (N) on a point of a body; its value is a function of the state, in global or body components."""
+
+    name: str
+    point: Point
+    value: Callable[[State], SX]
+    in_body: bool
+
+    def potential_energy(self, frames: Frames) -> SX:
+        return SX(0)
+
+    def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
+        frame = frames[self.point.body]
+        F = self.value(state)
+        return [(frame.velocity(self.point.local), frame.direction(F) if self.in_body else F)]
+
+
+@dataclass(frozen=True, eq=False)
+class Torque:
+    """A torque (N·m) on a body, with its opposite on another one (`against`) if given."""
+
+    name: str
+    body: Body
+    against: Body | None
+    value: Callable[[State], SX]
+    in_body: bool
+
+    def potential_energy(self, frames: Frames) -> SX:
+        return SX(0)
+
+    def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
+        frame = frames[self.body]
+        rate = frame.angular_velocity
+        if self.against is not None:
+            rate = rate - frames[self.against].angular_velocity
+        τ = self.value(state)
+        return [(rate, frame.direction(τ) if self.in_body else τ)]

@@ -1,0 +1,153 @@
+"""Scalar measures of a mechanism: an angle, a displacement, a distance, a coordinate.
+
+One vocabulary for all who speak of such numbers: springs store energy in them, drivers impose them, the start holds them,
+results report them. Each knows its value, its rate (linear in the velocities) and its *deviation* from a target: an algebraic
+residual with unit slope, so that the multiplier of a driven measure is the force or torque that drives it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import casadi as ca
+
+from ..symbols import SX, wrapped
+from .body import Body, Frames, Point
+from .conditions import Axis
+
+
+class Measure(Protocol):
+    """A scalar that can be measured, held, driven or sprung."""
+
+    def value(self, frames: Frames) -> SX:
+        """Its value (m or rad)."""
+        ...
+
+    def rate(self, frames: Frames) -> SX:
+        """Its time derivative."""
+        ...
+
+    def difference(self, frames: Frames, target: SX) -> SX:
+        """Value minus target; for angles the one in (−π, π]."""
+        ...
+
+    def deviation(self, frames: Frames, target: SX) -> SX:
+        """An algebraic residual that vanishes with the difference and has the same slope there."""
+        ...
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The angle by which the second body is turned against the first about their common axis.
+
+    `reference` is a direction of the first body, `quarter` the one a quarter turn ahead of it; `pointer` the direction of the second
+    body that coincides with `reference` at angle zero. With C = reference·pointer and S = quarter·pointer the angle is atan2(S, C).
+    """
+
+    first: Body
+    reference: SX
+    quarter: SX
+    second: Body
+    pointer: SX
+
+    def value(self, frames: Frames) -> SX:
+        C, S = self._cosine_sine(frames)
+        return ca.atan2(S, C)
+
+    def rate(self, frames: Frames) -> SX:
+        C, S = self._cosine_sine(frames)
+        Ċ, Ṡ = self._cosine_sine_rate(frames)
+        return (C * Ṡ - S * Ċ) / (C * C + S * S)
+
+    def difference(self, frames: Frames, target: SX) -> SX:
+        return wrapped(self.value(frames) - target)
+
+    def deviation(self, frames: Frames, target: SX) -> SX:
+        C, S = self._cosine_sine(frames)
+        return S * ca.cos(target) - C * ca.sin(target)
+
+    def _cosine_sine(self, frames: Frames) -> tuple[SX, SX]:
+        pointer = frames[self.second].direction(self.pointer)
+        first = frames[self.first]
+        return ca.dot(first.direction(self.reference), pointer), ca.dot(first.direction(self.quarter), pointer)
+
+    def _cosine_sine_rate(self, frames: Frames) -> tuple[SX, SX]:
+        first, second = frames[self.first], frames[self.second]
+        pointer, pointer_rate = second.direction(self.pointer), second.rotation_rate @ self.pointer
+        C, S = (
+            ca.dot(first.rotation_rate @ d, pointer) + ca.dot(first.direction(d), pointer_rate)
+            for d in (self.reference, self.quarter)
+        )
+        return C, S
+
+
+@dataclass(frozen=True)
+class Slide:
+    """The offset of the second point from the first along a direction of the first body."""
+
+    first: Point
+    axis: Axis
+    second: Point
+
+    def value(self, frames: Frames) -> SX:
+        gap, _ = _gap(frames, self.first, self.second)
+        return ca.dot(frames[self.axis.body].direction(self.axis.direction), gap)
+
+    def rate(self, frames: Frames) -> SX:
+        gap, gap_rate = _gap(frames, self.first, self.second)
+        frame = frames[self.axis.body]
+        turning = ca.dot(frame.rotation_rate @ self.axis.direction, gap)
+        return ca.dot(frame.direction(self.axis.direction), gap_rate) + turning
+
+    def difference(self, frames: Frames, target: SX) -> SX:
+        return self.value(frames) - target
+
+    deviation = difference
+
+
+@dataclass(frozen=True)
+class Span:
+    """The distance between two points."""
+
+    first: Point
+    second: Point
+
+    def value(self, frames: Frames) -> SX:
+        gap, _ = _gap(frames, self.first, self.second)
+        return ca.sqrt(ca.dot(gap, gap))
+
+    def rate(self, frames: Frames) -> SX:
+        gap, gap_rate = _gap(frames, self.first, self.second)
+        return ca.dot(gap, gap_rate) / ca.sqrt(ca.dot(gap, gap))
+
+    def difference(self, frames: Frames, target: SX) -> SX:
+        return self.value(frames) - target
+
+    def deviation(self, frames: Frames, target: SX) -> SX:
+        gap, _ = _gap(frames, self.first, self.second)
+        return (ca.dot(gap, gap) - target**2) / (2 * target)
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """The component of a point's position along a fixed global direction."""
+
+    point: Point
+    direction: SX
+
+    def value(self, frames: Frames) -> SX:
+        return ca.dot(self.direction, frames[self.point.body].position(self.point.local))
+
+    def rate(self, frames: Frames) -> SX:
+        return ca.dot(self.direction, frames[self.point.body].velocity(self.point.local))
+
+    def difference(self, frames: Frames, target: SX) -> SX:
+        return self.value(frames) - target
+
+    deviation = difference
+
+
+def _gap(frames: Frames, first: Point, second: Point) -> tuple[SX, SX]:
+    a, b = frames[first.body], frames[second.body]
+    return b.position(second.local) - a.position(first.local), b.velocity(second.local) - a.velocity(first.local)

@@ -1,0 +1,181 @@
+"""The numbers of a model: its parameters, and the checks that every number given to it must pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..errors import ModelError, unknown_name
+from ..symbols import SX
+from .parameter import Parameter
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A condition on numbers of the model that must hold for every set of parameter values."""
+
+    expression: SX
+    rule: str
+    label: str
+
+
+def _positive(x: np.ndarray) -> bool:
+    return bool((x > 0).all())
+
+
+def _non_negative(x: np.ndarray) -> bool:
+    return bool((x >= 0).all())
+
+
+def _physical(x: np.ndarray) -> bool:
+    if x.size == 1:
+        return bool(x.item() >= 0)
+    second = np.trace(x) / 2 * np.eye(3) - x
+    return bool(np.linalg.eigvalsh(second).min() >= -1e-9 * max(np.trace(x), 1e-300)) and np.trace(x) >= 0
+
+
+RULES = {
+    "positive": (_positive, "must be positive"),
+    "non-negative": (_non_negative, "must not be negative"),
+    "inertia": (
+        _physical,
+        "is an inertia that no body can have (each principal moment must be non-negative and at most the sum of the other two)",
+    ),
+}
+
+
+class Numbers:
+    """Parameters by name, and the requirements that their values must satisfy."""
+
+    def __init__(self, owner: str):
+        self.owner = owner
+        self.parameters: dict[str, Parameter] = {}
+        self.requirements: list[Requirement] = []
+
+    def add(self, parameter: Parameter) -> Parameter:
+        """Take a new parameter in."""
+        if parameter.name in self.parameters:
+            raise ModelError(f"mechanism {self.owner!r} already has a parameter {parameter.name!r}; choose another name")
+        self.parameters[parameter.name] = parameter
+        return parameter
+
+    @property
+    def vector(self) -> SX:
+        """All parameter symbols, in order of creation."""
+        return ca.vertcat(*[p.symbol for p in self.parameters.values()]) if self.parameters else SX(0, 1)
+
+    @property
+    def nominal(self) -> np.ndarray:
+        """Their nominal values."""
+        return np.array([p.value for p in self.parameters.values()], dtype=float)
+
+    def indices(self, names: Any) -> list[int]:
+        """Positions of the named parameters in `vector`."""
+        known = list(self.parameters)
+        out = []
+        for item in names:
+            name = item.name if isinstance(item, Parameter) else item
+            if name not in self.parameters:
+                raise unknown_name(f"parameter of mechanism {self.owner!r}", name, known)
+            if isinstance(item, Parameter) and self.parameters[name] is not item:
+                raise ModelError(f"parameter {name!r} belongs to another mechanism than {self.owner!r}")
+            out.append(known.index(name))
+        return out
+
+    def values(self, changed: Mapping[str, float] | None) -> np.ndarray:
+        """Nominal values with some changed, checked against bounds and requirements."""
+        values = self.nominal
+        for name, value in (changed or {}).items():
+            values[self.indices([name])[0]] = self.parameters[str(getattr(name, "name", name))].check(value)
+        if changed:
+            for requirement in self.requirements:
+                self._enforce(requirement, values)
+        return values
+
+    def evaluate(self, expression: SX, values: np.ndarray | None = None) -> np.ndarray:
+        """Numerical value of an expression of parameters."""
+        if expression.is_constant():
+            return np.array(ca.DM(expression))
+        function = ca.Function("value", [self.vector], [ca.densify(expression)])
+        return np.array(function(self.nominal if values is None else values))
+
+    def scalar(self, value: Any, label: str, rule: str | None = None) -> SX:
+        """A checked scalar: finite, of this mechanism's parameters only, and obeying the rule."""
+        expression = self._expression(value, label)
+        if expression.numel() != 1:
+            raise ModelError(f"{label} = {value!r} must be a single number")
+        return self._checked(expression, label, rule)
+
+    def vector_of(self, value: Any, size: int, label: str) -> SX:
+        """A checked column vector with `size` components."""
+        if isinstance(value, SX) and value.numel() == size:
+            components = [value[k] for k in range(size)]
+        else:
+            try:
+                components = list(value)
+            except TypeError:
+                raise ModelError(f"{label} = {value!r} must have {size} components") from None
+        if len(components) != size:
+            plane = "planar" if size == 2 else "spatial"
+            raise ModelError(f"{label} = {value!r} has {len(components)} components; this mechanism is {plane}, give {size}")
+        return ca.vertcat(*[self.scalar(c, f"{label}[{k}]") for k, c in enumerate(components)])
+
+    def matrix_of(self, value: Any, size: int, label: str) -> SX:
+        """A checked square matrix."""
+        rows = value if isinstance(value, SX) else ca.vertcat(*[ca.horzcat(*map(SX, row)) for row in value])
+        if rows.shape != (size, size):
+            raise ModelError(f"{label} must be a {size}×{size} matrix, not {rows.shape[0]}×{rows.shape[1]}")
+        return self._checked(ca.densify(self._expression(rows, label)), label, None)
+
+    def require(self, expression: SX, rule: str, label: str) -> None:
+        """Check a rule now, and again whenever parameters change."""
+        requirement = Requirement(expression, rule, label)
+        self._enforce(requirement, self.nominal)
+        if not expression.is_constant():
+            self.requirements.append(requirement)
+
+    def _checked(self, expression: SX, label: str, rule: str | None) -> SX:
+        number = self.evaluate(expression)
+        if not np.isfinite(number).all():
+            raise ModelError(f"{label} = {number.squeeze()} is not finite")
+        if rule is not None:
+            self.require(expression, rule, label)
+        return expression
+
+    def _enforce(self, requirement: Requirement, values: np.ndarray) -> None:
+        number = self.evaluate(requirement.expression, values)
+        holds, reason = RULES[requirement.rule]
+        if not holds(number):
+            shown = f"{number.item():g}" if number.size == 1 else np.array2string(number, separator=", ")
+            raise ModelError(f"{requirement.label} = {shown} {reason}")
+
+    def _expression(self, value: Any, label: str) -> SX:
+        if isinstance(value, Parameter):
+            value = value.symbol
+        if isinstance(value, bool) or value is None:
+            raise ModelError(f"{label} = {value!r} is not a number")
+        try:
+            expression = SX(value)
+        except (TypeError, ValueError, RuntimeError, NotImplementedError):
+            raise ModelError(f"{label} = {value!r} is not a number, a parameter or an expression of parameters") from None
+        self.check_symbols(expression, label)
+        return expression
+
+    def check_symbols(self, expression: SX, label: str, also: tuple[SX, ...] = ()) -> None:
+        """Refuse symbols that are not parameters of this mechanism (or among `also`)."""
+        if expression.is_constant():
+            return
+        known = {p.symbol.element_hash() for p in self.parameters.values()}
+        for extra in also:
+            known |= {s.element_hash() for s in ca.symvar(extra)}
+        foreign = [s.name() for s in ca.symvar(expression) if s.element_hash() not in known]
+        if foreign:
+            names = ", ".join(repr(n) for n in foreign)
+            raise ModelError(
+                f"{label} uses {names}, which mechanism {self.owner!r} does not have; "
+                "a parameter belongs to one mechanism: make it there with parameter(…)"
+            )

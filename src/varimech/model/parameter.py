@@ -1,0 +1,144 @@
+"""Named design parameters: numbers of a model that may change, and with respect to which everything can be differentiated."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import ModelError
+from ..symbols import SX
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """A bilateral tolerance ±width, read as a normal spread: width = `sigmas` standard deviations (3: 99.73 % inside).
+
+    >>> Tolerance(0.03).sigma
+    0.01
+    """
+
+    width: float
+    sigmas: float = 3.0
+
+    def __post_init__(self) -> None:
+        for label, value in (("width", self.width), ("sigmas", self.sigmas)):
+            if not (math.isfinite(value) and value > 0):
+                raise ModelError(f"tolerance: {label} = {value!r} must be a positive finite number")
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation, in the parameter's unit."""
+        return self.width / self.sigmas
+
+
+class Parameter:
+    """A named number of one mechanism: use it wherever a number goes, and in arithmetic.
+
+    Made by `Mechanism.parameter`. Attributes: `name`, `value` (nominal), `unit`, `bounds` (lower, upper; None if open),
+    `spread` (a `Tolerance`, a frozen scipy.stats distribution, or None) and `symbol`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        value: float,
+        *,
+        unit: str = "",
+        bounds: tuple[float | None, float | None] | None = None,
+        spread: Any = None,
+    ):
+        self.name = name
+        self.unit = unit
+        self.spread = spread
+        self.value = _finite(name, value)
+        self.bounds = _checked_bounds(name, bounds)
+        self.symbol = SX.sym(name)
+        self.check(self.value)
+        if spread is not None and not (isinstance(spread, Tolerance) or hasattr(spread, "rvs")):
+            raise ModelError(
+                f"parameter {name!r}: spread = {spread!r} is neither a varimech.Tolerance nor a frozen scipy.stats distribution"
+            )
+
+    def check(self, value: Any) -> float:
+        """Return the value as a float if this parameter may take it, else raise `ModelError`."""
+        number = _finite(self.name, value)
+        lower, upper = self.bounds
+        if (lower is not None and number < lower) or (upper is not None and number > upper):
+            raise ModelError(f"parameter {self.name!r}: value {number:g} is outside its bounds ({lower}, {upper})")
+        return number
+
+    def __repr__(self) -> str:
+        return f"Parameter({self.name!r}, {self.value!r}{f', unit={self.unit!r}' if self.unit else ''})"
+
+    def __float__(self) -> float:
+        raise TypeError(
+            f"parameter {self.name!r} stands for a number that may change, so it has no fixed float; "
+            "use .value for its nominal value, or varimech.sin, varimech.sqrt, … in expressions"
+        )
+
+    __array_priority__ = 1e4
+
+    def __SX__(self) -> SX:  # noqa: N802 - the name CasADi looks for when it converts an operand
+        return self.symbol
+
+    def __add__(self, other: Any) -> SX:
+        return self.symbol + other
+
+    def __radd__(self, other: Any) -> SX:
+        return other + self.symbol
+
+    def __sub__(self, other: Any) -> SX:
+        return self.symbol - other
+
+    def __rsub__(self, other: Any) -> SX:
+        return other - self.symbol
+
+    def __mul__(self, other: Any) -> SX:
+        return self.symbol * other
+
+    def __rmul__(self, other: Any) -> SX:
+        return other * self.symbol
+
+    def __truediv__(self, other: Any) -> SX:
+        return self.symbol / other
+
+    def __rtruediv__(self, other: Any) -> SX:
+        return other / self.symbol
+
+    def __pow__(self, other: Any) -> SX:
+        return self.symbol**other
+
+    def __rpow__(self, other: Any) -> SX:
+        return other**self.symbol
+
+    def __neg__(self) -> SX:
+        return -self.symbol
+
+    def __pos__(self) -> SX:
+        return self.symbol
+
+    def __abs__(self) -> SX:
+        return abs(self.symbol)
+
+
+def _finite(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, RuntimeError, NotImplementedError):
+        raise ModelError(f"parameter {name!r}: value {value!r} is not a number") from None
+    if not math.isfinite(number):
+        raise ModelError(f"parameter {name!r}: value {number} is not finite")
+    return number
+
+
+def _checked_bounds(name: str, bounds: tuple[float | None, float | None] | None) -> tuple[float | None, float | None]:
+    if bounds is None:
+        return (None, None)
+    try:
+        lower, upper = bounds
+    except (TypeError, ValueError):
+        raise ModelError(f"parameter {name!r}: bounds = {bounds!r} must be a pair (lower, upper)") from None
+    if lower is not None and upper is not None and not lower < upper:
+        raise ModelError(f"parameter {name!r}: bounds ({lower}, {upper}) leave no room; give lower < upper")
+    return (lower, upper)

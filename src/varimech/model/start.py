@@ -1,0 +1,71 @@
+"""The start: which measures are held at which values and rates, and roughly where the rest is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import casadi as ca
+
+from ..symbols import SX
+from .body import Body, Frames, Point
+from .measures import Measure
+
+
+class Hold(Protocol):
+    """Something given at the start."""
+
+    @property
+    def label(self) -> str:
+        """How messages call it."""
+        ...
+
+    def deviation(self, frames: Frames) -> SX:
+        """Vanishes when the value is met."""
+        ...
+
+    def rate_deviation(self, frames: Frames) -> SX:
+        """Vanishes when the speed is met."""
+        ...
+
+
+@dataclass(frozen=True)
+class HeldMeasure:
+    """A scalar measure with its value and rate at the start."""
+
+    label: str
+    measure: Measure
+    at: SX
+    speed: SX
+
+    def deviation(self, frames: Frames) -> SX:
+        return self.measure.difference(frames, self.at)
+
+    def rate_deviation(self, frames: Frames) -> SX:
+        return self.measure.rate(frames) - self.speed
+
+
+@dataclass(frozen=True)
+class HeldOrientation:
+    """The rotation of a spatial body, R = D, with its angular velocity:  ½ Σ dₖ × rₖ = 0."""
+
+    label: str
+    body: Body
+    orientation: SX
+    speed: SX
+
+    def deviation(self, frames: Frames) -> SX:
+        D, R = self.orientation, frames[self.body].rotation
+        return sum((ca.cross(D[:, k], R[:, k]) for k in range(3)), SX.zeros(3)) / 2
+
+    def rate_deviation(self, frames: Frames) -> SX:
+        return frames[self.body].angular_velocity - self.speed
+
+
+@dataclass(frozen=True)
+class Start:
+    """All that the user said about the start: what is held, and guesses that choose between ways to assemble."""
+
+    holds: tuple[Hold, ...] = ()
+    near_rotation: dict[Body, SX] = field(default_factory=dict)
+    near_position: dict[Point, SX] = field(default_factory=dict)

@@ -1,0 +1,182 @@
+"""The view of a state that objectives, custom forces and results are written against, whatever the coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import casadi as ca
+
+from ..errors import ModelError, unknown_name
+from ..symbols import SX
+from .body import Frames
+from .measures import Measure, Span
+from .parameter import Parameter
+
+if TYPE_CHECKING:
+    from .model import Model
+
+
+class Reactions(Protocol):
+    """Forces and torques in joints and drivers, found by whoever has the equations."""
+
+    def force(self, joint: str) -> SX:
+        """Force on the second body, global components (N)."""
+        ...
+
+    def torque(self, joint: str) -> SX:
+        """Torque on the second body about the joint's point (N·m)."""
+        ...
+
+    def effort(self, driver: str) -> SX:
+        """Force or torque of a driver along its measure."""
+        ...
+
+
+class State:
+    """The state of a mechanism at one instant, in symbols; every quantity is named as the model names it.
+
+    SI units; positions, velocities, accelerations and forces have two (plane) or three (space) global components.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        frames: Frames,
+        time: SX,
+        differentiate: Callable[[SX], SX],
+        *,
+        multipliers: Mapping[str, SX] | None = None,
+        reactions: Callable[[], Reactions] | None = None,
+        coordinates: tuple[SX, ...] = (),
+    ):
+        self._model = model
+        self._frames = frames
+        self._differentiate = differentiate
+        self._multipliers = multipliers
+        self._reactions = reactions
+        self._coordinates = coordinates
+        self.time = time
+
+    def position(self, point: str) -> SX:
+        """Position of a point (m)."""
+        p = self._model.find_point(point)
+        return self._frames[p.body].position(p.local)
+
+    def velocity(self, point: str) -> SX:
+        """Velocity of a point (m/s)."""
+        p = self._model.find_point(point)
+        return self._frames[p.body].velocity(p.local)
+
+    def acceleration(self, point: str) -> SX:
+        """Acceleration of a point (m/s²)."""
+        return self._differentiate(self.velocity(point))
+
+    def angle(self, name: str) -> SX:
+        """Angle of a planar body from the global x axis, or of a joint, in (−π, π] (rad)."""
+        return self._model.find_turn(name).value(self._frames)
+
+    def angular_velocity(self, name: str) -> SX:
+        """Angular velocity of a body (scalar in the plane, vector in space) or the rate of a joint's angle (rad/s)."""
+        if name in self._model.bodies:
+            return self._frames[self._model.bodies[name]].angular_velocity
+        return self._model.find_turn(name).rate(self._frames)
+
+    def angular_acceleration(self, name: str) -> SX:
+        """Time derivative of `angular_velocity` (rad/s²)."""
+        return self._differentiate(self.angular_velocity(name))
+
+    def rotation(self, body: str) -> SX:
+        """Rotation matrix of a body; its columns are the body's axes."""
+        return self._frames[self._model.find_body(body)].rotation
+
+    def distance(self, first: str, second: str) -> SX:
+        """Distance between two points (m)."""
+        return self._span(first, second).value(self._frames)
+
+    def distance_rate(self, first: str, second: str) -> SX:
+        """Time derivative of the distance between two points (m/s)."""
+        return self._span(first, second).rate(self._frames)
+
+    def displacement(self, joint: str) -> SX:
+        """Displacement along the axis of a joint that slides (m)."""
+        return self._model.find_slide(joint).value(self._frames)
+
+    def displacement_rate(self, joint: str) -> SX:
+        """Time derivative of `displacement` (m/s)."""
+        return self._model.find_slide(joint).rate(self._frames)
+
+    def rate(self, quantity: SX) -> SX:
+        """Time derivative of any quantity of the state."""
+        return self._differentiate(quantity)
+
+    def reaction(self, joint: str) -> SX:
+        """Force of a joint on its second body, global components (N)."""
+        return self._found_reactions().force(joint)
+
+    def reaction_torque(self, joint: str) -> SX:
+        """Torque of a joint on its second body about the joint's point (N·m)."""
+        return self._found_reactions().torque(joint)
+
+    def effort(self, driver: str) -> SX:
+        """Force (N) or torque (N·m) of a driver, positive where it pushes its measure up."""
+        return self._found_reactions().effort(driver)
+
+    def multiplier(self, constraint: str) -> SX:
+        """Lagrange multiplier of a constraint of the equations, by its name there."""
+        if self._multipliers is None:
+            raise ModelError("a force may not depend on multipliers: they are only known after the forces")
+        if constraint not in self._multipliers:
+            raise unknown_name("constraint", constraint, self._multipliers)
+        return self._multipliers[constraint]
+
+    @property
+    def coordinates(self) -> tuple[SX, ...]:
+        """The generalised coordinates, velocities and accelerations themselves; they depend on the chosen coordinates."""
+        return self._coordinates
+
+    @property
+    def kinetic_energy(self) -> SX:
+        """Kinetic energy of all bodies (J)."""
+        return sum((b.kinetic_energy(self._frames[b]) for b in self._model.moving_bodies), SX(0))
+
+    @property
+    def potential_energy(self) -> SX:
+        """Potential energy of gravity and springs (J)."""
+        return self._model.potential_energy(self._frames)
+
+    @property
+    def energy(self) -> SX:
+        """Kinetic plus potential energy (J)."""
+        return self.kinetic_energy + self.potential_energy
+
+    def parameter(self, name: str | Parameter) -> SX:
+        """A parameter of the mechanism."""
+        index = self._model.numbers.indices([name])[0]
+        return self._model.numbers.vector[index]
+
+    def measure(self, measure: Measure) -> SX:
+        """Value of a scalar measure."""
+        return measure.value(self._frames)
+
+    def _span(self, first: str, second: str) -> Span:
+        return Span(self._model.find_point(first), self._model.find_point(second))
+
+    def _found_reactions(self) -> Reactions:
+        if self._reactions is None:
+            raise ModelError("a force may not depend on reactions: they are only known after the forces")
+        return self._reactions()
+
+
+def as_column(value: Any, size: int, label: str) -> SX:
+    """The result of a user's function as a column vector of the right size."""
+    try:
+        column = SX(value.symbol if isinstance(value, Parameter) else value)
+    except (TypeError, ValueError, RuntimeError, NotImplementedError):
+        try:
+            column = ca.vertcat(*[SX(v) for v in value])
+        except (TypeError, ValueError, RuntimeError, NotImplementedError):
+            raise ModelError(f"{label} returned {value!r}, which is neither a number nor a vector of numbers") from None
+    if column.numel() != size:
+        raise ModelError(f"{label} returned {column.numel()} components; it must return {size}")
+    return column.reshape((size, 1))

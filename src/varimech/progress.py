@@ -1,0 +1,40 @@
+"""Progress of anything that takes longer than two seconds, on a terminal; silent elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+PATIENCE = 2.0
+"""Seconds before a bar appears."""
+
+
+@contextmanager
+def progress_bar(label: str, total: int, enabled: bool | None = None) -> Iterator[Callable[[int], None]]:
+    """A function to call with the amount done; the bar appears only if the work outlasts the patience."""
+    show = sys.stderr.isatty() if enabled is None else enabled
+    began = time.monotonic()
+    bar: Any = None
+    task: Any = None
+
+    def update(done: int) -> None:
+        nonlocal bar, task
+        if not show or (bar is None and time.monotonic() - began < PATIENCE):
+            return
+        if bar is None:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            bar = Progress(console=Console(stderr=True), transient=True)
+            bar.start()
+            task = bar.add_task(label, total=total)
+        bar.update(task, completed=done)
+
+    try:
+        yield update
+    finally:
+        if bar is not None:
+            bar.stop()

@@ -1,0 +1,1 @@
+"""What comes out: labelled arrays, files, tables."""

@@ -1,0 +1,72 @@
+"""The outcome of a sensitivity analysis: objectives, their gradient, both over time, and the differentiated run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from .run import Run
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """Objectives ψ and their derivatives with respect to parameters, labelled.
+
+    `method` is "direct" or "finite-difference"; `sweep` holds, for differences, the estimates for all perturbations tried.
+    """
+
+    method: str
+    objective_names: tuple[str, ...]
+    parameter_names: tuple[str, ...]
+    units: tuple[str, ...]
+    parameter_units: tuple[str, ...]
+    time: np.ndarray
+    value_history: np.ndarray
+    gradient_history: np.ndarray
+    run: Run
+    seconds: dict[str, float]
+    sweep: xr.DataArray | None = None
+
+    @property
+    def values(self) -> xr.DataArray:
+        """ψ at the end of the run, by objective."""
+        return self.history["value"].isel(time=-1, drop=True)
+
+    @property
+    def gradient(self) -> xr.DataArray:
+        """dψ/dρ at the end of the run, by objective and parameter."""
+        return self.history["gradient"].isel(time=-1, drop=True)
+
+    @property
+    def history(self) -> xr.Dataset:
+        """ψ and dψ/dρ over time: what they would be if the run ended then."""
+        import xarray as xr
+
+        coords: dict[str, Any] = {
+            "time": ("time", self.time, {"units": "s"}),
+            "objective": list(self.objective_names),
+            "objective_unit": ("objective", list(self.units)),
+            "parameter": list(self.parameter_names),
+            "parameter_unit": ("parameter", list(self.parameter_units)),
+        }
+        return xr.Dataset(
+            {
+                "value": (("time", "objective"), self.value_history),
+                "gradient": (("time", "objective", "parameter"), self.gradient_history),
+            },
+            coords=coords,
+        )
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """The gradient as a table: a row an objective, a column a parameter."""
+        return self.gradient.to_pandas()
+
+    def __repr__(self) -> str:
+        shape = f"{len(self.objective_names)} objectives × {len(self.parameter_names)} parameters"
+        return f"<Gradient ({self.method}, {shape})>\n{self.to_dataframe()}"

@@ -1,0 +1,118 @@
+"""Objectives:  ψ = w(t_F) + ∫ g dt,  with g and w functions of the state.
+
+They are integrated along with the motion, by the trapezoidal rule on its steps (order 2, like the motion itself).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from ..coordinates.equations import Equations
+from ..errors import ModelError
+from ..model.state import State
+from ..symbols import SX
+from .direct import parameter_seeds
+
+StateFunction = Callable[[State], Any]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """ψ = w(t_F) + ∫ g dt; make one with `integral`, `final`, or their sum."""
+
+    integrand: StateFunction | None = None
+    final: StateFunction | None = None
+    unit: str = ""
+
+    def __add__(self, other: Objective) -> Objective:
+        if not isinstance(other, Objective):
+            return NotImplemented
+        return Objective(_sum(self.integrand, other.integrand), _sum(self.final, other.final), self.unit or other.unit)
+
+
+def integral(function: StateFunction, *, unit: str = "") -> Objective:
+    """The integral over time of a scalar function of the state.
+
+    >>> import varimech as vm
+    >>> travelled = vm.integral(lambda s: vm.norm(s.velocity("2")), unit="m")
+    """
+    return Objective(integrand=_checked_callable(function), unit=unit)
+
+
+def final(function: StateFunction, *, unit: str = "") -> Objective:
+    """A scalar function of the state at the end of the run."""
+    return Objective(final=_checked_callable(function), unit=unit)
+
+
+Objectives = Objective | Sequence[Objective] | Mapping[str, Objective]
+
+
+def named_objectives(objectives: Objectives) -> dict[str, Objective]:
+    """Objectives by name; those without are called psi1, psi2, …"""
+    if isinstance(objectives, Objective):
+        objectives = [objectives]
+    named = dict(objectives) if isinstance(objectives, Mapping) else {f"psi{k + 1}": o for k, o in enumerate(objectives)}
+    for name, objective in named.items():
+        if not isinstance(objective, Objective):
+            raise ModelError(
+                f"objective {name!r} = {objective!r} is not an objective; make one with varimech.integral or varimech.final"
+            )
+    return named
+
+
+@dataclass(frozen=True)
+class ObjectiveFunctions:
+    """(state, ρ, t) → g, w, and (state, state', ρ, t) → g', w' with one column a parameter."""
+
+    values: ca.Function
+    derivatives: ca.Function
+
+
+def objective_functions(equations: Equations, objectives: Mapping[str, Objective], indices: list[int]) -> ObjectiveFunctions:
+    """Integrands and final terms of all objectives, and their derivatives along a sensitivity of the state."""
+    e = equations
+    state = ca.vertcat(e.q, e.v, e.a, e.λ)
+    pairs = [(_scalar(e, name, o.integrand), _scalar(e, name, o.final)) for name, o in objectives.items()]
+    g = ca.densify(ca.vertcat(SX(0, 1), *[pair[0] for pair in pairs]))
+    w = ca.densify(ca.vertcat(SX(0, 1), *[pair[1] for pair in pairs]))
+    seeds = SX.sym("S", state.numel(), len(indices))
+    u, u_ = ca.vertcat(state, e.ρ), ca.vertcat(seeds, parameter_seeds(e.ρ.numel(), indices))
+    inputs = [state, e.ρ, e.t]
+    slopes = [ca.densify(ca.jtimes(x, u, u_)) for x in (g, w)]
+    return ObjectiveFunctions(
+        ca.Function("objectives", inputs, [g, w]), ca.Function("objective_tangent", [state, seeds, e.ρ, e.t], slopes)
+    )
+
+
+def _scalar(equations: Equations, name: str, function: StateFunction | None) -> SX:
+    if function is None:
+        return SX(0)
+    value = function(equations.state)
+    try:
+        expression = SX(getattr(value, "symbol", value))
+    except (TypeError, ValueError, RuntimeError, NotImplementedError):
+        raise ModelError(f"objective {name!r} returned {value!r}; it must return a scalar") from None
+    if expression.numel() != 1:
+        shape = "×".join(map(str, expression.shape))
+        raise ModelError(
+            f"objective {name!r} returned {shape} numbers; it must return a scalar (varimech.dot or varimech.norm make one)"
+        )
+    e = equations
+    e.model.numbers.check_symbols(expression, f"objective {name!r}", (e.q, e.v, e.a, e.λ, e.t))
+    return expression
+
+
+def _sum(first: StateFunction | None, second: StateFunction | None) -> StateFunction | None:
+    if first is None or second is None:
+        return first or second
+    return lambda state: first(state) + second(state)
+
+
+def _checked_callable(function: Any) -> StateFunction:
+    if not callable(function):
+        raise ModelError(f"an objective needs a function of the state, such as lambda s: s.energy; got {function!r}")
+    return function

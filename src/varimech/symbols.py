@@ -1,0 +1,50 @@
+"""Symbols: the scalar and vector mathematics that models, forces and objectives are written in.
+
+Everything here is CasADi's, under the names an engineer expects; it takes numbers, parameters and quantities of the state alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+
+SX = ca.SX
+
+sin, cos, tan, asin, acos, atan, atan2 = ca.sin, ca.cos, ca.tan, ca.asin, ca.acos, ca.atan, ca.atan2
+sinh, cosh, tanh, exp, log, sqrt = ca.sinh, ca.cosh, ca.tanh, ca.exp, ca.log, ca.sqrt
+minimum, maximum, where, absolute, sign = ca.fmin, ca.fmax, ca.if_else, ca.fabs, ca.sign
+dot, cross = ca.dot, ca.cross
+
+
+def norm(vector: Any) -> SX:
+    """Euclidean length of a vector."""
+    return ca.norm_2(vector)
+
+
+def vector(*components: Any) -> SX:
+    """A column vector from its components (numbers, parameters or expressions)."""
+    return ca.vertcat(*components)
+
+
+def rotation(axis: Any, angle: Any) -> SX:
+    """Rotation matrix about an axis (spatial), or, with `axis=None`, in the plane. Angle in radians.
+
+    >>> import varimech as vm
+    >>> vm.rotation((0, 0, 1), 0.0)
+    SX(@1=1, @2=0,
+    [[@1, @2, @2],
+     [@2, @1, @2],
+     [@2, @2, @1]])
+    """
+    c, s = ca.cos(SX(angle)), ca.sin(SX(angle))
+    if axis is None:
+        return ca.vertcat(ca.horzcat(c, -s), ca.horzcat(s, c))
+    n = vector(*axis)
+    n = n / norm(n)
+    return ca.densify(c * SX.eye(3) + s * ca.skew(n) + (1 - c) * (n @ n.T))
+
+
+def wrapped(angle: SX) -> SX:
+    """The same angle in (−π, π], smooth there."""
+    return ca.atan2(ca.sin(angle), ca.cos(angle))
