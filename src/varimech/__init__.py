@@ -33,14 +33,17 @@ from .symbols import (
     vector,
     where,
 )
+from .view.figure import Line, Panel, line_figure
 
 __all__ = [
     "AssemblyError",
     "Gradient",
+    "Line",
     "Mechanism",
     "ModelError",
     "Newmark",
     "Objective",
+    "Panel",
     "Parameter",
     "Run",
     "SimulationError",
@@ -59,6 +62,7 @@ __all__ = [
     "exp",
     "final",
     "integral",
+    "line_figure",
     "load_run",
     "log",
     "maximum",

@@ -22,8 +22,8 @@ class Factorisation:
         self._order = list(pattern.amd()) if n else []
         place = {old: new for new, old in enumerate(self._order)}
         rows: list[dict[int, SX]] = [{} for _ in range(n)]
-        for i, j, entry in zip(*matrix.sparsity().get_triplet(), matrix.nonzeros(), strict=True):
-            rows[place[i]][place[j]] = entry
+        for k, (i, j) in enumerate(zip(*matrix.sparsity().get_triplet(), strict=True)):
+            rows[place[i]][place[j]] = matrix.nz[k]
         self._eliminate(rows, symmetric)
 
     def solve(self, right: SX) -> SX:

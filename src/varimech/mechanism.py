@@ -85,10 +85,11 @@ class Mechanism(Model):
             AssemblyError: if the mechanism does not close at its start.
             SimulationError: if a step fails, with its time and the constraint or force to look at.
         """
-        solver, span = self._solver(integrator), run_span(duration, step, every)
-        ρ = self.numbers.values(parameters)
-        trajectory, seconds = solver.run(span, ρ, {}, progress=progress)
-        return self._run(solver, span, trajectory, ρ, [], seconds)
+        began = time.perf_counter()
+        span, ρ = run_span(duration, step, every), self.numbers.values(parameters)
+        solver = self._solver(integrator)
+        trajectory, ran = solver.run(span, ρ, {}, progress=progress)
+        return self._run(solver, span, trajectory, ρ, [], _seconds(began, ran))
 
     def sensitivity(
         self,
@@ -118,18 +119,19 @@ class Mechanism(Model):
         """
         if method not in METHODS:
             raise unknown_name("method", method, METHODS)
-        solver, span = self._solver(integrator), run_span(duration, step, every)
-        named = named_objectives(objectives)
-        indices = self._chosen(wrt)
-        ρ = self.numbers.values(parameters)
+        began = time.perf_counter()
+        span, ρ = run_span(duration, step, every), self.numbers.values(parameters)
+        named, indices = named_objectives(objectives), self._chosen(wrt)
+        solver = self._solver(integrator)
         if method == "direct":
-            trajectory, seconds = solver.run(span, ρ, named, indices, progress=progress)
+            trajectory, ran = solver.run(span, ρ, named, indices, progress=progress)
             assert trajectory.gradients is not None
             gradients, sweep = trajectory.gradients, None
         else:
-            trajectory, gradients, sweep, seconds = self._differences(
+            trajectory, gradients, sweep, ran = self._differences(
                 solver, span, ρ, named, indices, tuple(relative_steps), progress
             )
+        seconds = _seconds(began, ran)
         chosen = [list(self.parameters.values())[k] for k in indices]
         return Gradient(
             method,
@@ -154,25 +156,28 @@ class Mechanism(Model):
         indices: list[int],
         steps: tuple[float, ...],
         progress: bool | None,
-    ) -> tuple[Trajectory, np.ndarray, Any, dict[str, float]]:
+    ) -> tuple[Trajectory, np.ndarray, Any, float]:
         import xarray as xr
 
         if not steps or any(not s > 0 for s in steps):
             raise ModelError(f"relative_steps = {steps!r} must be one or more positive numbers")
-        trajectory, seconds = solver.run(span, ρ, named, progress=False)
-        began = time.perf_counter()
+        trajectory, ran = solver.run(span, ρ, named, progress=False)
+
+        def outcome(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            nonlocal ran
+            other, seconds = solver.run(span, values, named, progress=False)
+            ran += seconds
+            return other.objectives, other.states
+
         with progress_bar(f"{self.name}: differences", len(steps) * len(indices), progress) as tell:
-            found = central_differences(
-                lambda values: solver.run(span, values, named, progress=False)[0], ρ, indices, steps, tell
-            )
+            found = central_differences(outcome, ρ, indices, steps, tell)
         names = [list(self.parameters)[k] for k in indices]
         sweep = xr.DataArray(
             found.gradients[:, -1],
             coords={"relative_step": list(steps), "objective": list(named), "parameter": names},
             dims=["relative_step", "objective", "parameter"],
         )
-        seconds = {**seconds, "run": seconds["run"] + time.perf_counter() - began}
-        return replace(trajectory, sensitivities=found.sensitivities), found.gradient_history, sweep, seconds
+        return replace(trajectory, sensitivities=found.sensitivities), found.gradient_history, sweep, ran
 
     def _chosen(self, wrt: Sequence[str | Parameter] | str | Parameter | None) -> list[int]:
         if not self.parameters:
@@ -216,3 +221,8 @@ class Mechanism(Model):
             "versions": {name: version(name) for name in ("varimech", "casadi", "numpy")},
         }
         return Run(LiveRun(solver.equations, trajectory, ρ, indices), info)
+
+
+def _seconds(began: float, ran: float) -> dict[str, float]:
+    """Time spent on deriving and starting, and on the time steps."""
+    return {"build": time.perf_counter() - began - ran, "run": ran}

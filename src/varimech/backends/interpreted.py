@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -123,6 +124,7 @@ class _Store:
 
 def _bound(function: ca.Function, arguments: list[np.ndarray], results: list[np.ndarray]) -> Callable[[], None]:
     """A call of the function on fixed arrays (column-major), without copies."""
+    buffer: Any
     buffer, call = function.buffer()
     for k, array in enumerate(arguments):
         buffer.set_arg(k, _view(array))
@@ -133,7 +135,7 @@ def _bound(function: ca.Function, arguments: list[np.ndarray], results: list[np.
 
 
 class _Bound:
-    def __init__(self, buffer: ca.FunctionBuffer, call: Callable[[], None], arrays: list[np.ndarray]):
+    def __init__(self, buffer: Any, call: Callable[[], None], arrays: list[np.ndarray]):
         self._kept = (buffer, arrays)
         self._call = call
 
@@ -145,4 +147,4 @@ def _view(array: np.ndarray) -> memoryview:
     flat = array.reshape(-1, order="F")
     if array.size and not np.shares_memory(flat, array):
         raise ValueError("array is not contiguous in column-major order")
-    return memoryview(flat)
+    return flat.data

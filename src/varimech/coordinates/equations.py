@@ -164,12 +164,13 @@ def _force_parts(model: Model, q: SX, v: SX, frames: Frames, t: SX) -> tuple[dic
     """Generalised force of each element, by name: the part that derives from a potential, and the part that does work."""
     state = State(model, frames, t, lambda x: _rate_without_acceleration(x, q, v, t))
     weight = sum((b.mass * ca.dot(model.gravity, frames[b].position(b.com)) for b in model.moving_bodies), SX(0))
-    potential, working = {"gravity": ca.gradient(weight, q)}, {}
+    potential: dict[str, SX] = {"gravity": ca.gradient(weight, q)}
+    working: dict[str, SX] = {}
     for force in model.forces.values():
         potential[force.name] = -ca.gradient(force.potential_energy(frames), q)
         for rate, effort in force.efforts(frames, state):
             model.numbers.check_symbols(effort, f"force {force.name!r}", (q, v, t))
-            working[force.name] = working.get(force.name, 0) + ca.jtimes(rate, v, effort, True)
+            working[force.name] = working.get(force.name, SX(0)) + ca.jtimes(rate, v, effort, True)
     return potential, working
 
 

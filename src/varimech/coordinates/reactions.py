@@ -18,7 +18,9 @@ import casadi as ca
 from ..elimination import Factorisation
 from ..errors import unknown_name
 from ..model.body import Body, Frames
+from ..model.drivers import Driver
 from ..model.frame import Frame, spin
+from ..model.joints import Joint
 from ..model.model import Model
 from ..model.state import State
 from ..symbols import SX
@@ -35,7 +37,7 @@ class BodyReactions:
         self._frames = frames
         self._bodies = model.moving_bodies
         self._twist = _Twist(self._bodies, model)
-        things = {**model.joints, **model.drivers}
+        things: dict[str, Joint | Driver] = {**model.joints, **model.drivers}
         rows = {name: thing.residuals(self._twist.frames, t) for name, thing in things.items()}
         self._jacobians = {name: self._twist.jacobian(row, frames) for name, row in rows.items()}
         self._multipliers = self._solve(state, differentiate)

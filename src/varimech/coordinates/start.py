@@ -187,7 +187,7 @@ class StartSolver:
 
     def _moving(self, jacobian: np.ndarray) -> str:
         """Names of the coordinates that can still move."""
-        _, s, Vt = np.linalg.svd(jacobian)
+        _, _, Vt = np.linalg.svd(jacobian)
         rank = _rank(jacobian)
         motion = np.abs(Vt[rank:]).max(axis=0)
         order = np.argsort(-motion)[:3]
@@ -235,4 +235,4 @@ def _least_squares(A: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _rank(A: np.ndarray) -> int:
-    return int(np.linalg.matrix_rank(A, tol=RANK * max(1e-300, np.linalg.norm(A, 2)))) if A.size else 0
+    return int(np.linalg.matrix_rank(A, tol=RANK * max(1e-300, float(np.linalg.norm(A, 2))))) if A.size else 0

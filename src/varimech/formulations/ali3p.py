@@ -37,8 +37,15 @@ ROUNDING = 1e-14
 class DifferenceScheme(Protocol):
     """Relations  q = q̂ + β h² q̈,  q̇ = q̂̇ + γ h q̈  of an implicit integrator."""
 
-    beta: float
-    gamma: float
+    @property
+    def beta(self) -> float:
+        """Weight of the new acceleration in the position."""
+        ...
+
+    @property
+    def gamma(self) -> float:
+        """Weight of the new acceleration in the velocity."""
+        ...
 
     def predict(self, q: SX, v: SX, a: SX, h: SX) -> tuple[SX, SX]:
         """q̂ and q̂̇ from the last state."""

@@ -626,10 +626,7 @@ class Model:
     def _vector_function(self, label: str, value: Any, size: int) -> Callable[[State], SX]:
         if callable(value):
             return lambda state: as_column(value(state), size, label)
-        if size == 1:
-            constant = self.numbers.scalar(value, label)
-        else:
-            constant = self.numbers.vector_of(value, size, label)
+        constant = self.numbers.scalar(value, label) if size == 1 else self.numbers.vector_of(value, size, label)
         return lambda state: constant
 
     def _driver(self, name: str, measure: Measure, motion: Any) -> Driver:

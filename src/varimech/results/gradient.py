@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..view.figure import Line, Panel, line_figure
+
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+    from matplotlib.figure import Figure
 
     from .run import Run
 
@@ -65,7 +68,18 @@ class Gradient:
 
     def to_dataframe(self) -> pd.DataFrame:
         """The gradient as a table: a row an objective, a column a parameter."""
-        return self.gradient.to_pandas()
+        import pandas as pd
+
+        names = [pd.Index(n, name=k) for n, k in ((self.objective_names, "objective"), (self.parameter_names, "parameter"))]
+        return pd.DataFrame(self.gradient_history[-1], index=names[0], columns=names[1])
+
+    def plot(self) -> Figure:
+        """dψ/dρ over time: a panel an objective, a line a parameter."""
+        panels = []
+        for k, objective in enumerate(self.objective_names):
+            lines = [Line(name, self.time, self.gradient_history[:, k, i]) for i, name in enumerate(self.parameter_names)]
+            panels.append(Panel(f"d {objective} / dρ", lines))
+        return line_figure(panels, title=f"{self.run.info['mechanism']}: gradient ({self.method})")
 
     def __repr__(self) -> str:
         shape = f"{len(self.objective_names)} objectives × {len(self.parameter_names)} parameters"

@@ -6,8 +6,7 @@ Measures are computed when asked for. A saved run holds all of them and needs no
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,45 +15,17 @@ import numpy as np
 from ..errors import ModelError, unknown_name
 from ..model.state import State, as_column
 from ..symbols import SX
+from ..view.drawing import Shape, draw
+from ..view.figure import Line, Panel, line_figure
+from .catalog import ENERGIES, MEASURES, drawing_plan, names_of, point_aliases
 from .live import LiveRun
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+    from matplotlib.figure import Figure
 
 COMPONENTS = ("x", "y", "z")
-
-
-@dataclass(frozen=True)
-class MeasureKind:
-    """How a named measure is labelled: what it is of, its dimensions beyond time, and its unit."""
-
-    of: str
-    dims: tuple[str, ...]
-    unit: str
-    get: Callable[[State, str], SX]
-    unwrap: bool = False
-
-
-MEASURES: dict[str, MeasureKind] = {
-    "position": MeasureKind("point", ("component",), "m", lambda s, n: s.position(n)),
-    "velocity": MeasureKind("point", ("component",), "m/s", lambda s, n: s.velocity(n)),
-    "acceleration": MeasureKind("point", ("component",), "m/s²", lambda s, n: s.acceleration(n)),
-    "angle": MeasureKind("turn", (), "rad", lambda s, n: s.angle(n), unwrap=True),
-    "angular_velocity": MeasureKind("turn", (), "rad/s", lambda s, n: s.angular_velocity(n)),
-    "angular_acceleration": MeasureKind("turn", (), "rad/s²", lambda s, n: s.angular_acceleration(n)),
-    "displacement": MeasureKind("slide", (), "m", lambda s, n: s.displacement(n)),
-    "displacement_rate": MeasureKind("slide", (), "m/s", lambda s, n: s.displacement_rate(n)),
-    "rotation": MeasureKind("body", ("row", "column"), "1", lambda s, n: s.rotation(n)),
-    "body_angular_velocity": MeasureKind("body", ("component",), "rad/s", lambda s, n: s.angular_velocity(n)),
-    "reaction": MeasureKind("joint", ("component",), "N", lambda s, n: s.reaction(n)),
-    "reaction_torque": MeasureKind("joint", ("torque_component",), "N·m", lambda s, n: s.reaction_torque(n)),
-    "effort": MeasureKind("driver", (), "N or N·m", lambda s, n: s.effort(n)),
-    "multiplier": MeasureKind("constraint", (), "N or N·m", lambda s, n: s.multiplier(n)),
-    "energy": MeasureKind(
-        "energy_kind", (), "J", lambda s, n: {"kinetic": s.kinetic_energy, "potential": s.potential_energy, "total": s.energy}[n]
-    ),
-}
 
 
 class Run:
@@ -73,14 +44,14 @@ class Run:
     @property
     def time(self) -> np.ndarray:
         """Stored times (s)."""
-        return self._live.trajectory.time if self._live is not None else self._stored()["time"].values
+        return self._live.trajectory.time if self._live is not None else self.dataset["time"].to_numpy()
 
     @property
     def parameter_names(self) -> list[str]:
         """Parameters that the run was differentiated for."""
         if self._live is not None:
             return self._live.parameter_names if self._live.trajectory.sensitivities is not None else []
-        return [str(n) for n in self._stored().coords.get("parameter", np.zeros(0))]
+        return self._coordinate("parameter")
 
     def position(self, point: str, *, wrt: Any = None) -> xr.DataArray:
         """Position of a point (m)."""
@@ -100,7 +71,7 @@ class Run:
 
     def angular_velocity(self, name: str, *, wrt: Any = None) -> xr.DataArray:
         """Angular velocity of a body, or rate of a joint's angle (rad/s)."""
-        spatial_body = self._names("turn") is not None and name not in self._names("turn") and name in self._names("body")
+        spatial_body = name in self._names("body") and name not in self._names("turn")
         return self._measure("body_angular_velocity" if spatial_body else "angular_velocity", name, wrt)
 
     def angular_acceleration(self, name: str, *, wrt: Any = None) -> xr.DataArray:
@@ -116,7 +87,7 @@ class Run:
         return self._measure("displacement_rate", joint, wrt)
 
     def rotation(self, body: str, *, wrt: Any = None) -> xr.DataArray:
-        """Rotation matrix of a body."""
+        """Rotation matrix of a spatial body."""
         return self._measure("rotation", body, wrt)
 
     def reaction(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
@@ -132,25 +103,23 @@ class Run:
         return self._measure("effort", driver, wrt)
 
     def multiplier(self, constraint: str, *, wrt: Any = None) -> xr.DataArray:
-        """Lagrange multiplier of a constraint."""
+        """Lagrange multiplier of a constraint of the equations."""
         return self._measure("multiplier", constraint, wrt)
 
     def energy(self, kind: str = "total", *, wrt: Any = None) -> xr.DataArray:
         """Kinetic, potential or total energy (J)."""
-        if kind not in (kinds := ("kinetic", "potential", "total")):
-            raise unknown_name("kind of energy", kind, kinds)
+        if kind not in ENERGIES:
+            raise unknown_name("kind of energy", kind, ENERGIES)
         return self._measure("energy", kind, wrt)
 
     def distance(self, first: str, second: str, *, wrt: Any = None) -> xr.DataArray:
         """Distance between two points (m)."""
-        if self._live is not None:
-            return self.measure(lambda s: s.distance(first, second), wrt=wrt, name=f"distance {first}–{second}", unit="m")
         gap = self.position(second).drop_vars("point") - self.position(first).drop_vars("point")
-        length = (gap**2).sum("component") ** 0.5
+        length = ((gap**2).sum("component") ** 0.5).assign_attrs(units="m").rename(f"distance {first}–{second}")
         if wrt is None:
             return length
         slope = self.position(second, wrt=wrt).drop_vars("point") - self.position(first, wrt=wrt).drop_vars("point")
-        return (gap * slope).sum("component") / length
+        return ((gap * slope).sum("component") / length).assign_attrs(units="(m) per parameter unit")
 
     def measure(
         self, function: Callable[[State], Any], *, wrt: Any = None, name: str = "measure", unit: str = ""
@@ -171,7 +140,7 @@ class Run:
         return self._dataset
 
     def save(self, path: str | Path) -> Path:
-        """Write all measures to a netCDF file."""
+        """Write all measures to a netCDF file, to be read by `varimech.load_run` or any netCDF tool."""
         path = Path(path)
         self.dataset.to_netcdf(path, engine="h5netcdf")
         return path
@@ -183,18 +152,56 @@ class Run:
         columns: dict[str, np.ndarray] = {}
         for name, array in self.dataset.data_vars.items():
             rest = [d for d in array.dims if d != "time"]
-            flat = array.stack(label=rest) if rest else array.expand_dims(label=[("",)], axis=-1)
-            for k, label in enumerate(flat["label"].values):
-                words = [str(w) for w in (label if isinstance(label, tuple) else (label,)) if str(w)]
-                columns[" ".join([str(name), *words])] = flat.isel(label=k).values
+            for index in np.ndindex(*[array.sizes[d] for d in rest]):
+                words = [str(array[d].values[k]) for d, k in zip(rest, index, strict=True)]
+                columns[" ".join([str(name), *words])] = array.isel(dict(zip(rest, index, strict=True))).to_numpy()
         return pd.DataFrame(columns, index=pd.Index(self.time, name="time"))
+
+    def plot(self, *, wrt: Any = None, title: str | None = None, **measures: Any) -> Figure:
+        """A figure of named measures, one panel each: `run.plot(position="2", angle=["A1", "12"], energy="total")`.
+
+        `wrt="L"` shows their derivatives with respect to a parameter. Save it with `.savefig("file.png")` (or .pdf, .svg).
+        """
+        if not measures:
+            raise ModelError('say what to plot, such as run.plot(position="2")')
+        panels = []
+        for kind, names in measures.items():
+            if kind not in MEASURES:
+                raise unknown_name("measure", kind, MEASURES)
+            unit = MEASURES[kind].unit
+            label = kind.replace("_", " ") if wrt is None else f"∂ {kind.replace('_', ' ')} / ∂ {wrt}"
+            panel = Panel(f"{label} ({unit})" if wrt is None else label)
+            for name in [names] if isinstance(names, str) else names:
+                panel.lines.extend(self._lines(name, getattr(self, kind)(name, wrt=wrt)))
+            panels.append(panel)
+        return line_figure(panels, title=self.info["mechanism"] if title is None else title)
+
+    def draw(self, *, times: Sequence[float] | None = None, trace: Sequence[str] = (), title: str | None = None) -> Figure:
+        """A drawing of the mechanism at given times (the last one strong; the start if not given), with paths of points."""
+        plan = drawing_plan(self._live.equations.model) if self._live is not None else self.info["drawing"]
+        shapes = [Shape(kind, name, tuple(points)) for kind, name, points in plan["shapes"]]
+        needed = {p for s in shapes for p in s.points} | set(plan["labels"])
+        paths = {p: self.position(p).transpose("time", "component").to_numpy() for p in needed}
+        rows = [int(np.abs(self.time - t).argmin()) for t in (times or [0.0])]
+        frames = [{p: path[k] for p, path in paths.items()} for k in rows]
+        traces = {name: self.position(name).transpose("time", "component").to_numpy() for name in trace}
+        heading = f"{self.info['mechanism']}, t = {self.time[rows[-1]]:g} s" if title is None else title
+        return draw(shapes, frames, traces, plan["labels"], plan["fixed"], title=heading)
 
     def __repr__(self) -> str:
         i = self.info
+        residuals = ", ".join(f"{r:.1e}" for r in i["residuals"])
         return (
             f"<Run of {i['mechanism']!r}: {self.time[-1]:g} s in {i['steps']} steps of {i['step']:g} s, {i['method']}; "
-            f"largest residuals {', '.join(f'{r:.1e}' for r in i['residuals'])}>"
+            f"largest constraint residuals (position, velocity, acceleration) {residuals}>"
         )
+
+    def _lines(self, name: str, array: xr.DataArray) -> list[Line]:
+        if array.ndim == 1:
+            return [Line(name, self.time, array.to_numpy())]
+        flat = array.transpose("time", ...).to_numpy().reshape(self.time.size, -1)
+        tags = COMPONENTS if array.ndim == 2 else [f"{i}{j}" for i in COMPONENTS for j in COMPONENTS]
+        return [Line(f"{name} {tag}", self.time, column) for tag, column in zip(tags, flat.T, strict=False)]
 
     def _measure(self, kind: str, name: str, wrt: Any) -> xr.DataArray:
         what = MEASURES[kind]
@@ -202,13 +209,14 @@ class Run:
             expression = what.get(self._live.equations.state, name)
             array = self._labelled(expression, kind, what.dims, what.unit, wrt, unwrap=what.unwrap)
             return array.assign_coords({what.of: name})
-        data, key = self._stored(), kind if wrt is None else f"{kind}_wrt"
-        aliases = self.info.get("aliases", {})
-        label = aliases.get(name, name) if what.of == "point" else name
-        if key not in data or label not in data[what.of].values:
-            raise unknown_name(what.of, name, [*data.coords.get(what.of, np.zeros(0)), *aliases])
-        found = data[key].sel({what.of: label})
-        return found if wrt is None else found.sel(parameter=self._selected(wrt))
+        key = kind if wrt is None else f"{kind}_wrt"
+        label = self.info["aliases"].get(name, name) if what.of == "point" else name
+        chosen = None if wrt is None else self._selected(wrt)
+        if label not in self._names(what.of):
+            known = [*self._names(what.of), *(self.info["aliases"] if what.of == "point" else ())]
+            raise unknown_name(what.of, name, known)
+        found = self.dataset[key].sel({what.of: label})
+        return found if chosen is None else found.sel(parameter=chosen)
 
     def _labelled(
         self, expression: SX, name: str, dims: tuple[str, ...], unit: str, wrt: Any, *, unwrap: bool = False
@@ -216,27 +224,22 @@ class Run:
         import xarray as xr
 
         assert self._live is not None
-        shape, dims_ = _shape(expression, dims)
+        shape, dims = _shape(expression, dims)
         coords: dict[str, Any] = {"time": ("time", self.time, {"units": "s"})}
-        coords |= {d: list(COMPONENTS[:n]) for d, n in zip(dims_, shape, strict=True)}
+        coords |= {d: list(COMPONENTS[:n]) for d, n in zip(dims, shape, strict=True)}
         if wrt is None:
             values = self._live.evaluate(expression)
-            if unwrap:
-                values = np.unwrap(values, axis=0)
+            values = np.unwrap(values, axis=0) if unwrap else values
             values = values.reshape(values.shape[0], *shape, order="F")
-            return xr.DataArray(values, coords=coords, dims=["time", *dims_], name=name, attrs={"units": unit})
+            return xr.DataArray(values, coords=coords, dims=["time", *dims], name=name, attrs={"units": unit})
         chosen = self._selected(wrt)
         slopes = self._live.derivative(expression)
         slopes = slopes.reshape(slopes.shape[0], *shape, slopes.shape[2], order="F")
-        units = [self._live.equations.model.numbers.parameters[n].unit for n in self.parameter_names]
-        coords |= {"parameter": self.parameter_names, "parameter_unit": ("parameter", units)}
-        array = xr.DataArray(
-            slopes,
-            coords=coords,
-            dims=["time", *dims_, "parameter"],
-            name=f"{name}_wrt",
-            attrs={"units": f"({unit}) per parameter unit"},
-        )
+        parameters = self._live.equations.model.numbers.parameters
+        coords["parameter"] = self.parameter_names
+        coords["parameter_unit"] = ("parameter", [parameters[n].unit for n in self.parameter_names])
+        attrs = {"units": f"({unit}) per parameter unit"}
+        array = xr.DataArray(slopes, coords=coords, dims=["time", *dims, "parameter"], name=f"{name}_wrt", attrs=attrs)
         return array.sel(parameter=chosen)
 
     def _selected(self, wrt: Any) -> Any:
@@ -245,64 +248,35 @@ class Run:
             raise ModelError("this run was not differentiated; get one from Mechanism.sensitivity(…).run")
         if isinstance(wrt, str) and wrt == "all":
             return known
-        names = [wrt] if not isinstance(wrt, (list, tuple)) else list(wrt)
-        names = [getattr(n, "name", n) for n in names]
+        names = [getattr(n, "name", n) for n in (wrt if isinstance(wrt, (list, tuple)) else [wrt])]
         for n in names:
             if n not in known:
-                raise unknown_name("parameter of this run", n, known)
+                raise unknown_name("parameter of this run", str(n), known)
         return names if isinstance(wrt, (list, tuple)) else names[0]
-
-    def _stored(self) -> xr.Dataset:
-        assert self._dataset is not None
-        return self._dataset
 
     def _names(self, of: str) -> list[str]:
         """All names of things that a measure can be of."""
-        if self._live is None:
-            return [str(n) for n in self._stored().coords.get(of, np.zeros(0))]
-        e = self._live.equations
-        m = e.model
-        planar = m.dimension == 2
-        turning = [j.name for j in m.joints.values() if j.turn is not None]
-        return {
-            "point": [p.label for b in m.bodies.values() for p in b.points.values()],
-            "turn": ([b.name for b in m.moving_bodies] if planar else []) + turning,
-            "slide": [j.name for j in m.joints.values() if j.slide is not None],
-            "body": [] if planar else [b.name for b in m.moving_bodies],
-            "joint": list(m.joints),
-            "driver": list(m.drivers),
-            "constraint": list(e.constraint_names),
-            "energy_kind": ["kinetic", "potential", "total"],
-        }[of]
+        if self._live is not None:
+            return names_of(self._live.equations)[of]
+        return self._coordinate(of)
+
+    def _coordinate(self, dim: str) -> list[str]:
+        return [str(n) for n in self.dataset[dim].to_numpy()] if dim in self.dataset.coords else []
 
     def _collect(self) -> xr.Dataset:
         import xarray as xr
 
+        assert self._live is not None
         variables: dict[str, xr.DataArray] = {}
         for kind, what in MEASURES.items():
             names = self._names(what.of)
-            if not names:
-                continue
-            index = xr.IndexVariable(what.of, names)
-            variables[kind] = xr.concat([self._measure(kind, n, None).drop_vars(what.of) for n in names], dim=index)
-            if self.parameter_names:
-                slopes = [self._measure(kind, n, "all").drop_vars(what.of) for n in names]
-                variables[f"{kind}_wrt"] = xr.concat(slopes, dim=index)
-        variables = {k: v.transpose("time", ...) for k, v in variables.items()}
-        info = {**self.info, "aliases": self._aliases()}
-        return xr.Dataset(variables, attrs={"varimech": json.dumps(info)})
-
-    def _aliases(self) -> dict[str, str]:
-        """Short names of points that mean one place."""
-        assert self._live is not None
+            for key, wrt in ((kind, None), (f"{kind}_wrt", "all")):
+                if names and (wrt is None or self.parameter_names):
+                    parts = [self._measure(kind, n, wrt).drop_vars(what.of) for n in names]
+                    variables[key] = xr.concat(parts, dim=xr.IndexVariable(what.of, names)).transpose("time", ...)
         model = self._live.equations.model
-        found = {}
-        for name in {p.name for b in model.bodies.values() for p in b.points.values()}:
-            try:
-                found[name] = model.find_point(name).label
-            except ModelError:
-                continue
-        return found
+        info = {**self.info, "aliases": point_aliases(model), "drawing": drawing_plan(model)}
+        return xr.Dataset(variables, attrs={"varimech": json.dumps(info)})
 
 
 def load_run(path: str | Path) -> Run:

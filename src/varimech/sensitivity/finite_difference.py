@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..backends.program import Trajectory
+Outcome = tuple[np.ndarray, np.ndarray]
+"""What a run yields: objectives (time, objective) and states (time, state)."""
 
 RELATIVE_STEPS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 
@@ -37,7 +38,7 @@ class Differences:
 
 
 def central_differences(
-    run: Callable[[np.ndarray], Trajectory],
+    run: Callable[[np.ndarray], Outcome],
     ρ: np.ndarray,
     indices: list[int],
     steps: Sequence[float] = RELATIVE_STEPS,
@@ -59,13 +60,13 @@ def central_differences(
     return Differences(tuple(steps), estimates, best, _kept_states(states, best))
 
 
-def _difference(run: Callable[[np.ndarray], Trajectory], ρ: np.ndarray, index: int, δ: float) -> tuple[np.ndarray, np.ndarray]:
+def _difference(run: Callable[[np.ndarray], Outcome], ρ: np.ndarray, index: int, δ: float) -> tuple[np.ndarray, np.ndarray]:
     above, below = ρ.copy(), ρ.copy()
     above[index] += δ
     below[index] -= δ
-    high, low = run(above), run(below)
+    (ψ_high, x_high), (ψ_low, x_low) = run(above), run(below)
     width = above[index] - below[index]
-    return (high.objectives - low.objectives) / width, (high.states - low.states) / width
+    return (ψ_high - ψ_low) / width, (x_high - x_low) / width
 
 
 def _plateau(estimates: np.ndarray) -> np.ndarray:

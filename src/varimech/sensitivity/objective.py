@@ -13,6 +13,7 @@ import casadi as ca
 
 from ..coordinates.equations import Equations
 from ..errors import ModelError
+from ..model.parameter import Parameter
 from ..model.state import State
 from ..symbols import SX
 from .direct import parameter_seeds
@@ -91,9 +92,9 @@ def objective_functions(equations: Equations, objectives: Mapping[str, Objective
 def _scalar(equations: Equations, name: str, function: StateFunction | None) -> SX:
     if function is None:
         return SX(0)
-    value = function(equations.state)
+    value: Any = function(equations.state)
     try:
-        expression = SX(getattr(value, "symbol", value))
+        expression = SX(value.symbol if isinstance(value, Parameter) else value)
     except (TypeError, ValueError, RuntimeError, NotImplementedError):
         raise ModelError(f"objective {name!r} returned {value!r}; it must return a scalar") from None
     if expression.numel() != 1:

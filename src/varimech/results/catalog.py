@@ -1,0 +1,90 @@
+"""The named measures of a run: what each is of, how it is labelled, in which unit, and where a drawing needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..coordinates.equations import Equations
+from ..errors import ModelError
+from ..model.forces import Spring
+from ..model.measures import Span
+from ..model.model import Model
+from ..model.state import State
+from ..symbols import SX
+
+ENERGIES = ("kinetic", "potential", "total")
+
+
+@dataclass(frozen=True)
+class MeasureKind:
+    """What a measure is of (a dimension of labelled arrays), its dimensions beyond time, its unit and how to get it."""
+
+    of: str
+    dims: tuple[str, ...]
+    unit: str
+    get: Callable[[State, str], SX]
+    unwrap: bool = False
+
+
+def _energy(state: State, kind: str) -> SX:
+    return {"kinetic": state.kinetic_energy, "potential": state.potential_energy, "total": state.energy}[kind]
+
+
+MEASURES: dict[str, MeasureKind] = {
+    "position": MeasureKind("point", ("component",), "m", State.position),
+    "velocity": MeasureKind("point", ("component",), "m/s", State.velocity),
+    "acceleration": MeasureKind("point", ("component",), "m/s²", State.acceleration),
+    "angle": MeasureKind("turn", (), "rad", State.angle, unwrap=True),
+    "angular_velocity": MeasureKind("turn", (), "rad/s", State.angular_velocity),
+    "angular_acceleration": MeasureKind("turn", (), "rad/s²", State.angular_acceleration),
+    "displacement": MeasureKind("slide", (), "m", State.displacement),
+    "displacement_rate": MeasureKind("slide", (), "m/s", State.displacement_rate),
+    "rotation": MeasureKind("body", ("row", "column"), "1", State.rotation),
+    "body_angular_velocity": MeasureKind("body", ("component",), "rad/s", State.angular_velocity),
+    "reaction": MeasureKind("joint", ("component",), "N", State.reaction),
+    "reaction_torque": MeasureKind("joint", ("component",), "N·m", State.reaction_torque),
+    "effort": MeasureKind("driver", (), "N or N·m", State.effort),
+    "multiplier": MeasureKind("constraint", (), "N or N·m", State.multiplier),
+    "energy": MeasureKind("energy_kind", (), "J", _energy),
+}
+
+
+def names_of(equations: Equations) -> dict[str, list[str]]:
+    """For each dimension, the names of all things along it."""
+    m = equations.model
+    planar = m.dimension == 2
+    turning = [j.name for j in m.joints.values() if j.turn is not None]
+    return {
+        "point": [p.label for b in m.bodies.values() for p in b.points.values()],
+        "turn": ([b.name for b in m.moving_bodies] if planar else []) + turning,
+        "slide": [j.name for j in m.joints.values() if j.slide is not None],
+        "body": [] if planar else [b.name for b in m.moving_bodies],
+        "joint": list(m.joints),
+        "driver": list(m.drivers),
+        "constraint": list(equations.constraint_names),
+        "energy_kind": list(ENERGIES),
+    }
+
+
+def point_aliases(model: Model) -> dict[str, str]:
+    """Short names of points that mean one place → the full name of one of them."""
+    found = {}
+    for name in {p.name for b in model.bodies.values() for p in b.points.values()} - {"com"}:
+        try:
+            found[name] = model.find_point(name).label
+        except ModelError:
+            continue
+    return found
+
+
+def drawing_plan(model: Model) -> dict[str, Any]:
+    """What a drawing shows, by names of points: bodies, springs, labels, and which points are fixed."""
+    shapes = [("body", b.name, [b.points[p].label for p in b.spine]) for b in model.moving_bodies if len(b.spine) > 1]
+    springs = [f for f in model.forces.values() if isinstance(f, Spring) and isinstance(f.measure, Span)]
+    shapes += [
+        ("spring", f.name, [f.measure.first.label, f.measure.second.label]) for f in springs if isinstance(f.measure, Span)
+    ]
+    labels = {label: name for name, label in point_aliases(model).items()}
+    return {"shapes": shapes, "labels": labels, "fixed": [p.label for p in model.ground.points.values()]}
