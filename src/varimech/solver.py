@@ -19,7 +19,7 @@ from .errors import ModelError, SimulationError
 from .formulations.ali3p import ali3p_step, penalty_function
 from .formulations.step import Step
 from .integrators.newmark import TRAPEZOIDAL, Newmark
-from .model.model import Model
+from .model.parts import Parts
 from .progress import progress_bar
 from .sensitivity.direct import tangent_function
 from .sensitivity.objective import Objective, objective_functions
@@ -65,7 +65,7 @@ def find_integrator(integrator: str | Newmark) -> Newmark:
 class Solver:
     """Equations, start and step of a model; programs for the objectives and parameters asked for."""
 
-    def __init__(self, model: Model, scheme: Newmark):
+    def __init__(self, model: Parts, scheme: Newmark):
         self.model = model
         self.scheme = scheme
         self._programs: dict[tuple[object, ...], Program] = {}

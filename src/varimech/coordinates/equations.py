@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model.body import Body, Frames
-from ..model.model import Model
+from ..model.parts import Parts
 from ..model.state import State
 from ..symbols import SX
 from .guess import Pose
@@ -44,7 +44,7 @@ class Constraint:
 class Equations:
     """Symbols and expressions of the equations of motion; see the module for their meaning."""
 
-    model: Model
+    model: Parts
     q: SX
     v: SX
     a: SX
@@ -115,7 +115,7 @@ class Equations:
 
 
 def derive(
-    model: Model,
+    model: Parts,
     q: SX,
     v: SX,
     t: SX,
@@ -153,14 +153,14 @@ def derive(
     )
 
 
-def _driver_constraints(model: Model, frames: Frames, t: SX) -> list[Constraint]:
+def _driver_constraints(model: Parts, frames: Frames, t: SX) -> list[Constraint]:
     return [
         Constraint(d.name, d.residuals(frames, t), (d.name,), d.measure.difference(frames, d.motion(t)))
         for d in model.drivers.values()
     ]
 
 
-def _force_parts(model: Model, q: SX, v: SX, frames: Frames, t: SX) -> tuple[dict[str, SX], dict[str, SX]]:
+def _force_parts(model: Parts, q: SX, v: SX, frames: Frames, t: SX) -> tuple[dict[str, SX], dict[str, SX]]:
     """Generalised force of each element, by name: the part that derives from a potential, and the part that does work."""
     state = State(model, frames, t, lambda x: _rate_without_acceleration(x, q, v, t))
     weight = sum((b.mass * ca.dot(model.gravity, frames[b].position(b.com)) for b in model.moving_bodies), SX(0))
@@ -180,7 +180,7 @@ def _rate_without_acceleration(expression: SX, q: SX, v: SX, t: SX) -> SX:
     return ca.jtimes(expression, q, v) + ca.jtimes(expression, t, SX(1))
 
 
-def check_connected(model: Model) -> None:
+def check_connected(model: Parts) -> None:
     """Every body needs a path of joints to the ground, or must say that it floats."""
     if not model.moving_bodies:
         raise ModelError(f"mechanism {model.name!r} has no bodies; add one with body(…) or bar(…)")

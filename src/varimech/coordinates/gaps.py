@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from functools import reduce
+from operator import matmul
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -17,7 +19,7 @@ from ..errors import AssemblyError
 from ..model.body import Body
 from ..model.frame import Frame
 from ..model.joints import Joint
-from ..model.model import Model
+from ..model.parts import Parts
 from ..model.start import Start
 from ..symbols import SX, rotation
 from .guess import Pose
@@ -53,7 +55,7 @@ def describe_gaps(equations: Equations, start: Start, poses: Mapping[Body, Pose]
     )
 
 
-def _closest(model: Model, start: Start, poses: Mapping[Body, Pose], ρ: np.ndarray) -> dict[str, float]:
+def _closest(model: Parts, start: Start, poses: Mapping[Body, Pose], ρ: np.ndarray) -> dict[str, float]:
     """What each joint, driver and start value misses when all are met as well as possible."""
     from scipy.optimize import least_squares
 
@@ -72,7 +74,7 @@ def _closest(model: Model, start: Start, poses: Mapping[Body, Pose], ρ: np.ndar
     return {name: float(value) for name, value in zip(rows | stiff, values, strict=True)}
 
 
-def _free_frames(model: Model, poses: Mapping[Body, Pose]) -> tuple[dict[Body, Frame], SX]:
+def _free_frames(model: Parts, poses: Mapping[Body, Pose]) -> tuple[dict[Body, Frame], SX]:
     """Frames of bodies that move freely about the given poses."""
     n = model.dimension
     frames = {model.ground: model.ground_frame()}
@@ -81,15 +83,13 @@ def _free_frames(model: Model, poses: Mapping[Body, Pose]) -> tuple[dict[Body, F
         o, R = poses[body]
         shift, turn = SX.sym("shift", n), SX.sym("turn", 1 if n == 2 else 3)
         unknowns += [shift, turn]
-        if n == 2:
-            spun = rotation(None, turn)
-        else:
-            spun = rotation((1, 0, 0), turn[0]) @ rotation((0, 1, 0), turn[1]) @ rotation((0, 0, 1), turn[2])
+        axes = [(1, 0, 0), (0, 1, 0), (0, 0, 1)] if n == 3 else [None]
+        spun = reduce(matmul, [rotation(axis, turn[k]) for k, axis in enumerate(axes)])
         frames[body] = Frame(SX(o) + shift, spun @ SX(R), SX.zeros(n), SX.zeros(n, n))
     return frames, ca.vertcat(*unknowns)
 
 
-def _loop(model: Model, closing: Joint) -> list[Joint]:
+def _loop(model: Parts, closing: Joint) -> list[Joint]:
     """The joints of a shortest loop through a joint, or none if it closes no loop."""
     source, target = closing.bodies
     came: dict[Body, tuple[Body, Joint]] = {}

@@ -10,7 +10,7 @@ from ..model.body import Body, Point
 from ..model.conditions import Coincident, SameOrientation
 from ..model.joints import Joint
 from ..model.measures import Coordinate, Slide, Turn
-from ..model.model import Model
+from ..model.parts import Parts
 from ..model.start import HeldMeasure, HeldOrientation, Start
 from ..symbols import SX
 
@@ -18,7 +18,7 @@ Pose = tuple[np.ndarray, np.ndarray]
 """Origin and rotation matrix, as numbers."""
 
 
-def guess_poses(model: Model, start: Start, parameters: np.ndarray) -> dict[Body, Pose]:
+def guess_poses(model: Parts, start: Start, parameters: np.ndarray) -> dict[Body, Pose]:
     """Origin and rotation of every body, consistent with the start along a tree of joints."""
     return _Guess(model, start, parameters).poses
 
@@ -34,7 +34,7 @@ class _Held:
 
 
 class _Guess:
-    def __init__(self, model: Model, start: Start, parameters: np.ndarray):
+    def __init__(self, model: Parts, start: Start, parameters: np.ndarray):
         self.model = model
         self.parameters = parameters
         self.held = self._read(start)

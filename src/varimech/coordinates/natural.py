@@ -24,7 +24,7 @@ import numpy as np
 from ..model.body import Body
 from ..model.conditions import Shared
 from ..model.frame import Frame
-from ..model.model import Model
+from ..model.parts import Parts
 from ..symbols import SX
 from .equations import Constraint, Equations, check_connected, derive
 from .guess import Pose
@@ -59,14 +59,14 @@ class Basis:
     vectors: tuple[Node, ...]
 
 
-def natural_equations(model: Model) -> Equations:
+def natural_equations(model: Parts) -> Equations:
     """The equations of motion of a model in natural coordinates."""
     check_connected(model)
     return _Builder(model).equations()
 
 
 class _Builder:
-    def __init__(self, model: Model):
+    def __init__(self, model: Parts):
         self.model = model
         self.nodes: list[Node] = []
         self.extra: list[tuple[Node, Body, SX]] = []

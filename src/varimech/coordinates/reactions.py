@@ -21,7 +21,7 @@ from ..model.body import Body, Frames
 from ..model.drivers import Driver
 from ..model.frame import Frame, spin
 from ..model.joints import Joint
-from ..model.model import Model
+from ..model.parts import Parts
 from ..model.state import State
 from ..symbols import SX
 
@@ -32,7 +32,7 @@ RELATIVE_REGULARISATION = 1e-9
 class BodyReactions:
     """Multipliers of all joints and drivers, and the forces they stand for."""
 
-    def __init__(self, model: Model, frames: Frames, t: SX, state: State, differentiate: Callable[[SX], SX]):
+    def __init__(self, model: Parts, frames: Frames, t: SX, state: State, differentiate: Callable[[SX], SX]):
         self._model = model
         self._frames = frames
         self._bodies = model.moving_bodies
@@ -113,7 +113,7 @@ class BodyReactions:
 class _Twist:
     """Frames in symbols of their own, with rates  ȯ = u,  Ṙ = ω̃ R: the independent motions of each body."""
 
-    def __init__(self, bodies: list[Body], model: Model):
+    def __init__(self, bodies: list[Body], model: Parts):
         self._bodies = bodies
         n = model.dimension
         self.width = 3 if n == 2 else 6

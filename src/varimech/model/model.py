@@ -1,4 +1,4 @@
-"""The model: a mechanism as data, built by the words an engineer uses.
+"""The model: a mechanism written with the words an engineer uses.
 
 Each method checks what it is given, at the call, before anything changes. `Mechanism` adds the verbs (simulate, sensitivity, …).
 """
@@ -6,60 +6,54 @@ Each method checks what it is given, at the call, before anything changes. `Mech
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-import casadi as ca
-import numpy as np
-
-from ..errors import ModelError, unknown_name
+from ..errors import ModelError
 from ..symbols import SX
-from .body import Body, Frames, Point, check_same_mechanism
-from .conditions import Axis, Coincident
+from .body import Body, Point
+from .conditions import Axis
 from .drivers import Driver
 from .forces import Force, PointForce, Spring, Torque
-from .frame import Frame, ground_frame
-from .joints import JOINTS, Joint, JointData, planar_turn
-from .measures import Coordinate, Measure, Slide, Span, Turn
-from .numbers import Numbers
+from .geometry import axis_of, inertia_of, rotation_of
+from .held import StartReader
+from .joints import JOINTS, Joint, JointData
+from .measures import Coordinate, Measure
 from .parameter import Parameter
-from .start import HeldMeasure, HeldOrientation, Hold, Start
+from .parts import Parts, PointLike
 from .state import State, as_column
 
 F = TypeVar("F", bound=Force)
+M = TypeVar("M", bound=Parts)
+P = ParamSpec("P")
+R = TypeVar("R")
 Number = Any
 """A number, a `Parameter`, or an expression of parameters."""
-PointLike = Point | str
-"""A point, or its name: 'body.point', or just 'point' where only one place has that name."""
 
 
-class Model:
-    """Bodies, joints, forces, drivers and the start of one mechanism."""
+def _change(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P], R]:
+    """A method that changes the model: counted when it succeeds, without any trace when it fails."""
 
-    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
-        if dimension not in (None, 2, 3):
-            raise ModelError(f"mechanism {name!r}: dimension = {dimension!r} must be 2 (planar) or 3 (spatial)")
-        if dimension is None:
-            dimension = 2 if gravity is None else len(gravity)
-            if dimension not in (2, 3):
-                raise ModelError(f"mechanism {name!r}: gravity = {gravity!r} must have 2 or 3 components")
-        self.name = name
-        self.dimension = dimension
-        self.numbers = Numbers(name)
-        self.gravity = self.numbers.vector_of(
-            (0.0,) * dimension if gravity is None else gravity, dimension, f"mechanism {name!r}: gravity"
-        )
-        zero = SX.zeros(dimension)
-        self.ground = Body("ground", dimension, SX(0), zero, SX(0), is_ground=True)
-        self.bodies: dict[str, Body] = {"ground": self.ground}
-        self.joints: dict[str, Joint] = {}
-        self.forces: dict[str, Force] = {}
-        self.drivers: dict[str, Driver] = {}
-        self.start_conditions: Start | None = None
-        self.revision = 0
-        """Counts changes, so that what was derived from an older state of the model is not used again."""
+    @wraps(method)
+    def changing(self: M, *args: P.args, **kwargs: P.kwargs) -> R:
+        before = len(self.numbers.requirements)
+        try:
+            result = method(self, *args, **kwargs)
+        except BaseException:
+            del self.numbers.requirements[before:]
+            raise
+        self.revision += 1
+        return result
+
+    return changing
+
+
+class Model(Parts):
+    """The words to write a mechanism with: parameters, bodies, joints, forces, drivers, start."""
 
     # parameters, bodies and points
 
+    @_change
     def parameter(
         self,
         name: str,
@@ -80,7 +74,6 @@ class Model:
         self._check_name("parameter", name, ())
         parameter = Parameter(name, value, unit=unit, bounds=bounds, spread=spread)
         self.numbers.add(parameter)
-        self.revision += 1
         return parameter
 
     @property
@@ -88,6 +81,7 @@ class Model:
         """All parameters by name."""
         return dict(self.numbers.parameters)
 
+    @_change
     def body(
         self,
         name: str,
@@ -121,16 +115,16 @@ class Model:
             dimension,
             mass_,
             com_,
-            self._inertia(inertia, label),
+            inertia_of(n, inertia, dimension, f"{label}: inertia"),
             floating=floating,
             spine=tuple(locals_) if spine is None else spine,
         )
         for point_name, local in {"com": com_, **locals_}.items():
             body.points[point_name] = Point(body, point_name, local)
         self.bodies[name] = body
-        self.revision += 1
         return body
 
+    @_change
     def bar(
         self,
         name: str,
@@ -181,13 +175,13 @@ class Model:
             spine=(start, end),
         )
 
+    @_change
     def point(self, body: Body | str, name: str, local: Any) -> Point:
         """A further named point of a body (or of the ground), m in the body's frame."""
         body = self.find_body(body)
         self._check_name("point", name, body.points)
         point = Point(body, name, self.numbers.vector_of(local, self.dimension, f"point {body.name}.{name}"))
         body.points[name] = point
-        self.revision += 1
         return point
 
     def ground_point(self, name: str, position: Any) -> Point:
@@ -281,6 +275,7 @@ class Model:
 
     # forces
 
+    @_change
     def spring(
         self,
         name: str,
@@ -293,11 +288,11 @@ class Model:
     ) -> Spring:
         """A linear spring (N/m) with natural length (m), and optionally a damper (N·s/m), between two points."""
         rest = self.numbers.scalar(natural_length, f"spring {name!r}: natural_length", "non-negative")
-        return self._spring("spring", name, self._span(first, second, name), stiffness, rest, damping)
+        return self._spring("spring", name, self.find_span(first, second, repr(name)), stiffness, rest, damping)
 
     def damper(self, name: str, first: PointLike, second: PointLike, *, damping: Number) -> Spring:
         """A linear damper (N·s/m) between two points."""
-        return self._spring("damper", name, self._span(first, second, name), 0.0, 0.0, damping)
+        return self._spring("damper", name, self.find_span(first, second, repr(name)), 0.0, 0.0, damping)
 
     def torsional_spring(
         self, name: str, turn: Joint | Body | str, *, stiffness: Number, rest_angle: Number = 0.0, damping: Number = 0.0
@@ -310,6 +305,7 @@ class Model:
         """A damper (N·m·s/rad) on the angle of a joint or of a planar body."""
         return self._spring("torsional damper", name, self.find_turn(turn), 0.0, 0.0, damping)
 
+    @_change
     def force(self, name: str, point: PointLike, value: Any, *, frame: str = "global") -> PointForce:
         """A force (N) on a point: components, or a function of the state that returns them.
 
@@ -321,6 +317,7 @@ class Model:
         function = self._vector_function(f"force {name!r}", value, self.dimension)
         return self._add_force(PointForce(name, self.find_point(point), function, in_body))
 
+    @_change
     def torque(
         self,
         name: str,
@@ -355,15 +352,16 @@ class Model:
 
     def drive_distance(self, name: str, first: PointLike, second: PointLike, motion: Any) -> Driver:
         """Impose the distance of two points as a function of time, m (positive)."""
-        return self._driver(name, self._span(first, second, name), motion)
+        return self._driver(name, self.find_span(first, second, repr(name)), motion)
 
     def drive_coordinate(self, name: str, point: PointLike, direction: Any, motion: Any) -> Driver:
         """Impose the component of a point's position along a global direction as a function of time, m."""
-        axis = self._axis(self.ground, direction, f"driver {name!r}: direction")
+        axis = axis_of(self.numbers, self.ground, direction, f"driver {name!r}: direction")
         return self._driver(name, Coordinate(self.find_point(point), axis.direction), motion)
 
     # the start
 
+    @_change
     def start(
         self,
         *,
@@ -386,96 +384,15 @@ class Model:
             speed: rate of any of the above by the same key (rad/s, m/s; vectors for positions and orientations); zero if not given.
             near: rough angles (planar) or orientations (spatial) of bodies, or positions of points, that choose between two ways to assemble.
         """
-        speeds = dict(speed or {})
-        holds: list[Hold] = []
-        for name, value in (angle or {}).items():
-            holds.append(self._hold(f"angle of {name!r}", self.find_turn(name), value, speeds.pop(name, 0.0)))
-        for name, value in (displacement or {}).items():
-            holds.append(self._hold(f"displacement of {name!r}", self.find_slide(name), value, speeds.pop(name, 0.0)))
-        for pair, value in (distance or {}).items():
-            measure = self._span(pair[0], pair[1], "start")
-            holds.append(self._hold(f"distance of {pair[0]!r} and {pair[1]!r}", measure, value, speeds.pop(pair, 0.0)))
-        for name, value in (position or {}).items():
-            holds += self._held_position(name, value, speeds.pop(name, None))
-        for name, value in (orientation or {}).items():
-            holds.append(self._held_orientation(name, value, speeds.pop(name, (0.0, 0.0, 0.0))))
-        if speeds:
-            raise ModelError(
-                f"start: speed is given for {', '.join(map(repr, speeds))}, whose value is not given; "
-                "give its angle, displacement, distance, position or orientation too"
-            )
-        rotations, positions = self._guesses(near or {})
-        self.start_conditions = Start(tuple(holds), rotations, positions)
-        self.revision += 1
+        reader = StartReader(self, speed or {})
+        reader.angles(angle or {})
+        reader.displacements(displacement or {})
+        reader.distances(distance or {})
+        reader.positions(position or {})
+        reader.orientations(orientation or {})
+        self.start_conditions = reader.finish(near or {})
 
-    # looking things up
-
-    @property
-    def moving_bodies(self) -> list[Body]:
-        """All bodies but the ground."""
-        return [b for b in self.bodies.values() if not b.is_ground]
-
-    def find_body(self, body: Body | str) -> Body:
-        """A body by name."""
-        if isinstance(body, Body):
-            check_same_mechanism(body, self.bodies, f"mechanism {self.name!r}")
-            return body
-        if body not in self.bodies:
-            raise unknown_name("body", body, self.bodies)
-        return self.bodies[body]
-
-    def find_point(self, point: PointLike) -> Point:
-        """A point by its full name 'body.point', or by its own name if all points so called are joined at one place."""
-        if isinstance(point, Point):
-            check_same_mechanism(point.body, self.bodies, f"point {point.label!r}")
-            return point
-        body, dot, name = str(point).rpartition(".")
-        if dot and body in self.bodies:
-            return self.bodies[body].point(name)
-        found = [b.points[point] for b in self.bodies.values() if point in b.points]
-        if not found:
-            labels = {p.label for b in self.bodies.values() for p in b.points.values()}
-            names = {p.name for b in self.bodies.values() for p in b.points.values()}
-            raise unknown_name("point", point, labels | names)
-        if len(found) > 1 and not self.joined(found):
-            options = ", ".join(repr(p.label) for p in found)
-            raise ModelError(f"point {point!r} is not one place: {options}; write the full name")
-        return found[0]
-
-    def find_turn(self, turn: Joint | Body | str) -> Turn:
-        """The angle of a joint that turns, or of a planar body against the ground."""
-        name = turn if isinstance(turn, str) else turn.name
-        if name in self.joints:
-            measure = self.joints[name].turn
-            if measure is None:
-                raise ModelError(f"joint {name!r} is {self.joints[name].kind}: it has no angle")
-            return measure
-        if name in self.bodies:
-            if self.dimension == 3:
-                raise ModelError(f"body {name!r} is spatial: it has no single angle; use a joint's angle or its orientation")
-            return planar_turn(self.ground, self.bodies[name])
-        raise unknown_name("body or joint", name, [*self.bodies, *self.joints])
-
-    def find_slide(self, joint: Joint | str) -> Slide:
-        """The displacement of a joint that slides."""
-        name = joint if isinstance(joint, str) else joint.name
-        if name not in self.joints:
-            raise unknown_name("joint", name, self.joints)
-        measure = self.joints[name].slide
-        if measure is None:
-            raise ModelError(f"joint {name!r} is {self.joints[name].kind}: it has no displacement")
-        return measure
-
-    def potential_energy(self, frames: Frames) -> SX:
-        """Energy of gravity and of all forces that have one (J)."""
-        weight = [-b.mass * ca.dot(self.gravity, frames[b].position(b.com)) for b in self.moving_bodies]
-        return sum((f.potential_energy(frames) for f in self.forces.values()), sum(weight, SX(0)))
-
-    def ground_frame(self) -> Frame:
-        """The frame of the ground."""
-        return ground_frame(self.dimension)
-
-    # how names, axes and values are checked
+    # how names and values are checked
 
     def _check_name(self, kind: str, name: Any, taken: Any) -> None:
         if not isinstance(name, str) or not name.strip():
@@ -486,54 +403,7 @@ class Model:
     def _check_new(self, name: Any) -> None:
         self._check_name("thing", name, {**self.bodies, **self.joints, **self.forces, **self.drivers})
 
-    def _inertia(self, inertia: Number, label: str) -> SX:
-        label = f"{label}: inertia"
-        if self.dimension == 2:
-            return self.numbers.scalar(inertia, label, "inertia")
-        try:
-            entries = list(inertia) if not isinstance(inertia, SX) else None
-        except TypeError:
-            raise ModelError(f"{label} = {inertia!r}: in space give three principal values or a 3×3 matrix") from None
-        if entries is not None and len(entries) == 3 and all(np.ndim(e) == 0 or isinstance(e, SX) for e in entries):
-            matrix = ca.diag(self.numbers.vector_of(entries, 3, label))
-        else:
-            matrix = self.numbers.matrix_of(inertia, 3, label)
-        value = self.numbers.evaluate(ca.densify(matrix))
-        if not np.allclose(value, value.T, rtol=1e-9, atol=0):
-            raise ModelError(f"{label} must be a symmetric matrix")
-        self.numbers.require(ca.densify(matrix), "inertia", label)
-        return matrix
-
-    def _axis(self, body: Body, direction: Any, label: str) -> Axis:
-        d = self.numbers.vector_of(direction, self.dimension, label)
-        value = self.numbers.evaluate(ca.densify(d)).ravel()
-        length = float(np.linalg.norm(value))
-        if length == 0:
-            raise ModelError(f"{label} = {direction!r} has no direction; give a vector that is not zero")
-        d = d / ca.norm_2(d)
-        if self.dimension == 2:
-            return Axis(body, d, (ca.vertcat(d[1], -d[0]),))
-        # the coordinate axis least aligned with d is a safe start for a normal
-        helper = SX.eye(3)[:, int(np.argmin(np.abs(value)))]
-        first = ca.cross(d, ca.densify(helper))
-        first = first / ca.norm_2(first)
-        return Axis(body, d, (first, ca.cross(d, first)))
-
-    def _relative(self, rotation: Any, label: str) -> SX:
-        if rotation is None:
-            return SX.eye(self.dimension)
-        if self.dimension == 2:
-            c = self.numbers.scalar(rotation, label)
-            return ca.vertcat(ca.horzcat(ca.cos(c), -ca.sin(c)), ca.horzcat(ca.sin(c), ca.cos(c)))
-        return self._rotation_matrix(rotation, label)
-
-    def _rotation_matrix(self, value: Any, label: str) -> SX:
-        matrix = self.numbers.matrix_of(value, 3, label)
-        R = self.numbers.evaluate(matrix)
-        if not (np.allclose(R.T @ R, np.eye(3), atol=1e-9) and np.linalg.det(R) > 0):
-            raise ModelError(f"{label} must be a rotation matrix (orthonormal, right-handed); see varimech.rotation")
-        return matrix
-
+    @_change
     def _joint(
         self,
         kind: str,
@@ -557,8 +427,10 @@ class Model:
         if self.dimension in rules.axis:
             if axis is None:
                 raise ModelError(f"{label} needs an axis in space, such as axis=(0, 0, 1)")
-            axes[0] = self._axis(p.body, axis, f"{label}: axis")
-            axes[1] = self._axis(q.body, axis if axis_on_second is None else axis_on_second, f"{label}: axis_on_second")
+            axes[0] = axis_of(self.numbers, p.body, axis, f"{label}: axis")
+            axes[1] = axis_of(
+                self.numbers, q.body, axis if axis_on_second is None else axis_on_second, f"{label}: axis_on_second"
+            )
         elif axis is not None:
             raise ModelError(f"{label}: axis = {axis!r} means nothing in the plane; leave it out")
         data = JointData(
@@ -566,12 +438,11 @@ class Model:
             q,
             axes[0],
             axes[1],
-            relative=self._relative(rotation, f"{label}: rotation"),
+            relative=rotation_of(self.numbers, rotation, self.dimension, f"{label}: rotation"),
             length=None if length is None else self.numbers.scalar(length, f"{label}: length", "positive"),
         )
         joint = Joint(name, kind, data, rules.build(data))
         self.joints[name] = joint
-        self.revision += 1
         return joint
 
     def _ends(self, label: str, name: str, first: PointLike | None, second: PointLike | None) -> tuple[Point, Point]:
@@ -585,27 +456,7 @@ class Model:
             raise ModelError(f"{label}: without points given, exactly two bodies must have a point {name!r}; found {where}")
         return found[0], found[1]
 
-    def joined(self, points: list[Point]) -> bool:
-        """Whether joints put all these points at one place."""
-        groups = {p: p for b in self.bodies.values() for p in b.points.values()}
-
-        def root(p: Point) -> Point:
-            while groups[p] is not p:
-                p = groups[p]
-            return p
-
-        for joint in self.joints.values():
-            for condition in joint.conditions:
-                if isinstance(condition, Coincident):
-                    groups[root(condition.first)] = root(condition.second)
-        return len({root(p) for p in points}) == 1
-
-    def _span(self, first: PointLike, second: PointLike, user: str) -> Span:
-        p, q = self.find_point(first), self.find_point(second)
-        if p is q:
-            raise ModelError(f"{user!r}: both ends are the point {p.label!r}")
-        return Span(p, q)
-
+    @_change
     def _spring(self, kind: str, name: str, measure: Measure, stiffness: Number, rest: Number, damping: Number) -> Spring:
         self._check_new(name)
         n, label = self.numbers, f"{kind} {name!r}"
@@ -615,7 +466,6 @@ class Model:
 
     def _add_force(self, force: F) -> F:
         self.forces[force.name] = force
-        self.revision += 1
         return force
 
     def _is_body_frame(self, label: str, frame: str) -> bool:
@@ -629,6 +479,7 @@ class Model:
         constant = self.numbers.scalar(value, label) if size == 1 else self.numbers.vector_of(value, size, label)
         return lambda state: constant
 
+    @_change
     def _driver(self, name: str, measure: Measure, motion: Any) -> Driver:
         self._check_new(name)
         label = f"driver {name!r}"
@@ -640,40 +491,4 @@ class Model:
             constant = self.numbers.scalar(motion, label)
             driver = Driver(name, measure, lambda time: constant)
         self.drivers[name] = driver
-        self.revision += 1
         return driver
-
-    def _hold(self, label: str, measure: Measure, value: Number, speed: Number) -> HeldMeasure:
-        n = self.numbers
-        return HeldMeasure(label, measure, n.scalar(value, f"start: {label}"), n.scalar(speed, f"start: speed: {label}"))
-
-    def _held_position(self, name: str, value: Any, speed: Any) -> list[HeldMeasure]:
-        point, label = self.find_point(name), f"position of {name!r}"
-        speed = (0.0,) * self.dimension if speed is None else speed
-        for given, what in ((value, label), (speed, f"speed: {label}")):
-            if len(given) != self.dimension:
-                raise ModelError(f"start: {what} = {given!r} must have {self.dimension} components")
-        axes = SX.eye(self.dimension)
-        return [
-            self._hold(f"{label} along {'xyz'[k]}", Coordinate(point, ca.densify(axes[:, k])), value[k], speed[k] or 0.0)
-            for k in range(self.dimension)
-            if value[k] is not None
-        ]
-
-    def _held_orientation(self, name: str, value: Any, speed: Any) -> HeldOrientation:
-        label = f"orientation of {name!r}"
-        if self.dimension == 2:
-            raise ModelError(f"start: {label}: a planar body has an angle; use angle={{{name!r}: …}}")
-        matrix = self._rotation_matrix(value, f"start: {label}")
-        omega = self.numbers.vector_of(speed, 3, f"start: speed: {label}")
-        return HeldOrientation(label, self.find_body(name), matrix, omega)
-
-    def _guesses(self, near: Mapping[str, Any]) -> tuple[dict[Body, SX], dict[Point, SX]]:
-        rotations: dict[Body, SX] = {}
-        positions: dict[Point, SX] = {}
-        for name, value in near.items():
-            if name in self.bodies:
-                rotations[self.bodies[name]] = self._relative(value, f"start: near {name!r}")
-            else:
-                positions[self.find_point(name)] = self.numbers.vector_of(value, self.dimension, f"start: near {name!r}")
-        return rotations, positions

@@ -14,7 +14,7 @@ from .measures import Measure, Span
 from .parameter import Parameter
 
 if TYPE_CHECKING:
-    from .model import Model
+    from .parts import Parts
 
 
 class Reactions(Protocol):
@@ -41,7 +41,7 @@ class State:
 
     def __init__(
         self,
-        model: Model,
+        model: Parts,
         frames: Frames,
         time: SX,
         differentiate: Callable[[SX], SX],

@@ -10,7 +10,7 @@ from ..coordinates.equations import Equations
 from ..errors import ModelError
 from ..model.forces import Spring
 from ..model.measures import Span
-from ..model.model import Model
+from ..model.parts import Parts
 from ..model.state import State
 from ..symbols import SX
 
@@ -68,7 +68,7 @@ def names_of(equations: Equations) -> dict[str, list[str]]:
     }
 
 
-def point_aliases(model: Model) -> dict[str, str]:
+def point_aliases(model: Parts) -> dict[str, str]:
     """Short names of points that mean one place → the full name of one of them."""
     found = {}
     for name in {p.name for b in model.bodies.values() for p in b.points.values()} - {"com"}:
@@ -79,7 +79,7 @@ def point_aliases(model: Model) -> dict[str, str]:
     return found
 
 
-def drawing_plan(model: Model) -> dict[str, Any]:
+def drawing_plan(model: Parts) -> dict[str, Any]:
     """What a drawing shows, by names of points: bodies, springs, labels, and which points are fixed."""
     shapes = [("body", b.name, [b.points[p].label for p in b.spine]) for b in model.moving_bodies if len(b.spine) > 1]
     springs = [f for f in model.forces.values() if isinstance(f, Spring) and isinstance(f.measure, Span)]

@@ -1,0 +1,62 @@
+"""Directions, rotations and inertias as a user gives them, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..errors import ModelError
+from ..symbols import SX, rotation
+from .body import Body
+from .conditions import Axis
+from .numbers import Numbers
+
+
+def axis_of(numbers: Numbers, body: Body, direction: Any, label: str) -> Axis:
+    """A unit direction of a body with its normals."""
+    d = numbers.vector_of(direction, body.dimension, label)
+    value = numbers.evaluate(ca.densify(d)).ravel()
+    if not value.any():
+        raise ModelError(f"{label} = {direction!r} has no direction; give a vector that is not zero")
+    d = d / ca.norm_2(d)
+    if body.dimension == 2:
+        return Axis(body, d, (ca.vertcat(d[1], -d[0]),))
+    # the coordinate axis least aligned with d is a safe start for a normal
+    helper = ca.densify(SX.eye(3)[:, int(np.argmin(np.abs(value)))])
+    first = ca.cross(d, helper)
+    first = first / ca.norm_2(first)
+    return Axis(body, d, (first, ca.cross(d, first)))
+
+
+def rotation_of(numbers: Numbers, value: Any, dimension: int, label: str) -> SX:
+    """A rotation: nothing (the identity), an angle in the plane, a matrix in space."""
+    if value is None:
+        return SX.eye(dimension)
+    if dimension == 2:
+        return rotation(None, numbers.scalar(value, label))
+    matrix = numbers.matrix_of(value, 3, label)
+    R = numbers.evaluate(matrix)
+    if not (np.allclose(R.T @ R, np.eye(3), atol=1e-9) and np.linalg.det(R) > 0):
+        raise ModelError(f"{label} must be a rotation matrix (orthonormal, right-handed); see varimech.rotation")
+    return matrix
+
+
+def inertia_of(numbers: Numbers, value: Any, dimension: int, label: str) -> SX:
+    """An inertia about the centre of mass that a body can have: a number in the plane, three values or a matrix in space."""
+    if dimension == 2:
+        return numbers.scalar(value, label, "inertia")
+    try:
+        entries = None if isinstance(value, SX) else list(value)
+    except TypeError:
+        raise ModelError(f"{label} = {value!r}: in space give three principal values or a 3×3 matrix") from None
+    if entries is not None and len(entries) == 3 and all(np.ndim(e) == 0 or isinstance(e, SX) for e in entries):
+        matrix = ca.densify(ca.diag(numbers.vector_of(entries, 3, label)))
+    else:
+        matrix = numbers.matrix_of(value, 3, label)
+    number = numbers.evaluate(matrix)
+    if not np.allclose(number, number.T, rtol=1e-9, atol=0):
+        raise ModelError(f"{label} must be a symmetric matrix")
+    numbers.require(matrix, "inertia", label)
+    return matrix

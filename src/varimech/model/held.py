@@ -1,0 +1,95 @@
+"""Reading what a user says about the start: names and values become held measures, rough guesses become poses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import casadi as ca
+
+from ..errors import ModelError
+from ..symbols import SX
+from .body import Body, Point
+from .geometry import rotation_of
+from .measures import Coordinate, Measure
+from .parts import Parts
+from .start import HeldMeasure, HeldOrientation, Hold, Start
+
+
+class StartReader:
+    """Collects the holds of one start, taking each speed once."""
+
+    def __init__(self, parts: Parts, speeds: Mapping[Any, Any]):
+        self._parts = parts
+        self._speeds = dict(speeds)
+        self.holds: list[Hold] = []
+
+    def angles(self, values: Mapping[str, Any]) -> None:
+        """Angles of planar bodies or of joints."""
+        for name, value in values.items():
+            self._hold(f"angle of {name!r}", self._parts.find_turn(name), value, self._speed(name))
+
+    def displacements(self, values: Mapping[str, Any]) -> None:
+        """Displacements of joints."""
+        for name, value in values.items():
+            self._hold(f"displacement of {name!r}", self._parts.find_slide(name), value, self._speed(name))
+
+    def distances(self, values: Mapping[tuple[str, str], Any]) -> None:
+        """Distances between pairs of points."""
+        for pair, value in values.items():
+            if not (isinstance(pair, tuple) and len(pair) == 2):
+                raise ModelError(f"start: distance of {pair!r}: give a pair of points, such as {{('1', 'B'): 2.0}}")
+            measure = self._parts.find_span(pair[0], pair[1], "start: distance")
+            self._hold(f"distance of {pair[0]!r} and {pair[1]!r}", measure, value, self._speed(pair))
+
+    def positions(self, values: Mapping[str, Any]) -> None:
+        """Positions of points; components that are None stay open."""
+        n = self._parts.dimension
+        for name, value in values.items():
+            point, label = self._parts.find_point(name), f"position of {name!r}"
+            speed = self._speed(name, (0.0,) * n)
+            for given, what in ((value, label), (speed, f"speed: {label}")):
+                if not hasattr(given, "__len__") or len(given) != n:
+                    raise ModelError(f"start: {what} = {given!r} must have {n} components")
+            for k, component in enumerate(value):
+                if component is not None:
+                    measure = Coordinate(point, ca.densify(SX.eye(n)[:, k]))
+                    self._hold(f"{label} along {'xyz'[k]}", measure, component, 0.0 if speed[k] is None else speed[k])
+
+    def orientations(self, values: Mapping[str, Any]) -> None:
+        """Orientations of spatial bodies."""
+        parts = self._parts
+        for name, value in values.items():
+            label = f"orientation of {name!r}"
+            if parts.dimension == 2:
+                raise ModelError(f"start: {label}: a planar body has an angle; use angle={{{name!r}: …}}")
+            matrix = rotation_of(parts.numbers, value, 3, f"start: {label}")
+            omega = parts.numbers.vector_of(self._speed(name, (0.0, 0.0, 0.0)), 3, f"start: speed: {label}")
+            self.holds.append(HeldOrientation(label, parts.find_body(name), matrix, omega))
+
+    def finish(self, near: Mapping[str, Any]) -> Start:
+        """The start, with guesses; refuses speeds that belong to nothing held."""
+        if self._speeds:
+            raise ModelError(
+                f"start: speed is given for {', '.join(map(repr, self._speeds))}, whose value is not given; "
+                "give its angle, displacement, distance, position or orientation too"
+            )
+        parts = self._parts
+        rotations: dict[Body, SX] = {}
+        positions: dict[Point, SX] = {}
+        for name, value in near.items():
+            label = f"start: near {name!r}"
+            if name in parts.bodies:
+                rotations[parts.bodies[name]] = rotation_of(parts.numbers, value, parts.dimension, label)
+            else:
+                positions[parts.find_point(name)] = parts.numbers.vector_of(value, parts.dimension, label)
+        return Start(tuple(self.holds), rotations, positions)
+
+    def _speed(self, key: Any, default: Any = 0.0) -> Any:
+        return self._speeds.pop(key, default)
+
+    def _hold(self, label: str, measure: Measure, value: Any, speed: Any) -> None:
+        n = self._parts.numbers
+        self.holds.append(
+            HeldMeasure(label, measure, n.scalar(value, f"start: {label}"), n.scalar(speed, f"start: speed: {label}"))
+        )

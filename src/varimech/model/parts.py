@@ -1,0 +1,147 @@
+"""What a mechanism consists of, and how its things are found by name. Everyone downstream reads models through this."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+
+from ..errors import ModelError, unknown_name
+from ..symbols import SX
+from .body import Body, Frames, Point, check_same_mechanism
+from .conditions import Coincident
+from .drivers import Driver
+from .forces import Force
+from .frame import Frame, ground_frame
+from .joints import Joint, planar_turn
+from .measures import Slide, Span, Turn
+from .numbers import Numbers
+from .start import Start
+
+PointLike = Point | str
+"""A point, or its name: 'body.point', or just 'point' where only one place has that name."""
+
+
+class Parts:
+    """Bodies, joints, forces, drivers and the start of one mechanism."""
+
+    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
+        if not isinstance(name, str) or not name.strip():
+            raise ModelError(f"a mechanism needs a name (a non-empty text), not {name!r}")
+        self.name = name
+        self.dimension = _dimension(name, gravity, dimension)
+        self.numbers = Numbers(name)
+        self.gravity = self.numbers.vector_of(
+            (0.0,) * self.dimension if gravity is None else gravity, self.dimension, f"mechanism {name!r}: gravity"
+        )
+        self.ground = Body("ground", self.dimension, SX(0), SX.zeros(self.dimension), SX(0), is_ground=True)
+        self.bodies: dict[str, Body] = {"ground": self.ground}
+        self.joints: dict[str, Joint] = {}
+        self.forces: dict[str, Force] = {}
+        self.drivers: dict[str, Driver] = {}
+        self.start_conditions: Start | None = None
+        self.revision = 0
+        """Counts changes, so that what was derived from an older state of the model is not used again."""
+        self._places: tuple[int, dict[Point, Point]] = (-1, {})
+
+    @property
+    def moving_bodies(self) -> list[Body]:
+        """All bodies but the ground."""
+        return [b for b in self.bodies.values() if not b.is_ground]
+
+    def find_body(self, body: Body | str) -> Body:
+        """A body by name."""
+        if isinstance(body, Body):
+            check_same_mechanism(body, self.bodies, f"mechanism {self.name!r}")
+            return body
+        if body not in self.bodies:
+            raise unknown_name("body", body, self.bodies)
+        return self.bodies[body]
+
+    def find_point(self, point: PointLike) -> Point:
+        """A point by its full name 'body.point', or by its own name if all points so called are joined at one place."""
+        if isinstance(point, Point):
+            check_same_mechanism(point.body, self.bodies, f"point {point.label!r}")
+            return point
+        body, dot, name = str(point).rpartition(".")
+        if dot and body in self.bodies:
+            return self.bodies[body].point(name)
+        found = [b.points[point] for b in self.bodies.values() if point in b.points]
+        if not found:
+            points = [p for b in self.bodies.values() for p in b.points.values()]
+            raise unknown_name("point", point, {p.label for p in points} | {p.name for p in points})
+        if len(found) > 1 and not self.joined(found):
+            options = ", ".join(repr(p.label) for p in found)
+            raise ModelError(f"point {point!r} is not one place: {options}; write the full name")
+        return found[0]
+
+    def find_turn(self, turn: Joint | Body | str) -> Turn:
+        """The angle of a joint that turns, or of a planar body against the ground."""
+        name = turn if isinstance(turn, str) else turn.name
+        if name in self.joints:
+            measure = self.joints[name].turn
+            if measure is None:
+                raise ModelError(f"joint {name!r} is {self.joints[name].kind}: it has no angle")
+            return measure
+        if name in self.bodies:
+            if self.dimension == 3:
+                raise ModelError(f"body {name!r} is spatial: it has no single angle; use a joint's angle or its orientation")
+            return planar_turn(self.ground, self.bodies[name])
+        raise unknown_name("body or joint", name, [*self.bodies, *self.joints])
+
+    def find_slide(self, joint: Joint | str) -> Slide:
+        """The displacement of a joint that slides."""
+        name = joint if isinstance(joint, str) else joint.name
+        if name not in self.joints:
+            raise unknown_name("joint", name, self.joints)
+        measure = self.joints[name].slide
+        if measure is None:
+            raise ModelError(f"joint {name!r} is {self.joints[name].kind}: it has no displacement")
+        return measure
+
+    def find_span(self, first: PointLike, second: PointLike, user: str) -> Span:
+        """The distance between two different points."""
+        p, q = self.find_point(first), self.find_point(second)
+        if self.joined([p, q]):
+            raise ModelError(f"{user}: {p.label!r} and {q.label!r} are the same place, so they have no distance")
+        return Span(p, q)
+
+    def joined(self, points: list[Point]) -> bool:
+        """Whether joints put all these points at one place."""
+        if self._places[0] != self.revision:
+            self._places = (self.revision, self._group_points())
+        return len({_root(self._places[1], p) for p in points}) == 1
+
+    def potential_energy(self, frames: Frames) -> SX:
+        """Energy of gravity and of all forces that have one (J)."""
+        weight = [-b.mass * ca.dot(self.gravity, frames[b].position(b.com)) for b in self.moving_bodies]
+        return sum((f.potential_energy(frames) for f in self.forces.values()), sum(weight, SX(0)))
+
+    def ground_frame(self) -> Frame:
+        """The frame of the ground."""
+        return ground_frame(self.dimension)
+
+    def _group_points(self) -> dict[Point, Point]:
+        groups: dict[Point, Point] = {}
+        for joint in self.joints.values():
+            for condition in joint.conditions:
+                if isinstance(condition, Coincident):
+                    groups[_root(groups, condition.first)] = _root(groups, condition.second)
+        return groups
+
+
+def _root(groups: dict[Point, Point], point: Point) -> Point:
+    while groups.get(point, point) is not point:
+        point = groups[point]
+    return point
+
+
+def _dimension(name: str, gravity: Any, dimension: int | None) -> int:
+    if dimension not in (None, 2, 3):
+        raise ModelError(f"mechanism {name!r}: dimension = {dimension!r} must be 2 (planar) or 3 (spatial)")
+    if dimension is not None or gravity is None:
+        return dimension or 2
+    size = getattr(gravity, "__len__", lambda: 0)()
+    if size not in (2, 3):
+        raise ModelError(f"mechanism {name!r}: gravity = {gravity!r} must have 2 (planar) or 3 (spatial) components")
+    return int(size)
