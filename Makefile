@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 
-.PHONY: setup demo test verify format clean
+.PHONY: setup demo test verify pictures format clean
 
 setup: $(STAMP)
 
@@ -24,6 +24,10 @@ test: setup  ## formatter, linter, type checker and all tests
 
 verify: setup  ## every acceptance figure with its bound, in one table (slower than the tests)
 	$(BIN)/python tools/verify.py
+
+pictures: demo  ## the pictures of the README, made anew
+	cp out/five-bar/mechanism.png docs/images/five_bar_mechanism.png
+	cp out/five-bar/figure6_gradients.png docs/images/five_bar_gradients.png
 
 format: setup
 	$(BIN)/ruff format .

@@ -64,7 +64,7 @@ def test_a_wrong_sensitivity_fails_the_benchmark(fine: five_bar.FiveBar, monkeyp
 def test_order_two_of_objectives_and_gradients() -> None:
     coarse, finer = (five_bar.run(h).solution for h in (4e-3, 1e-3))
     for get, exact in (
-        (lambda s: s.value_history[-1], CONVERGED_VALUES),
+        (lambda s: s.value_history[-1][:, None], CONVERGED_VALUES[:, None]),
         (lambda s: s.gradient_history[-1], CONVERGED_GRADIENT),
     ):
         errors = [np.linalg.norm(get(s) - exact, axis=-1) for s in (coarse, finer)]

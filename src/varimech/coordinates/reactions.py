@@ -146,4 +146,4 @@ class _Twist:
     def _at(self, expression: SX, actual: Frames) -> SX:
         pose = ca.vertcat(*[x for b in self._bodies for x in (actual[b].origin, ca.vec(actual[b].rotation))])
         still = SX.zeros(self.size)
-        return ca.substitute([expression], [ca.vertcat(*self._pose), ca.vertcat(*self._motion)], [pose, still])[0]
+        return ca.substitute([expression], [ca.vertcat(*self._pose), ca.vertcat(*self._motion)], [ca.densify(pose), still])[0]

@@ -10,6 +10,9 @@ They do not satisfy the derivatives of the constraints yet. The nearest ones in 
     M (q̇ − q̇*) + Φ_qᵀ σ = 0,      Φ_q q̇ + Φ_t = 0                           σ ← σ + α Φ̇
     M (q̈ − q̈*) + Φ_qᵀ τ = 0,      Φ_q q̈ + Φ̇_q q̇ + Φ̇_t = 0                   τ ← τ + α Φ̈
 
+λ of the first line belongs to q̈*, whose part along the constraints is only of order h. Adding the first and the last line shows that the
+multipliers that belong to the projected q̈ are λ + τ; these are of order 2, and they are what a state holds.
+
 All three are iterated to convergence, so the result does not depend on the penalty α, which only sets the speed of convergence.
 The unknown of the first stage is q̈* (not q): differences of positions divided by h² would lose digits for small steps.
 
@@ -102,7 +105,7 @@ def ali3p_step(equations: Equations, scheme: DifferenceScheme) -> Step:
         size=h,
         penalty=α,
         stages=(motion, velocity, acceleration),
-        next_state=ca.vertcat(q, v, a, e.λ),
+        next_state=ca.vertcat(q, v, a, e.λ + τ),
         residuals=ca.vertcat(*[ca.norm_inf(at(level, v=v, a=a)) if m else SX(0) for level in levels]),
     )
 

@@ -78,9 +78,8 @@ class Gradient:
         panels = []
         for k, objective in enumerate(self.objective_names):
             lines = [Line(name, self.time, self.gradient_history[:, k, i]) for i, name in enumerate(self.parameter_names)]
-            panels.append(Panel(f"d {objective} / dρ", lines))
+            panels.append(Panel(f"d{objective}/dρ", lines))
         return line_figure(panels, title=f"{self.run.info['mechanism']}: gradient ({self.method})")
 
     def __repr__(self) -> str:
-        shape = f"{len(self.objective_names)} objectives × {len(self.parameter_names)} parameters"
-        return f"<Gradient ({self.method}, {shape})>\n{self.to_dataframe()}"
+        return f"<Gradient of {self.run.info['mechanism']!r}, {self.method}>\n{self.to_dataframe()}"

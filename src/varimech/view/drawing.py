@@ -57,6 +57,7 @@ def draw(
             _draw_shape(ax, shape, frame, bodies, alpha, strong)
     _draw_points(ax, frames[-1], labels, fixed)
     if size == 2:
+        ax.margins(0.1)
         ax.set_aspect("equal", adjustable="datalim")
         quiet(ax)
     else:
@@ -82,11 +83,14 @@ def _draw_shape(ax: Any, shape: Shape, frame: Mapping[str, np.ndarray], bodies: 
 
 
 def _draw_points(ax: Any, frame: Mapping[str, np.ndarray], labels: Mapping[str, str], fixed: Sequence[str]) -> None:
+    from matplotlib.patheffects import withStroke
+
     for point, text in labels.items():
         marker = "s" if point in fixed else "o"
         ax.plot(*[[c] for c in frame[point]], marker, color="white", markeredgecolor=INK, markersize=7, zorder=4)
         if frame[point].size == 2:
-            ax.annotate(text, frame[point], xytext=(7, 7), textcoords="offset points", fontsize=10, color=INK, zorder=5)
+            label = ax.annotate(text, frame[point], xytext=(9, 9), textcoords="offset points", fontsize=10, color=INK, zorder=5)
+            label.set_path_effects([withStroke(linewidth=3, foreground="white")])
         else:
             ax.text(*frame[point], f"  {text}", fontsize=10, color=INK)
 

@@ -47,6 +47,7 @@ def line_figure(panels: Sequence[Panel], *, title: str = "", xlabel: str = "time
             ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3)
         elif panel.lines and panel.lines[0].label:
             ax.set_title(panel.lines[0].label, fontsize=9, loc="right", color=INK)
+    figure.align_ylabels(axes)
     axes[-1].set_xlabel(xlabel)
     axes[-1].margins(x=0)
     if title:

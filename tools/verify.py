@@ -1,0 +1,157 @@
+"""Prints every acceptance figure with its bound, in one table. For people; slower than the tests. Exit code 1 if any bound is missed.
+
+A capability adds its figures by one more generator in `CAPABILITIES`.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import varimech as vm
+from varimech.benchmarks import five_bar
+
+DATA = Path(__file__).parent.parent / "tests" / "data"
+sys.path.insert(0, str(DATA.parent))
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A measured number and the bound it must keep."""
+
+    what: str
+    value: float
+    bound: float
+    at_least: bool = False
+    shown: str = "{:.2e}"
+
+    @property
+    def holds(self) -> bool:
+        return self.value >= self.bound if self.at_least else self.value <= self.bound
+
+
+@cache
+def solved(step: float) -> five_bar.FiveBar:
+    return five_bar.run(step)
+
+
+def five_bar_table() -> Iterator[Figure]:
+    """Table 1 of the benchmark."""
+    for step, share in ((1e-3, 0.1), (1e-4, 0.002)):
+        for name, error, tolerance in zip(five_bar.OBJECTIVES, solved(step).errors, five_bar.TOLERANCES, strict=True):
+            yield Figure(f"error (3) of {name} at h = {step:g}, share of its tolerance", error / tolerance, share, shown="{:.3%}")
+    yield Figure("error (5), combined, at h = 1e-3", solved(1e-3).combined_error, 2.1)
+    yield Figure("seconds for 5 s with five sensitivities at h = 1e-3", solved(1e-3).solution.seconds["run"], 3.0, shown="{:.2f}")
+
+
+def five_bar_order() -> Iterator[Figure]:
+    """Order of convergence from 4e-3 to 1e-3."""
+    from test_five_bar import CONVERGED_GRADIENT, CONVERGED_VALUES
+
+    coarse, fine = solved(4e-3).solution, solved(1e-3).solution
+    for what, get, exact in (
+        ("ψ", lambda s: s.value_history[-1][:, None], CONVERGED_VALUES[:, None]),
+        ("ψ'", lambda s: s.gradient_history[-1], CONVERGED_GRADIENT),
+    ):
+        errors = [np.linalg.norm(get(s) - exact, axis=-1) for s in (coarse, fine)]
+        for k, order in enumerate(np.log(errors[0] / errors[1]) / np.log(4)):
+            yield Figure(f"order of {what}, objective {k + 1}: distance from 2", abs(float(order) - 2), 0.1)
+
+
+def five_bar_trajectories() -> Iterator[Figure]:
+    """Against the independent solution, after Richardson's extrapolation from two steps."""
+    with (DATA / "five_bar.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    reference = {key: np.array([float(row[key]) for row in rows]) for key in rows[0]}
+    coarse, fine = solved(2e-3).solution, solved(1e-3).solution
+
+    def extrapolated(get: Callable[[vm.Gradient], np.ndarray]) -> np.ndarray:
+        return (4 * get(fine) - get(coarse)) / 3
+
+    for kind, prefix, bound in (("position", "", 2e-8), ("velocity", "d", 1e-7), ("acceleration", "dd", 1e-6)):
+        worst = 0.0
+        for point in ("1", "2", "3"):
+            ours = extrapolated(lambda s, k=kind, p=point: getattr(s.run, k)(p).to_numpy())  # type: ignore[misc]
+            theirs = np.column_stack([reference[f"{prefix}{c}{point}"] for c in "xy"])
+            worst = max(worst, float(np.abs(ours - theirs).max()))
+        yield Figure(f"{kind} of points 1, 2, 3 over 5 s, largest difference", worst, bound)
+    values = extrapolated(lambda s: s.value_history)
+    theirs = np.column_stack([reference[o] for o in five_bar.OBJECTIVES])
+    yield Figure("ψ(t), largest relative difference", float((np.abs(values - theirs).max(0) / np.abs(theirs).max(0)).max()), 1e-7)
+    gradients = extrapolated(lambda s: s.gradient_history).reshape(len(rows), -1)
+    theirs = np.column_stack([reference[f"d{o}_d{p}"] for o in five_bar.OBJECTIVES for p in five_bar.PARAMETERS])
+    relative = np.abs(gradients - theirs).max(0) / np.abs(theirs).max(0)
+    yield Figure("15 gradients over time, largest relative difference", float(relative.max()), 1e-7)
+
+
+def direct_against_differences() -> Iterator[Figure]:
+    """Direct sensitivities against central differences of the program itself, over 5 s."""
+    from test_five_bar import generously_parametrised
+
+    for label, m in (
+        ("five parameters", five_bar.mechanism()),
+        ("stiffnesses, masses, angle, pivot", generously_parametrised()),
+    ):
+        direct, differences = (
+            m.sensitivity(five_bar.objectives(), duration=5.0, step=2e-3, method=method).gradient_history[-1]
+            for method in ("direct", "finite-difference")
+        )
+        yield Figure(
+            f"direct against differences: {label}, largest relative difference",
+            float(np.abs(differences / direct - 1).max()),
+            1e-6,
+        )
+
+
+def invariants() -> Iterator[Figure]:
+    """Constraints at three levels, and energy."""
+    for level, residual in zip(
+        ("position", "velocity", "acceleration"), solved(1e-3).solution.run.info["residuals"], strict=True
+    ):
+        yield Figure(f"constraint residual, {level} level", residual, 1e-9)
+    drifts = []
+    for h in (4e-3, 2e-3, 1e-3):
+        energy = five_bar.mechanism().simulate(5.0, step=h).energy()
+        drifts.append(float(abs(energy - energy[0]).max()))
+    for k in range(2):
+        yield Figure(
+            f"order of the energy drift ({(4e-3, 2e-3)[k]:g} → half): distance from 2",
+            abs(math.log2(drifts[k] / drifts[k + 1]) - 2),
+            0.1,
+        )
+
+
+CAPABILITIES = (five_bar_table, five_bar_order, five_bar_trajectories, direct_against_differences, invariants)
+
+
+def main() -> int:
+    """Print the table; 0 if every bound holds."""
+    table = Table("figure", "value", "bound", "")
+    table.columns[1].justify = table.columns[2].justify = "right"
+    failed = 0
+    with Console(stderr=True).status("measuring") as status:
+        for capability in CAPABILITIES:
+            status.update(f"measuring: {capability.__doc__}")
+            for figure in capability():
+                failed += not figure.holds
+                verdict = "[green]holds[/]" if figure.holds else "[bold red]missed[/]"
+                sign = "≥" if figure.at_least else "≤"
+                table.add_row(
+                    figure.what, figure.shown.format(figure.value), f"{sign} {figure.shown.format(figure.bound)}", verdict
+                )
+            table.add_section()
+    Console(width=130).print(table)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
