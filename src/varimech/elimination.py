@@ -1,9 +1,11 @@
 """Sparse elimination written out in symbols: straight-line code without loops or pivoting, ready to be compiled.
 
-    A = L U  with the rows and columns in an order of little fill (approximate minimum degree).
+    A = L U  with rows and columns in an order of little fill (minimum degree).
 
-Without pivoting, this is stable for matrices whose symmetric part is positive definite: a mass matrix, also with penalty terms and
-with the stiffness and damping of a small time step (G. H. Golub and C. F. Van Loan, Matrix Computations, 4th ed., section 4.3.2).
+Without pivoting this is stable for matrices whose symmetric part is positive definite: a mass matrix, also with penalty terms and with
+the stiffness and damping of a small time step (G. H. Golub and C. F. Van Loan, Matrix Computations, 4th ed., section 4.3.2); and for
+saddle-point matrices (see there, section 4.4.8 on quasi-definite ones) if no pivot of the second block comes before a neighbour in the
+first: `late` names the rows that have to wait.
 """
 
 from __future__ import annotations
@@ -16,10 +18,9 @@ from .symbols import SX
 class Factorisation:
     """A factored matrix that solves for any number of right-hand sides."""
 
-    def __init__(self, matrix: SX, *, symmetric: bool = False):
+    def __init__(self, matrix: SX, *, symmetric: bool = False, late: range | None = None):
         n = matrix.shape[0]
-        pattern = (matrix.sparsity() + matrix.sparsity().T) if n else matrix.sparsity()
-        self._order = list(pattern.amd()) if n else []
+        self._order = _minimum_degree(matrix, late or range(0))
         place = {old: new for new, old in enumerate(self._order)}
         rows: list[dict[int, SX]] = [{} for _ in range(n)]
         for k, (i, j) in enumerate(zip(*matrix.sparsity().get_triplet(), strict=True)):
@@ -79,3 +80,23 @@ class Factorisation:
         for new, old in enumerate(self._order):
             out[old] = x[new]
         return ca.vertcat(*out) if out else SX(0, 1)
+
+
+def _minimum_degree(matrix: SX, late: range) -> list[int]:
+    """An elimination order: always a row with the fewest neighbours left; a late one only after one of its neighbours."""
+    neighbours: list[set[int]] = [set() for _ in range(matrix.shape[0])]
+    for i, j in zip(*matrix.sparsity().get_triplet(), strict=True):
+        if i != j:
+            neighbours[i].add(j)
+            neighbours[j].add(i)
+    waiting, left, order = set(late), set(range(matrix.shape[0])), []
+    while left:
+        k = min(left - waiting or left, key=lambda row: (len(neighbours[row]), row))
+        order.append(k)
+        left.discard(k)
+        touched = neighbours[k]
+        for row in touched:
+            neighbours[row] |= touched
+            neighbours[row] -= {row, k}
+        waiting -= touched
+    return order

@@ -17,6 +17,7 @@ from .coordinates.natural import natural_equations
 from .coordinates.start import StartSolver
 from .errors import ModelError, SimulationError
 from .formulations.ali3p import ali3p_step, penalty_function
+from .formulations.saddle import Saddle
 from .formulations.step import Step
 from .integrators.newmark import TRAPEZOIDAL, Newmark
 from .model.parts import Parts
@@ -80,13 +81,17 @@ class Solver:
         return f"ALI3-P, {rule}, natural coordinates"
 
     @cached_property
+    def _saddle(self) -> Saddle:
+        return Saddle(regular=self.start.regular)
+
+    @cached_property
     def step(self) -> Step:
         """The time step, in symbols."""
-        return ali3p_step(self.equations, self.scheme)
+        return ali3p_step(self.equations, self.scheme, self._saddle)
 
     @cached_property
     def _penalty(self) -> ca.Function:
-        return penalty_function(self.equations)
+        return penalty_function(self.equations, self._saddle)
 
     def program(self, objectives: Mapping[str, Objective], indices: list[int] | None) -> Program:
         """The functions to run; `indices` are the parameters to differentiate for, None for a plain simulation."""
@@ -143,7 +148,7 @@ class Solver:
         """The force that is not finite at the last good or the failed positions, else the constraint with the largest residual."""
         e, step = self.equations, self.step
         n, first = e.q.numel(), self.step.stages[0]
-        end = ca.Function("q", [step.state, first.unknown, step.size], [step.next_state[:n]])
+        end = ca.Function("q", [step.packed, first.unknown, step.size], step.resolved([step.next_state[0]]))
         unknown = failure.work[: first.unknown.numel()]
         tried = np.array(end(failure.state, unknown, inputs.step)).ravel()
         last, v = failure.state[:n], failure.state[n : 2 * n]

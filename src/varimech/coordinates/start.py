@@ -90,6 +90,8 @@ class StartSolver:
         structure = ca.vertcat(SX(0, 1), *[b.residuals for b in e.blocks if not driven & set(b.joints)])
         jacobian = ca.densify(ca.substitute(ca.jacobian(structure, e.q), e.t, 0))
         self._structure = ca.Function("structure", [e.q, e.ρ], [jacobian])
+        Φ_q = ca.densify(ca.substitute(ca.jacobian(e.constraints, e.q), e.t, 0))
+        self._constraint_jacobian = ca.Function("constraint_jacobian", [e.q, e.ρ], [Φ_q])
         self._held = held.numel()
 
     def solve(self, ρ: np.ndarray) -> InitialState:
@@ -130,6 +132,15 @@ class StartSolver:
         ρ = self.model.numbers.nominal
         q = self._assemble(ρ)
         return int(q.size - _rank(np.array(self._structure(q, ρ))))
+
+    @property
+    def regular(self) -> bool:
+        """Whether, at the nominal start, constraints are independent of each other and every coordinate has mass."""
+        ρ = self.model.numbers.nominal
+        q = self._assemble(ρ)
+        Φ_q = np.array(self._constraint_jacobian(q, ρ))
+        lightest = np.linalg.eigvalsh(np.array(self._mass(q, ρ)))
+        return _rank(Φ_q) == Φ_q.shape[0] and bool(lightest[0] > 1e-6 * lightest[-1])
 
     def _assemble(self, ρ: np.ndarray) -> np.ndarray:
         poses = guess_poses(self.model, self.start, ρ)

@@ -29,10 +29,9 @@ import casadi as ca
 
 from ..coordinates.equations import Equations
 from ..symbols import SX
+from .saddle import Saddle
 from .step import Stage, Step
 
-PENALTY_FACTOR = 1e7
-"""How much heavier than the mechanism the penalty is: large for fast convergence, small enough to lose no digits that are not refined."""
 ROUNDING = 1e-14
 """Relative error with which positions are known."""
 
@@ -55,66 +54,60 @@ class DifferenceScheme(Protocol):
         ...
 
 
-def ali3p_step(equations: Equations, scheme: DifferenceScheme) -> Step:
+def ali3p_step(equations: Equations, scheme: DifferenceScheme, saddle: Saddle) -> Step:
     """One ALI3-P step with the given difference scheme."""
     e = equations
     n, m = e.q.numel(), e.λ.numel()
-    q0, v0, a0, λ0 = (SX.sym(name, size) for name, size in (("q0", n), ("v0", n), ("a0", n), ("λ0", m)))
+    state = q0, v0, a0, λ0 = tuple(SX.sym(name, size) for name, size in (("q0", n), ("v0", n), ("a0", n), ("λ0", m)))
     h, α = SX.sym("h"), SX.sym("α", m)
     β, γ = scheme.beta, scheme.gamma
+    one, none = SX(1), SX.zeros(m)
 
-    a_ = SX.sym("a*", n)
+    a_, v_ = SX.sym("a*", n), SX.sym("v*", n)
     q̂, v̂ = scheme.predict(q0, v0, a0, h)
-    q, v_ = q̂ + β * h**2 * a_, v̂ + γ * h * a_
-
-    def at(expression: SX, **values: SX) -> SX:
-        """The expression at the end of the step; velocities and accelerations as given."""
-        return ca.substitute([expression], [e.q, e.v, e.a], [q, values.get("v", v_), values.get("a", a_)])[0]
-
     motion = Stage(
         "motion",
         a_,
         e.λ,
-        at(e.balance),
-        at(e.constraints) / (β * h**2),
+        _at(e, e.balance, v_, a_),
+        e.constraints,
         a0,
         λ0,
         e.symmetric,
-        ROUNDING * (1 + ca.norm_inf(q)) / (β * h**2),
+        β * h**2,
+        ((e.q, q̂ + β * h**2 * a_), (v_, v̂ + γ * h * a_)),
+        ROUNDING * (1 + ca.norm_inf(e.q)) / (β * h**2),
     )
-    v, a = SX.sym("v", n), SX.sym("a", n)
-    M = at(e.mass)
-    σ, τ = SX.sym("σ", m), SX.sym("τ", m)
-    Φ_q = at(ca.jacobian(e.constraints, e.q))
-    velocity = Stage("velocity projection", v, σ, M @ (v - v_) + Φ_q.T @ σ, at(e.constraint_rate, v=v), v_, SX.zeros(m), True)
+    v, a, σ, τ = e.v, e.a, SX.sym("σ", m), SX.sym("τ", m)
+    Φ_q = ca.jacobian(e.constraints, e.q)
+    velocity = Stage("velocity projection", v, σ, e.mass @ (v - v_) + Φ_q.T @ σ, e.constraint_rate, v_, none, True, one)
     acceleration = Stage(
-        "acceleration projection",
-        a,
-        τ,
-        M @ (a - a_) + Φ_q.T @ τ,
-        at(e.constraint_acceleration, v=v, a=a),
-        a_,
-        SX.zeros(m),
-        True,
+        "acceleration projection", a, τ, e.mass @ (a - a_) + Φ_q.T @ τ, e.constraint_acceleration, a_, none, True, one
     )
     levels = (e.constraints, e.constraint_rate, e.constraint_acceleration)
     return Step(
-        state=ca.vertcat(q0, v0, a0, λ0),
+        state,
         parameters=e.ρ,
         time=e.t,
         size=h,
         penalty=α,
         stages=(motion, velocity, acceleration),
-        next_state=ca.vertcat(q, v, a, e.λ + τ),
-        residuals=ca.vertcat(*[ca.norm_inf(at(level, v=v, a=a)) if m else SX(0) for level in levels]),
+        next_state=(e.q, v, a, e.λ + τ),
+        residuals=ca.vertcat(*[ca.norm_inf(level) if m else SX(0) for level in levels]),
+        saddle=saddle,
     )
 
 
-def penalty_function(equations: Equations) -> ca.Function:
-    """(q, ρ, t) → α: for each constraint the mass it works against, times the penalty factor."""
+def penalty_function(equations: Equations, saddle: Saddle) -> ca.Function:
+    """(q, ρ, t) → α: for each constraint the mass it works against, times κ."""
     e = equations
     mass = ca.diag(e.mass)
     floor = 1e-6 * ca.norm_inf(mass)
     mobility = ca.power(ca.jacobian(e.constraints, e.q), 2) @ (1 / ca.fmax(mass, floor))
     least = 1e-6 * ca.norm_inf(mobility) if mobility.numel() else SX(0)
-    return ca.Function("penalty", [e.q, e.ρ, e.t], [ca.densify(PENALTY_FACTOR / ca.fmax(mobility, least))])
+    return ca.Function("penalty", [e.q, e.ρ, e.t], [ca.densify(saddle.penalty_factor / ca.fmax(mobility, least))])
+
+
+def _at(e: Equations, expression: SX, v: SX, a: SX) -> SX:
+    """The expression with other velocities and accelerations."""
+    return ca.substitute([expression], [e.v, e.a], [v, a])[0]

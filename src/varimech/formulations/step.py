@@ -2,15 +2,16 @@
 
 Each stage has unknowns x with multipliers y and solves
 
-    f(x, y; …) = 0,     g(x; …) = 0,     where  ∂f/∂y = (∂g/∂x)ᵀ,
+    f(x, y; d, u) = 0,     g(x; d, u) = 0,
 
-given the last state, the parameters, the time and what earlier stages found. Its linearisation is the saddle-point system
+where u is what is known before it (last state, parameters, time, earlier stages) and d are quantities that depend on x and u by simple
+relations (positions and velocities on accelerations, in an implicit scheme). With  J = ∂g/∂x / w  for a scalar weight w, multipliers
+enter as Jᵀ y. The linearisation is the saddle-point system
 
-    ⎡ H  Jᵀ ⎤ ⎡ Δx ⎤     ⎡ f ⎤
-    ⎣ J  0  ⎦ ⎣ Δy ⎦ = − ⎣ g ⎦,     H = ∂f/∂x,  J = ∂g/∂x,
+    ⎡ H  Jᵀ ⎤ ⎡ Δx ⎤     ⎡ f   ⎤
+    ⎣ J  0  ⎦ ⎣ Δy ⎦ = − ⎣ g/w ⎦,     H = ∂f/∂x,
 
-solved by augmented Lagrangian iterations (`solve_saddle`), which redundant constraints do not disturb.
-From the same statement come the step, its derivative with respect to parameters, and its adjoint.
+solved by augmented Lagrangian iterations (`saddle`). From the same statement come the step, its derivative and its adjoint.
 """
 
 from __future__ import annotations
@@ -20,18 +21,16 @@ from functools import cached_property
 
 import casadi as ca
 
-from ..elimination import Factorisation
 from ..symbols import SX
+from .saddle import Saddle
 
-PASSES = 2
-"""Augmented Lagrangian passes in a linear solve: each reduces the error by the penalty factor (1e-7)."""
 NEWTON_TOLERANCE = 1e-9
 """Relative correction at which Newton's iteration has converged (the error left is far smaller: convergence is quadratic)."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage; see the module. `noise` is the size of correction that rounding alone can cause."""
+    """One stage; see the module. A nonlinear one is iterated and has a `noise`: the correction that rounding alone can cause."""
 
     name: str
     unknown: SX
@@ -41,18 +40,27 @@ class Stage:
     guess: SX
     multiplier_guess: SX
     symmetric: bool
+    weight: SX
+    dependents: tuple[tuple[SX, SX], ...] = ()
+    """Pairs (symbol, expression in x and u)."""
     noise: SX | None = None
-    """Given for a nonlinear stage, which is iterated; a linear one is solved at once."""
+
+    def derivative(self, expression: SX) -> SX:
+        """Total derivative with respect to the unknowns, through the dependents."""
+        total = ca.jacobian(expression, self.unknown)
+        for symbol, relation in self.dependents:
+            total += ca.jacobian(expression, symbol) @ ca.jacobian(relation, self.unknown)
+        return total
 
     @cached_property
     def tangent(self) -> SX:
         """H."""
-        return ca.jacobian(self.balance, self.unknown)
+        return self.derivative(self.balance)
 
     @cached_property
     def condition_jacobian(self) -> SX:
-        """J."""
-        return ca.jacobian(self.condition, self.unknown)
+        """J, taken from the balance, where it stands as the coefficient of y."""
+        return ca.jacobian(self.balance, self.multiplier).T
 
 
 @dataclass(frozen=True)
@@ -63,7 +71,8 @@ class Step:
     state at position, velocity and acceleration level.
     """
 
-    state: SX
+    state: tuple[SX, ...]
+    """Blocks of the last state."""
     parameters: SX
     time: SX
     """At the end of the step."""
@@ -72,76 +81,76 @@ class Step:
     penalty: SX
     """One factor for each constraint, of the size of a mass."""
     stages: tuple[Stage, ...]
-    next_state: SX
+    next_state: tuple[SX, ...]
+    """The same blocks at the end of the step."""
     residuals: SX
+    saddle: Saddle
+    """How the linear systems of the stages are solved."""
 
     @property
-    def _settings(self) -> list[SX]:
+    def settings(self) -> list[SX]:
+        """Arguments that all functions end with."""
         return [self.size, self.penalty, self.parameters, self.time]
+
+    @cached_property
+    def packed(self) -> SX:
+        """The last state as one vector."""
+        return ca.vertcat(*self.state)
 
     @cached_property
     def work(self) -> SX:
         """Unknowns and multipliers of all stages."""
         return ca.vertcat(*[s for stage in self.stages for s in (stage.unknown, stage.multiplier)])
 
+    def resolved(self, expressions: list[SX]) -> list[SX]:
+        """The expressions with all dependents written out."""
+        for stage in reversed(self.stages):
+            if stage.dependents:
+                symbols, relations = zip(*stage.dependents, strict=True)
+                expressions = ca.substitute(expressions, list(symbols), list(relations))
+        return expressions
+
     @cached_property
     def predict(self) -> ca.Function:
         """(state, h, α, ρ, t) → x, y: a first guess for the iterated stage."""
         first = self.stages[0]
-        return ca.Function("predict", [self.state, *self._settings], [first.guess, first.multiplier_guess])
+        return ca.Function("predict", [self.packed, *self.settings], [first.guess, first.multiplier_guess])
 
     @cached_property
     def iterate(self) -> ca.Function:
         """(state, x, y, h, α, ρ, t) → x, y, r: one Newton correction; converged where r ≤ 1."""
         s = self.stages[0]
         assert s.noise is not None
-        Δx, Δy = solve_saddle(s, self.penalty, -s.balance, -s.condition, passes=1)
+        Δx, Δy = self.saddle.solve(s, self.penalty, -s.balance, -s.condition / s.weight, passes=1)
         x = s.unknown + Δx
         allowed = NEWTON_TOLERANCE * ca.norm_inf(x) + s.noise
-        return ca.Function(
-            "iterate",
-            [self.state, s.unknown, s.multiplier, *self._settings],
-            [x, s.multiplier + Δy, ca.norm_inf(Δx) / allowed],
-        )
+        outputs = self.resolved([x, s.multiplier + Δy, ca.norm_inf(Δx) / allowed])
+        return _function("iterate", [self.packed, s.unknown, s.multiplier, *self.settings], outputs)
 
     @cached_property
     def finish(self) -> ca.Function:
         """(state, x, y, h, α, ρ, t) → next state, work, residuals: the linear stages."""
         first = self.stages[0]
-        inputs = [self.state, first.unknown, first.multiplier, *self._settings]
-        symbols: list[SX] = [first.unknown, first.multiplier]
-        values: list[SX] = [first.unknown, first.multiplier]
+        inputs = [self.packed, first.unknown, first.multiplier, *self.settings]
+        symbols: list[SX] = []
+        values: list[SX] = []
         for stage in self.stages[1:]:
-            x, y = _solve_linear(stage, self.penalty)
-            x, y = ca.substitute([x, y], symbols, values)
+            x, y = self._solve_linear(stage)
+            if symbols:
+                x, y = ca.substitute([x, y], symbols, values)
             symbols += [stage.unknown, stage.multiplier]
             values += [x, y]
-        outputs = ca.substitute([self.next_state, self.work, self.residuals], symbols, values)
-        return ca.Function("finish", inputs, outputs)
+        outputs = [ca.vertcat(*self.next_state), self.work, self.residuals]
+        outputs = ca.substitute(outputs, symbols, values) if symbols else outputs
+        return _function("finish", inputs, self.resolved(outputs))
+
+    def _solve_linear(self, stage: Stage) -> tuple[SX, SX]:
+        """Unknowns of a linear stage, as corrections of its guess."""
+        symbols, guess = [stage.unknown, stage.multiplier], [stage.guess, stage.multiplier_guess]
+        f, g = ca.substitute([stage.balance, stage.condition], symbols, guess)
+        Δx, Δy = self.saddle.solve(stage, self.penalty, -f, -g / stage.weight)
+        return stage.guess + Δx, stage.multiplier_guess + Δy
 
 
-def _solve_linear(stage: Stage, penalty: SX) -> tuple[SX, SX]:
-    """Unknowns of a linear stage, as corrections of its guess."""
-    symbols, guess = [stage.unknown, stage.multiplier], [stage.guess, stage.multiplier_guess]
-    f, g = ca.substitute([stage.balance, stage.condition], symbols, guess)
-    Δx, Δy = solve_saddle(stage, penalty, -f, -g)
-    return stage.guess + Δx, stage.multiplier_guess + Δy
-
-
-def solve_saddle(stage: Stage, penalty: SX, f: SX, g: SX, y: SX | None = None, *, passes: int = PASSES) -> tuple[SX, SX]:
-    """Solve  H x + Jᵀ y = f,  J x = g  for any number of columns, from a first y (zero if not given).
-
-    Each pass solves  (H + Jᵀ α J) δx = r + Jᵀ α s  for the residuals r, s and corrects  δy = α (J δx − s).
-    """
-    H, J = stage.tangent, stage.condition_jacobian
-    factors = Factorisation(H + J.T @ (penalty * J) if J.shape[0] else H, symmetric=stage.symmetric)
-    r = f if y is None else f - J.T @ y
-    s = g
-    x_total, y_total = SX.zeros(H.shape[1], f.shape[1]), SX.zeros(g.shape) if y is None else y
-    for k in range(passes):
-        δx = factors.solve(r + J.T @ (ca.repmat(penalty, 1, s.shape[1]) * s))
-        δy = ca.repmat(penalty, 1, s.shape[1]) * (J @ δx - s)
-        x_total, y_total = x_total + δx, y_total + δy
-        if k + 1 < passes:
-            r, s = r - H @ δx - J.T @ δy, s - J @ δx
-    return x_total, y_total
+def _function(name: str, inputs: list[SX], outputs: list[SX]) -> ca.Function:
+    return ca.Function(name, inputs, ca.cse([ca.densify(x) for x in outputs]))

@@ -11,27 +11,53 @@ discrete solution. Multipliers start from their last derivative, as the multipli
 
 from __future__ import annotations
 
-import casadi as ca
+from dataclasses import dataclass
 
-from ..formulations.step import Step, solve_saddle
+import casadi as ca
+import numpy as np
+
+from ..formulations.step import Step
 from ..symbols import SX
 
 
 def tangent_function(step: Step, indices: list[int]) -> ca.Function:
     """(state, state', work, h, α, ρ, t) → next state': derivatives with respect to the parameters at `indices`, one column each."""
-    p = len(indices)
-    seeds = SX.sym("S", step.state.numel(), p)
-    given, given_ = [step.state, step.parameters], [seeds, parameter_seeds(step.parameters.numel(), indices)]
+    seeds = SX.sym("S", step.packed.numel(), len(indices))
+    rows = ca.vertsplit(seeds, [0, *np.cumsum([block.numel() for block in step.state]).tolist()])
+    known = Known([*step.state, step.parameters], [*rows, parameter_seeds(step.parameters.numel(), indices)])
     for stage in step.stages:
-        u, u_ = ca.vertcat(*given), ca.vertcat(*given_)
-        f, g = -ca.jtimes(stage.balance, u, u_), -ca.jtimes(stage.condition, u, u_)
-        y0 = ca.jtimes(stage.multiplier_guess, u, u_)
-        x_, y_ = solve_saddle(stage, step.penalty, f, g, y0)
-        given += [stage.unknown, stage.multiplier]
-        given_ += [x_, y_]
-    result = ca.jtimes(step.next_state, ca.vertcat(*given), ca.vertcat(*given_))
-    inputs = [step.state, seeds, step.work, step.size, step.penalty, step.parameters, step.time]
-    return ca.Function("tangent", inputs, [ca.densify(result)])
+        relations = [known.derivative(relation) for _, relation in stage.dependents]
+        here = known.extended([symbol for symbol, _ in stage.dependents], relations)
+        f, g = -here.derivative(stage.balance), -here.derivative(stage.condition) / stage.weight
+        x_, y_ = step.saddle.solve(stage, step.penalty, f, g, known.derivative(stage.multiplier_guess))
+        known = known.extended([stage.unknown, stage.multiplier], [x_, y_])
+        # now that x' is known, so are the dependents'
+        relations = [known.derivative(relation) for _, relation in stage.dependents]
+        known = known.extended([symbol for symbol, _ in stage.dependents], relations)
+    result = ca.densify(ca.vertcat(*[known.derivative(block) for block in step.next_state]))
+    inputs = [step.packed, seeds, step.work, *step.settings]
+    return ca.Function("tangent", inputs, ca.cse(step.resolved([result])))
+
+
+@dataclass(frozen=True)
+class Known:
+    """Symbols with their derivatives with respect to the parameters, one column each."""
+
+    symbols: list[SX]
+    derivatives: list[SX]
+
+    def extended(self, symbols: list[SX], derivatives: list[SX]) -> Known:
+        """With some more."""
+        return Known([*self.symbols, *symbols], [*self.derivatives, *derivatives])
+
+    def derivative(self, expression: SX) -> SX:
+        """Of an expression, by the chain rule; sparse Jacobians are far cheaper here than one forward sweep a parameter."""
+        total = SX(expression.numel(), self.derivatives[0].shape[1])
+        for symbol, derivative in zip(self.symbols, self.derivatives, strict=True):
+            jacobian = ca.jacobian(expression, symbol)
+            if jacobian.nnz():
+                total += jacobian @ derivative
+        return total
 
 
 def parameter_seeds(count: int, indices: list[int]) -> SX:

@@ -1,0 +1,106 @@
+"""Saddle-point systems by augmented Lagrangian iterations.
+
+    H x + Jᵀ y = f,     J x = g
+
+Each pass solves for corrections of x and y with the residuals r, s of both lines,
+
+    H δx + Jᵀ δy = r,     J δx − α⁻¹ δy = s,
+
+and so reduces the error by a factor of about (1 + κ)⁻¹, α being κ times the mass that a constraint works against. Where J has not full
+rank (redundant constraints, singular positions) the iteration finds a solution all the same. Two ways to eliminate, equal in exact
+arithmetic:
+
+- `regular`: the system as it stands, x before its multipliers. Its condition does not suffer from large α, so κ = 1e12 and one pass do.
+- otherwise: δy eliminated first, (H + Jᵀ α J) δx = r + Jᵀ α s,  δy = α (J δx − s). It needs no inverse of H alone, so it takes masses
+  that are zero, and with κ = 1e7 keeps redundant multipliers from collecting rounding errors; two passes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import casadi as ca
+
+from ..elimination import Factorisation
+from ..symbols import SX
+
+
+class Linearised(Protocol):
+    """What a stage offers."""
+
+    @property
+    def tangent(self) -> SX:
+        """H."""
+        ...
+
+    @property
+    def condition_jacobian(self) -> SX:
+        """J."""
+        ...
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether H is symmetric."""
+        ...
+
+
+@dataclass(frozen=True)
+class Saddle:
+    """The way to solve; see the module."""
+
+    regular: bool
+
+    @property
+    def penalty_factor(self) -> float:
+        """κ."""
+        return 1e12 if self.regular else 1e7
+
+    def solve(
+        self, stage: Linearised, penalty: SX, f: SX, g: SX, y: SX | None = None, *, passes: int | None = None
+    ) -> tuple[SX, SX]:
+        """x and y for any number of columns, from a first y (zero if not given)."""
+        H, J = stage.tangent, stage.condition_jacobian
+        correct = self._corrector(H, J, penalty, stage.symmetric)
+        r, s = (f if y is None else f - J.T @ y), g
+        x_total, y_total = SX.zeros(H.shape[1], f.shape[1]), (SX.zeros(g.shape) if y is None else y)
+        wanted = passes or (1 if self.regular else 2)
+        for k in range(wanted):
+            δx, δy = correct(r, s)
+            x_total, y_total = x_total + δx, y_total + δy
+            if k + 1 < wanted:
+                r, s = r - H @ δx - J.T @ δy, s - J @ δx
+        return x_total, y_total
+
+    def _corrector(self, H: SX, J: SX, α: SX, symmetric: bool) -> _Corrector:
+        n, m = H.shape[0], J.shape[0]
+        if self.regular or m == 0:
+            system = ca.blockcat([[H, J.T], [J, -ca.diag(1 / α)]]) if m else H
+            return _Whole(Factorisation(system, symmetric=symmetric, late=range(n, n + m)), n)
+        return _Penalised(Factorisation(H + J.T @ (α * J), symmetric=symmetric), J, α)
+
+
+class _Corrector(Protocol):
+    def __call__(self, r: SX, s: SX, /) -> tuple[SX, SX]: ...
+
+
+@dataclass(frozen=True)
+class _Whole:
+    factors: Factorisation
+    n: int
+
+    def __call__(self, r: SX, s: SX) -> tuple[SX, SX]:
+        both = self.factors.solve(ca.vertcat(r, s))
+        return both[: self.n, :], both[self.n :, :]
+
+
+@dataclass(frozen=True)
+class _Penalised:
+    factors: Factorisation
+    J: SX
+    α: SX
+
+    def __call__(self, r: SX, s: SX) -> tuple[SX, SX]:
+        α = ca.repmat(self.α, 1, s.shape[1])
+        δx = self.factors.solve(r + self.J.T @ (α * s))
+        return δx, α * (self.J @ δx - s)
