@@ -19,6 +19,7 @@ ROOMS = [
     ("backends",),
     ("view",),
     ("results",),
+    ("diagnosis",),
     ("solver",),
     ("mechanism",),
     ("__init__",),

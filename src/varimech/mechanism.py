@@ -109,7 +109,7 @@ class Mechanism(Model):
 
         Args:
             objectives: one, a list, or a mapping from names (see `varimech.integral` and `varimech.final`); may be empty.
-            wrt: parameters by name; all if not given.
+            wrt: parameters by name; "all", or nothing, for all of them.
             duration, step, every, parameters, integrator, progress: as for `simulate`.
             method: "direct" (exact derivative of the discrete solution) or "finite-difference" (central, over a sweep of perturbations).
             relative_steps: the perturbations of that sweep, relative to each parameter.
@@ -182,9 +182,9 @@ class Mechanism(Model):
     def _chosen(self, wrt: Sequence[str | Parameter] | str | Parameter | None) -> list[int]:
         if not self.parameters:
             raise ModelError(f"mechanism {self.name!r} has no parameters; make some with parameter(name, value)")
-        if wrt is None:
+        if wrt is None or (isinstance(wrt, str) and wrt == "all"):
             return list(range(len(self.parameters)))
-        names = [wrt] if isinstance(wrt, (str, Parameter)) else list(wrt)
+        names = list(wrt) if isinstance(wrt, (list, tuple, set, dict)) else [wrt]
         if not names:
             raise ModelError("wrt is empty: name at least one parameter, or leave it out for all of them")
         indices = self.numbers.indices(names)

@@ -6,16 +6,16 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from numbers import Integral, Real
 
-import casadi as ca
 import numpy as np
 
 from .backends.interpreted import run_interpreted
 from .backends.program import Inputs, Program, StepFailure, Trajectory
 from .coordinates.natural import natural_equations
 from .coordinates.start import StartSolver
-from .errors import ModelError, SimulationError
+from .diagnosis import explained
+from .errors import ModelError, SimulationError, unknown_name
 from .formulations.ali3p import ali3p_step, penalty_function
 from .formulations.saddle import Saddle
 from .formulations.step import Step
@@ -45,13 +45,13 @@ class Span:
 def run_span(duration: float, step: float, every: int) -> Span:
     """Checked times of a run; the step is shortened a little where it does not divide the duration."""
     for label, value in (("duration", duration), ("step", step)):
-        if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0):
+        if not isinstance(value, Real) or isinstance(value, bool) or not (math.isfinite(value) and value > 0):
             raise ModelError(f"{label} = {value!r} must be a positive finite number of seconds")
     if step > duration:
         raise ModelError(f"step = {step:g} s is longer than the whole run of {duration:g} s")
-    if not (isinstance(every, int) and every >= 1):
+    if not isinstance(every, Integral) or isinstance(every, bool) or every < 1:
         raise ModelError(f"every = {every!r} must be a whole number of steps, 1 or more")
-    return Span(float(duration), max(1, math.ceil(duration / step - 1e-9)), every)
+    return Span(float(duration), max(1, math.ceil(duration / step - 1e-9)), int(every))
 
 
 def find_integrator(integrator: str | Newmark) -> Newmark:
@@ -60,17 +60,18 @@ def find_integrator(integrator: str | Newmark) -> Newmark:
         return integrator
     if integrator == "trapezoidal":
         return TRAPEZOIDAL
-    raise ModelError(f"integrator = {integrator!r} is not known; use 'trapezoidal' or varimech.Newmark(gamma=…)")
+    raise unknown_name("integrator", integrator, ["trapezoidal", "varimech.Newmark(gamma=…)"])
 
 
 class Solver:
-    """Equations, start and step of a model; programs for the objectives and parameters asked for."""
+    """Equations, start and step of a model as it is now; programs for the objectives and parameters asked for."""
 
     def __init__(self, model: Parts, scheme: Newmark):
-        self.model = model
+        self.model = model.frozen()
         self.scheme = scheme
+        self._steps: dict[bool, Step] = {}
         self._programs: dict[tuple[object, ...], Program] = {}
-        self.equations = natural_equations(model)
+        self.equations = natural_equations(self.model)
         self.start = StartSolver(self.equations)
 
     @property
@@ -80,24 +81,17 @@ class Solver:
         rule = "trapezoidal rule" if s == TRAPEZOIDAL else f"Newmark (γ = {s.gamma:g}, β = {s.beta:g})"
         return f"ALI3-P, {rule}, natural coordinates"
 
-    @cached_property
-    def _saddle(self) -> Saddle:
-        return Saddle(regular=self.start.regular)
+    def step(self, *, regular: bool) -> Step:
+        """The time step, in symbols, for constraints that are independent or not."""
+        if regular not in self._steps:
+            self._steps[regular] = ali3p_step(self.equations, self.scheme, Saddle(regular))
+        return self._steps[regular]
 
-    @cached_property
-    def step(self) -> Step:
-        """The time step, in symbols."""
-        return ali3p_step(self.equations, self.scheme, self._saddle)
-
-    @cached_property
-    def _penalty(self) -> ca.Function:
-        return penalty_function(self.equations, self._saddle)
-
-    def program(self, objectives: Mapping[str, Objective], indices: list[int] | None) -> Program:
+    def program(self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool = True) -> Program:
         """The functions to run; `indices` are the parameters to differentiate for, None for a plain simulation."""
-        key = (tuple(objectives.items()), None if indices is None else tuple(indices))
+        key = (tuple(objectives.items()), None if indices is None else tuple(indices), regular)
         if key not in self._programs:
-            step, functions = self.step, objective_functions(self.equations, objectives, indices or [])
+            step, functions = self.step(regular=regular), objective_functions(self.equations, objectives, indices or [])
             self._programs[key] = Program(
                 step.predict,
                 step.iterate,
@@ -118,48 +112,33 @@ class Solver:
         progress: bool | None = None,
     ) -> tuple[Trajectory, float]:
         """One run, and the seconds that its time steps took."""
-        program = self.program(objectives, indices)
         initial = self.start.solve(ρ)
+        regular = self.start.regular(initial.q, ρ)
+        step, program = self.step(regular=regular), self.program(objectives, indices, regular=regular)
         S = None if indices is None else self.start.sensitivities(initial, ρ, indices)
-        penalty = np.array(self._penalty(initial.q, ρ, 0.0)).ravel()
+        penalty = np.array(penalty_function(self.equations, step.saddle)(initial.q, ρ, 0.0)).ravel()
         inputs = Inputs(initial.packed, S, ρ, penalty, span.step, span.steps, span.every, MAX_ITERATIONS)
         began = time.perf_counter()
         try:
             with progress_bar(f"{self.model.name}: {span.duration:g} s", span.steps, progress) as tell:
                 trajectory = run_interpreted(program, inputs, tell)
         except StepFailure as failure:
-            raise self._explained(failure, inputs) from None
+            raise explained(failure, inputs, self.equations, step) from None
+        _check_finite(trajectory, list(objectives), self.model.name)
         return trajectory, time.perf_counter() - began
 
-    def _explained(self, failure: StepFailure, inputs: Inputs) -> SimulationError:
-        """What went wrong, where and when, with what to try."""
-        worst, residual = self._suspect(failure, inputs)
-        when = f"{self.model.name!r}: step {failure.step}, t = {failure.time:.6g} s, h = {inputs.step:g} s"
-        if failure.finite:
-            text = (
-                f"{when}: no convergence in {MAX_ITERATIONS} iterations; worst constraint {worst!r}, residual {residual:.3g}. "
-                "Try a smaller step; near a singular position, also another integrator"
-            )
-        else:
-            text = f"{when}: a value became not finite (NaN or infinite); look at {worst!r}. Try a smaller step if the motion blew up"
-        return SimulationError(text, time=failure.time, step=failure.step, residual=residual, worst=worst)
 
-    def _suspect(self, failure: StepFailure, inputs: Inputs) -> tuple[str, float]:
-        """The force that is not finite at the last good or the failed positions, else the constraint with the largest residual."""
-        e, step = self.equations, self.step
-        n, first = e.q.numel(), self.step.stages[0]
-        end = ca.Function("q", [step.packed, first.unknown, step.size], step.resolved([step.next_state[0]]))
-        unknown = failure.work[: first.unknown.numel()]
-        tried = np.array(end(failure.state, unknown, inputs.step)).ravel()
-        last, v = failure.state[:n], failure.state[n : 2 * n]
-        parts = ca.Function("parts", [e.q, e.v, e.ρ, e.t], list(e.force_parts.values()))
-        for q, t in ((last, failure.time), (tried, failure.time)):
-            values = parts.call([q, v, inputs.parameters, t])
-            for name, value in zip(e.force_parts, values, strict=True):
-                if np.isfinite(q).all() and not np.isfinite(np.array(value)).all():
-                    return name, math.nan
-        Φ = np.array(ca.Function("residuals", [e.q, e.ρ, e.t], [e.constraints])(tried, inputs.parameters, failure.time)).ravel()
-        if Φ.size == 0:
-            return "the motion as a whole", math.nan
-        k = int(np.argmax(np.where(np.isfinite(Φ), np.abs(Φ), np.inf)))
-        return e.constraint_names[k], float(abs(Φ[k]))
+def _check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str) -> None:
+    """The motion is finite where a run comes to its end; objectives are functions of their own."""
+    for what, values in (("value", trajectory.objectives), ("derivative", trajectory.gradients)):
+        if values is not None and not np.isfinite(values).all():
+            row, column = np.argwhere(~np.isfinite(values))[0][:2]
+            name, t = objectives[int(column)], float(trajectory.time[row])
+            raise SimulationError(
+                f"{mechanism!r}: the {what} of objective {name!r} is not finite from t = {t:g} s on (NaN or infinite); "
+                "look for a root, logarithm or quotient that meets zero there",
+                time=t,
+                step=round(t / max(trajectory.time[-1], 1e-300) * (trajectory.time.size - 1)),
+                residual=math.nan,
+                worst=name,
+            )

@@ -18,8 +18,10 @@ dot, cross = ca.dot, ca.cross
 
 
 def norm(vector: Any) -> SX:
-    """Euclidean length of a vector."""
-    return ca.norm_2(vector)
+    """Euclidean length of a vector; where it is zero, and has no derivative, the derivative is taken as zero."""
+    square = ca.sumsqr(SX(vector))
+    zero = square == 0
+    return ca.if_else(zero, 0, ca.sqrt(ca.if_else(zero, 1, square)))
 
 
 def vector(*components: Any) -> SX:

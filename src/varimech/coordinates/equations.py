@@ -20,7 +20,7 @@ import numpy as np
 from ..errors import ModelError
 from ..model.body import Body, Frames
 from ..model.parts import Parts
-from ..model.state import State
+from ..model.state import State, rate_without_acceleration
 from ..symbols import SX
 from .guess import Pose
 from .reactions import BodyReactions
@@ -162,7 +162,7 @@ def _driver_constraints(model: Parts, frames: Frames, t: SX) -> list[Constraint]
 
 def _force_parts(model: Parts, q: SX, v: SX, frames: Frames, t: SX) -> tuple[dict[str, SX], dict[str, SX]]:
     """Generalised force of each element, by name: the part that derives from a potential, and the part that does work."""
-    state = State(model, frames, t, lambda x: _rate_without_acceleration(x, q, v, t))
+    state = State(model, frames, t, lambda x: rate_without_acceleration(x, q, v, t, "a force"), user="a force")
     weight = sum((b.mass * ca.dot(model.gravity, frames[b].position(b.com)) for b in model.moving_bodies), SX(0))
     potential: dict[str, SX] = {"gravity": ca.gradient(weight, q)}
     working: dict[str, SX] = {}
@@ -172,12 +172,6 @@ def _force_parts(model: Parts, q: SX, v: SX, frames: Frames, t: SX) -> tuple[dic
             model.numbers.check_symbols(effort, f"force {force.name!r}", (q, v, t))
             working[force.name] = working.get(force.name, SX(0)) + ca.jtimes(rate, v, effort, True)
     return potential, working
-
-
-def _rate_without_acceleration(expression: SX, q: SX, v: SX, t: SX) -> SX:
-    if ca.depends_on(expression, v):
-        raise ModelError("a force may not depend on accelerations: they are only known after the forces")
-    return ca.jtimes(expression, q, v) + ca.jtimes(expression, t, SX(1))
 
 
 def check_connected(model: Parts) -> None:

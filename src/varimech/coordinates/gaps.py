@@ -1,7 +1,7 @@
 """Why a mechanism does not assemble: which loop or joint stays open, and by how much.
 
-The bodies are kept rigid, the start values nearly so, and the joints are closed as far as they go (least squares over all poses).
-What is left open then belongs to the loops that cannot close; the gaps along a loop add up to its misfit.
+The bodies are kept rigid, the start values nearly met, and the joints are closed as far as they go (least squares over all poses). What is
+left open then belongs to loops that cannot close. Holding all joints but the worst one nearly closed gathers the misfit of its loop there.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ import numpy as np
 
 from ..errors import AssemblyError
 from ..model.body import Body
+from ..model.conditions import Aligned, Perpendicular, SameOrientation, Separation
 from ..model.frame import Frame
 from ..model.joints import Joint
+from ..model.measures import Span
 from ..model.parts import Parts
 from ..model.start import Start
 from ..symbols import SX, rotation
@@ -28,50 +30,93 @@ if TYPE_CHECKING:
     from .equations import Equations
 
 STIFF = 1e3
-"""Weight of start values and drivers against joints, so that misfits show in the joints."""
+"""Weight of what is to be met against what may stay open."""
+ATTEMPTS = 6
+"""Least squares may end in a poor local minimum; the best of so many starts is taken."""
 
 
 def describe_gaps(equations: Equations, start: Start, poses: Mapping[Body, Pose], ρ: np.ndarray) -> AssemblyError:
     """An error that names the loop or joint that does not close, with the size of the gap."""
     model = equations.model
-    gaps = _closest(model, start, poses, ρ)
-    worst = max((name for name in gaps if name in model.joints), key=lambda name: gaps[name], default=None)
-    if worst is None or gaps[worst] < 1e-9:
-        worst = max(gaps, key=lambda name: gaps[name])
-        return AssemblyError(f"mechanism {model.name!r} cannot be assembled: {worst} is missed by {gaps[worst]:.3g}", gaps)
+    problem = _Problem(model, start, poses, ρ)
+    x = problem.closest(set(model.joints), problem.beginnings())
+    open_joints = {name: gap for name, gap in problem.gaps(x).items() if name in model.joints}
+    worst = max(open_joints, key=lambda name: open_joints[name], default=None)
+    cannot = f"mechanism {model.name!r} cannot be assembled:"
+    if worst is None or open_joints[worst] < 1e-9:
+        gaps = problem.gaps(x)
+        missed = max(gaps, key=lambda name: gaps[name])
+        return AssemblyError(f"{cannot} {missed} is missed by {gaps[missed]:.3g}", gaps)
+    # with everything else nearly closed, that joint shows the whole misfit of its loop
+    gaps = problem.gaps(problem.closest({worst}, [x]))
+    size = f"{gaps[worst]:.3g} {problem.unit(worst)}"
     loop = _loop(model, model.joints[worst])
     remedy = "check lengths, ground points and start values, or give start(near=…) a better guess"
     if not loop:
-        return AssemblyError(
-            f"mechanism {model.name!r} cannot be assembled: joint {worst!r} stays open by {gaps[worst]:.3g} m; {remedy}", gaps
-        )
+        return AssemblyError(f"{cannot} joint {worst!r} stays open by {size}; {remedy}", gaps)
     bodies = " – ".join(dict.fromkeys(b.name for j in loop for b in j.bodies))
-    total = sum(gaps[j.name] for j in loop)
     names = ", ".join(repr(j.name) for j in loop)
-    return AssemblyError(
-        f"mechanism {model.name!r} cannot be assembled: the loop {bodies} (joints {names}) stays open by {total:.3g} m, "
-        f"most of it at joint {worst!r}; {remedy}",
-        gaps,
-    )
+    text = f"{cannot} the loop {bodies} (joints {names}) stays open by {size} at joint {worst!r}; {remedy}"
+    return AssemblyError(text, gaps)
 
 
-def _closest(model: Parts, start: Start, poses: Mapping[Body, Pose], ρ: np.ndarray) -> dict[str, float]:
-    """What each joint, driver and start value misses when all are met as well as possible."""
-    from scipy.optimize import least_squares
+class _Problem:
+    """All bodies free to move about the guessed poses; joints, drivers and start values as residuals."""
 
-    frames, x = _free_frames(model, poses)
-    rows = {name: joint.residuals(frames) for name, joint in model.joints.items()}
-    stiff = {d.name: d.measure.difference(frames, d.motion(SX(0))) for d in model.drivers.values()}
-    stiff |= {hold.label: hold.deviation(frames) for hold in start.holds}
-    weighted = ca.vertcat(*rows.values(), *[STIFF * r for r in stiff.values()])
-    F = ca.Function("gaps", [x, model.numbers.vector], [ca.densify(weighted)])
-    J = ca.Function("gaps_x", [x, model.numbers.vector], [ca.densify(ca.jacobian(weighted, x))])
-    found = least_squares(
-        lambda y: np.array(F(y, ρ)).ravel(), np.zeros(x.numel()), lambda y: np.array(J(y, ρ)), method="trf", x_scale="jac"
-    )
-    values = ca.Function("each", [x, model.numbers.vector], [ca.norm_2(r) for r in (rows | stiff).values()])(found.x, ρ)
-    values = values if isinstance(values, (list, tuple)) else [values]
-    return {name: float(value) for name, value in zip(rows | stiff, values, strict=True)}
+    def __init__(self, model: Parts, start: Start, poses: Mapping[Body, Pose], ρ: np.ndarray):
+        self.model = model
+        self.ρ = ρ
+        frames, self.x = _free_frames(model, poses)
+        self.lengths = {name: _rows(joint, frames, angular=False) for name, joint in model.joints.items()}
+        self.angles = {name: _rows(joint, frames, angular=True) for name, joint in model.joints.items()}
+        self.given = {d.name: d.measure.difference(frames, d.motion(SX(0))) for d in model.drivers.values()}
+        self.given |= {hold.label: hold.deviation(frames) for hold in start.holds}
+
+    def beginnings(self) -> list[np.ndarray]:
+        """The guess itself, and disturbed ones."""
+        rng = np.random.default_rng(0)
+        return [np.zeros(self.x.numel())] + [rng.standard_normal(self.x.numel()) for _ in range(ATTEMPTS - 1)]
+
+    def closest(self, soft: set[str], beginnings: list[np.ndarray]) -> np.ndarray:
+        """Poses where all is met as well as possible, joints outside `soft` and given values nearly exactly."""
+        from scipy.optimize import least_squares
+
+        rows = [(1 if name in soft else STIFF) * r for part in (self.lengths, self.angles) for name, r in part.items()]
+        weighted = ca.vertcat(*rows, *[STIFF * r for r in self.given.values()])
+        F = self._function([ca.densify(weighted)])
+        J = self._function([ca.densify(ca.jacobian(weighted, self.x))])
+
+        def residuals(y: np.ndarray) -> np.ndarray:
+            return np.array(F(y, self.ρ)).ravel()
+
+        found = [least_squares(residuals, y, lambda y: np.array(J(y, self.ρ)), x_scale="jac") for y in beginnings]
+        return np.asarray(min(found, key=lambda outcome: outcome.cost).x)
+
+    def gaps(self, x: np.ndarray) -> dict[str, float]:
+        """What each joint, driver and start value misses: metres where something is apart, else radians."""
+        apart = {name: self.lengths[name] if self.unit(name) == "m" else self.angles[name] for name in self.lengths}
+        named = apart | self.given
+        values = self._function([ca.norm_2(r) for r in named.values()]).call([x, self.ρ])
+        return {name: float(value) for name, value in zip(named, values, strict=True)}
+
+    def unit(self, joint: str) -> str:
+        """Unit of a joint's gap."""
+        return "m" if self.lengths[joint].numel() else "rad"
+
+    def _function(self, outputs: list[SX]) -> ca.Function:
+        return ca.Function("gaps", [self.x, self.model.numbers.vector], outputs)
+
+
+def _rows(joint: Joint, frames: Mapping[Body, Frame], *, angular: bool) -> SX:
+    """Residuals of a joint that are lengths, or those that are angles."""
+    rows = [SX(0, 1)]
+    for condition in joint.conditions:
+        if isinstance(condition, (Aligned, SameOrientation, Perpendicular)) == angular:
+            if isinstance(condition, Separation):
+                rows.append(Span(condition.first, condition.second).difference(frames, condition.length))
+            else:
+                rows.append(condition.residuals(frames))
+    return ca.vertcat(*rows)
 
 
 def _free_frames(model: Parts, poses: Mapping[Body, Pose]) -> tuple[dict[Body, Frame], SX]:

@@ -41,15 +41,24 @@ class _Guess:
         n = model.dimension
         self.poses: dict[Body, Pose] = {model.ground: (np.zeros(n), np.eye(n))}
         while len(self.poses) < len(model.bodies):
-            joint = next((j for j in model.joints.values() if self._reaches_one_more(j)), None)
-            if joint is not None:
-                self._hang(joint)
+            reachable = [j for j in model.joints.values() if self._next_body(j) is not None]
+            if reachable:
+                self._hang(max(reachable, key=self._known_about))
             else:
                 self._place_loose(next(b for b in model.moving_bodies if b not in self.poses))
 
-    def _reaches_one_more(self, joint: Joint) -> bool:
+    def _next_body(self, joint: Joint) -> Body | None:
+        """The body that a joint connects to those placed already, if there is one."""
         first, second = joint.bodies
-        return (first in self.poses) != (second in self.poses)
+        if (first in self.poses) == (second in self.poses):
+            return None
+        return second if first in self.poses else first
+
+    def _known_about(self, joint: Joint) -> bool:
+        """Bodies of which the start says something are placed before those that have to fit in."""
+        body = self._next_body(joint)
+        assert body is not None
+        return body in self.held.rotations or joint.bodies in self.held.turns or joint.data.second in self.held.slides
 
     def _number(self, expression: SX) -> np.ndarray:
         value = self.model.numbers.evaluate(expression, self.parameters)
@@ -80,9 +89,10 @@ class _Guess:
         elif isinstance(measure, Slide):
             held.slides[measure.second] = value
         elif isinstance(measure, Coordinate):
-            # components that are not held stay at zero until the assembly moves them
+            # components that are neither held nor guessed stay at zero until the assembly moves them
             position = held.positions.setdefault(measure.point, np.zeros(self.model.dimension))
-            position += value * self._number(measure.direction)
+            direction = self._number(measure.direction)
+            position += (value - direction @ position) * direction
 
     def _hang(self, joint: Joint) -> None:
         first, second = joint.bodies
@@ -142,12 +152,14 @@ class _Guess:
         self.poses[body] = (np.zeros(self.model.dimension), R)
 
     def _where(self, point: Point, default: np.ndarray | None) -> np.ndarray | None:
-        """The given position of a point, or of one with the same name that a joint puts at the same place."""
-        if point in self.held.positions:
-            return self.held.positions[point]
+        """The given position of a point, or that of a point at the same place which is given or on a body placed already."""
         for other, position in self.held.positions.items():
-            if other.name == point.name and other.name != "com" and self.model.joined([other, point]):
+            if self.model.joined([other, point]):
                 return position
+        for other in self.model.joined_with(point):
+            if other.body in self.poses:
+                o, R = self.poses[other.body]
+                return o + R @ self._number(other.local)
         return default
 
 

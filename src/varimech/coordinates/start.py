@@ -4,10 +4,10 @@ With the held measures D(q, ρ) = 0 beside the constraints, and everything at t 
 
     positions      Φ(q, ρ) = 0,                     D(q, ρ) = 0          (Gauss–Newton from a first guess)
     velocities     Φ̇(q, q̇, ρ) = 0,                  Ḋ(q, q̇, ρ) = 0
-    accelerations  M q̈ + Φ_qᵀ λ = Q,                Φ̈(q, q̇, q̈, ρ) = 0
+    accelerations  M q̈ + Φ_qᵀ λ = Q,                Φ̈(q, q̇, q̈, ρ) = 0,       λ = Φ_q w
 
 Each line is F(x; earlier, ρ) = 0 for its own unknowns x, so its derivative follows from F_x x' = −(F_earlier earlier' + F_ρ): exact,
-with least-norm multipliers where constraints are redundant.
+multipliers written as Φ_q w, which makes them those of least norm where constraints are redundant.
 """
 
 from __future__ import annotations
@@ -40,10 +40,12 @@ class InitialState:
     v: np.ndarray
     a: np.ndarray
     λ: np.ndarray
+    w: np.ndarray
+    """λ = Φ_q w."""
 
     @property
     def packed(self) -> np.ndarray:
-        """All four in one vector."""
+        """The first four in one vector."""
         return np.concatenate([self.q, self.v, self.a, self.λ])
 
 
@@ -68,6 +70,15 @@ class _Level:
         return _least_squares(np.array(self.jacobian(x, earlier, ρ)), -partials @ given)
 
 
+class _Explicit:
+    """A quantity given by an expression of what came before."""
+
+    def __init__(self, expression: SX, earlier: SX, ρ: SX, t: SX):
+        value = ca.densify(ca.substitute(expression, t, 0))
+        self.value = ca.Function("value", [earlier, ρ], [value])
+        self.partials = ca.Function("partials", [earlier, ρ], [ca.densify(ca.jacobian(value, ca.vertcat(earlier, ρ)))])
+
+
 class StartSolver:
     """Finds the start of a mechanism and its derivatives, for any values of the parameters."""
 
@@ -82,9 +93,12 @@ class StartSolver:
         nothing = SX(0, 1)
         self._positions = _Level(ca.vertcat(*assembled, held), e.q, nothing, e.ρ, e.t)
         self._velocities = _Level(ca.vertcat(e.constraint_rate, held_rates), e.v, e.q, e.ρ, e.t)
-        self._accelerations = _Level(
-            ca.vertcat(e.balance, e.constraint_acceleration), ca.vertcat(e.a, e.λ), ca.vertcat(e.q, e.v), e.ρ, e.t
-        )
+        w, Φ_q = SX.sym("w", e.q.numel()), ca.jacobian(e.constraints, e.q)
+        λ = Φ_q @ w
+        motion = ca.vertcat(ca.substitute(e.balance, e.λ, λ), e.constraint_acceleration)
+        earlier = ca.vertcat(e.q, e.v)
+        self._accelerations = _Level(motion, ca.vertcat(e.a, w), earlier, e.ρ, e.t)
+        self._multipliers = _Explicit(λ, ca.vertcat(w, e.q), e.ρ, e.t)
         self._mass = ca.Function("M", [e.q, e.ρ], [ca.densify(e.mass)])
         driven = {d.name for d in e.model.drivers.values()}
         structure = ca.vertcat(SX(0, 1), *[b.residuals for b in e.blocks if not driven & set(b.joints)])
@@ -108,8 +122,9 @@ class StartSolver:
         v = self._velocities.solve_linear(n, q, ρ)
         self._check_velocities(v, q, ρ)
         self._check_inertia(q, ρ)
-        x = self._accelerations.solve_linear(n + e.λ.numel(), np.concatenate([q, v]), ρ)
-        state = InitialState(q, v, x[:n], x[n:])
+        x = self._accelerations.solve_linear(2 * n, np.concatenate([q, v]), ρ)
+        λ = _column(self._multipliers.value(np.concatenate([x[n:], q]), ρ))
+        state = InitialState(q, v, x[:n], λ, x[n:])
         if not np.isfinite(state.packed).all():
             where = self._non_finite(state, ρ)
             raise AssemblyError(f"mechanism {self.model.name!r}: the start has a value that is not finite; {where}")
@@ -122,9 +137,10 @@ class StartSolver:
         ρ_[indices, range(len(indices))] = 1.0
         q_ = self._positions.sensitivity(state.q, none, ρ, ρ_)
         v_ = self._velocities.sensitivity(state.v, state.q, ρ, np.vstack([q_, ρ_]))
-        x, earlier = np.concatenate([state.a, state.λ]), np.concatenate([state.q, state.v])
+        x, earlier = np.concatenate([state.a, state.w]), np.concatenate([state.q, state.v])
         x_ = self._accelerations.sensitivity(x, earlier, ρ, np.vstack([q_, v_, ρ_]))
-        return np.vstack([q_, v_, x_[:n], x_[n:]])
+        λ_ = np.array(self._multipliers.partials(np.concatenate([state.w, state.q]), ρ)) @ np.vstack([x_[n:], q_, ρ_])
+        return np.vstack([q_, v_, x_[:n], λ_])
 
     @property
     def freedoms(self) -> int:
@@ -133,16 +149,16 @@ class StartSolver:
         q = self._assemble(ρ)
         return int(q.size - _rank(np.array(self._structure(q, ρ))))
 
-    @property
-    def regular(self) -> bool:
-        """Whether, at the nominal start, constraints are independent of each other and every coordinate has mass."""
-        ρ = self.model.numbers.nominal
-        q = self._assemble(ρ)
+    def regular(self, q: np.ndarray, ρ: np.ndarray) -> bool:
+        """Whether, at positions q, constraints are independent of each other and every coordinate has mass."""
         Φ_q = np.array(self._constraint_jacobian(q, ρ))
-        lightest = np.linalg.eigvalsh(np.array(self._mass(q, ρ)))
-        return _rank(Φ_q) == Φ_q.shape[0] and bool(lightest[0] > 1e-6 * lightest[-1])
+        masses = np.linalg.eigvalsh(np.array(self._mass(q, ρ)))
+        return _rank(Φ_q) == Φ_q.shape[0] and bool(masses[0] > 1e-6 * masses[-1])
 
     def _assemble(self, ρ: np.ndarray) -> np.ndarray:
+        for driver in self.model.drivers.values():
+            if not np.isfinite(self.model.numbers.evaluate(driver.motion(SX(0)), ρ)).all():
+                raise AssemblyError(f"mechanism {self.model.name!r}: driver {driver.name!r} is not finite at t = 0")
         poses = guess_poses(self.model, self.start, ρ)
         first = self.equations.from_poses(poses)
         size = 1.0 + float(np.abs(first).max(initial=0.0))
@@ -207,7 +223,8 @@ class StartSolver:
     def _check_velocities(self, v: np.ndarray, q: np.ndarray, ρ: np.ndarray) -> None:
         F = _column(self._velocities.residuals(v, q, ρ))
         if F.size and np.abs(F).max() > 1e-8 * (1 + np.abs(v).max(initial=0.0)):
-            names = [*self.equations.constraint_names, *[f"speed: {h.label}" for h in self.start.holds for _ in range(3)]]
+            speeds = [f"speed: {h.label}" for h in self.start.holds for _ in range(h.deviation(self.equations.frames).numel())]
+            names = [*self.equations.constraint_names, *speeds]
             worst = int(np.abs(F).argmax())
             raise AssemblyError(
                 f"mechanism {self.model.name!r}: no velocities fit the start; {names[worst]} is off by {abs(F[worst]):.3g}"

@@ -20,6 +20,7 @@ def axis_of(numbers: Numbers, body: Body, direction: Any, label: str) -> Axis:
     value = numbers.evaluate(ca.densify(d)).ravel()
     if not value.any():
         raise ModelError(f"{label} = {direction!r} has no direction; give a vector that is not zero")
+    numbers.require(ca.sumsqr(d), "positive", f"{label}: squared length")
     d = d / ca.norm_2(d)
     if body.dimension == 2:
         return Axis(body, d, (ca.vertcat(d[1], -d[0]),))
@@ -37,26 +38,21 @@ def rotation_of(numbers: Numbers, value: Any, dimension: int, label: str) -> SX:
     if dimension == 2:
         return rotation(None, numbers.scalar(value, label))
     matrix = numbers.matrix_of(value, 3, label)
-    R = numbers.evaluate(matrix)
-    if not (np.allclose(R.T @ R, np.eye(3), atol=1e-9) and np.linalg.det(R) > 0):
-        raise ModelError(f"{label} must be a rotation matrix (orthonormal, right-handed); see varimech.rotation")
+    numbers.require(matrix, "rotation", label)
     return matrix
 
 
 def inertia_of(numbers: Numbers, value: Any, dimension: int, label: str) -> SX:
     """An inertia about the centre of mass that a body can have: a number in the plane, three values or a matrix in space."""
     if dimension == 2:
-        return numbers.scalar(value, label, "inertia")
+        return numbers.scalar(value, label, "non-negative")
     try:
         entries = None if isinstance(value, SX) else list(value)
     except TypeError:
         raise ModelError(f"{label} = {value!r}: in space give three principal values or a 3×3 matrix") from None
-    if entries is not None and len(entries) == 3 and all(np.ndim(e) == 0 or isinstance(e, SX) for e in entries):
+    if entries is not None and len(entries) == 3 and all(isinstance(e, SX) or np.ndim(e) == 0 for e in entries):
         matrix = ca.densify(ca.diag(numbers.vector_of(entries, 3, label)))
     else:
         matrix = numbers.matrix_of(value, 3, label)
-    number = numbers.evaluate(matrix)
-    if not np.allclose(number, number.T, rtol=1e-9, atol=0):
-        raise ModelError(f"{label} must be a symmetric matrix")
     numbers.require(matrix, "inertia", label)
     return matrix

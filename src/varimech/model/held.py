@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi as ca
 
-from ..errors import ModelError
+from ..errors import ModelError, unknown_name
 from ..symbols import SX
 from .body import Body, Point
 from .geometry import rotation_of
@@ -19,20 +19,23 @@ from .start import HeldMeasure, HeldOrientation, Hold, Start
 class StartReader:
     """Collects the holds of one start, taking each speed once."""
 
-    def __init__(self, parts: Parts, speeds: Mapping[Any, Any]):
+    def __init__(self, parts: Parts, speeds: Mapping[Any, Any], paired: set[str]):
         self._parts = parts
         self._speeds = dict(speeds)
+        self._used: set[Any] = set()
+        self._paired = paired
+        """Joints whose angle and displacement are both held: their speed is the pair of both rates."""
         self.holds: list[Hold] = []
 
     def angles(self, values: Mapping[str, Any]) -> None:
         """Angles of planar bodies or of joints."""
         for name, value in values.items():
-            self._hold(f"angle of {name!r}", self._parts.find_turn(name), value, self._speed(name))
+            self._hold(f"angle of {name!r}", self._parts.find_turn(name), value, self._speed(name, of_pair=0))
 
     def displacements(self, values: Mapping[str, Any]) -> None:
         """Displacements of joints."""
         for name, value in values.items():
-            self._hold(f"displacement of {name!r}", self._parts.find_slide(name), value, self._speed(name))
+            self._hold(f"displacement of {name!r}", self._parts.find_slide(name), value, self._speed(name, of_pair=1))
 
     def distances(self, values: Mapping[tuple[str, str], Any]) -> None:
         """Distances between pairs of points."""
@@ -40,7 +43,9 @@ class StartReader:
             if not (isinstance(pair, tuple) and len(pair) == 2):
                 raise ModelError(f"start: distance of {pair!r}: give a pair of points, such as {{('1', 'B'): 2.0}}")
             measure = self._parts.find_span(pair[0], pair[1], "start: distance")
-            self._hold(f"distance of {pair[0]!r} and {pair[1]!r}", measure, value, self._speed(pair))
+            label = f"distance of {pair[0]!r} and {pair[1]!r}"
+            self._parts.numbers.scalar(value, f"start: {label}", "positive")
+            self._hold(label, measure, value, self._speed(pair))
 
     def positions(self, values: Mapping[str, Any]) -> None:
         """Positions of points; components that are None stay open."""
@@ -52,6 +57,8 @@ class StartReader:
                 if not hasattr(given, "__len__") or len(given) != n:
                     raise ModelError(f"start: {what} = {given!r} must have {n} components")
             for k, component in enumerate(value):
+                if component is None and speed[k] not in (None, 0, 0.0):
+                    raise ModelError(f"start: speed of {name!r} along {'xyz'[k]} is given, but not its position there")
                 if component is not None:
                     measure = Coordinate(point, ca.densify(SX.eye(n)[:, k]))
                     self._hold(f"{label} along {'xyz'[k]}", measure, component, 0.0 if speed[k] is None else speed[k])
@@ -69,9 +76,9 @@ class StartReader:
 
     def finish(self, near: Mapping[str, Any]) -> Start:
         """The start, with guesses; refuses speeds that belong to nothing held."""
-        if self._speeds:
+        if unused := [key for key in self._speeds if key not in self._used]:
             raise ModelError(
-                f"start: speed is given for {', '.join(map(repr, self._speeds))}, whose value is not given; "
+                f"start: speed is given for {', '.join(map(repr, unused))}, whose value is not given; "
                 "give its angle, displacement, distance, position or orientation too"
             )
         parts = self._parts
@@ -79,14 +86,26 @@ class StartReader:
         positions: dict[Point, SX] = {}
         for name, value in near.items():
             label = f"start: near {name!r}"
+            if name not in parts.bodies and not any(
+                name in (p.name, p.label) for b in parts.bodies.values() for p in b.points.values()
+            ):
+                raise unknown_name(
+                    "body or point", name, [*parts.bodies, *(p.label for b in parts.bodies.values() for p in b.points.values())]
+                )
             if name in parts.bodies:
                 rotations[parts.bodies[name]] = rotation_of(parts.numbers, value, parts.dimension, label)
             else:
                 positions[parts.find_point(name)] = parts.numbers.vector_of(value, parts.dimension, label)
         return Start(tuple(self.holds), rotations, positions)
 
-    def _speed(self, key: Any, default: Any = 0.0) -> Any:
-        return self._speeds.pop(key, default)
+    def _speed(self, key: Any, default: Any = 0.0, *, of_pair: int | None = None) -> Any:
+        self._used.add(key)
+        speed = self._speeds.get(key, (0.0, 0.0) if key in self._paired else default)
+        if of_pair is None or key not in self._paired:
+            return speed
+        if not hasattr(speed, "__len__") or len(speed) != 2:
+            raise ModelError(f"start: speed of {key!r} = {speed!r} must be the pair (rate of angle, rate of displacement)")
+        return speed[of_pair]
 
     def _hold(self, label: str, measure: Measure, value: Any, speed: Any) -> None:
         n = self._parts.numbers

@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from ..errors import ModelError
+import casadi as ca
+
+from ..errors import ModelError, unknown_name
 from ..symbols import SX
 from .body import Body, Point
 from .conditions import Axis
@@ -18,10 +20,10 @@ from .forces import Force, PointForce, Spring, Torque
 from .geometry import axis_of, inertia_of, rotation_of
 from .held import StartReader
 from .joints import JOINTS, Joint, JointData
-from .measures import Coordinate, Measure
+from .measures import Coordinate, Measure, Span
 from .parameter import Parameter
 from .parts import Parts, PointLike
-from .state import State, as_column
+from .state import State, as_column, trial_state
 
 F = TypeVar("F", bound=Force)
 M = TypeVar("M", bound=Parts)
@@ -109,7 +111,13 @@ class Model(Parts):
         n, dimension = self.numbers, self.dimension
         mass_ = n.scalar(mass, f"{label}: mass", "positive")
         com_ = n.vector_of((0.0,) * dimension if com is None else com, dimension, f"{label}: com")
-        locals_ = {k: n.vector_of(v, dimension, f"{label}: point {k!r}") for k, v in (points or {}).items()}
+        locals_ = {"com": com_}
+        for k, v in (points or {}).items():
+            self._check_name("point", k, locals_)
+            locals_[k] = n.vector_of(v, dimension, f"{label}: point {k!r}")
+        joined_by_line = tuple(k for k in locals_ if k != "com") if spine is None else tuple(spine)
+        if missing := [k for k in joined_by_line if k not in locals_]:
+            raise unknown_name(f"point of {label}", missing[0], locals_)
         body = Body(
             name,
             dimension,
@@ -117,9 +125,9 @@ class Model(Parts):
             com_,
             inertia_of(n, inertia, dimension, f"{label}: inertia"),
             floating=floating,
-            spine=tuple(locals_) if spine is None else spine,
+            spine=joined_by_line,
         )
-        for point_name, local in {"com": com_, **locals_}.items():
+        for point_name, local in locals_.items():
             body.points[point_name] = Point(body, point_name, local)
         self.bodies[name] = body
         return body
@@ -159,8 +167,11 @@ class Model(Parts):
         m = n.scalar(mass, f"{label}: mass", "positive")
         r = n.scalar(radius, f"{label}: radius", "non-negative")
         x = L / 2 if com is None else n.scalar(com, f"{label}: com")
-        if start == end:
-            raise ModelError(f"{label}: both ends are called {start!r}; give them different names")
+        ends = [start, end, *(points or {})]
+        if len(set(ends)) < len(ends):
+            raise ModelError(f"{label}: two of its points have one name in {ends!r}; give them different names")
+        if self.dimension == 2 and not r.is_zero():
+            raise ModelError(f"{label}: radius = {radius!r} means nothing in the plane; give the inertia instead")
         rest = [0.0] * (self.dimension - 1)
         if inertia is None:
             transverse = m * (L**2 + 3 * r**2) / 12
@@ -381,10 +392,11 @@ class Model(Parts):
             distance: between two named points, m: {("1", "B"): 2.0}.
             position: of points, m; None leaves a component open: {"P": (0.5, None)}.
             orientation: of spatial bodies, a 3×3 matrix (see `varimech.rotation`).
-            speed: rate of any of the above by the same key (rad/s, m/s; vectors for positions and orientations); zero if not given.
+            speed: rate of any of the above by the same key (rad/s, m/s); zero if not given. A vector for positions and orientations; the pair
+                (rate of angle, rate of displacement) for a joint of which both are given.
             near: rough angles (planar) or orientations (spatial) of bodies, or positions of points, that choose between two ways to assemble.
         """
-        reader = StartReader(self, speed or {})
+        reader = StartReader(self, speed or {}, set(angle or {}) & set(displacement or {}))
         reader.angles(angle or {})
         reader.displacements(displacement or {})
         reader.distances(distance or {})
@@ -401,7 +413,7 @@ class Model(Parts):
             raise ModelError(f"two things are called {name!r} in mechanism {self.name!r}; choose another name")
 
     def _check_new(self, name: Any) -> None:
-        self._check_name("thing", name, {**self.bodies, **self.joints, **self.forces, **self.drivers})
+        self._check_name("thing", name, {*self.bodies, *self.joints, *self.forces, *self.drivers, "gravity"})
 
     @_change
     def _joint(
@@ -426,20 +438,20 @@ class Model(Parts):
         axes: list[Axis | None] = [None, None]
         if self.dimension in rules.axis:
             if axis is None:
-                raise ModelError(f"{label} needs an axis in space, such as axis=(0, 0, 1)")
+                raise ModelError(f"{label} needs an axis, such as axis={(1, 0) if self.dimension == 2 else (0, 0, 1)}")
             axes[0] = axis_of(self.numbers, p.body, axis, f"{label}: axis")
             axes[1] = axis_of(
                 self.numbers, q.body, axis if axis_on_second is None else axis_on_second, f"{label}: axis_on_second"
             )
-        elif axis is not None:
-            raise ModelError(f"{label}: axis = {axis!r} means nothing in the plane; leave it out")
+        if (axis is not None and axes[0] is None) or (axis_on_second is not None and self.dimension == 2):
+            raise ModelError(f"{label}: an axis means nothing here in the plane; leave it out")
         data = JointData(
             p,
             q,
             axes[0],
             axes[1],
             relative=rotation_of(self.numbers, rotation, self.dimension, f"{label}: rotation"),
-            length=None if length is None else self.numbers.scalar(length, f"{label}: length", "positive"),
+            length=self.numbers.scalar(length, f"{label}: length", "positive") if kind == "distance" else None,
         )
         joint = Joint(name, kind, data, rules.build(data))
         self.joints[name] = joint
@@ -475,7 +487,12 @@ class Model(Parts):
 
     def _vector_function(self, label: str, value: Any, size: int) -> Callable[[State], SX]:
         if callable(value):
-            return lambda state: as_column(value(state), size, label)
+
+            def function(state: State) -> SX:
+                return as_column(value(state), size, label)
+
+            self.numbers.check_symbols(function(trial := trial_state(self, label)), label, trial.coordinates)
+            return function
         constant = self.numbers.scalar(value, label) if size == 1 else self.numbers.vector_of(value, size, label)
         return lambda state: constant
 
@@ -483,12 +500,12 @@ class Model(Parts):
     def _driver(self, name: str, measure: Measure, motion: Any) -> Driver:
         self._check_new(name)
         label = f"driver {name!r}"
-        if callable(motion) and not isinstance(motion, Parameter):
-            t = SX.sym("t")
-            self.numbers.check_symbols(as_column(motion(t), 1, label), label, (t,))
-            driver = Driver(name, measure, lambda time: as_column(motion(time), 1, label))
-        else:
-            constant = self.numbers.scalar(motion, label)
-            driver = Driver(name, measure, lambda time: constant)
+        t = SX.sym("t")
+        varies = callable(motion) and not isinstance(motion, Parameter)
+        path = as_column(motion(t), 1, label) if varies else self.numbers.scalar(motion, label)
+        self.numbers.check_symbols(path, label, (t,))
+        start = ca.substitute(path, t, SX(0))
+        self.numbers.scalar(start, f"{label} at t = 0", "positive" if isinstance(measure, Span) else None)
+        driver = Driver(name, measure, lambda time: ca.substitute(path, t, time))
         self.drivers[name] = driver
         return driver

@@ -32,18 +32,24 @@ def _non_negative(x: np.ndarray) -> bool:
 
 
 def _physical(x: np.ndarray) -> bool:
-    if x.size == 1:
-        return bool(x.item() >= 0)
+    if not np.allclose(x, x.T, rtol=1e-9, atol=0):
+        return False
     second = np.trace(x) / 2 * np.eye(3) - x
     return bool(np.linalg.eigvalsh(second).min() >= -1e-9 * max(np.trace(x), 1e-300)) and np.trace(x) >= 0
 
 
+def _rotation(x: np.ndarray) -> bool:
+    return bool(np.allclose(x.T @ x, np.eye(3), atol=1e-9) and np.linalg.det(x) > 0)
+
+
 RULES = {
+    "finite": (lambda x: bool(np.isfinite(x).all()), "is not finite"),
+    "rotation": (_rotation, "is not a rotation matrix (orthonormal, right-handed); see varimech.rotation"),
     "positive": (_positive, "must be positive"),
     "non-negative": (_non_negative, "must not be negative"),
     "inertia": (
         _physical,
-        "is an inertia that no body can have (each principal moment must be non-negative and at most the sum of the other two)",
+        "is an inertia that no body can have (it must be symmetric, each principal moment non-negative and at most the sum of the other two)",
     ),
 }
 
@@ -86,14 +92,24 @@ class Numbers:
             out.append(known.index(name))
         return out
 
+    def frozen(self) -> Numbers:
+        """These numbers as they are now."""
+        kept = Numbers(self.owner)
+        kept.parameters = dict(self.parameters)
+        kept.requirements = list(self.requirements)
+        return kept
+
     def values(self, changed: Mapping[str, float] | None) -> np.ndarray:
         """Nominal values with some changed, checked against bounds and requirements."""
-        values = self.nominal
+        values, parameters = self.nominal, list(self.parameters.values())
         for name, value in (changed or {}).items():
-            values[self.indices([name])[0]] = self.parameters[str(getattr(name, "name", name))].check(value)
-        if changed:
-            for requirement in self.requirements:
-                self._enforce(requirement, values)
+            index = self.indices([name])[0]
+            values[index] = parameters[index].check(value)
+        if changed and self.requirements:
+            expressions = [ca.densify(r.expression) for r in self.requirements]
+            numbers = ca.Function("requirements", [self.vector], expressions).call([values])
+            for requirement, number in zip(self.requirements, numbers, strict=True):
+                _enforce(requirement, np.array(number))
         return values
 
     def evaluate(self, expression: SX, values: np.ndarray | None = None) -> np.ndarray:
@@ -126,32 +142,27 @@ class Numbers:
 
     def matrix_of(self, value: Any, size: int, label: str) -> SX:
         """A checked square matrix."""
-        rows = value if isinstance(value, SX) else ca.vertcat(*[ca.horzcat(*map(SX, row)) for row in value])
-        if rows.shape != (size, size):
-            raise ModelError(f"{label} must be a {size}×{size} matrix, not {rows.shape[0]}×{rows.shape[1]}")
+        try:
+            rows = value if isinstance(value, SX) else ca.vertcat(*[ca.horzcat(*map(SX, row)) for row in value])
+            shape = rows.shape
+        except (TypeError, ValueError, RuntimeError, NotImplementedError):
+            shape = None
+        if shape != (size, size):
+            raise ModelError(f"{label} = {value!r} must be a {size}×{size} matrix of numbers")
         return self._checked(ca.densify(self._expression(rows, label)), label, None)
 
     def require(self, expression: SX, rule: str, label: str) -> None:
         """Check a rule now, and again whenever parameters change."""
         requirement = Requirement(expression, rule, label)
-        self._enforce(requirement, self.nominal)
+        _enforce(requirement, self.evaluate(expression))
         if not expression.is_constant():
             self.requirements.append(requirement)
 
     def _checked(self, expression: SX, label: str, rule: str | None) -> SX:
-        number = self.evaluate(expression)
-        if not np.isfinite(number).all():
-            raise ModelError(f"{label} = {number.squeeze()} is not finite")
+        self.require(expression, "finite", label)
         if rule is not None:
             self.require(expression, rule, label)
         return expression
-
-    def _enforce(self, requirement: Requirement, values: np.ndarray) -> None:
-        number = self.evaluate(requirement.expression, values)
-        holds, reason = RULES[requirement.rule]
-        if not holds(number):
-            shown = f"{number.item():g}" if number.size == 1 else np.array2string(number, separator=", ")
-            raise ModelError(f"{requirement.label} = {shown} {reason}")
 
     def _expression(self, value: Any, label: str) -> SX:
         if isinstance(value, Parameter):
@@ -176,6 +187,13 @@ class Numbers:
         if foreign:
             names = ", ".join(repr(n) for n in foreign)
             raise ModelError(
-                f"{label} uses {names}, which mechanism {self.owner!r} does not have; "
+                f"{label} uses {names} of another mechanism, which mechanism {self.owner!r} does not have; "
                 "a parameter belongs to one mechanism: make it there with parameter(…)"
             )
+
+
+def _enforce(requirement: Requirement, number: np.ndarray) -> None:
+    holds, reason = RULES[requirement.rule]
+    if not holds(number):
+        shown = f"{number.item():g}" if number.size == 1 else np.array2string(number, separator=", ")
+        raise ModelError(f"{requirement.label} = {shown} {reason}")

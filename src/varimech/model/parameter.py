@@ -23,7 +23,7 @@ class Tolerance:
 
     def __post_init__(self) -> None:
         for label, value in (("width", self.width), ("sigmas", self.sigmas)):
-            if not (math.isfinite(value) and value > 0):
+            if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0):
                 raise ModelError(f"tolerance: {label} = {value!r} must be a positive finite number")
 
     @property
@@ -51,14 +51,19 @@ class Parameter:
         self.name = name
         self.unit = unit
         self.spread = spread
-        self.value = _finite(name, value)
+        self._value = _finite(name, value)
         self.bounds = _checked_bounds(name, bounds)
         self.symbol = SX.sym(name)
-        self.check(self.value)
+        self.check(self._value)
         if spread is not None and not (isinstance(spread, Tolerance) or hasattr(spread, "rvs")):
             raise ModelError(
                 f"parameter {name!r}: spread = {spread!r} is neither a varimech.Tolerance nor a frozen scipy.stats distribution"
             )
+
+    @property
+    def value(self) -> float:
+        """Nominal value; a run with another one takes it from its `parameters` argument."""
+        return self._value
 
     def check(self, value: Any) -> float:
         """Return the value as a float if this parameter may take it, else raise `ModelError`."""
@@ -139,6 +144,9 @@ def _checked_bounds(name: str, bounds: tuple[float | None, float | None] | None)
         lower, upper = bounds
     except (TypeError, ValueError):
         raise ModelError(f"parameter {name!r}: bounds = {bounds!r} must be a pair (lower, upper)") from None
+    for bound in (lower, upper):
+        if bound is not None and (not isinstance(bound, (int, float)) or math.isnan(bound)):
+            raise ModelError(f"parameter {name!r}: bounds = {bounds!r} must be numbers, or None where open")
     if lower is not None and upper is not None and not lower < upper:
         raise ModelError(f"parameter {name!r}: bounds ({lower}, {upper}) leave no room; give lower < upper")
     return (lower, upper)

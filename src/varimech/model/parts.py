@@ -44,6 +44,15 @@ class Parts:
         """Counts changes, so that what was derived from an older state of the model is not used again."""
         self._places: tuple[int, dict[Point, Point]] = (-1, {})
 
+    def frozen(self) -> Parts:
+        """These parts as they are now: what is derived from them stays true when the model grows."""
+        kept = Parts.__new__(Parts)
+        kept.__dict__.update(self.__dict__)
+        for name in ("bodies", "joints", "forces", "drivers"):
+            setattr(kept, name, dict(getattr(self, name)))
+        kept.numbers = self.numbers.frozen()
+        return kept
+
     @property
     def moving_bodies(self) -> list[Body]:
         """All bodies but the ground."""
@@ -77,7 +86,7 @@ class Parts:
 
     def find_turn(self, turn: Joint | Body | str) -> Turn:
         """The angle of a joint that turns, or of a planar body against the ground."""
-        name = turn if isinstance(turn, str) else turn.name
+        name = self._own_name(turn)
         if name in self.joints:
             measure = self.joints[name].turn
             if measure is None:
@@ -91,7 +100,7 @@ class Parts:
 
     def find_slide(self, joint: Joint | str) -> Slide:
         """The displacement of a joint that slides."""
-        name = joint if isinstance(joint, str) else joint.name
+        name = self._own_name(joint)
         if name not in self.joints:
             raise unknown_name("joint", name, self.joints)
         measure = self.joints[name].slide
@@ -108,9 +117,12 @@ class Parts:
 
     def joined(self, points: list[Point]) -> bool:
         """Whether joints put all these points at one place."""
-        if self._places[0] != self.revision:
-            self._places = (self.revision, self._group_points())
-        return len({_root(self._places[1], p) for p in points}) == 1
+        return len({_root(self._groups, p) for p in points}) == 1
+
+    def joined_with(self, point: Point) -> list[Point]:
+        """The other points that joints put at the same place."""
+        root = _root(self._groups, point)
+        return [p for p in {*self._groups, root} if p is not point and _root(self._groups, p) is root]
 
     def potential_energy(self, frames: Frames) -> SX:
         """Energy of gravity and of all forces that have one (J)."""
@@ -121,12 +133,27 @@ class Parts:
         """The frame of the ground."""
         return ground_frame(self.dimension)
 
+    def _own_name(self, thing: Joint | Body | str) -> str:
+        if isinstance(thing, str):
+            return thing
+        if thing is not self.joints.get(thing.name) and thing is not self.bodies.get(thing.name):
+            raise ModelError(f"{thing.name!r} belongs to another mechanism than {self.name!r}")
+        return thing.name
+
+    @property
+    def _groups(self) -> dict[Point, Point]:
+        if self._places[0] != self.revision:
+            self._places = (self.revision, self._group_points())
+        return self._places[1]
+
     def _group_points(self) -> dict[Point, Point]:
         groups: dict[Point, Point] = {}
         for joint in self.joints.values():
             for condition in joint.conditions:
                 if isinstance(condition, Coincident):
-                    groups[_root(groups, condition.first)] = _root(groups, condition.second)
+                    first, second = _root(groups, condition.first), _root(groups, condition.second)
+                    groups[first] = second
+                    groups.setdefault(second, second)
         return groups
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -9,7 +10,8 @@ import casadi as ca
 
 from ..errors import ModelError, unknown_name
 from ..symbols import SX
-from .body import Frames
+from .body import Body, Frames
+from .frame import Frame
 from .measures import Measure, Span
 from .parameter import Parameter
 
@@ -49,6 +51,7 @@ class State:
         multipliers: Mapping[str, SX] | None = None,
         reactions: Callable[[], Reactions] | None = None,
         coordinates: tuple[SX, ...] = (),
+        user: str = "this",
     ):
         self._model = model
         self._frames = frames
@@ -56,6 +59,7 @@ class State:
         self._multipliers = multipliers
         self._reactions = reactions
         self._coordinates = coordinates
+        self._user = user
         self.time = time
 
     def position(self, point: str) -> SX:
@@ -125,7 +129,7 @@ class State:
     def multiplier(self, constraint: str) -> SX:
         """Lagrange multiplier of a constraint of the equations, by its name there."""
         if self._multipliers is None:
-            raise ModelError("a force may not depend on multipliers: they are only known after the forces")
+            raise ModelError(f"{self._user} may not depend on multipliers: they are only known after the forces")
         if constraint not in self._multipliers:
             raise unknown_name("constraint", constraint, self._multipliers)
         return self._multipliers[constraint]
@@ -164,8 +168,30 @@ class State:
 
     def _found_reactions(self) -> Reactions:
         if self._reactions is None:
-            raise ModelError("a force may not depend on reactions: they are only known after the forces")
+            raise ModelError(f"{self._user} may not depend on reactions: they are only known after the forces")
         return self._reactions()
+
+
+def trial_state(parts: Parts, user: str) -> State:
+    """A state of free symbols, on which a user's function can be tried at the call."""
+    frames: dict[Body, Frame] = {parts.ground: parts.ground_frame()}
+    pose: list[SX] = []
+    motion: list[SX] = []
+    n = parts.dimension
+    for body in parts.moving_bodies:
+        frame = Frame(SX.sym("o", n), SX.sym("R", n, n), SX.sym("u", n), SX.sym("V", n, n))
+        frames[body] = frame
+        pose += [frame.origin, ca.vec(frame.rotation)]
+        motion += [frame.origin_rate, ca.vec(frame.rotation_rate)]
+    q, v, t = ca.vertcat(SX(0, 1), *pose), ca.vertcat(SX(0, 1), *motion), SX.sym("t")
+    return State(parts, frames, t, lambda x: rate_without_acceleration(x, q, v, t, user), coordinates=(q, v, t), user=user)
+
+
+def rate_without_acceleration(expression: SX, q: SX, v: SX, t: SX, user: str) -> SX:
+    """Time derivative of what depends on positions and time only, as forces may."""
+    if ca.depends_on(expression, v):
+        raise ModelError(f"{user} may not depend on accelerations: they are only known after the forces")
+    return ca.jtimes(expression, q, v) + ca.jtimes(expression, t, SX(1))
 
 
 def as_column(value: Any, size: int, label: str) -> SX:
@@ -179,4 +205,8 @@ def as_column(value: Any, size: int, label: str) -> SX:
             raise ModelError(f"{label} returned {value!r}, which is neither a number nor a vector of numbers") from None
     if column.numel() != size:
         raise ModelError(f"{label} returned {column.numel()} components; it must return {size}")
+    if any(entry.is_constant() and math.isnan(float(entry)) for entry in ca.vertsplit(ca.vec(ca.densify(column)))):
+        raise ModelError(
+            f"{label} is not finite; use varimech.sin, varimech.sqrt, … (not math or numpy) on quantities of the state"
+        )
     return column.reshape((size, 1))

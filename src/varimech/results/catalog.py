@@ -25,7 +25,9 @@ class MeasureKind:
     dims: tuple[str, ...]
     unit: str
     get: Callable[[State, str], SX]
-    unwrap: bool = False
+    spatial_only: bool = False
+    rate: Callable[[State, str], SX] | None = None
+    """For an angle: its rate, which tells how many turns lie between two stored times."""
 
 
 def _energy(state: State, kind: str) -> SX:
@@ -36,13 +38,14 @@ MEASURES: dict[str, MeasureKind] = {
     "position": MeasureKind("point", ("component",), "m", State.position),
     "velocity": MeasureKind("point", ("component",), "m/s", State.velocity),
     "acceleration": MeasureKind("point", ("component",), "m/s²", State.acceleration),
-    "angle": MeasureKind("turn", (), "rad", State.angle, unwrap=True),
+    "angle": MeasureKind("turn", (), "rad", State.angle, rate=State.angular_velocity),
     "angular_velocity": MeasureKind("turn", (), "rad/s", State.angular_velocity),
     "angular_acceleration": MeasureKind("turn", (), "rad/s²", State.angular_acceleration),
     "displacement": MeasureKind("slide", (), "m", State.displacement),
     "displacement_rate": MeasureKind("slide", (), "m/s", State.displacement_rate),
     "rotation": MeasureKind("body", ("row", "column"), "1", State.rotation),
-    "body_angular_velocity": MeasureKind("body", ("component",), "rad/s", State.angular_velocity),
+    "body_angular_velocity": MeasureKind("body", ("component",), "rad/s", State.angular_velocity, spatial_only=True),
+    "body_angular_acceleration": MeasureKind("body", ("component",), "rad/s²", State.angular_acceleration, spatial_only=True),
     "reaction": MeasureKind("joint", ("component",), "N", State.reaction),
     "reaction_torque": MeasureKind("joint", ("component",), "N·m", State.reaction_torque),
     "effort": MeasureKind("driver", (), "N or N·m", State.effort),
@@ -60,7 +63,7 @@ def names_of(equations: Equations) -> dict[str, list[str]]:
         "point": [p.label for b in m.bodies.values() for p in b.points.values()],
         "turn": ([b.name for b in m.moving_bodies] if planar else []) + turning,
         "slide": [j.name for j in m.joints.values() if j.slide is not None],
-        "body": [] if planar else [b.name for b in m.moving_bodies],
+        "body": [b.name for b in m.moving_bodies],
         "joint": list(m.joints),
         "driver": list(m.drivers),
         "constraint": list(equations.constraint_names),

@@ -71,12 +71,11 @@ class Run:
 
     def angular_velocity(self, name: str, *, wrt: Any = None) -> xr.DataArray:
         """Angular velocity of a body, or rate of a joint's angle (rad/s)."""
-        spatial_body = name in self._names("body") and name not in self._names("turn")
-        return self._measure("body_angular_velocity" if spatial_body else "angular_velocity", name, wrt)
+        return self._measure("body_angular_velocity" if self._turns_in_space(name) else "angular_velocity", name, wrt)
 
     def angular_acceleration(self, name: str, *, wrt: Any = None) -> xr.DataArray:
-        """Angular acceleration of a planar body or of a joint's angle (rad/s²)."""
-        return self._measure("angular_acceleration", name, wrt)
+        """Angular acceleration of a body or of a joint's angle (rad/s²)."""
+        return self._measure("body_angular_acceleration" if self._turns_in_space(name) else "angular_acceleration", name, wrt)
 
     def displacement(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
         """Displacement along a joint that slides (m)."""
@@ -87,7 +86,7 @@ class Run:
         return self._measure("displacement_rate", joint, wrt)
 
     def rotation(self, body: str, *, wrt: Any = None) -> xr.DataArray:
-        """Rotation matrix of a spatial body."""
+        """Rotation matrix of a body."""
         return self._measure("rotation", body, wrt)
 
     def reaction(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
@@ -127,9 +126,11 @@ class Run:
         """Any function of the state, over time: a scalar or a vector. Only for a run of this session."""
         if self._live is None:
             raise ModelError("a run read from a file has only its saved measures; run the mechanism again for new ones")
-        value = function(self._live.equations.state)
+        e = self._live.equations
+        value = function(e.state)
         size = len(value) if isinstance(value, (list, tuple)) else getattr(value, "numel", lambda: 1)()
         expression = as_column(value, size, f"measure {name!r}")
+        e.model.numbers.check_symbols(expression, f"measure {name!r}", (e.q, e.v, e.a, e.λ, e.t))
         return self._labelled(expression, name, ("component",) if size > 1 else (), unit, wrt)
 
     @property
@@ -206,9 +207,10 @@ class Run:
     def _measure(self, kind: str, name: str, wrt: Any) -> xr.DataArray:
         what = MEASURES[kind]
         if self._live is not None:
-            expression = what.get(self._live.equations.state, name)
-            array = self._labelled(expression, kind, what.dims, what.unit, wrt, unwrap=what.unwrap)
-            return array.assign_coords({what.of: name})
+            e = self._live.equations
+            rate = None if what.rate is None else what.rate(e.state, name)
+            array = self._labelled(what.get(e.state, name), kind, what.dims, what.unit, wrt, rate=rate)
+            return array.assign_coords({what.of: e.model.find_point(name).label if what.of == "point" else name})
         key = kind if wrt is None else f"{kind}_wrt"
         label = self.info["aliases"].get(name, name) if what.of == "point" else name
         chosen = None if wrt is None else self._selected(wrt)
@@ -219,17 +221,17 @@ class Run:
         return found if chosen is None else found.sel(parameter=chosen)
 
     def _labelled(
-        self, expression: SX, name: str, dims: tuple[str, ...], unit: str, wrt: Any, *, unwrap: bool = False
+        self, expression: SX, name: str, dims: tuple[str, ...], unit: str, wrt: Any, *, rate: SX | None = None
     ) -> xr.DataArray:
         import xarray as xr
 
         assert self._live is not None
         shape, dims = _shape(expression, dims)
         coords: dict[str, Any] = {"time": ("time", self.time, {"units": "s"})}
-        coords |= {d: list(COMPONENTS[:n]) for d, n in zip(dims, shape, strict=True)}
+        coords |= {d: [*COMPONENTS[:n]] if n <= 3 else list(range(n)) for d, n in zip(dims, shape, strict=True)}
         if wrt is None:
             values = self._live.evaluate(expression)
-            values = np.unwrap(values, axis=0) if unwrap else values
+            values = values if rate is None else unwrapped(values, self._live.evaluate(rate), self.time)
             values = values.reshape(values.shape[0], *shape, order="F")
             return xr.DataArray(values, coords=coords, dims=["time", *dims], name=name, attrs={"units": unit})
         chosen = self._selected(wrt)
@@ -254,6 +256,10 @@ class Run:
                 raise unknown_name("parameter of this run", str(n), known)
         return names if isinstance(wrt, (list, tuple)) else names[0]
 
+    def _turns_in_space(self, name: str) -> bool:
+        spatial = "z" in self.position(self._names("point")[0])["component"].values
+        return spatial and name in self._names("body")
+
     def _names(self, of: str) -> list[str]:
         """All names of things that a measure can be of."""
         if self._live is not None:
@@ -269,7 +275,7 @@ class Run:
         assert self._live is not None
         variables: dict[str, xr.DataArray] = {}
         for kind, what in MEASURES.items():
-            names = self._names(what.of)
+            names = [] if what.spatial_only and self._live.equations.model.dimension == 2 else self._names(what.of)
             for key, wrt in ((kind, None), (f"{kind}_wrt", "all")):
                 if names and (wrt is None or self.parameter_names):
                     parts = [self._measure(kind, n, wrt).drop_vars(what.of) for n in names]
@@ -286,10 +292,21 @@ def load_run(path: str | Path) -> Run:
     path = Path(path)
     if not path.exists():
         raise ModelError(f"there is no file {str(path)!r}")
-    dataset = xr.load_dataset(path, engine="h5netcdf")
+    try:
+        dataset = xr.load_dataset(path, engine="h5netcdf")
+    except OSError as error:
+        raise ModelError(f"file {str(path)!r} is not a saved run: {error}") from None
     if "varimech" not in dataset.attrs:
         raise ModelError(f"file {str(path)!r} is not a saved run: it has no 'varimech' attribute")
     return Run(None, json.loads(dataset.attrs["varimech"]), dataset)
+
+
+def unwrapped(angle: np.ndarray, rate: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """An angle known up to full turns, made continuous: of all turns, each change is the one nearest to what the rate predicts."""
+    predicted = (rate[1:] + rate[:-1]) / 2 * np.diff(time)[:, None]
+    surplus = np.diff(angle, axis=0) - predicted
+    surplus -= 2 * np.pi * np.round(surplus / (2 * np.pi))
+    return np.concatenate([angle[:1], angle[:1] + np.cumsum(predicted + surplus, axis=0)])
 
 
 def _shape(expression: SX, dims: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:

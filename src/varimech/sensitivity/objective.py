@@ -5,6 +5,7 @@ They are integrated along with the motion, by the trapezoidal rule on its steps 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,7 +55,7 @@ Objectives = Objective | Sequence[Objective] | Mapping[str, Objective]
 
 def named_objectives(objectives: Objectives) -> dict[str, Objective]:
     """Objectives by name; those without are called psi1, psi2, …"""
-    if isinstance(objectives, Objective):
+    if isinstance(objectives, Objective) or not isinstance(objectives, (Mapping, Sequence)):
         objectives = [objectives]
     named = dict(objectives) if isinstance(objectives, Mapping) else {f"psi{k + 1}": o for k, o in enumerate(objectives)}
     for name, objective in named.items():
@@ -101,6 +102,10 @@ def _scalar(equations: Equations, name: str, function: StateFunction | None) -> 
         shape = "×".join(map(str, expression.shape))
         raise ModelError(
             f"objective {name!r} returned {shape} numbers; it must return a scalar (varimech.dot or varimech.norm make one)"
+        )
+    if expression.is_constant() and not math.isfinite(float(expression)):
+        raise ModelError(
+            f"objective {name!r} is not finite; use varimech.sin, varimech.sqrt, … (not math or numpy) on quantities of the state"
         )
     e = equations
     e.model.numbers.check_symbols(expression, f"objective {name!r}", (e.q, e.v, e.a, e.λ, e.t))
