@@ -11,6 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from .backends.program import Trajectory
+from .backends.runner import check_backend
 from .errors import ModelError, unknown_name
 from .integrators.newmark import Newmark
 from .model.model import Model
@@ -68,6 +69,7 @@ class Mechanism(Model):
         every: int = 1,
         parameters: Mapping[str, float] | None = None,
         integrator: str | Newmark = "trapezoidal",
+        backend: str = "auto",
         progress: bool | None = None,
     ) -> Run:
         """Simulate from t = 0.
@@ -78,6 +80,7 @@ class Mechanism(Model):
             every: store every so many steps.
             parameters: values that differ from the nominal ones.
             integrator: "trapezoidal", or `varimech.Newmark(gamma=…)` for numerical damping.
+            backend: "native" (compiled C), "interpreted", or "auto": compiled where that saves time. The numbers are the same.
             progress: show a progress bar if it takes long; on a terminal if not given.
 
         Raises:
@@ -86,9 +89,10 @@ class Mechanism(Model):
             SimulationError: if a step fails, with its time and the constraint or force to look at.
         """
         began = time.perf_counter()
+        check_backend(backend)
         span, ρ = run_span(duration, step, every), self.numbers.values(parameters)
         solver = self._solver(integrator)
-        trajectory, ran = solver.run(span, ρ, {}, progress=progress)
+        trajectory, ran = solver.run(span, ρ, {}, backend=backend, progress=progress)
         return self._run(solver, span, trajectory, ρ, [], _seconds(began, ran))
 
     def sensitivity(
@@ -103,6 +107,7 @@ class Mechanism(Model):
         parameters: Mapping[str, float] | None = None,
         integrator: str | Newmark = "trapezoidal",
         relative_steps: Sequence[float] = RELATIVE_STEPS,
+        backend: str = "auto",
         progress: bool | None = None,
     ) -> Gradient:
         """Objectives and their derivatives with respect to parameters; also those of every measure over time.
@@ -110,7 +115,7 @@ class Mechanism(Model):
         Args:
             objectives: one, a list, or a mapping from names (see `varimech.integral` and `varimech.final`); may be empty.
             wrt: parameters by name; "all", or nothing, for all of them.
-            duration, step, every, parameters, integrator, progress: as for `simulate`.
+            duration, step, every, parameters, integrator, backend, progress: as for `simulate`.
             method: "direct" (exact derivative of the discrete solution) or "finite-difference" (central, over a sweep of perturbations).
             relative_steps: the perturbations of that sweep, relative to each parameter.
 
@@ -120,16 +125,17 @@ class Mechanism(Model):
         if method not in METHODS:
             raise unknown_name("method", method, METHODS)
         began = time.perf_counter()
+        check_backend(backend)
         span, ρ = run_span(duration, step, every), self.numbers.values(parameters)
         named, indices = named_objectives(objectives), self._chosen(wrt)
         solver = self._solver(integrator)
         if method == "direct":
-            trajectory, ran = solver.run(span, ρ, named, indices, progress=progress)
+            trajectory, ran = solver.run(span, ρ, named, indices, backend=backend, progress=progress)
             assert trajectory.gradients is not None
             gradients, sweep = trajectory.gradients, None
         else:
             trajectory, gradients, sweep, ran = self._differences(
-                solver, span, ρ, named, indices, tuple(relative_steps), progress
+                solver, span, ρ, named, indices, tuple(relative_steps), backend, progress
             )
         seconds = _seconds(began, ran)
         chosen = [list(self.parameters.values())[k] for k in indices]
@@ -155,17 +161,18 @@ class Mechanism(Model):
         named: Mapping[str, Any],
         indices: list[int],
         steps: tuple[float, ...],
+        backend: str,
         progress: bool | None,
     ) -> tuple[Trajectory, np.ndarray, Any, float]:
         import xarray as xr
 
         if not steps or any(not s > 0 for s in steps):
             raise ModelError(f"relative_steps = {steps!r} must be one or more positive numbers")
-        trajectory, ran = solver.run(span, ρ, named, progress=False)
+        trajectory, ran = solver.run(span, ρ, named, backend=backend, progress=False)
 
         def outcome(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             nonlocal ran
-            other, seconds = solver.run(span, values, named, progress=False)
+            other, seconds = solver.run(span, values, named, backend=backend, progress=False)
             ran += seconds
             return other.objectives, other.states
 

@@ -10,8 +10,8 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from .backends.interpreted import run_interpreted
 from .backends.program import Inputs, Program, StepFailure, Trajectory
+from .backends.runner import Runner
 from .coordinates.natural import natural_equations
 from .coordinates.start import StartSolver
 from .diagnosis import explained
@@ -70,7 +70,7 @@ class Solver:
         self.model = model.frozen()
         self.scheme = scheme
         self._steps: dict[bool, Step] = {}
-        self._programs: dict[tuple[object, ...], Program] = {}
+        self._runners: dict[tuple[object, ...], Runner] = {}
         self.equations = natural_equations(self.model)
         self.start = StartSolver(self.equations)
 
@@ -87,12 +87,12 @@ class Solver:
             self._steps[regular] = ali3p_step(self.equations, self.scheme, Saddle(regular))
         return self._steps[regular]
 
-    def program(self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool = True) -> Program:
-        """The functions to run; `indices` are the parameters to differentiate for, None for a plain simulation."""
+    def runner(self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool = True) -> Runner:
+        """What carries out a run; `indices` are the parameters to differentiate for, None for a plain simulation."""
         key = (tuple(objectives.items()), None if indices is None else tuple(indices), regular)
-        if key not in self._programs:
+        if key not in self._runners:
             step, functions = self.step(regular=regular), objective_functions(self.equations, objectives, indices or [])
-            self._programs[key] = Program(
+            program = Program(
                 step.predict,
                 step.iterate,
                 step.finish,
@@ -100,7 +100,8 @@ class Solver:
                 None if indices is None else tangent_function(step, indices),
                 None if indices is None else functions.derivatives,
             )
-        return self._programs[key]
+            self._runners[key] = Runner(program)
+        return self._runners[key]
 
     def run(
         self,
@@ -109,19 +110,20 @@ class Solver:
         objectives: Mapping[str, Objective],
         indices: list[int] | None = None,
         *,
+        backend: str = "auto",
         progress: bool | None = None,
     ) -> tuple[Trajectory, float]:
         """One run, and the seconds that its time steps took."""
         initial = self.start.solve(ρ)
         regular = self.start.regular(initial.q, ρ)
-        step, program = self.step(regular=regular), self.program(objectives, indices, regular=regular)
+        step, runner = self.step(regular=regular), self.runner(objectives, indices, regular=regular)
         S = None if indices is None else self.start.sensitivities(initial, ρ, indices)
         penalty = np.array(penalty_function(self.equations, step.saddle)(initial.q, ρ, 0.0)).ravel()
         inputs = Inputs(initial.packed, S, ρ, penalty, span.step, span.steps, span.every, MAX_ITERATIONS)
         began = time.perf_counter()
         try:
             with progress_bar(f"{self.model.name}: {span.duration:g} s", span.steps, progress) as tell:
-                trajectory = run_interpreted(program, inputs, tell)
+                trajectory = runner.run(inputs, backend, tell)
         except StepFailure as failure:
             raise explained(failure, inputs, self.equations, step) from None
         _check_finite(trajectory, list(objectives), self.model.name)

@@ -24,7 +24,6 @@ typedef struct {
   double *residuals;                     /* largest so far */
   long long iterations;
   long long failed_step;
-  double *unknowns;                      /* x and y of a failed step */
 } vm_run;
 
 static int vm_finite(const double *x, long long n) {
@@ -124,7 +123,6 @@ VM_EXPORT int vm_carry_out(vm_run *r) {
 failed:
   memcpy(r->state, state, VM_X * sizeof(double));
   if (VM_P > 0) memcpy(r->state_sensitivity, S, VM_X * VM_P * sizeof(double));
-  if (status != VM_DONE) { memcpy(r->unknowns, x, VM_U * sizeof(double)); memcpy(r->unknowns + VM_U, y, VM_Y * sizeof(double)); }
 end:
   free(memory); free(iw); free(arg); free(res);
   return status;

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from .program import Inputs, Program, StepFailure, Trajectory
+from .program import Inputs, Program, StepFailure, Store, Trajectory
 
 
 def run_interpreted(program: Program, inputs: Inputs, progress: Callable[[int], None] | None = None) -> Trajectory:
@@ -29,8 +29,7 @@ class _Run:
         S = self.S = np.asfortranarray(inputs.sensitivities if inputs.sensitivities is not None else np.zeros((state.size, 0)))
         S_new = self.S_new = S.copy(order="F")
         work = np.zeros(program.finish.numel_out(1))
-        # x and y of the iterated stage are the head of the work vector
-        x, y = self.x, self.y = np.zeros(n_x), np.zeros(n_y)
+        x, y = np.zeros(n_x), np.zeros(n_y)
         self.work = work
         self.ratio, self.residuals = np.zeros(1), np.zeros(program.finish.numel_out(2))
         self.time = np.zeros(1)
@@ -49,9 +48,9 @@ class _Run:
     def carry_out(self, progress: Callable[[int], None] | None) -> Trajectory:
         i = self.inputs
         ψ, ψ_ = np.zeros_like(self.g), np.zeros_like(self.g_)
-        stored = _Store(i, self.state, self.S, self.g, self.with_tangent)
+        stored = Store(i, self.g.size, self.S.shape[1] if self.with_tangent else None)
         self._measure()
-        stored.take(0, 0.0, self.state, self.S, ψ + self.w, ψ_ + self.w_)
+        stored.take(0.0, self.state, self.S, ψ + self.w, ψ_ + self.w_)
         worst, iterations = np.zeros_like(self.residuals), 0
         for n in range(1, i.steps + 1):
             self.time[0] = n * i.step
@@ -61,7 +60,7 @@ class _Run:
             ψ_ += i.step / 2 * (g_ + self.g_)
             np.maximum(worst, self.residuals, out=worst)
             if n % i.stride == 0 or n == i.steps:
-                stored.take(n, self.time[0], self.state, self.S, ψ + self.w, ψ_ + self.w_)
+                stored.take(self.time[0], self.state, self.S, ψ + self.w, ψ_ + self.w_)
             if progress is not None and n % 64 == 0:
                 progress(n)
         return stored.trajectory(worst, iterations)
@@ -89,37 +88,12 @@ class _Run:
         raise self._failure(n, finite=True)
 
     def _failure(self, n: int, *, finite: bool) -> StepFailure:
-        return StepFailure(n, float(self.time[0]), self.state.copy(), np.concatenate([self.x, self.y]), finite=finite)
+        return StepFailure(n, float(self.time[0]), self.state.copy(), finite=finite)
 
     def _measure(self) -> None:
         self.measure()
         if self.with_tangent:
             self.measure_tangent()
-
-
-class _Store:
-    """Where a run keeps every `stride`-th step, and the last."""
-
-    def __init__(self, inputs: Inputs, state: np.ndarray, S: np.ndarray, g: np.ndarray, with_tangent: bool):
-        extra = 1 if inputs.steps % inputs.stride else 0
-        count = 1 + inputs.steps // inputs.stride + extra
-        p = S.shape[1]
-        self.row = 0
-        self.time = np.zeros(count)
-        self.states = np.zeros((count, state.size))
-        self.objectives = np.zeros((count, g.size))
-        self.sensitivities = np.zeros((count, state.size, p)) if with_tangent else None
-        self.gradients = np.zeros((count, g.size, p)) if with_tangent else None
-
-    def take(self, n: int, time: float, state: np.ndarray, S: np.ndarray, ψ: np.ndarray, ψ_: np.ndarray) -> None:
-        k = self.row
-        self.time[k], self.states[k], self.objectives[k] = time, state, ψ
-        if self.sensitivities is not None and self.gradients is not None:
-            self.sensitivities[k], self.gradients[k] = S, ψ_
-        self.row += 1
-
-    def trajectory(self, worst: np.ndarray, iterations: int) -> Trajectory:
-        return Trajectory(self.time, self.states, self.objectives, worst, iterations, self.sensitivities, self.gradients)
 
 
 def _bound(function: ca.Function, arguments: list[np.ndarray], results: list[np.ndarray]) -> Callable[[], None]:

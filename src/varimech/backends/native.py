@@ -11,12 +11,13 @@ import time
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from .compiler import build_library, cached_library
-from .program import Inputs, Program, Store, StepFailure, Trajectory
+from .program import Inputs, Program, StepFailure, Store, Trajectory
 
 DONE, NO_CONVERGENCE, NOT_FINITE, NO_MEMORY = range(4)
 SLICE_SECONDS = 0.1
@@ -110,7 +111,6 @@ class _Record(ctypes.Structure):
         ("residuals", _DOUBLES),
         ("iterations", ctypes.c_longlong),
         ("failed_step", ctypes.c_longlong),
-        ("unknowns", _DOUBLES),
     ]
 
 
@@ -123,7 +123,7 @@ class _Run:
         self.store = Store(inputs, o, p if program.tangent is not None else None)
         s = self.store
         S = np.zeros((n, p)) if inputs.sensitivities is None else inputs.sensitivities
-        self.arrays = {
+        self.arrays: dict[str, Any] = {
             "state": inputs.state.astype(float).copy(),
             "state_sensitivity": S.ravel(order="F").copy(),
             "integral": np.zeros(o),
@@ -136,7 +136,6 @@ class _Run:
             "sensitivities": np.zeros((s.time.size, p, n)),
             "gradients": np.zeros((s.time.size, p, o)),
             "residuals": np.zeros(3),
-            "unknowns": np.zeros(program.iterate.numel_out(0) + program.iterate.numel_out(1)),
         }
         self.record = _Record(
             **{name: array.ctypes.data_as(_DOUBLES) for name, array in self.arrays.items()},
@@ -154,4 +153,4 @@ class _Run:
 
     def failure(self, *, finite: bool) -> StepFailure:
         step = int(self.record.failed_step)
-        return StepFailure(step, step * self.inputs.step, self.arrays["state"], self.arrays["unknowns"], finite=finite)
+        return StepFailure(step, step * self.inputs.step, self.arrays["state"], finite=finite)

@@ -26,6 +26,12 @@ class Program:
     objective_tangent: ca.Function | None = None
 
     @property
+    def functions(self) -> list[ca.Function]:
+        """All functions that it has."""
+        named = (self.predict, self.iterate, self.finish, self.objectives, self.tangent, self.objective_tangent)
+        return [f for f in named if f is not None]
+
+    @property
     def objective_count(self) -> int:
         """Number of objectives."""
         return int(self.objectives.numel_out(0))
@@ -68,13 +74,39 @@ class Trajectory:
     """(time, objective, parameter)"""
 
 
+class Store:
+    """Where a run keeps every `stride`-th step, and the last."""
+
+    def __init__(self, inputs: Inputs, objectives: int, parameters: int | None):
+        extra = 1 if inputs.steps % inputs.stride else 0
+        count, size = 1 + inputs.steps // inputs.stride + extra, inputs.state.size
+        self.row = 0
+        self.time = np.zeros(count)
+        self.states = np.zeros((count, size))
+        self.objectives = np.zeros((count, objectives))
+        self.sensitivities = None if parameters is None else np.zeros((count, size, parameters))
+        self.gradients = None if parameters is None else np.zeros((count, objectives, parameters))
+
+    def take(self, time: float, state: np.ndarray, S: np.ndarray, ψ: np.ndarray, ψ_: np.ndarray) -> None:
+        """Keep one step."""
+        k = self.row
+        self.time[k], self.states[k], self.objectives[k] = time, state, ψ
+        if self.sensitivities is not None and self.gradients is not None:
+            self.sensitivities[k], self.gradients[k] = S, ψ_
+        self.row += 1
+
+    def trajectory(self, worst: np.ndarray, iterations: int) -> Trajectory:
+        """What was kept, with the largest residuals and the number of iterations."""
+        return Trajectory(self.time, self.states, self.objectives, worst, iterations, self.sensitivities, self.gradients)
+
+
 class StepFailure(Exception):
     """A step did not converge, or met a value that is not finite."""
 
-    def __init__(self, step: int, time: float, state: np.ndarray, work: np.ndarray, *, finite: bool):
+    def __init__(self, step: int, time: float, state: np.ndarray, *, finite: bool):
         super().__init__(f"step {step} at t = {time:g} s")
         self.step = step
         self.time = time
         self.state = state
-        self.work = work
+        """At the beginning of the step."""
         self.finite = finite

@@ -29,7 +29,9 @@ def tangent_function(step: Step, indices: list[int]) -> ca.Function:
         relations = [known.derivative(relation) for _, relation in stage.dependents]
         here = known.extended([symbol for symbol, _ in stage.dependents], relations)
         f, g = -here.derivative(stage.balance), -here.derivative(stage.condition) / stage.weight
-        x_, y_ = step.saddle.solve(stage, step.penalty, f, g, known.derivative(stage.multiplier_guess))
+        # the first guess of y' matters only where redundant constraints leave a choice
+        y0 = None if step.saddle.regular else known.derivative(stage.multiplier_guess)
+        x_, y_ = step.saddle.solve(stage, step.penalty, f, g, y0)
         known = known.extended([stage.unknown, stage.multiplier], [x_, y_])
         # now that x' is known, so are the dependents'
         relations = [known.derivative(relation) for _, relation in stage.dependents]

@@ -1,0 +1,88 @@
+"""Choosing how a program is carried out.
+
+    auto         interpreted until compiling would have paid, native from then on (and at once where the cache has the library)
+    interpreted  by CasADi's virtual machine; needs nothing
+    native       compiled; an error if there is no compiler
+
+Both give the same numbers to the last bit, so the choice is one of time only.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from ..errors import VarimechError, unknown_name
+from .compiler import BuildError, find_compiler
+from .interpreted import run_interpreted
+from .native import NativeProgram
+from .program import Inputs, Program, Trajectory
+
+BACKENDS = ("auto", "interpreted", "native")
+SECONDS_PER_INSTRUCTION = 12e-9
+"""Of the virtual machine, measured."""
+COMPILE_SECONDS, COMPILE_SECONDS_PER_INSTRUCTION = 0.2, 2.5e-4
+"""Of gcc -O2 on generated code, measured."""
+
+_log = logging.getLogger("varimech")
+_explained = False
+
+
+class Runner:
+    """Carries out one program, any number of times; remembers what interpreting it has cost so far."""
+
+    def __init__(self, program: Program):
+        self.program = program
+        self.native = NativeProgram(program)
+        self._interpreted_seconds = 0.0
+
+    def run(self, inputs: Inputs, backend: str, progress: Callable[[int], None] | None = None) -> Trajectory:
+        """One run.
+
+        Raises:
+            StepFailure: if a step fails.
+            VarimechError: if the backend is not known, or cannot be had.
+        """
+        if check_backend(backend) == "native":
+            try:
+                return self.native.run(inputs, progress)
+            except BuildError as error:
+                raise VarimechError(f"backend='native' cannot be had: {error}") from None
+        if backend == "auto" and self._compiling_pays(inputs):
+            try:
+                return self.native.run(inputs, progress)
+            except BuildError as error:
+                _explain_once(f"interpreting, which is about 40 times slower than compiled code: {error}")
+        began = time.perf_counter()
+        trajectory = run_interpreted(self.program, inputs, progress)
+        self._interpreted_seconds += time.perf_counter() - began
+        return trajectory
+
+    def _compiling_pays(self, inputs: Inputs) -> bool:
+        if self.native.built:
+            return True
+        instructions = sum(f.n_instructions() for f in self.program.functions)
+        ahead = inputs.steps * instructions * SECONDS_PER_INSTRUCTION
+        worth = self._interpreted_seconds + ahead > COMPILE_SECONDS + instructions * COMPILE_SECONDS_PER_INSTRUCTION
+        if worth and find_compiler() is None:
+            _explain_once(
+                "interpreting, which is about 40 times slower than compiled code: no C compiler found (CC, cc, gcc, clang); "
+                "`pip install ziglang` brings one"
+            )
+            return False
+        return worth
+
+
+def check_backend(backend: str) -> str:
+    """The name itself, if it is one."""
+    if backend not in BACKENDS:
+        raise unknown_name("backend", backend, BACKENDS)
+    return backend
+
+
+def _explain_once(text: str) -> None:
+    global _explained
+    if not _explained:
+        _explained = True
+        _log.warning("varimech: %s", text.splitlines()[0])
