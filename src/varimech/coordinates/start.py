@@ -94,7 +94,7 @@ class StartSolver:
         self._positions = _Level(ca.vertcat(*assembled, held), e.q, nothing, e.ρ, e.t)
         self._velocities = _Level(ca.vertcat(e.constraint_rate, held_rates), e.v, e.q, e.ρ, e.t)
         w, Φ_q = SX.sym("w", e.q.numel()), ca.jacobian(e.constraints, e.q)
-        λ = Φ_q @ w
+        λ = ca.densify(Φ_q @ w)
         motion = ca.vertcat(ca.substitute(e.balance, e.λ, λ), e.constraint_acceleration)
         earlier = ca.vertcat(e.q, e.v)
         self._accelerations = _Level(motion, ca.vertcat(e.a, w), earlier, e.ρ, e.t)

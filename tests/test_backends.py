@@ -1,0 +1,186 @@
+"""Both backends give the same bits; the compiled one is built once, survives damage and rivals, and can be done without."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import varimech as vm
+from varimech.backends import compiler, runner
+from varimech.benchmarks import five_bar
+
+pytestmark = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def pendulum(force: object = None) -> vm.Mechanism:
+    m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+    L = m.parameter("L", 1.0)
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=L, mass=3.0)
+    m.revolute("O")
+    if force is not None:
+        m.force("force", "tip", force)
+    m.start(angle={"rod": -1.0})
+    return m
+
+
+@pytest.fixture
+def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """One entry for each call of the compiler."""
+    calls: list[Path] = []
+    build = compiler._compile
+
+    def counted(command: list[str], source: str, folder: Path) -> None:
+        calls.append(folder)
+        build(command, source, folder)
+
+    monkeypatch.setattr(compiler, "_compile", counted)
+    return calls
+
+
+def test_backends_agree_to_the_last_bit() -> None:
+    m = five_bar.mechanism()
+    native, interpreted = (
+        m.sensitivity(five_bar.objectives(), duration=0.5, step=1e-3, every=7, backend=backend)
+        for backend in ("native", "interpreted")
+    )
+    assert native.time[-1] == interpreted.time[-1] == pytest.approx(0.5)
+    np.testing.assert_array_equal(native.time, interpreted.time)
+    np.testing.assert_array_equal(native.value_history, interpreted.value_history)
+    np.testing.assert_array_equal(native.gradient_history, interpreted.gradient_history)
+    np.testing.assert_array_equal(native.run.position("2", wrt="all"), interpreted.run.position("2", wrt="all"))
+    assert native.run.info["iterations"] == interpreted.run.info["iterations"]
+    assert native.run.info["residuals"] == interpreted.run.info["residuals"]
+
+
+def test_other_steps_lengths_and_values_never_compile_again(compilations: list[Path]) -> None:
+    m = pendulum()
+    for duration, step, L in ((0.1, 1e-2, 1.0), (0.5, 1e-2, 1.0), (0.1, 1e-3, 1.0), (0.1, 1e-2, 2.0)):
+        m.simulate(duration, step=step, parameters={"L": L}, backend="native")
+    assert len(compilations) == 1
+
+
+def test_an_equal_model_finds_the_library_in_the_cache(compilations: list[Path]) -> None:
+    for _ in range(2):
+        pendulum().simulate(0.1, step=1e-2, backend="native")
+    assert len(compilations) == 1
+
+
+def test_a_damaged_cache_entry_is_built_anew(own_cache: Path, compilations: list[Path]) -> None:
+    reference = pendulum().simulate(0.1, step=1e-2, backend="native").angle("rod")
+    library = next(own_cache.glob("*/program.so"))
+    content = library.read_bytes()
+    library.unlink()  # this process has the old one mapped
+    library.write_bytes(content[:1000])
+    again = pendulum().simulate(0.1, step=1e-2, backend="native").angle("rod")
+    np.testing.assert_array_equal(again, reference)
+    assert len(compilations) == 2
+
+
+def test_threads_building_at_once_all_get_a_library(own_cache: Path) -> None:
+    source = "double vm_answer(void) { return 42; }"
+    with ThreadPoolExecutor(8) as pool:
+        libraries = list(pool.map(compiler.build_library, [source] * 8))
+    assert len(set(libraries)) == 1
+    assert [entry.name for entry in own_cache.iterdir()] == [libraries[0].parent.name]
+
+
+def test_a_read_only_cache_does_not_stop_a_run(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VARIMECH_CACHE", "/proc/nowhere")
+    assert pendulum().simulate(0.1, step=1e-2, backend="native").time.size == 11
+
+
+def test_killing_a_build_leaves_a_usable_cache(own_cache: Path, tmp_path: Path) -> None:
+    slow = tmp_path / "slow-cc"
+    slow.write_text('#!/bin/sh\ntouch "$0.started"\nsleep 60\n')
+    slow.chmod(0o755)
+    program = "from test_backends import pendulum; pendulum().simulate(0.1, step=1e-2, backend='native')"
+    environment = {**os.environ, "CC": str(slow), "PYTHONPATH": str(Path(__file__).parent)}
+    process = subprocess.Popen([sys.executable, "-c", program], env=environment, start_new_session=True)
+    deadline = time.monotonic() + 30
+    while not Path(f"{slow}.started").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert Path(f"{slow}.started").exists()
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert pendulum().simulate(0.1, step=1e-2, backend="native").time.size == 11
+
+
+def hide_compilers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(compiler.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(runner, "_explained", False)
+
+
+def test_without_a_compiler_auto_interprets_and_says_so_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    hide_compilers(monkeypatch)
+    monkeypatch.setattr(runner, "COMPILE_SECONDS", -1e9)  # as if compiling always paid
+    with caplog.at_level(logging.WARNING, logger="varimech"):
+        for _ in range(2):
+            assert pendulum().simulate(0.1, step=1e-2).time.size == 11
+    assert len(caplog.messages) == 1
+    assert "ziglang" in caplog.messages[0]
+
+
+def test_without_a_compiler_native_is_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    hide_compilers(monkeypatch)
+    with pytest.raises(vm.VarimechError, match=r"backend='native' cannot be had: no C compiler found.*ziglang"):
+        pendulum().simulate(0.1, step=1e-2, backend="native")
+
+
+def test_a_compiler_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "false")
+    with pytest.raises(vm.VarimechError, match="false failed"):
+        pendulum().simulate(0.1, step=1e-2, backend="native")
+
+
+def test_unknown_backend() -> None:
+    with pytest.raises(vm.ModelError, match="no backend is called 'nativ'; did you mean 'native'"):
+        pendulum().simulate(0.1, backend="nativ")
+
+
+def test_auto_interprets_short_runs_and_compiles_long_ones(compilations: list[Path]) -> None:
+    m = pendulum()
+    m.simulate(0.01, step=1e-3)
+    assert not compilations
+    m.simulate(200.0, step=1e-3, every=1000)
+    assert len(compilations) == 1
+
+
+@pytest.mark.parametrize("backend", ["native", "interpreted"])
+def test_failures_come_back_with_step_and_time(backend: str) -> None:
+    m = pendulum(lambda s: (vm.sqrt(0.0545 - s.time), 0))
+    with pytest.raises(vm.SimulationError, match="look at 'force'") as caught:
+        m.simulate(1.0, step=1e-3, backend=backend)
+    assert caught.value.step == 55
+    assert caught.value.time == pytest.approx(0.055)
+    assert caught.value.worst == "force"
+
+
+def test_runs_in_threads_are_independent() -> None:
+    m = pendulum()
+    lengths = np.linspace(0.5, 2.0, 16)
+    alone = [m.simulate(0.2, step=1e-3, parameters={"L": L}, backend="native").angle("rod").to_numpy() for L in lengths]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(
+            pool.map(lambda L: m.simulate(0.2, step=1e-3, parameters={"L": L}, backend="native").angle("rod").to_numpy(), lengths)
+        )
+    np.testing.assert_array_equal(alone, together)
