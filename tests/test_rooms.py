@@ -11,6 +11,7 @@ SOURCE = Path(varimech.__file__).parent
 ROOMS = [
     ("errors", "symbols", "progress"),
     ("elimination",),
+    ("stages",),
     ("model",),
     ("coordinates",),
     ("formulations",),

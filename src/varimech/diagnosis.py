@@ -11,11 +11,11 @@ import numpy as np
 from .backends.program import Inputs, StepFailure
 from .coordinates.equations import Equations
 from .errors import SimulationError
-from .formulations.step import Step
+from .stages.chain import Chain
 from .symbols import SX
 
 
-def explained(failure: StepFailure, inputs: Inputs, equations: Equations, step: Step) -> SimulationError:
+def explained(failure: StepFailure, inputs: Inputs, equations: Equations, step: Chain) -> SimulationError:
     """The failure in words, with what to try."""
     q, v = _last_finite_iterate(failure, inputs, step)
     when = f"{equations.model.name!r}: step {failure.step}, t = {failure.time:.6g} s, h = {inputs.step:g} s"
@@ -31,9 +31,9 @@ def explained(failure: StepFailure, inputs: Inputs, equations: Equations, step: 
     return SimulationError(text, time=failure.time, step=failure.step, residual=residual, worst=worst)
 
 
-def _last_finite_iterate(failure: StepFailure, inputs: Inputs, step: Step) -> tuple[np.ndarray, np.ndarray]:
+def _last_finite_iterate(failure: StepFailure, inputs: Inputs, step: Chain) -> tuple[np.ndarray, np.ndarray]:
     """Positions and velocities of the failed step as far as they were finite."""
-    settings: list[Any] = [inputs.step, inputs.penalty, inputs.parameters, failure.time]
+    settings: list[Any] = [inputs.step, failure.penalty, inputs.parameters, failure.time]
     first = step.stages[0]
     x, y = step.predict(failure.state, *settings)
     for _ in range(inputs.max_iterations):
@@ -42,7 +42,7 @@ def _last_finite_iterate(failure: StepFailure, inputs: Inputs, step: Step) -> tu
             break
         x, y = x_new, y_new
     relations = [relation for _, relation in first.dependents]
-    q, v = ca.Function("end", [step.packed, first.unknown, step.size], relations).call([failure.state, x, inputs.step])
+    q, v = ca.Function("end", [step.packed, first.unknown, step.settings[0]], relations).call([failure.state, x, inputs.step])
     return np.array(q).ravel(), np.array(v).ravel()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import version
 from typing import Any, final
 
@@ -225,9 +226,14 @@ class Mechanism(Model):
             "residuals": [float(r) for r in trajectory.residuals],
             "parameters": dict(zip(self.parameters, ρ.tolist(), strict=True)),
             "seconds": seconds,
-            "versions": {name: version(name) for name in ("varimech", "casadi", "numpy")},
+            "versions": _versions(),
         }
         return Run(LiveRun(solver.equations, trajectory, ρ, indices), info)
+
+
+@cache
+def _versions() -> dict[str, str]:
+    return {name: version(name) for name in ("varimech", "casadi", "numpy")}
 
 
 def _seconds(began: float, ran: float) -> dict[str, float]:

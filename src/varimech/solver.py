@@ -10,20 +10,21 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from .backends.program import Inputs, Program, StepFailure, Trajectory
+from .backends.program import ChainFunctions, Inputs, Program, StartFailure, StepFailure, Trajectory
 from .backends.runner import Runner
 from .coordinates.natural import natural_equations
 from .coordinates.start import StartSolver
+from .coordinates.start_chain import start_chain
 from .diagnosis import explained
 from .errors import ModelError, SimulationError, unknown_name
 from .formulations.ali3p import ali3p_step, penalty_function
-from .formulations.saddle import Saddle
-from .formulations.step import Step
 from .integrators.newmark import TRAPEZOIDAL, Newmark
 from .model.parts import Parts
 from .progress import progress_bar
 from .sensitivity.direct import tangent_function
 from .sensitivity.objective import Objective, objective_functions
+from .stages.chain import Chain
+from .stages.saddle import Saddle
 
 MAX_ITERATIONS = 25
 
@@ -69,8 +70,10 @@ class Solver:
     def __init__(self, model: Parts, scheme: Newmark):
         self.model = model.frozen()
         self.scheme = scheme
-        self._steps: dict[bool, Step] = {}
         self._runners: dict[tuple[object, ...], Runner] = {}
+        self._chains: dict[bool, tuple[Chain, Chain]] = {}
+        self._near: np.ndarray | None = None
+        """Positions of a start found before, with independent constraints: where to look for others."""
         self.equations = natural_equations(self.model)
         self.start = StartSolver(self.equations)
 
@@ -81,23 +84,24 @@ class Solver:
         rule = "trapezoidal rule" if s == TRAPEZOIDAL else f"Newmark (γ = {s.gamma:g}, β = {s.beta:g})"
         return f"ALI3-P, {rule}, natural coordinates"
 
-    def step(self, *, regular: bool) -> Step:
-        """The time step, in symbols, for constraints that are independent or not."""
-        if regular not in self._steps:
-            self._steps[regular] = ali3p_step(self.equations, self.scheme, Saddle(regular))
-        return self._steps[regular]
+    def chains(self, *, regular: bool) -> tuple[Chain, Chain]:
+        """The start and the time step, in symbols, for constraints that are independent or not."""
+        if regular not in self._chains:
+            e, saddle = self.equations, Saddle(regular)
+            self._chains[regular] = (start_chain(e, self.start.start, saddle), ali3p_step(e, self.scheme, saddle))
+        return self._chains[regular]
 
     def runner(self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool = True) -> Runner:
         """What carries out a run; `indices` are the parameters to differentiate for, None for a plain simulation."""
         key = (tuple(objectives.items()), None if indices is None else tuple(indices), regular)
         if key not in self._runners:
-            step, functions = self.step(regular=regular), objective_functions(self.equations, objectives, indices or [])
+            start, step = self.chains(regular=regular)
+            functions = objective_functions(self.equations, objectives, indices or [])
             program = Program(
-                step.predict,
-                step.iterate,
-                step.finish,
+                _functions(start, indices, state_varies=False),
+                _functions(step, indices, state_varies=True),
+                penalty_function(self.equations, step.saddle),
                 functions.values,
-                None if indices is None else tangent_function(step, indices),
                 None if indices is None else functions.derivatives,
             )
             self._runners[key] = Runner(program)
@@ -113,21 +117,59 @@ class Solver:
         backend: str = "auto",
         progress: bool | None = None,
     ) -> tuple[Trajectory, float]:
-        """One run, and the seconds that its time steps took."""
+        """One run, and the seconds that it took once everything was built."""
+        if self._near is None:
+            return self._run_from_scratch(span, ρ, objectives, indices, backend, progress)
+        inputs = Inputs(self._near, None, None, ρ, span.step, span.steps, span.every, MAX_ITERATIONS)
+        try:
+            return self._carry_out(inputs, span, objectives, indices, backend, progress, regular=True)
+        except StartFailure:
+            return self._run_from_scratch(span, ρ, objectives, indices, backend, progress)
+
+    def _run_from_scratch(
+        self,
+        span: Span,
+        ρ: np.ndarray,
+        objectives: Mapping[str, Objective],
+        indices: list[int] | None,
+        backend: str,
+        progress: bool | None,
+    ) -> tuple[Trajectory, float]:
+        """A run whose start is found by assembly, with all its checks."""
         initial = self.start.solve(ρ)
-        regular = self.start.regular(initial.q, ρ)
-        step, runner = self.step(regular=regular), self.runner(objectives, indices, regular=regular)
+        if self.start.regular(initial.q, ρ):
+            self._near = initial.q
+            inputs = Inputs(initial.q, None, None, ρ, span.step, span.steps, span.every, MAX_ITERATIONS)
+            return self._carry_out(inputs, span, objectives, indices, backend, progress, regular=True)
         S = None if indices is None else self.start.sensitivities(initial, ρ, indices)
-        penalty = np.array(penalty_function(self.equations, step.saddle)(initial.q, ρ, 0.0)).ravel()
-        inputs = Inputs(initial.packed, S, ρ, penalty, span.step, span.steps, span.every, MAX_ITERATIONS)
+        inputs = Inputs(None, initial.packed, S, ρ, span.step, span.steps, span.every, MAX_ITERATIONS)
+        return self._carry_out(inputs, span, objectives, indices, backend, progress, regular=False)
+
+    def _carry_out(
+        self,
+        inputs: Inputs,
+        span: Span,
+        objectives: Mapping[str, Objective],
+        indices: list[int] | None,
+        backend: str,
+        progress: bool | None,
+        *,
+        regular: bool,
+    ) -> tuple[Trajectory, float]:
+        runner = self.runner(objectives, indices, regular=regular)
         began = time.perf_counter()
         try:
             with progress_bar(f"{self.model.name}: {span.duration:g} s", span.steps, progress) as tell:
                 trajectory = runner.run(inputs, backend, tell)
         except StepFailure as failure:
-            raise explained(failure, inputs, self.equations, step) from None
+            raise explained(failure, inputs, self.equations, self.chains(regular=regular)[1]) from None
         _check_finite(trajectory, list(objectives), self.model.name)
         return trajectory, time.perf_counter() - began
+
+
+def _functions(chain: Chain, indices: list[int] | None, *, state_varies: bool) -> ChainFunctions:
+    tangent = None if indices is None else tangent_function(chain, indices, state_varies=state_varies)
+    return ChainFunctions(chain.predict, chain.iterate, chain.finish, tangent)
 
 
 def _check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str) -> None:

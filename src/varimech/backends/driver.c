@@ -1,21 +1,25 @@
-/* The loop of a run, the same text for every program; see program.py for what it does.
+/* A run, the same text for every program; see program.py for what it does.
 
-   Before it stand the generated functions (predict, iterate, finish, objectives and, with VM_P > 0, tangent and objective_tangent)
-   and these sizes: VM_X state, VM_U unknowns, VM_Y multipliers of the iterated stage, VM_W work of all stages, VM_O objectives,
-   VM_P parameters of the gradient, VM_ARG, VM_RES, VM_IW, VM_RW working storage of the generated functions. */
+   Before it stand the generated functions (start_… and step_predict, _iterate, _finish and, with VM_P > 0, _tangent; penalty; objectives and,
+   with VM_P > 0, objective_tangent) and these sizes: VM_X state, VM_M constraints, VM_U and VM_Y unknowns and multipliers of the largest
+   iterated stage, VM_W work of the longest chain, VM_O objectives, VM_P parameters of the gradient, VM_ARG, VM_RES, VM_IW, VM_RW working
+   storage of the generated functions. */
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define VM_AT_LEAST_ONE(n) ((n) > 0 ? (n) : 1)
+enum { VM_DONE = 0, VM_NO_CONVERGENCE = 1, VM_NOT_FINITE = 2, VM_NO_MEMORY = 3, VM_NO_START = 4 };
 
-enum { VM_DONE = 0, VM_NO_CONVERGENCE = 1, VM_NOT_FINITE = 2, VM_NO_MEMORY = 3 };
+typedef int (*vm_function)(const double **, double **, long long *, double *, int);
+typedef struct { vm_function predict, iterate, finish, tangent; } vm_chain;
 
 typedef struct {
+  const double *guess;                   /* for a start that is to be found; NULL where state and state_sensitivity are given */
   double *state, *state_sensitivity;     /* in: at the first step; out: at the last one done */
   double *integral, *integral_gradient;  /* ψ without its final term, ψ' likewise, so far */
-  const double *parameters, *penalty;
+  const double *parameters;
+  double *penalty;
   double step;
   long long first, last, stride, total;  /* steps first+1 … last of a run of `total`; every `stride`-th and the last are stored */
   long long max_iterations;
@@ -26,104 +30,144 @@ typedef struct {
   long long failed_step;
 } vm_run;
 
+/* working storage of the generated functions and of the stages */
+typedef struct {
+  const double **arg;
+  double **res;
+  long long *iw;
+  double *rw, *x, *y, *work, ratio, residuals[3];
+} vm_bench;
+
 static int vm_finite(const double *x, long long n) {
   double sum = 0;
   for (long long i = 0; i < n; ++i) sum += 0 * x[i]; /* NaN and infinity times zero are NaN */
   return sum == 0;
 }
 
+/* Carries out a chain: from `state` (and S) with `count` settings to `result` (and S_result). Returns iterations, 0 if they did not converge. */
+static long long vm_solve(vm_chain chain, vm_bench *b, long long max_iterations, const double *state, const double *S,
+                          const double *const *settings, int count, double *result, double *S_result) {
+  const size_t bytes = (size_t)count * sizeof(double *);
+  b->arg[0] = state; memcpy(b->arg + 1, settings, bytes);
+  b->res[0] = b->x; b->res[1] = b->y;
+  chain.predict(b->arg, b->res, b->iw, b->rw, 0);
+  long long k = 0;
+  do {
+    b->arg[0] = state; b->arg[1] = b->x; b->arg[2] = b->y; memcpy(b->arg + 3, settings, bytes);
+    b->res[0] = b->x; b->res[1] = b->y; b->res[2] = &b->ratio;
+    chain.iterate(b->arg, b->res, b->iw, b->rw, 0);
+    ++k;
+  } while (b->ratio > 1 && b->ratio <= 1e300 && k < max_iterations);
+  if (!(b->ratio <= 1)) return 0;
+  b->arg[0] = state; b->arg[1] = b->x; b->arg[2] = b->y; memcpy(b->arg + 3, settings, bytes);
+  b->res[0] = result; b->res[1] = b->work; b->res[2] = b->residuals;
+  chain.finish(b->arg, b->res, b->iw, b->rw, 0);
+  if (chain.tangent) {
+    b->arg[0] = state; b->arg[1] = S; b->arg[2] = b->work; memcpy(b->arg + 3, settings, bytes);
+    b->res[0] = S_result;
+    chain.tangent(b->arg, b->res, b->iw, b->rw, 0);
+  }
+  return k;
+}
+
+static void vm_measure(vm_bench *b, const vm_run *r, const double *time, const double *state, const double *S, double *g, double *w,
+                       double *g_, double *w_) {
+  b->arg[0] = state; b->arg[1] = r->parameters; b->arg[2] = time;
+  b->res[0] = g; b->res[1] = w;
+  objectives(b->arg, b->res, b->iw, b->rw, 0);
+#if VM_P > 0
+  b->arg[0] = state; b->arg[1] = S; b->arg[2] = r->parameters; b->arg[3] = time;
+  b->res[0] = g_; b->res[1] = w_;
+  objective_tangent(b->arg, b->res, b->iw, b->rw, 0);
+#else
+  (void)S; (void)g_; (void)w_;
+#endif
+}
+
 static void vm_store(vm_run *r, double time, const double *state, const double *S, const double *w, const double *w_) {
-  long long k = r->row++;
+  const long long k = r->row++;
   r->times[k] = time;
   memcpy(r->states + k * VM_X, state, VM_X * sizeof(double));
   for (int i = 0; i < VM_O; ++i) r->objectives[k * VM_O + i] = r->integral[i] + w[i];
-  if (VM_P > 0) {
-    memcpy(r->sensitivities + k * VM_X * VM_P, S, VM_X * VM_P * sizeof(double));
-    for (int i = 0; i < VM_O * VM_P; ++i) r->gradients[k * VM_O * VM_P + i] = r->integral_gradient[i] + w_[i];
-  }
+  if (VM_P > 0) memcpy(r->sensitivities + k * VM_X * VM_P, S, VM_X * VM_P * sizeof(double));
+  for (int i = 0; i < VM_O * VM_P; ++i) r->gradients[k * VM_O * VM_P + i] = r->integral_gradient[i] + w_[i];
+}
+
+static void vm_keep_largest(double *largest, const double *values) {
+  for (int i = 0; i < 3; ++i) if (values[i] > largest[i]) largest[i] = values[i];
 }
 
 VM_EXPORT int vm_carry_out(vm_run *r) {
+#if VM_P > 0
+  const vm_chain start = {start_predict, start_iterate, start_finish, start_tangent};
+  const vm_chain step = {step_predict, step_iterate, step_finish, step_tangent};
+#else
+  const vm_chain start = {start_predict, start_iterate, start_finish, 0};
+  const vm_chain step = {step_predict, step_iterate, step_finish, 0};
+#endif
   const double h = r->step;
   double time = (double)r->first * h;
+  const double *const start_settings[] = {r->parameters, &time};
+  const double *const step_settings[] = {&h, r->penalty, r->parameters, &time};
   int status = VM_DONE;
-  const size_t doubles = 2 * VM_X + 2 * VM_X * VM_P + VM_W + VM_U + VM_Y + 4 * VM_O * (1 + VM_P) + 16 + VM_RW;
-  double *memory = malloc(doubles * sizeof(double));
-  long long *iw = malloc(VM_AT_LEAST_ONE(VM_IW) * sizeof(long long));
+
+  const size_t doubles = 2 * VM_X + 2 * VM_X * VM_P + VM_W + VM_U + VM_Y + 3 * VM_O * (1 + VM_P) + VM_RW;
+  double *memory = malloc((doubles + 1) * sizeof(double));
+  long long *iw = malloc((VM_IW + 1) * sizeof(long long));
   const double **arg = malloc(VM_ARG * sizeof(double *));
   double **res = malloc(VM_RES * sizeof(double *));
-  if (!memory || !iw || !arg || !res) { status = VM_NO_MEMORY; goto end; }
-
+  if (!memory || !iw || !arg || !res) {
+    free(memory); free(iw); free(arg); free(res);
+    return VM_NO_MEMORY;
+  }
   double *p = memory;
   double *state = p, *next = p + VM_X; p += 2 * VM_X;
   double *S = p, *S_next = p + VM_X * VM_P; p += 2 * VM_X * VM_P;
-  double *work = p; p += VM_W;
-  double *x = p; p += VM_U;
-  double *y = p; p += VM_Y;
-  double *g = p, *g_old = p + VM_O, *w = p + 2 * VM_O; p += 4 * VM_O;
-  double *g_ = p, *g_old_ = p + VM_O * VM_P, *w_ = p + 2 * VM_O * VM_P; p += 4 * VM_O * VM_P;
-  double *ratio = p, *residuals = p + 1; p += 16;
-  double *rw = p;
+  double *g = p, *g_old = p + VM_O, *w = p + 2 * VM_O; p += 3 * VM_O;
+  double *g_ = p, *g_old_ = p + VM_O * VM_P, *w_ = p + 2 * VM_O * VM_P; p += 3 * VM_O * VM_P;
+  vm_bench bench = {arg, res, iw, p + VM_W + VM_U + VM_Y, p, p + VM_U, p + VM_U + VM_Y, 0, {0, 0, 0}};
 
-  memcpy(state, r->state, VM_X * sizeof(double));
-  if (VM_P > 0) memcpy(S, r->state_sensitivity, VM_X * VM_P * sizeof(double));
+  if (r->guess && r->first == 0) {
+    const long long k = vm_solve(start, &bench, r->max_iterations, r->guess, 0, start_settings, 2, state, S);
+    if (k == 0 || !vm_finite(state, VM_X) || !(bench.residuals[0] <= 1e-6 && bench.residuals[1] <= 1e-6 && bench.residuals[2] <= 1e-6))
+      status = VM_NO_START;
+    else
+      vm_keep_largest(r->residuals, bench.residuals);
+  } else {
+    memcpy(state, r->state, VM_X * sizeof(double));
+    memcpy(S, r->state_sensitivity, VM_X * VM_P * sizeof(double));
+  }
+  if (status == VM_DONE) {
+    if (r->first == 0) {
+      arg[0] = state; arg[1] = r->parameters; arg[2] = &time; res[0] = r->penalty;
+      penalty(arg, res, iw, bench.rw, 0);
+    }
+    vm_measure(&bench, r, &time, state, S, g, w, g_, w_);
+    if (r->first == 0) vm_store(r, time, state, S, w, w_);
+  }
 
-#define VM_SETTINGS(k) arg[k] = &h; arg[(k) + 1] = r->penalty; arg[(k) + 2] = r->parameters; arg[(k) + 3] = &time
-#define VM_MEASURE(X, SX) \
-  arg[0] = X; arg[1] = r->parameters; arg[2] = &time; res[0] = g; res[1] = w; \
-  objectives(arg, res, iw, rw, 0); \
-  VM_MEASURE_TANGENT(X, SX)
-#if VM_P > 0
-#define VM_MEASURE_TANGENT(X, SX) \
-  arg[0] = X; arg[1] = SX; arg[2] = r->parameters; arg[3] = &time; res[0] = g_; res[1] = w_; \
-  objective_tangent(arg, res, iw, rw, 0);
-#else
-#define VM_MEASURE_TANGENT(X, SX)
-#endif
-
-  VM_MEASURE(state, S)
-  if (r->first == 0) vm_store(r, time, state, S, w, w_);
-
-  for (long long n = r->first + 1; n <= r->last; ++n) {
+  for (long long n = r->first + 1; n <= r->last && status == VM_DONE; ++n) {
     time = (double)n * h;
     memcpy(g_old, g, VM_O * sizeof(double));
     memcpy(g_old_, g_, VM_O * VM_P * sizeof(double));
-
-    arg[0] = state; VM_SETTINGS(1); res[0] = x; res[1] = y;
-    predict(arg, res, iw, rw, 0);
-    long long k = 0;
-    do {
-      arg[0] = state; arg[1] = x; arg[2] = y; VM_SETTINGS(3); res[0] = x; res[1] = y; res[2] = ratio;
-      iterate(arg, res, iw, rw, 0);
-      ++k;
-    } while (*ratio > 1 && *ratio <= 1e300 && k < r->max_iterations);
-    r->iterations += k;
-    if (!(*ratio <= 1)) {
-      status = *ratio <= 1e300 ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
+    const long long k = vm_solve(step, &bench, r->max_iterations, state, S, step_settings, 4, next, S_next);
+    if (k == 0 || !vm_finite(next, VM_X)) {
+      status = k == 0 && bench.ratio <= 1e300 ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
       r->failed_step = n;
-      goto failed;
+      break;
     }
-
-    arg[0] = state; arg[1] = x; arg[2] = y; VM_SETTINGS(3); res[0] = next; res[1] = work; res[2] = residuals;
-    finish(arg, res, iw, rw, 0);
-    if (!vm_finite(next, VM_X)) { status = VM_NOT_FINITE; r->failed_step = n; goto failed; }
-    for (int i = 0; i < 3; ++i) if (residuals[i] > r->residuals[i]) r->residuals[i] = residuals[i];
-#if VM_P > 0
-    arg[0] = state; arg[1] = S; arg[2] = work; VM_SETTINGS(3); res[0] = S_next;
-    tangent(arg, res, iw, rw, 0);
-    { double *swap = S; S = S_next; S_next = swap; }
-#endif
+    r->iterations += k;
+    vm_keep_largest(r->residuals, bench.residuals);
     { double *swap = state; state = next; next = swap; }
-    VM_MEASURE(state, S)
+    { double *swap = S; S = S_next; S_next = swap; }
+    vm_measure(&bench, r, &time, state, S, g, w, g_, w_);
     for (int i = 0; i < VM_O; ++i) r->integral[i] += h / 2 * (g_old[i] + g[i]);
     for (int i = 0; i < VM_O * VM_P; ++i) r->integral_gradient[i] += h / 2 * (g_old_[i] + g_[i]);
     if (n % r->stride == 0 || n == r->total) vm_store(r, time, state, S, w, w_);
   }
 
-failed:
   memcpy(r->state, state, VM_X * sizeof(double));
-  if (VM_P > 0) memcpy(r->state_sensitivity, S, VM_X * VM_P * sizeof(double));
-end:
+  memcpy(r->state_sensitivity, S, VM_X * VM_P * sizeof(double));
   free(memory); free(iw); free(arg); free(res);
   return status;
 }

@@ -8,11 +8,16 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from .program import Inputs, Program, StepFailure, Store, Trajectory
+from .program import ChainFunctions, Inputs, Program, StartFailure, StepFailure, Store, Trajectory
 
 
 def run_interpreted(program: Program, inputs: Inputs, progress: Callable[[int], None] | None = None) -> Trajectory:
-    """Carry out a program; `progress` is told the number of steps done, now and then."""
+    """Carry out a program; `progress` is told the number of steps done, now and then.
+
+    Raises:
+        StartFailure: if no start is found from the guess.
+        StepFailure: if a step fails.
+    """
     return _Run(program, inputs).carry_out(progress)
 
 
@@ -20,80 +25,114 @@ class _Run:
     """The arrays that the functions work on in place, and the bound calls."""
 
     def __init__(self, program: Program, inputs: Inputs):
+        self.program = program
         self.inputs = inputs
-        self.with_tangent = program.tangent is not None
-        n_x, n_y = program.iterate.numel_out(0), program.iterate.numel_out(1)
-        o, p = program.objective_count, program.parameter_count
-        state = self.state = inputs.state.astype(float).copy()
-        new = self.new = state.copy()
-        S = self.S = np.asfortranarray(inputs.sensitivities if inputs.sensitivities is not None else np.zeros((state.size, 0)))
-        S_new = self.S_new = S.copy(order="F")
-        work = np.zeros(program.finish.numel_out(1))
-        x, y = np.zeros(n_x), np.zeros(n_y)
-        self.work = work
-        self.ratio, self.residuals = np.zeros(1), np.zeros(program.finish.numel_out(2))
-        self.time = np.zeros(1)
-        settings = [np.array([inputs.step]), inputs.penalty, inputs.parameters, self.time]
-        ρ_t = [inputs.parameters, self.time]
+        n, o, p = program.state_size, program.objective_count, program.parameter_count or 0
+        self.with_tangent = program.parameter_count is not None
+        self.state, self.new = np.zeros(n), np.zeros(n)
+        self.S, self.S_new = np.zeros((n, p), order="F"), np.zeros((n, p), order="F")
         self.g, self.w = np.zeros(o), np.zeros(o)
         self.g_, self.w_ = np.zeros((o, p), order="F"), np.zeros((o, p), order="F")
-        self.predict = _bound(program.predict, [state, *settings], [x, y])
-        self.iterate = _bound(program.iterate, [state, x, y, *settings], [x, y, self.ratio])
-        self.finish = _bound(program.finish, [state, x, y, *settings], [new, work, self.residuals])
-        self.measure = _bound(program.objectives, [new, *ρ_t], [self.g, self.w])
-        if program.tangent is not None and program.objective_tangent is not None:
-            self.tangent = _bound(program.tangent, [state, S, work, *settings], [S_new])
-            self.measure_tangent = _bound(program.objective_tangent, [new, S_new, *ρ_t], [self.g_, self.w_])
+        self.time, self.penalty = np.zeros(1), np.zeros(program.penalty.numel_out(0))
+        ρ_t = [inputs.parameters, self.time]
+        settings = [np.array([inputs.step]), self.penalty, *ρ_t]
+        self.step = _ChainCalls(program.step, self.state, self.S, settings, self.new, self.S_new)
+        self.weigh = _bound(program.penalty, [self.state, *ρ_t], [self.penalty])
+        self.measure = _bound(program.objectives, [self.new, *ρ_t], [self.g, self.w])
+        if program.objective_tangent is not None:
+            self.measure_tangent = _bound(program.objective_tangent, [self.new, self.S_new, *ρ_t], [self.g_, self.w_])
 
     def carry_out(self, progress: Callable[[int], None] | None) -> Trajectory:
         i = self.inputs
         ψ, ψ_ = np.zeros_like(self.g), np.zeros_like(self.g_)
-        stored = Store(i, self.g.size, self.S.shape[1] if self.with_tangent else None)
-        self._measure()
+        stored = Store(i, self.program)
+        worst = self._begin()
+        iterations = 0
         stored.take(0.0, self.state, self.S, ψ + self.w, ψ_ + self.w_)
-        worst, iterations = np.zeros_like(self.residuals), 0
         for n in range(1, i.steps + 1):
             self.time[0] = n * i.step
             g, g_ = self.g.copy(), self.g_.copy()
             iterations += self._step(n)
             ψ += i.step / 2 * (g + self.g)
             ψ_ += i.step / 2 * (g_ + self.g_)
-            np.maximum(worst, self.residuals, out=worst)
+            np.maximum(worst, self.step.residuals, out=worst)
             if n % i.stride == 0 or n == i.steps:
                 stored.take(self.time[0], self.state, self.S, ψ + self.w, ψ_ + self.w_)
             if progress is not None and n % 64 == 0:
                 progress(n)
         return stored.trajectory(worst, iterations)
 
+    def _begin(self) -> np.ndarray:
+        """Find or take the start; returns its residuals."""
+        i, residuals = self.inputs, np.zeros(3)
+        if i.guess is not None:
+            ρ_t = [i.parameters, self.time]
+            start = _ChainCalls(self.program.start, i.guess.astype(float), np.zeros((i.guess.size, 0)), ρ_t, self.new, self.S_new)
+            if start.solve(i.max_iterations) is None or not (start.residuals <= 1e-6).all():
+                raise StartFailure
+            residuals = start.residuals
+        else:
+            assert i.state is not None
+            self.new[:] = i.state
+            if i.sensitivities is not None:
+                self.S_new[:] = i.sensitivities
+        self._accept()
+        self.weigh()
+        return residuals.copy()
+
     def _step(self, n: int) -> int:
-        iterations = self._solve(n)
-        self.finish()
-        if not np.isfinite(self.new).all():
-            raise self._failure(n, finite=False)
-        if self.with_tangent:
-            self.tangent()
-            self.S[:] = self.S_new
-        self._measure()
-        self.state[:] = self.new
+        iterations = self.step.solve(self.inputs.max_iterations)
+        if iterations is None or not np.isfinite(self.new).all():
+            finite = bool(np.isfinite(self.step.ratio[0])) and iterations is None
+            raise StepFailure(n, float(self.time[0]), self.state.copy(), self.penalty.copy(), finite=finite)
+        self._accept()
         return iterations
 
-    def _solve(self, n: int) -> int:
-        self.predict()
-        for k in range(1, self.inputs.max_iterations + 1):
-            self.iterate()
-            if self.ratio[0] <= 1.0:
-                return k
-            if self.ratio[0] != self.ratio[0] or np.isinf(self.ratio[0]):
-                raise self._failure(n, finite=False)
-        raise self._failure(n, finite=True)
-
-    def _failure(self, n: int, *, finite: bool) -> StepFailure:
-        return StepFailure(n, float(self.time[0]), self.state.copy(), finite=finite)
-
-    def _measure(self) -> None:
+    def _accept(self) -> None:
+        """Make the new state the current one, and measure it."""
         self.measure()
         if self.with_tangent:
             self.measure_tangent()
+            self.S[:] = self.S_new
+        self.state[:] = self.new
+
+
+class _ChainCalls:
+    """A chain bound to arrays: from `state` (and its derivatives S) to `result` (and its derivatives)."""
+
+    def __init__(
+        self,
+        chain: ChainFunctions,
+        state: np.ndarray,
+        S: np.ndarray,
+        settings: list[np.ndarray],
+        result: np.ndarray,
+        S_new: np.ndarray,
+    ):
+        x, y = np.zeros(chain.iterate.numel_out(0)), np.zeros(chain.iterate.numel_out(1))
+        work = np.zeros(chain.finish.numel_out(1))
+        self.ratio, self.residuals = np.zeros(1), np.zeros(chain.finish.numel_out(2))
+        self.predict = _bound(chain.predict, [state, *settings], [x, y])
+        self.iterate = _bound(chain.iterate, [state, x, y, *settings], [x, y, self.ratio])
+        self.finish = _bound(chain.finish, [state, x, y, *settings], [result, work, self.residuals])
+        self.tangent: Callable[[], None] | None = None
+        if chain.tangent is not None:
+            seeds = S if S.size else np.zeros(chain.tangent.size_in(1), order="F")
+            self.tangent = _bound(chain.tangent, [state, seeds, work, *settings], [S_new])
+
+    def solve(self, max_iterations: int) -> int | None:
+        """Carry it out; returns the number of iterations, None if they did not converge."""
+        self.predict()
+        for k in range(1, max_iterations + 1):
+            self.iterate()
+            if self.ratio[0] <= 1.0:
+                self.finish()
+                if self.tangent is not None:
+                    self.tangent()
+                return k
+            if not np.isfinite(self.ratio[0]):
+                return None
+        return None
 
 
 def _bound(function: ca.Function, arguments: list[np.ndarray], results: list[np.ndarray]) -> Callable[[], None]:

@@ -17,9 +17,9 @@ import casadi as ca
 import numpy as np
 
 from .compiler import build_library, cached_library
-from .program import Inputs, Program, StepFailure, Store, Trajectory
+from .program import Inputs, Program, StartFailure, StepFailure, Store, Trajectory
 
-DONE, NO_CONVERGENCE, NOT_FINITE, NO_MEMORY = range(4)
+DONE, NO_CONVERGENCE, NOT_FINITE, NO_MEMORY, NO_START = range(5)
 SLICE_SECONDS = 0.1
 """Steps are done in slices of about this time, so that progress can be shown and Ctrl-C works."""
 
@@ -52,6 +52,7 @@ class NativeProgram:
 
         Raises:
             BuildError: if it cannot be compiled.
+            StartFailure: if no start is found from the guess.
             StepFailure: if a step fails.
         """
         call = self._call
@@ -63,6 +64,8 @@ class NativeProgram:
             status = call(ctypes.byref(r))
             if status == NO_MEMORY:
                 raise MemoryError("not enough memory for the working storage of a run")
+            if status == NO_START:
+                raise StartFailure
             if status != DONE:
                 raise state.failure(finite=status == NO_CONVERGENCE)
             done = r.last
@@ -82,13 +85,14 @@ class NativeProgram:
 
     def _sizes(self) -> dict[str, int]:
         p, functions = self.program, self.program.functions
+        chains = (p.start, p.step)
         return {
-            "X": p.finish.numel_out(0),
-            "U": p.iterate.numel_out(0),
-            "Y": p.iterate.numel_out(1),
-            "W": p.finish.numel_out(1),
+            "X": p.state_size,
+            "U": max(c.iterate.numel_out(0) for c in chains),
+            "Y": max(c.iterate.numel_out(1) for c in chains),
+            "W": max(c.finish.numel_out(1) for c in chains),
             "O": p.objective_count,
-            "P": p.parameter_count,
+            "P": p.parameter_count or 0,
             "ARG": max(f.sz_arg() for f in functions),
             "RES": max(f.sz_res() for f in functions),
             "IW": max(f.sz_iw() for f in functions),
@@ -103,7 +107,10 @@ class _Record(ctypes.Structure):
     """`vm_run` of driver.c."""
 
     _fields_ = [
-        *[(name, _DOUBLES) for name in ("state", "state_sensitivity", "integral", "integral_gradient", "parameters", "penalty")],
+        *[
+            (name, _DOUBLES)
+            for name in ("guess", "state", "state_sensitivity", "integral", "integral_gradient", "parameters", "penalty")
+        ],
         ("step", ctypes.c_double),
         *[(name, ctypes.c_longlong) for name in ("first", "last", "stride", "total", "max_iterations")],
         *[(name, _DOUBLES) for name in ("times", "states", "sensitivities", "objectives", "gradients")],
@@ -119,17 +126,16 @@ class _Run:
 
     def __init__(self, program: Program, inputs: Inputs):
         self.inputs = inputs
-        p, o, n = program.parameter_count, program.objective_count, inputs.state.size
-        self.store = Store(inputs, o, p if program.tangent is not None else None)
-        s = self.store
+        p, o, n = program.parameter_count or 0, program.objective_count, program.state_size
+        self.store = s = Store(inputs, program)
         S = np.zeros((n, p)) if inputs.sensitivities is None else inputs.sensitivities
         self.arrays: dict[str, Any] = {
-            "state": inputs.state.astype(float).copy(),
+            "state": np.zeros(n) if inputs.state is None else inputs.state.astype(float).copy(),
             "state_sensitivity": S.ravel(order="F").copy(),
             "integral": np.zeros(o),
             "integral_gradient": np.zeros(o * p),
             "parameters": inputs.parameters.astype(float).copy(),
-            "penalty": inputs.penalty.astype(float).copy(),
+            "penalty": np.zeros(program.penalty.numel_out(0)),
             "times": s.time,
             "states": s.states,
             "objectives": s.objectives,
@@ -137,6 +143,8 @@ class _Run:
             "gradients": np.zeros((s.time.size, p, o)),
             "residuals": np.zeros(3),
         }
+        if inputs.guess is not None:
+            self.arrays["guess"] = inputs.guess.astype(float).copy()
         self.record = _Record(
             **{name: array.ctypes.data_as(_DOUBLES) for name, array in self.arrays.items()},
             step=inputs.step,
@@ -153,4 +161,4 @@ class _Run:
 
     def failure(self, *, finite: bool) -> StepFailure:
         step = int(self.record.failed_step)
-        return StepFailure(step, step * self.inputs.step, self.arrays["state"], finite=finite)
+        return StepFailure(step, step * self.inputs.step, self.arrays["state"], self.arrays["penalty"], finite=finite)

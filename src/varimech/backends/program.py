@@ -1,9 +1,11 @@
-"""A program: the functions of a time step and of what is accumulated along a run, and what a run of it yields.
+"""A program: the functions of a start and of a time step and of what is accumulated along a run, and what a run of it yields.
 
-The loop that every backend carries out, for n = 1 … N:
+What every backend carries out:
 
-    x, y ← predict;  repeat  x, y ← iterate  until it has converged;  state ← finish;
-    state' ← tangent;  ψ ← ψ + h (g_{n−1} + g_n)/2;  ψ' likewise;  store every `stride`-th step.
+    state, state' ← start from a guess (or as given);  α ← penalty;
+    for n = 1 … N:  state, state' ← step;  ψ ← ψ + h (g_{n−1} + g_n)/2;  ψ' likewise;  store every `stride`-th step,
+
+where a start and a step are chains:  x, y ← predict;  repeat x, y ← iterate until converged;  finish;  tangent.
 """
 
 from __future__ import annotations
@@ -15,21 +17,40 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Program:
-    """Functions of one step; see `Step`, `tangent_function` and `objective_functions` for their arguments."""
+class ChainFunctions:
+    """Functions of a chain; see `Chain` and `tangent_function` for their arguments."""
 
     predict: ca.Function
     iterate: ca.Function
     finish: ca.Function
-    objectives: ca.Function
     tangent: ca.Function | None = None
+
+    @property
+    def functions(self) -> list[ca.Function]:
+        """All that it has."""
+        return [f for f in (self.predict, self.iterate, self.finish, self.tangent) if f is not None]
+
+
+@dataclass(frozen=True)
+class Program:
+    """All functions of a run; see `penalty_function` and `objective_functions` for the arguments of the last three."""
+
+    start: ChainFunctions
+    step: ChainFunctions
+    penalty: ca.Function
+    objectives: ca.Function
     objective_tangent: ca.Function | None = None
 
     @property
     def functions(self) -> list[ca.Function]:
-        """All functions that it has."""
-        named = (self.predict, self.iterate, self.finish, self.objectives, self.tangent, self.objective_tangent)
-        return [f for f in named if f is not None]
+        """All that it has."""
+        last = [] if self.objective_tangent is None else [self.objective_tangent]
+        return [*self.start.functions, *self.step.functions, self.penalty, self.objectives, *last]
+
+    @property
+    def state_size(self) -> int:
+        """Length of a state."""
+        return int(self.step.finish.numel_out(0))
 
     @property
     def objective_count(self) -> int:
@@ -37,19 +58,19 @@ class Program:
         return int(self.objectives.numel_out(0))
 
     @property
-    def parameter_count(self) -> int:
-        """Number of parameters it differentiates for."""
-        return 0 if self.tangent is None else int(self.tangent.size2_out(0))
+    def parameter_count(self) -> int | None:
+        """Number of parameters it differentiates for; None if it does not."""
+        return None if self.step.tangent is None else int(self.step.tangent.size2_out(0))
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What one run starts from."""
+    """What one run starts from: a guess for the start, or the state itself with its derivatives."""
 
-    state: np.ndarray
+    guess: np.ndarray | None
+    state: np.ndarray | None
     sensitivities: np.ndarray | None
     parameters: np.ndarray
-    penalty: np.ndarray
     step: float
     steps: int
     stride: int
@@ -77,9 +98,10 @@ class Trajectory:
 class Store:
     """Where a run keeps every `stride`-th step, and the last."""
 
-    def __init__(self, inputs: Inputs, objectives: int, parameters: int | None):
+    def __init__(self, inputs: Inputs, program: Program):
         extra = 1 if inputs.steps % inputs.stride else 0
-        count, size = 1 + inputs.steps // inputs.stride + extra, inputs.state.size
+        count, size = 1 + inputs.steps // inputs.stride + extra, program.state_size
+        objectives, parameters = program.objective_count, program.parameter_count
         self.row = 0
         self.time = np.zeros(count)
         self.states = np.zeros((count, size))
@@ -100,13 +122,18 @@ class Store:
         return Trajectory(self.time, self.states, self.objectives, worst, iterations, self.sensitivities, self.gradients)
 
 
+class StartFailure(Exception):
+    """No start was found from the guess."""
+
+
 class StepFailure(Exception):
     """A step did not converge, or met a value that is not finite."""
 
-    def __init__(self, step: int, time: float, state: np.ndarray, *, finite: bool):
+    def __init__(self, step: int, time: float, state: np.ndarray, penalty: np.ndarray, *, finite: bool):
         super().__init__(f"step {step} at t = {time:g} s")
         self.step = step
         self.time = time
         self.state = state
         """At the beginning of the step."""
+        self.penalty = penalty
         self.finite = finite

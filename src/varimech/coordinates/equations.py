@@ -91,6 +91,12 @@ class Equations:
         """M q̈ + Φ_qᵀ λ − Q."""
         return self.mass @ self.a + ca.jtimes(self.constraints, self.q, self.λ, True) - self.forces
 
+    @cached_property
+    def residual_norms(self) -> SX:
+        """Largest violations of the constraints at position, velocity and acceleration level."""
+        levels = (self.constraints, self.constraint_rate, self.constraint_acceleration)
+        return ca.vertcat(*[ca.norm_inf(level) if level.numel() else SX(0) for level in levels])
+
     def differentiate(self, expression: SX) -> SX:
         """Total time derivative, by the chain rule over q, q̇ and t."""
         rate = ca.jtimes(expression, self.q, self.v) + ca.jtimes(expression, self.v, self.a)

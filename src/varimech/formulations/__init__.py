@@ -1,1 +1,1 @@
-"""From equations of motion to one time step, as stages of nonlinear or linear equations. Knows no coordinates."""
+"""From equations of motion to one time step, as a chain of stages. Knows no coordinates."""

@@ -28,9 +28,9 @@ from typing import Protocol
 import casadi as ca
 
 from ..coordinates.equations import Equations
+from ..stages.chain import Chain, Stage
+from ..stages.saddle import Saddle
 from ..symbols import SX
-from .saddle import Saddle
-from .step import Stage, Step
 
 ROUNDING = 1e-14
 """Relative error with which positions are known."""
@@ -54,25 +54,27 @@ class DifferenceScheme(Protocol):
         ...
 
 
-def ali3p_step(equations: Equations, scheme: DifferenceScheme, saddle: Saddle) -> Step:
-    """One ALI3-P step with the given difference scheme."""
+def ali3p_step(equations: Equations, scheme: DifferenceScheme, saddle: Saddle) -> Chain:
+    """One ALI3-P step with the given difference scheme; its settings are h, α, ρ and the time at its end."""
     e = equations
     n, m = e.q.numel(), e.λ.numel()
     state = q0, v0, a0, λ0 = tuple(SX.sym(name, size) for name, size in (("q0", n), ("v0", n), ("a0", n), ("λ0", m)))
     h, α = SX.sym("h"), SX.sym("α", m)
     β, γ = scheme.beta, scheme.gamma
-    one, none = SX(1), SX.zeros(m)
+    none = SX.zeros(m)
 
     a_, v_ = SX.sym("a*", n), SX.sym("v*", n)
     q̂, v̂ = scheme.predict(q0, v0, a0, h)
+    balance = ca.substitute([e.balance], [e.v, e.a], [v_, a_])[0]
     motion = Stage(
         "motion",
         a_,
         e.λ,
-        _at(e, e.balance, v_, a_),
+        balance,
         e.constraints,
         a0,
         λ0,
+        α,
         e.symmetric,
         β * h**2,
         ((e.q, q̂ + β * h**2 * a_), (v_, v̂ + γ * h * a_)),
@@ -80,34 +82,14 @@ def ali3p_step(equations: Equations, scheme: DifferenceScheme, saddle: Saddle) -
     )
     v, a, σ, τ = e.v, e.a, SX.sym("σ", m), SX.sym("τ", m)
     Φ_q = ca.jacobian(e.constraints, e.q)
-    velocity = Stage("velocity projection", v, σ, e.mass @ (v - v_) + Φ_q.T @ σ, e.constraint_rate, v_, none, True, one)
-    acceleration = Stage(
-        "acceleration projection", a, τ, e.mass @ (a - a_) + Φ_q.T @ τ, e.constraint_acceleration, a_, none, True, one
-    )
-    levels = (e.constraints, e.constraint_rate, e.constraint_acceleration)
-    return Step(
-        state,
-        parameters=e.ρ,
-        time=e.t,
-        size=h,
-        penalty=α,
-        stages=(motion, velocity, acceleration),
-        next_state=(e.q, v, a, e.λ + τ),
-        residuals=ca.vertcat(*[ca.norm_inf(level) if m else SX(0) for level in levels]),
-        saddle=saddle,
-    )
+    velocity = Stage("velocity projection", v, σ, e.mass @ (v - v_) + Φ_q.T @ σ, e.constraint_rate, v_, none, α)
+    acceleration = Stage("acceleration projection", a, τ, e.mass @ (a - a_) + Φ_q.T @ τ, e.constraint_acceleration, a_, none, α)
+    stages = (motion, velocity, acceleration)
+    return Chain("step", state, (h, α, e.ρ, e.t), stages, (e.q, v, a, e.λ + τ), e.residual_norms, saddle)
 
 
 def penalty_function(equations: Equations, saddle: Saddle) -> ca.Function:
-    """(q, ρ, t) → α: for each constraint the mass it works against, times κ."""
+    """(state, ρ, t) → α, to be kept for a whole run."""
     e = equations
-    mass = ca.diag(e.mass)
-    floor = 1e-6 * ca.norm_inf(mass)
-    mobility = ca.power(ca.jacobian(e.constraints, e.q), 2) @ (1 / ca.fmax(mass, floor))
-    least = 1e-6 * ca.norm_inf(mobility) if mobility.numel() else SX(0)
-    return ca.Function("penalty", [e.q, e.ρ, e.t], [ca.densify(saddle.penalty_factor / ca.fmax(mobility, least))])
-
-
-def _at(e: Equations, expression: SX, v: SX, a: SX) -> SX:
-    """The expression with other velocities and accelerations."""
-    return ca.substitute([expression], [e.v, e.a], [v, a])[0]
+    α = saddle.penalty(ca.jacobian(e.constraints, e.q), ca.diag(e.mass))
+    return ca.Function("penalty", [ca.vertcat(e.q, e.v, e.a, e.λ), e.ρ, e.t], [α])

@@ -1,10 +1,10 @@
-"""Direct differentiation of a converged step.
+"""Direct differentiation of a converged chain of stages.
 
-Each stage of a step satisfies f(x, y; u) = 0 and g(x; u) = 0 for its inputs u (last state, ρ, earlier stages). Differentiating both,
+Each stage satisfies f(x, y; u) = 0 and g(x; u) = 0 for its inputs u (last state, ρ, earlier stages). Differentiating both,
 
     H x' + Jᵀ y' = −f_u u',     J x' = −g_u u',
 
-with the same H and J as the step's own linearisation, factored once for all parameters (equations 2–9 of López Varela, Dopico and Luaces,
+with the same H and J as the stage's own linearisation, factored once for all parameters (equations 2–9 of López Varela, Dopico and Luaces,
 IDETC2020-22090, for ALI3-P: motion, velocity projection and acceleration projection). The result is the exact derivative of the
 discrete solution. Multipliers start from their last derivative, as the multipliers themselves do.
 """
@@ -16,29 +16,33 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..formulations.step import Step
+from ..stages.chain import Chain
 from ..symbols import SX
 
 
-def tangent_function(step: Step, indices: list[int]) -> ca.Function:
-    """(state, state', work, h, α, ρ, t) → next state': derivatives with respect to the parameters at `indices`, one column each."""
-    seeds = SX.sym("S", step.packed.numel(), len(indices))
-    rows = ca.vertsplit(seeds, [0, *np.cumsum([block.numel() for block in step.state]).tolist()])
-    known = Known([*step.state, step.parameters], [*rows, parameter_seeds(step.parameters.numel(), indices)])
-    for stage in step.stages:
+def tangent_function(chain: Chain, indices: list[int], *, state_varies: bool = True) -> ca.Function:
+    """(state, state', work, settings…) → result': derivatives with respect to the parameters at `indices`, one column each.
+
+    With `state_varies=False` the state is only a guess, on which the result does not depend; state' is then ignored.
+    """
+    seeds = SX.sym("S", chain.packed.numel(), len(indices))
+    known = Known([chain.parameters], [parameter_seeds(chain.parameters.numel(), indices)])
+    if state_varies:
+        rows = ca.vertsplit(seeds, [0, *np.cumsum([block.numel() for block in chain.state]).tolist()])
+        known = known.extended(list(chain.state), rows)
+    for stage in chain.stages:
         relations = [known.derivative(relation) for _, relation in stage.dependents]
         here = known.extended([symbol for symbol, _ in stage.dependents], relations)
         f, g = -here.derivative(stage.balance), -here.derivative(stage.condition) / stage.weight
         # the first guess of y' matters only where redundant constraints leave a choice
-        y0 = None if step.saddle.regular else known.derivative(stage.multiplier_guess)
-        x_, y_ = step.saddle.solve(stage, step.penalty, f, g, y0)
+        y0 = None if chain.saddle.regular else known.derivative(stage.multiplier_guess)
+        x_, y_ = chain.saddle.solve(stage, f, g, y0)
         known = known.extended([stage.unknown, stage.multiplier], [x_, y_])
         # now that x' is known, so are the dependents'
         relations = [known.derivative(relation) for _, relation in stage.dependents]
         known = known.extended([symbol for symbol, _ in stage.dependents], relations)
-    result = ca.densify(ca.vertcat(*[known.derivative(block) for block in step.next_state]))
-    inputs = [step.packed, seeds, step.work, *step.settings]
-    return ca.Function("tangent", inputs, ca.cse(step.resolved([result])))
+    result = ca.vertcat(*[known.derivative(block) for block in chain.result])
+    return chain.function("tangent", [chain.packed, seeds, chain.work], [result])
 
 
 @dataclass(frozen=True)

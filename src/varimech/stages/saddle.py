@@ -44,6 +44,11 @@ class Linearised(Protocol):
         """Whether H is symmetric."""
         ...
 
+    @property
+    def penalty(self) -> SX:
+        """α."""
+        ...
+
 
 @dataclass(frozen=True)
 class Saddle:
@@ -56,12 +61,10 @@ class Saddle:
         """κ."""
         return 1e12 if self.regular else 1e7
 
-    def solve(
-        self, stage: Linearised, penalty: SX, f: SX, g: SX, y: SX | None = None, *, passes: int | None = None
-    ) -> tuple[SX, SX]:
+    def solve(self, stage: Linearised, f: SX, g: SX, y: SX | None = None, *, passes: int | None = None) -> tuple[SX, SX]:
         """x and y for any number of columns, from a first y (zero if not given)."""
         H, J = stage.tangent, stage.condition_jacobian
-        correct = self._corrector(H, J, penalty, stage.symmetric)
+        correct = self._corrector(H, J, stage.penalty, stage.symmetric)
         r, s = (f if y is None else f - J.T @ y), g
         x_total, y_total = SX.zeros(H.shape[1], f.shape[1]), (SX.zeros(g.shape) if y is None else y)
         wanted = passes or (1 if self.regular else 2)
@@ -71,6 +74,13 @@ class Saddle:
             if k + 1 < wanted:
                 r, s = r - H @ δx - J.T @ δy, s - J @ δx
         return x_total, y_total
+
+    def penalty(self, J: SX, masses: SX) -> SX:
+        """α: for each row of J the mass it works against (harmonic, over the masses of the unknowns), times κ."""
+        if J.shape[0] == 0:
+            return SX(0, 1)
+        mobility = ca.power(J, 2) @ (1 / ca.fmax(masses, 1e-6 * ca.norm_inf(masses)))
+        return ca.densify(self.penalty_factor / ca.fmax(mobility, 1e-6 * ca.norm_inf(mobility)))
 
     def _corrector(self, H: SX, J: SX, α: SX, symmetric: bool) -> _Corrector:
         n, m = H.shape[0], J.shape[0]

@@ -1,22 +1,22 @@
-"""A time step as a chain of stages, and the functions that carry it out.
+"""A chain of stages: how a time step, and the start of a run, are stated; and the functions that carry it out.
 
 Each stage has unknowns x with multipliers y and solves
 
     f(x, y; d, u) = 0,     g(x; d, u) = 0,
 
-where u is what is known before it (last state, parameters, time, earlier stages) and d are quantities that depend on x and u by simple
-relations (positions and velocities on accelerations, in an implicit scheme). With  J = ∂g/∂x / w  for a scalar weight w, multipliers
-enter as Jᵀ y. The linearisation is the saddle-point system
+where u is what is known before it (the state the chain starts from, parameters, time, earlier stages) and d are quantities that depend on x
+and u by simple relations (positions and velocities on accelerations, in an implicit scheme). With  J = ∂g/∂x / w  for a scalar weight w,
+multipliers enter f as Jᵀ y. The linearisation is the saddle-point system
 
     ⎡ H  Jᵀ ⎤ ⎡ Δx ⎤     ⎡ f   ⎤
     ⎣ J  0  ⎦ ⎣ Δy ⎦ = − ⎣ g/w ⎦,     H = ∂f/∂x,
 
-solved by augmented Lagrangian iterations (`saddle`). From the same statement come the step, its derivative and its adjoint.
+solved by augmented Lagrangian iterations (`saddle`). From the same statement come the solution, its derivative and its adjoint.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import casadi as ca
@@ -39,11 +39,15 @@ class Stage:
     condition: SX
     guess: SX
     multiplier_guess: SX
-    symmetric: bool
-    weight: SX
+    penalty: SX
+    """α, one factor for each condition; see `saddle`."""
+    symmetric: bool = True
+    weight: SX = field(default_factory=lambda: SX(1))
     dependents: tuple[tuple[SX, SX], ...] = ()
     """Pairs (symbol, expression in x and u)."""
     noise: SX | None = None
+    metric: SX | None = None
+    """Given where conditions alone determine x, and f is only Jᵀ y: the metric in which corrections are smallest."""
 
     def derivative(self, expression: SX) -> SX:
         """Total derivative with respect to the unknowns, through the dependents."""
@@ -55,7 +59,7 @@ class Stage:
     @cached_property
     def tangent(self) -> SX:
         """H."""
-        return self.derivative(self.balance)
+        return self.derivative(self.balance) if self.metric is None else self.metric
 
     @cached_property
     def condition_jacobian(self) -> SX:
@@ -64,37 +68,32 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Step:
-    """One time step: symbols it depends on, its stages, and the state it ends with.
+class Chain:
+    """Stages in order: the first is nonlinear and iterated, all others are linear; and what they lead to.
 
-    The first stage is nonlinear and iterated; all others are linear. `residuals` are the largest constraint violations of the new
-    state at position, velocity and acceleration level.
+    `residuals` are the largest constraint violations of the result, at position, velocity and acceleration level.
     """
 
+    name: str
     state: tuple[SX, ...]
-    """Blocks of the last state."""
-    parameters: SX
-    time: SX
-    """At the end of the step."""
-    size: SX
-    """h."""
-    penalty: SX
-    """One factor for each constraint, of the size of a mass."""
+    """Blocks of what it starts from."""
+    settings: tuple[SX, ...]
+    """Further arguments of all its functions, ending with the parameters and the time."""
     stages: tuple[Stage, ...]
-    next_state: tuple[SX, ...]
-    """The same blocks at the end of the step."""
+    result: tuple[SX, ...]
+    """Blocks of the state it leads to."""
     residuals: SX
     saddle: Saddle
     """How the linear systems of the stages are solved."""
 
     @property
-    def settings(self) -> list[SX]:
-        """Arguments that all functions end with."""
-        return [self.size, self.penalty, self.parameters, self.time]
+    def parameters(self) -> SX:
+        """ρ."""
+        return self.settings[-2]
 
     @cached_property
     def packed(self) -> SX:
-        """The last state as one vector."""
+        """What it starts from, as one vector."""
         return ca.vertcat(*self.state)
 
     @cached_property
@@ -110,28 +109,31 @@ class Step:
                 expressions = ca.substitute(expressions, list(symbols), list(relations))
         return expressions
 
+    def function(self, name: str, inputs: list[SX], outputs: list[SX]) -> ca.Function:
+        """A function of this chain, in few operations."""
+        outputs = ca.cse([ca.densify(x) for x in self.resolved(outputs)])
+        return ca.Function(f"{self.name}_{name}", [*inputs, *self.settings], outputs)
+
     @cached_property
     def predict(self) -> ca.Function:
-        """(state, h, α, ρ, t) → x, y: a first guess for the iterated stage."""
+        """(state, settings…) → x, y: a first guess for the iterated stage."""
         first = self.stages[0]
-        return ca.Function("predict", [self.packed, *self.settings], [first.guess, first.multiplier_guess])
+        return self.function("predict", [self.packed], [first.guess, first.multiplier_guess])
 
     @cached_property
     def iterate(self) -> ca.Function:
-        """(state, x, y, h, α, ρ, t) → x, y, r: one Newton correction; converged where r ≤ 1."""
+        """(state, x, y, settings…) → x, y, r: one Newton correction; converged where r ≤ 1."""
         s = self.stages[0]
         assert s.noise is not None
-        Δx, Δy = self.saddle.solve(s, self.penalty, -s.balance, -s.condition / s.weight, passes=1)
+        Δx, Δy = self.saddle.solve(s, -s.balance, -s.condition / s.weight, passes=1)
         x = s.unknown + Δx
         allowed = NEWTON_TOLERANCE * ca.norm_inf(x) + s.noise
-        outputs = self.resolved([x, s.multiplier + Δy, ca.norm_inf(Δx) / allowed])
-        return _function("iterate", [self.packed, s.unknown, s.multiplier, *self.settings], outputs)
+        return self.function("iterate", [self.packed, s.unknown, s.multiplier], [x, s.multiplier + Δy, ca.norm_inf(Δx) / allowed])
 
     @cached_property
     def finish(self) -> ca.Function:
-        """(state, x, y, h, α, ρ, t) → next state, work, residuals: the linear stages."""
+        """(state, x, y, settings…) → result, work, residuals: the linear stages."""
         first = self.stages[0]
-        inputs = [self.packed, first.unknown, first.multiplier, *self.settings]
         symbols: list[SX] = []
         values: list[SX] = []
         for stage in self.stages[1:]:
@@ -140,17 +142,13 @@ class Step:
                 x, y = ca.substitute([x, y], symbols, values)
             symbols += [stage.unknown, stage.multiplier]
             values += [x, y]
-        outputs = [ca.vertcat(*self.next_state), self.work, self.residuals]
+        outputs = [ca.vertcat(*self.result), self.work, self.residuals]
         outputs = ca.substitute(outputs, symbols, values) if symbols else outputs
-        return _function("finish", inputs, self.resolved(outputs))
+        return self.function("finish", [self.packed, first.unknown, first.multiplier], outputs)
 
     def _solve_linear(self, stage: Stage) -> tuple[SX, SX]:
         """Unknowns of a linear stage, as corrections of its guess."""
         symbols, guess = [stage.unknown, stage.multiplier], [stage.guess, stage.multiplier_guess]
         f, g = ca.substitute([stage.balance, stage.condition], symbols, guess)
-        Δx, Δy = self.saddle.solve(stage, self.penalty, -f, -g / stage.weight)
+        Δx, Δy = self.saddle.solve(stage, -f, -g / stage.weight)
         return stage.guess + Δx, stage.multiplier_guess + Δy
-
-
-def _function(name: str, inputs: list[SX], outputs: list[SX]) -> ca.Function:
-    return ca.Function(name, inputs, ca.cse([ca.densify(x) for x in outputs]))
