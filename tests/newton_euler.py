@@ -23,7 +23,9 @@ def integrate(rates: Callable[[float, Array], Array], start: Sequence[float] | A
     return np.asarray(found.y.T)
 
 
-def second_order(acceleration: Callable[[float, Array, Array], Array], q: Sequence[float], u: Sequence[float], times: Array) -> Array:
+def second_order(
+    acceleration: Callable[[float, Array, Array], Array], q: Sequence[float], u: Sequence[float], times: Array
+) -> Array:
     """Solution (q, q̇) of q̈ = acceleration(t, q, q̇), (time, 2n)."""
     n = len(q)
     return integrate(lambda t, y: np.concatenate([y[n:], acceleration(t, y[:n], y[n:])]), [*q, *u], times)
@@ -197,3 +199,16 @@ def normals_of(axis: Array) -> Array:
     a = unit(axis)
     n = unit(np.cross(a, np.eye(3)[np.argmin(np.abs(a))]))
     return np.array([n, np.cross(a, n)])
+
+
+def check_order_two(measured: Callable[[float], Array], exact: Array, h: float, *, error: float, limit: float) -> None:
+    """`measured(h)` has the error C h² + O(h⁴) of the trapezoidal rule.
+
+    At h it is below `error`, halving h quarters it, and (4 x_{h/2} − x_h) / 3, free of C h², is exact to `limit`.
+    """
+    coarse, fine = measured(h), measured(h / 2)
+    e1, e2 = np.abs(coarse - exact).max(), np.abs(fine - exact).max()
+    extrapolated = np.abs((4 * fine - coarse) / 3 - exact).max()
+    assert e1 < error, f"error {e1:.2e} at h = {h:g}"
+    assert 3.9 < e1 / e2 < 4.1, f"errors {e1:.2e} and {e2:.2e}: not of order two"
+    assert extrapolated < limit, f"extrapolated error {extrapolated:.2e}"

@@ -88,7 +88,7 @@ class Solver:
         """The start and the time step, in symbols, for constraints that are independent or not."""
         if regular not in self._chains:
             e, saddle = self.equations, Saddle(regular)
-            self._chains[regular] = (start_chain(e, self.start.start, saddle), ali3p_step(e, self.scheme, saddle))
+            self._chains[regular] = (start_chain(e, self.start.start, regular=regular), ali3p_step(e, self.scheme, saddle))
         return self._chains[regular]
 
     def runner(self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool = True) -> Runner:

@@ -21,9 +21,9 @@ ROUNDING = 1e-14
 """Relative error with which positions are known."""
 
 
-def start_chain(equations: Equations, start: Start, saddle: Saddle) -> Chain:
+def start_chain(equations: Equations, start: Start, *, regular: bool) -> Chain:
     """(q near the start; ρ, t) → consistent q, q̇, q̈, λ at t = 0."""
-    e = equations
+    e, saddle = equations, Saddle(regular, passes=2)  # it runs once, so that given values are met to the last digit
     n = e.q.numel()
     guess = SX.sym("guess", n)
     at_start = [b.residuals if b.at_start is None else b.at_start for b in e.blocks]

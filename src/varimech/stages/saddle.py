@@ -55,6 +55,8 @@ class Saddle:
     """The way to solve; see the module."""
 
     regular: bool
+    passes: int | None = None
+    """In a linear solve; one if regular, else two, if not given."""
 
     @property
     def penalty_factor(self) -> float:
@@ -67,7 +69,7 @@ class Saddle:
         correct = self._corrector(H, J, stage.penalty, stage.symmetric)
         r, s = (f if y is None else f - J.T @ y), g
         x_total, y_total = SX.zeros(H.shape[1], f.shape[1]), (SX.zeros(g.shape) if y is None else y)
-        wanted = passes or (1 if self.regular else 2)
+        wanted = passes or self.passes or (1 if self.regular else 2)
         for k in range(wanted):
             δx, δy = correct(r, s)
             x_total, y_total = x_total + δx, y_total + δy
