@@ -694,3 +694,21 @@ def test_integrator_of_the_references() -> None:
     t = np.linspace(0, 20 * np.pi, 7)
     found = integrate(lambda _, y: np.array([y[1], -y[0]]), [1.0, 0.0], t)
     np.testing.assert_allclose(found[:, 0], np.cos(t), atol=1e-8)
+
+
+def test_a_torsional_spring_wound_past_half_a_turn_stops_the_run() -> None:
+    """ω₀ = 12 rad/s, k = 2, I = 0.5: the amplitude would be 6 rad; π is passed at t = asin(π/6)/2 = 0.2755 s."""
+    m = rotor(2, speed=12.0)
+    m.torsional_spring("s", "J", stiffness=2.0)
+    with pytest.raises(vm.SimulationError, match="torsional spring 's' is wound by more than half a turn") as caught:
+        m.simulate(1.0, step=1e-3)
+    assert caught.value.time == pytest.approx(np.arcsin(np.pi / 6) / 2, abs=2e-3)
+
+
+def test_a_rest_angle_beyond_half_a_turn_is_refused() -> None:
+    with pytest.raises(vm.ModelError, match=r"torsional spring 's': rest_angle = 12.5664 must lie between −π and π"):
+        rotor(2).torsional_spring("s", "J", stiffness=2.0, rest_angle=4 * np.pi)
+
+
+def test_angles_begin_where_the_start_puts_them() -> None:
+    assert float(rotor(2, at=3.9).simulate(0.01, step=1e-3).angle("J")[0]) == pytest.approx(3.9)

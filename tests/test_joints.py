@@ -1198,3 +1198,10 @@ def test_free_body_is_an_euler_top() -> None:
     assert np.abs((4 * tips[1] - tips[0]) / 3 - exact).max() < 1e-8
     assert (np.array(drifts[0]) < 1e-5).all()
     assert (np.array(drifts[1]) < np.array(drifts[0]) / 3).all()
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if "moving" in c.note], ids=lambda c: c.name)
+def test_a_sliding_point_takes_no_torque(case: Case) -> None:
+    """Also with the ground as second body, the torque is about the point that slides."""
+    τ = case.run(STEP).reaction_torque(next(iter(case.mechanism.joints))).to_numpy()
+    assert np.abs(τ).max() < 1e-9

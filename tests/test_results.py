@@ -505,7 +505,6 @@ def test_a_run_can_be_saved_after_the_model_has_grown(plain: vm.Run, tmp_path: P
             one.position("end")
 
 
-@pytest.mark.xfail(reason="a frozen model shares its bodies, and so their points, with the model that grows", strict=True)
 def test_a_run_keeps_its_points_when_the_model_gets_more(plain: vm.Run, tmp_path: Path) -> None:
     m = driven_rod()
     run = m.simulate(0.1, step=STEP)

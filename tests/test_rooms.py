@@ -9,7 +9,7 @@ import varimech
 
 SOURCE = Path(varimech.__file__).parent
 ROOMS = [
-    ("errors", "symbols", "progress"),
+    ("errors", "symbols", "progress", "angles"),
     ("elimination",),
     ("stages",),
     ("model",),

@@ -1,4 +1,4 @@
-"""Why a step failed: the step is tried once more, watched, and the force, driver or constraint to look at is named."""
+"""Why a run failed: the step is tried once more, watched, and the force, driver or constraint to look at is named."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from .backends.program import Inputs, StepFailure
+from .angles import unwrapped
+from .backends.program import Inputs, StepFailure, Trajectory
 from .coordinates.equations import Equations
 from .errors import SimulationError
+from .model.forces import Spring
+from .model.measures import Turn
 from .stages.chain import Chain
 from .symbols import SX
 
@@ -21,10 +24,10 @@ def explained(failure: StepFailure, inputs: Inputs, equations: Equations, step: 
     when = f"{equations.model.name!r}: step {failure.step}, t = {failure.time:.6g} s, h = {inputs.step:g} s"
     if failure.finite:
         worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
-        text = (
-            f"{when}: no convergence in {inputs.max_iterations} iterations; worst constraint {worst!r}, residual {residual:.3g}. "
-            "Try a smaller step; a mechanism near a singular position may need a much smaller one"
-        )
+        remedy = "try a smaller step"
+        if _nearly_dependent(equations, q, inputs.parameters, failure.time):
+            remedy = "the mechanism is near a singular position (its constraints nearly depend on each other); another step may pass it"
+        text = f"{when}: no convergence in {inputs.max_iterations} iterations; worst constraint {worst!r}, residual {residual:.3g}; {remedy}"
     else:
         worst, residual = _not_finite(equations, q, v, inputs.parameters, failure.time), math.nan
         text = f"{when}: a value became not finite (NaN or infinite); look at {worst!r}. Try a smaller step if the motion blew up"
@@ -57,6 +60,34 @@ def _not_finite(e: Equations, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, t: f
         if not all(np.isfinite(np.array(ca.DM(value).nonzeros())).all() for value in values):
             return name
     return "the motion as a whole"
+
+
+def check_springs(e: Equations, trajectory: Trajectory, ρ: np.ndarray) -> None:
+    """A torsional spring knows its angle within half a turn of its rest only; a run that winds it further is wrong."""
+    state = ca.vertcat(e.q, e.v, e.a, e.λ)
+    for name, spring in e.model.forces.items():
+        if not isinstance(spring, Spring) or not isinstance(spring.measure, Turn) or spring.stiffness.is_zero():
+            continue
+        measured = [spring.measure.difference(e.frames, spring.rest), spring.measure.rate(e.frames)]
+        function = ca.Function("twist", [state, e.ρ, e.t], measured)
+        twist, rate = (np.array(x).T for x in function(trajectory.states.T, ρ, trajectory.time[None, :]))
+        wound = np.abs(unwrapped(twist, rate, trajectory.time)[:, 0]) > np.pi
+        if wound.any():
+            row = int(np.argmax(wound))
+            raise SimulationError(
+                f"{e.model.name!r}: torsional spring {name!r} is wound by more than half a turn at t = {trajectory.time[row]:g} s; "
+                "it knows its angle only within half a turn of rest_angle: use a custom torque, or several springs in series",
+                time=float(trajectory.time[row]),
+                step=row,
+                residual=math.nan,
+                worst=name,
+            )
+
+
+def _nearly_dependent(e: Equations, q: np.ndarray, ρ: np.ndarray, t: float) -> bool:
+    Φ_q = np.array(ca.Function("jacobian", [e.q, e.ρ, e.t], [ca.densify(ca.jacobian(e.constraints, e.q))])(q, ρ, t))
+    strengths = np.linalg.svd(Φ_q, compute_uv=False) if Φ_q.size else np.ones(1)
+    return bool(strengths[-1] < 1e-2 * strengths[0])
 
 
 def _worst_constraint(e: Equations, q: np.ndarray, ρ: np.ndarray, t: float) -> tuple[str, float]:

@@ -15,7 +15,7 @@ from .backends.runner import Runner
 from .coordinates.natural import natural_equations
 from .coordinates.start import StartSolver
 from .coordinates.start_chain import start_chain
-from .diagnosis import explained
+from .diagnosis import check_springs, explained
 from .errors import ModelError, SimulationError, unknown_name
 from .formulations.ali3p import ali3p_step, penalty_function
 from .integrators.newmark import TRAPEZOIDAL, Newmark
@@ -163,7 +163,8 @@ class Solver:
                 trajectory = runner.run(inputs, backend, tell)
         except StepFailure as failure:
             raise explained(failure, inputs, self.equations, self.chains(regular=regular)[1]) from None
-        _check_finite(trajectory, list(objectives), self.model.name)
+        _check_finite(trajectory, list(objectives), self.model.name, span.step)
+        check_springs(self.equations, trajectory, inputs.parameters)
         return trajectory, time.perf_counter() - began
 
 
@@ -172,7 +173,7 @@ def _functions(chain: Chain, indices: list[int] | None, *, state_varies: bool) -
     return ChainFunctions(chain.predict, chain.iterate, chain.finish, tangent)
 
 
-def _check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str) -> None:
+def _check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str, step: float) -> None:
     """The motion is finite where a run comes to its end; objectives are functions of their own."""
     for what, values in (("value", trajectory.objectives), ("derivative", trajectory.gradients)):
         if values is not None and not np.isfinite(values).all():
@@ -182,7 +183,7 @@ def _check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str)
                 f"{mechanism!r}: the {what} of objective {name!r} is not finite from t = {t:g} s on (NaN or infinite); "
                 "look for a root, logarithm or quotient that meets zero there",
                 time=t,
-                step=round(t / max(trajectory.time[-1], 1e-300) * (trajectory.time.size - 1)),
+                step=round(t / step),
                 residual=math.nan,
                 worst=name,
             )

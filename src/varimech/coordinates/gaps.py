@@ -40,16 +40,17 @@ def describe_gaps(equations: Equations, start: Start, poses: Mapping[Body, Pose]
     model = equations.model
     problem = _Problem(model, start, poses, ρ)
     x = problem.closest(set(model.joints), problem.beginnings())
-    open_joints = {name: gap for name, gap in problem.gaps(x).items() if name in model.joints}
+    gaps = problem.gaps(x)
+    open_joints = {name: gaps[name] for name in model.joints}
     worst = max(open_joints, key=lambda name: open_joints[name], default=None)
     cannot = f"mechanism {model.name!r} cannot be assembled:"
     if worst is None or open_joints[worst] < 1e-9:
-        gaps = problem.gaps(x)
         missed = max(gaps, key=lambda name: gaps[name])
         return AssemblyError(f"{cannot} {missed} is missed by {gaps[missed]:.3g}", gaps)
     # with everything else nearly closed, that joint shows the whole misfit of its loop
-    gaps = problem.gaps(problem.closest({worst}, [x]))
-    size = f"{gaps[worst]:.3g} {problem.unit(worst)}"
+    x = problem.closest({worst}, [x])
+    gaps = problem.gaps(x)
+    size = f"{gaps[worst]:.3g} {problem.unit(worst, x)}"
     loop = _loop(model, model.joints[worst])
     remedy = "check lengths, ground points and start values, or give start(near=…) a better guess"
     if not loop:
@@ -93,15 +94,17 @@ class _Problem:
         return np.asarray(min(found, key=lambda outcome: outcome.cost).x)
 
     def gaps(self, x: np.ndarray) -> dict[str, float]:
-        """What each joint, driver and start value misses: metres where something is apart, else radians."""
-        apart = {name: self.lengths[name] if self.unit(name) == "m" else self.angles[name] for name in self.lengths}
-        named = apart | self.given
-        values = self._function([ca.norm_2(r) for r in named.values()]).call([x, self.ρ])
-        return {name: float(value) for name, value in zip(named, values, strict=True)}
+        """What each joint, driver and start value misses: the larger of the length and the angle by which it does."""
+        lengths, angles, given = (self._norms(part, x) for part in (self.lengths, self.angles, self.given))
+        return {name: max(lengths[name], angles[name]) for name in lengths} | given
 
-    def unit(self, joint: str) -> str:
+    def unit(self, joint: str, x: np.ndarray) -> str:
         """Unit of a joint's gap."""
-        return "m" if self.lengths[joint].numel() else "rad"
+        return "m" if self._norms(self.lengths, x)[joint] >= self._norms(self.angles, x)[joint] else "rad"
+
+    def _norms(self, rows: Mapping[str, SX], x: np.ndarray) -> dict[str, float]:
+        values = self._function([ca.norm_2(r) if r.numel() else SX(0) for r in rows.values()]).call([x, self.ρ])
+        return {name: float(value) for name, value in zip(rows, values, strict=True)}
 
     def _function(self, outputs: list[SX]) -> ca.Function:
         return ca.Function("gaps", [self.x, self.model.numbers.vector], outputs)

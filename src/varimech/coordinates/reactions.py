@@ -48,13 +48,12 @@ class BodyReactions:
         return wrench[: self._model.dimension]
 
     def torque(self, joint: str) -> SX:
-        """Torque on the second body about the joint's point (N·m)."""
+        """Torque on the second body about the joint's second point (N·m)."""
         wrench, data = self._wrench(joint), self._model.joints[joint].data
         force, torque = wrench[: self._model.dimension], wrench[self._model.dimension :]
-        frame, point = self._frames[data.second.body], data.second
-        if data.second.body.is_ground:
-            frame, point = self._frames[data.first.body], data.first
-        arm = frame.position(point.local) - frame.origin
+        # the wrench is taken at the origin of the body that moves
+        body = data.first.body if data.second.body.is_ground else data.second.body
+        arm = self._frames[data.second.body].position(data.second.local) - self._frames[body].origin
         if self._model.dimension == 2:
             return torque - (arm[0] * force[1] - arm[1] * force[0])
         return torque - ca.cross(arm, force)

@@ -20,8 +20,8 @@ from ..symbols import SX
 class Newmark:
     """Newmark's scheme with its two constants; β = (γ + ½)²/4 if not given.
 
-    >>> Newmark(gamma=0.6).beta
-    0.3025
+    >>> Newmark(gamma=1.0).beta
+    0.5625
     """
 
     gamma: float = 0.5

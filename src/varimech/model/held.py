@@ -86,12 +86,9 @@ class StartReader:
         positions: dict[Point, SX] = {}
         for name, value in near.items():
             label = f"start: near {name!r}"
-            if name not in parts.bodies and not any(
-                name in (p.name, p.label) for b in parts.bodies.values() for p in b.points.values()
-            ):
-                raise unknown_name(
-                    "body or point", name, [*parts.bodies, *(p.label for b in parts.bodies.values() for p in b.points.values())]
-                )
+            known = {*parts.bodies, *(p.name for p in parts.all_points), *(p.label for p in parts.all_points)}
+            if name not in known:
+                raise unknown_name("body or point", name, known)
             if name in parts.bodies:
                 rotations[parts.bodies[name]] = rotation_of(parts.numbers, value, parts.dimension, label)
             else:

@@ -213,7 +213,8 @@ class Model(Parts):
         """A hinge: two points coincide and, in space, share an axis.
 
         `revolute("A")` alone joins the two bodies that have a point called "A". In space `axis` is given in the first body's frame;
-        `axis_on_second` in the second's (the same components if not given). The reaction is the force on the second body.
+        `axis_on_second` in the second's (the same components if not given; the angle is then zero where the bodies are aligned). The reaction
+        is the force on the second body.
         """
         return self._joint("revolute", name, first, second, axis, axis_on_second)
 
@@ -305,12 +306,16 @@ class Model(Parts):
         """A linear damper (N·s/m) between two points."""
         return self._spring("damper", name, self.find_span(first, second, repr(name)), 0.0, 0.0, damping)
 
+    @_change
     def torsional_spring(
         self, name: str, turn: Joint | Body | str, *, stiffness: Number, rest_angle: Number = 0.0, damping: Number = 0.0
     ) -> Spring:
-        """A spring (N·m/rad), and optionally a damper (N·m·s/rad), on the angle of a joint or of a planar body."""
-        measure = self.find_turn(turn)
-        return self._spring("torsional spring", name, measure, stiffness, rest_angle, damping)
+        """A spring (N·m/rad), and optionally a damper (N·m·s/rad), on the angle of a joint or of a planar body.
+
+        It knows its angle within half a turn of `rest_angle` (rad, between −π and π); a run that winds it further is stopped.
+        """
+        rest = self.numbers.scalar(rest_angle, f"torsional spring {name!r}: rest_angle", "half turn")
+        return self._spring("torsional spring", name, self.find_turn(turn), stiffness, rest, damping)
 
     def torsional_damper(self, name: str, turn: Joint | Body | str, *, damping: Number) -> Spring:
         """A damper (N·m·s/rad) on the angle of a joint or of a planar body."""
@@ -391,7 +396,7 @@ class Model(Parts):
             displacement: of joints that slide, m.
             distance: between two named points, m: {("1", "B"): 2.0}.
             position: of points, m; None leaves a component open: {"P": (0.5, None)}.
-            orientation: of spatial bodies, a 3×3 matrix (see `varimech.rotation`).
+            orientation: of spatial bodies, a 3×3 matrix (see `varimech.rotation`); its speed is the angular velocity in global components.
             speed: rate of any of the above by the same key (rad/s, m/s); zero if not given. A vector for positions and orientations; the pair
                 (rate of angle, rate of displacement) for a joint of which both are given.
             near: rough angles (planar) or orientations (spatial) of bodies, or positions of points, that choose between two ways to assemble.

@@ -47,6 +47,7 @@ RULES = {
     "rotation": (_rotation, "is not a rotation matrix (orthonormal, right-handed); see varimech.rotation"),
     "positive": (_positive, "must be positive"),
     "non-negative": (_non_negative, "must not be negative"),
+    "half turn": (lambda x: bool((np.abs(x) <= np.pi).all()), "must lie between −π and π"),
     "inertia": (
         _physical,
         "is an inertia that no body can have (it must be symmetric, each principal moment non-negative and at most the sum of the other two)",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 from ..errors import ModelError
@@ -23,7 +24,7 @@ class Tolerance:
 
     def __post_init__(self) -> None:
         for label, value in (("width", self.width), ("sigmas", self.sigmas)):
-            if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0):
+            if not (_is_number(value) and math.isfinite(value) and value > 0):
                 raise ModelError(f"tolerance: {label} = {value!r} must be a positive finite number")
 
     @property
@@ -127,9 +128,13 @@ class Parameter:
         return abs(self.symbol)
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def _finite(name: str, value: Any) -> float:
     try:
-        number = float(value)
+        number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, RuntimeError, NotImplementedError):
         raise ModelError(f"parameter {name!r}: value {value!r} is not a number") from None
     if not math.isfinite(number):
@@ -145,7 +150,7 @@ def _checked_bounds(name: str, bounds: tuple[float | None, float | None] | None)
     except (TypeError, ValueError):
         raise ModelError(f"parameter {name!r}: bounds = {bounds!r} must be a pair (lower, upper)") from None
     for bound in (lower, upper):
-        if bound is not None and (not isinstance(bound, (int, float)) or math.isnan(bound)):
+        if bound is not None and (not _is_number(bound) or math.isnan(bound)):
             raise ModelError(f"parameter {name!r}: bounds = {bounds!r} must be numbers, or None where open")
     if lower is not None and upper is not None and not lower < upper:
         raise ModelError(f"parameter {name!r}: bounds ({lower}, {upper}) leave no room; give lower < upper")

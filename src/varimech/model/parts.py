@@ -43,6 +43,8 @@ class Parts:
         self.revision = 0
         """Counts changes, so that what was derived from an older state of the model is not used again."""
         self._places: tuple[int, dict[Point, Point]] = (-1, {})
+        self._points: dict[Body, dict[str, Point]] | None = None
+        """Points as they were when these parts were frozen."""
 
     def frozen(self) -> Parts:
         """These parts as they are now: what is derived from them stays true when the model grows."""
@@ -51,7 +53,17 @@ class Parts:
         for name in ("bodies", "joints", "forces", "drivers"):
             setattr(kept, name, dict(getattr(self, name)))
         kept.numbers = self.numbers.frozen()
+        kept._points = {body: dict(body.points) for body in self.bodies.values()}
         return kept
+
+    def points_of(self, body: Body) -> dict[str, Point]:
+        """Points of a body by name."""
+        return body.points if self._points is None else self._points[body]
+
+    @property
+    def all_points(self) -> list[Point]:
+        """All points of all bodies."""
+        return [p for b in self.bodies.values() for p in self.points_of(b).values()]
 
     @property
     def moving_bodies(self) -> list[Body]:
@@ -74,11 +86,13 @@ class Parts:
             return point
         body, dot, name = str(point).rpartition(".")
         if dot and body in self.bodies:
-            return self.bodies[body].point(name)
-        found = [b.points[point] for b in self.bodies.values() if point in b.points]
+            points = self.points_of(self.bodies[body])
+            if name not in points:
+                raise unknown_name(f"point of body {body!r}", name, points)
+            return points[name]
+        found = [self.points_of(b)[point] for b in self.bodies.values() if point in self.points_of(b)]
         if not found:
-            points = [p for b in self.bodies.values() for p in b.points.values()]
-            raise unknown_name("point", point, {p.label for p in points} | {p.name for p in points})
+            raise unknown_name("point", point, {p.label for p in self.all_points} | {p.name for p in self.all_points})
         if len(found) > 1 and not self.joined(found):
             options = ", ".join(repr(p.label) for p in found)
             raise ModelError(f"point {point!r} is not one place: {options}; write the full name")

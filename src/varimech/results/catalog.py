@@ -60,7 +60,7 @@ def names_of(equations: Equations) -> dict[str, list[str]]:
     planar = m.dimension == 2
     turning = [j.name for j in m.joints.values() if j.turn is not None]
     return {
-        "point": [p.label for b in m.bodies.values() for p in b.points.values()],
+        "point": [p.label for p in m.all_points],
         "turn": ([b.name for b in m.moving_bodies] if planar else []) + turning,
         "slide": [j.name for j in m.joints.values() if j.slide is not None],
         "body": [b.name for b in m.moving_bodies],
@@ -74,7 +74,7 @@ def names_of(equations: Equations) -> dict[str, list[str]]:
 def point_aliases(model: Parts) -> dict[str, str]:
     """Short names of points that mean one place → the full name of one of them."""
     found = {}
-    for name in {p.name for b in model.bodies.values() for p in b.points.values()} - {"com"}:
+    for name in {p.name for p in model.all_points} - {"com"}:
         try:
             found[name] = model.find_point(name).label
         except ModelError:
@@ -84,10 +84,10 @@ def point_aliases(model: Parts) -> dict[str, str]:
 
 def drawing_plan(model: Parts) -> dict[str, Any]:
     """What a drawing shows, by names of points: bodies, springs, labels, and which points are fixed."""
-    shapes = [("body", b.name, [b.points[p].label for p in b.spine]) for b in model.moving_bodies if len(b.spine) > 1]
+    shapes = [("body", b.name, [model.points_of(b)[p].label for p in b.spine]) for b in model.moving_bodies if len(b.spine) > 1]
     springs = [f for f in model.forces.values() if isinstance(f, Spring) and isinstance(f.measure, Span)]
     shapes += [
         ("spring", f.name, [f.measure.first.label, f.measure.second.label]) for f in springs if isinstance(f.measure, Span)
     ]
     labels = {label: name for name, label in point_aliases(model).items()}
-    return {"shapes": shapes, "labels": labels, "fixed": [p.label for p in model.ground.points.values()]}
+    return {"shapes": shapes, "labels": labels, "fixed": [p.label for p in model.points_of(model.ground).values()]}

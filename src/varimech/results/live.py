@@ -9,6 +9,8 @@ import numpy as np
 
 from ..backends.program import Trajectory
 from ..coordinates.equations import Equations
+from ..model.measures import Turn
+from ..model.start import HeldMeasure
 from ..sensitivity.direct import parameter_seeds
 from ..symbols import SX
 
@@ -28,6 +30,14 @@ class LiveRun:
         """Names of those parameters."""
         names = list(self.equations.model.numbers.parameters)
         return [names[k] for k in self.indices]
+
+    def held_angle(self, name: str) -> float | None:
+        """The angle of a body or joint that the start gives, if it does."""
+        model = self.equations.model
+        for hold in model.start_conditions.holds if model.start_conditions else ():
+            if isinstance(hold, HeldMeasure) and isinstance(hold.measure, Turn) and hold.label == f"angle of {name!r}":
+                return float(model.numbers.evaluate(hold.at, self.parameters).item())
+        return None
 
     def evaluate(self, expression: SX) -> np.ndarray:
         """An expression of the state at all stored times: (time, component)."""

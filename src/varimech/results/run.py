@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..angles import unwrapped
 from ..errors import ModelError, unknown_name
 from ..model.state import State, as_column
 from ..symbols import SX
@@ -66,7 +67,7 @@ class Run:
         return self._measure("acceleration", point, wrt)
 
     def angle(self, name: str, *, wrt: Any = None) -> xr.DataArray:
-        """Angle of a planar body or of a joint (rad), without jumps."""
+        """Angle of a planar body or of a joint (rad), without jumps, from the value given at the start or else one in (−π, π]."""
         return self._measure("angle", name, wrt)
 
     def angular_velocity(self, name: str, *, wrt: Any = None) -> xr.DataArray:
@@ -167,8 +168,8 @@ class Run:
             raise ModelError('say what to plot, such as run.plot(position="2")')
         panels = []
         for kind, names in measures.items():
-            if kind not in MEASURES:
-                raise unknown_name("measure", kind, MEASURES)
+            if kind not in (known := [k for k, what in MEASURES.items() if not what.spatial_only]):
+                raise unknown_name("measure", kind, known)
             unit = MEASURES[kind].unit
             label = kind.replace("_", " ") if wrt is None else f"∂ {kind.replace('_', ' ')} / ∂ {wrt}"
             panel = Panel(f"{label} ({unit})" if wrt is None else label)
@@ -208,8 +209,10 @@ class Run:
         what = MEASURES[kind]
         if self._live is not None:
             e = self._live.equations
-            rate = None if what.rate is None else what.rate(e.state, name)
-            array = self._labelled(what.get(e.state, name), kind, what.dims, what.unit, wrt, rate=rate)
+            array = self._labelled(what.get(e.state, name), kind, what.dims, what.unit, wrt)
+            if what.rate is not None and wrt is None:
+                rates = self._live.evaluate(what.rate(e.state, name))
+                array = array.copy(data=unwrapped(array.to_numpy()[:, None], rates, self.time, self._live.held_angle(name))[:, 0])
             return array.assign_coords({what.of: e.model.find_point(name).label if what.of == "point" else name})
         key = kind if wrt is None else f"{kind}_wrt"
         label = self.info["aliases"].get(name, name) if what.of == "point" else name
@@ -220,9 +223,7 @@ class Run:
         found = self.dataset[key].sel({what.of: label})
         return found if chosen is None else found.sel(parameter=chosen)
 
-    def _labelled(
-        self, expression: SX, name: str, dims: tuple[str, ...], unit: str, wrt: Any, *, rate: SX | None = None
-    ) -> xr.DataArray:
+    def _labelled(self, expression: SX, name: str, dims: tuple[str, ...], unit: str, wrt: Any) -> xr.DataArray:
         import xarray as xr
 
         assert self._live is not None
@@ -231,7 +232,6 @@ class Run:
         coords |= {d: [*COMPONENTS[:n]] if n <= 3 else list(range(n)) for d, n in zip(dims, shape, strict=True)}
         if wrt is None:
             values = self._live.evaluate(expression)
-            values = values if rate is None else unwrapped(values, self._live.evaluate(rate), self.time)
             values = values.reshape(values.shape[0], *shape, order="F")
             return xr.DataArray(values, coords=coords, dims=["time", *dims], name=name, attrs={"units": unit})
         chosen = self._selected(wrt)
@@ -299,14 +299,6 @@ def load_run(path: str | Path) -> Run:
     if "varimech" not in dataset.attrs:
         raise ModelError(f"file {str(path)!r} is not a saved run: it has no 'varimech' attribute")
     return Run(None, json.loads(dataset.attrs["varimech"]), dataset)
-
-
-def unwrapped(angle: np.ndarray, rate: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """An angle known up to full turns, made continuous: of all turns, each change is the one nearest to what the rate predicts."""
-    predicted = (rate[1:] + rate[:-1]) / 2 * np.diff(time)[:, None]
-    surplus = np.diff(angle, axis=0) - predicted
-    surplus -= 2 * np.pi * np.round(surplus / (2 * np.pi))
-    return np.concatenate([angle[:1], angle[:1] + np.cumsum(predicted + surplus, axis=0)])
 
 
 def _shape(expression: SX, dims: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:
