@@ -21,7 +21,7 @@ from .formulations.ali3p import ali3p_step, penalty_function
 from .integrators.newmark import TRAPEZOIDAL, Newmark
 from .model.parts import Parts
 from .progress import progress_bar
-from .sensitivity.direct import tangent_function
+from .sensitivity.direct import tangent_of
 from .sensitivity.objective import Objective, objective_functions
 from .stages.chain import Chain
 from .stages.saddle import Saddle
@@ -169,8 +169,8 @@ class Solver:
 
 
 def _functions(chain: Chain, indices: list[int] | None, *, state_varies: bool) -> ChainFunctions:
-    tangent = None if indices is None else tangent_function(chain, indices, state_varies=state_varies)
-    return ChainFunctions(chain.predict, chain.iterate, chain.finish, tangent)
+    tangent = None if indices is None else tangent_of(chain, indices, state_varies=state_varies)
+    return ChainFunctions(chain.predict, chain.iterate, chain.finish(tangent))
 
 
 def _check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str, step: float) -> None:

@@ -1,9 +1,8 @@
 /* A run, the same text for every program; see program.py for what it does.
 
-   Before it stand the generated functions (start_… and step_predict, _iterate, _finish and, with VM_P > 0, _tangent; penalty; objectives and,
-   with VM_P > 0, objective_tangent) and these sizes: VM_X state, VM_M constraints, VM_U and VM_Y unknowns and multipliers of the largest
-   iterated stage, VM_W work of the longest chain, VM_O objectives, VM_P parameters of the gradient, VM_ARG, VM_RES, VM_IW, VM_RW working
-   storage of the generated functions. */
+   Before it stand the generated functions (start_… and step_predict, _iterate, _finish; penalty; objectives and, with VM_P > 0,
+   objective_tangent) and these sizes: VM_X state, VM_U and VM_Y unknowns and multipliers of the larger iterated stage, VM_O objectives,
+   VM_P parameters of the gradient, VM_ARG, VM_RES, VM_IW, VM_RW working storage of the generated functions. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 enum { VM_DONE = 0, VM_NO_CONVERGENCE = 1, VM_NOT_FINITE = 2, VM_NO_MEMORY = 3, VM_NO_START = 4 };
 
 typedef int (*vm_function)(const double **, double **, long long *, double *, int);
-typedef struct { vm_function predict, iterate, finish, tangent; } vm_chain;
+typedef struct { vm_function predict, iterate, finish; } vm_chain;
 
 typedef struct {
   const double *guess;                   /* for a start that is to be found; NULL where state and state_sensitivity are given */
@@ -35,7 +34,7 @@ typedef struct {
   const double **arg;
   double **res;
   long long *iw;
-  double *rw, *x, *y, *work, ratio, residuals[3];
+  double *rw, *x, *y, ratio, residuals[3];
 } vm_bench;
 
 static int vm_finite(const double *x, long long n) {
@@ -59,14 +58,15 @@ static long long vm_solve(vm_chain chain, vm_bench *b, long long max_iterations,
     ++k;
   } while (b->ratio > 1 && b->ratio <= 1e300 && k < max_iterations);
   if (!(b->ratio <= 1)) return 0;
-  b->arg[0] = state; b->arg[1] = b->x; b->arg[2] = b->y; memcpy(b->arg + 3, settings, bytes);
-  b->res[0] = result; b->res[1] = b->work; b->res[2] = b->residuals;
+  b->arg[0] = state; b->arg[1] = b->x; b->arg[2] = b->y;
+  b->res[0] = result; b->res[1] = b->residuals;
+#if VM_P > 0
+  b->arg[3] = S; memcpy(b->arg + 4, settings, bytes);
+  b->res[2] = S_result;
+#else
+  (void)S; (void)S_result; memcpy(b->arg + 3, settings, bytes);
+#endif
   chain.finish(b->arg, b->res, b->iw, b->rw, 0);
-  if (chain.tangent) {
-    b->arg[0] = state; b->arg[1] = S; b->arg[2] = b->work; memcpy(b->arg + 3, settings, bytes);
-    b->res[0] = S_result;
-    chain.tangent(b->arg, b->res, b->iw, b->rw, 0);
-  }
   return k;
 }
 
@@ -98,20 +98,15 @@ static void vm_keep_largest(double *largest, const double *values) {
 }
 
 VM_EXPORT int vm_carry_out(vm_run *r) {
-#if VM_P > 0
-  const vm_chain start = {start_predict, start_iterate, start_finish, start_tangent};
-  const vm_chain step = {step_predict, step_iterate, step_finish, step_tangent};
-#else
-  const vm_chain start = {start_predict, start_iterate, start_finish, 0};
-  const vm_chain step = {step_predict, step_iterate, step_finish, 0};
-#endif
+  const vm_chain start = {start_predict, start_iterate, start_finish};
+  const vm_chain step = {step_predict, step_iterate, step_finish};
   const double h = r->step;
   double time = (double)r->first * h;
   const double *const start_settings[] = {r->parameters, &time};
   const double *const step_settings[] = {&h, r->penalty, r->parameters, &time};
   int status = VM_DONE;
 
-  const size_t doubles = 2 * VM_X + 2 * VM_X * VM_P + VM_W + VM_U + VM_Y + 3 * VM_O * (1 + VM_P) + VM_RW;
+  const size_t doubles = 2 * VM_X + 2 * VM_X * VM_P + VM_U + VM_Y + 3 * VM_O * (1 + VM_P) + VM_RW;
   double *memory = malloc((doubles + 1) * sizeof(double));
   long long *iw = malloc((VM_IW + 1) * sizeof(long long));
   const double **arg = malloc(VM_ARG * sizeof(double *));
@@ -125,7 +120,7 @@ VM_EXPORT int vm_carry_out(vm_run *r) {
   double *S = p, *S_next = p + VM_X * VM_P; p += 2 * VM_X * VM_P;
   double *g = p, *g_old = p + VM_O, *w = p + 2 * VM_O; p += 3 * VM_O;
   double *g_ = p, *g_old_ = p + VM_O * VM_P, *w_ = p + 2 * VM_O * VM_P; p += 3 * VM_O * VM_P;
-  vm_bench bench = {arg, res, iw, p + VM_W + VM_U + VM_Y, p, p + VM_U, p + VM_U + VM_Y, 0, {0, 0, 0}};
+  vm_bench bench = {arg, res, iw, p + VM_U + VM_Y, p, p + VM_U, 0, {0, 0, 0}};
 
   if (r->guess && r->first == 0) {
     const long long k = vm_solve(start, &bench, r->max_iterations, r->guess, 0, start_settings, 2, state, S);

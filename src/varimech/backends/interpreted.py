@@ -110,15 +110,14 @@ class _ChainCalls:
         S_new: np.ndarray,
     ):
         x, y = np.zeros(chain.iterate.numel_out(0)), np.zeros(chain.iterate.numel_out(1))
-        work = np.zeros(chain.finish.numel_out(1))
-        self.ratio, self.residuals = np.zeros(1), np.zeros(chain.finish.numel_out(2))
+        self.ratio, self.residuals = np.zeros(1), np.zeros(3)
         self.predict = _bound(chain.predict, [state, *settings], [x, y])
         self.iterate = _bound(chain.iterate, [state, x, y, *settings], [x, y, self.ratio])
-        self.finish = _bound(chain.finish, [state, x, y, *settings], [result, work, self.residuals])
-        self.tangent: Callable[[], None] | None = None
-        if chain.tangent is not None:
-            seeds = S if S.size else np.zeros(chain.tangent.size_in(1), order="F")
-            self.tangent = _bound(chain.tangent, [state, seeds, work, *settings], [S_new])
+        arguments, results = [state, x, y], [result, self.residuals]
+        if chain.finish.n_out() == 3:
+            arguments.append(S if S.size else np.zeros(chain.finish.size_in(3), order="F"))
+            results.append(S_new)
+        self.finish = _bound(chain.finish, [*arguments, *settings], results)
 
     def solve(self, max_iterations: int) -> int | None:
         """Carry it out; returns the number of iterations, None if they did not converge."""
@@ -127,8 +126,6 @@ class _ChainCalls:
             self.iterate()
             if self.ratio[0] <= 1.0:
                 self.finish()
-                if self.tangent is not None:
-                    self.tangent()
                 return k
             if not np.isfinite(self.ratio[0]):
                 return None

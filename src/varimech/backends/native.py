@@ -90,7 +90,6 @@ class NativeProgram:
             "X": p.state_size,
             "U": max(c.iterate.numel_out(0) for c in chains),
             "Y": max(c.iterate.numel_out(1) for c in chains),
-            "W": max(c.finish.numel_out(1) for c in chains),
             "O": p.objective_count,
             "P": p.parameter_count or 0,
             "ARG": max(f.sz_arg() for f in functions),

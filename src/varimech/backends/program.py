@@ -5,7 +5,7 @@ What every backend carries out:
     state, state' ← start from a guess (or as given);  α ← penalty;
     for n = 1 … N:  state, state' ← step;  ψ ← ψ + h (g_{n−1} + g_n)/2;  ψ' likewise;  store every `stride`-th step,
 
-where a start and a step are chains:  x, y ← predict;  repeat x, y ← iterate until converged;  finish;  tangent.
+where a start and a step are chains:  x, y ← predict;  repeat x, y ← iterate until converged;  finish.
 """
 
 from __future__ import annotations
@@ -18,17 +18,11 @@ import numpy as np
 
 @dataclass(frozen=True)
 class ChainFunctions:
-    """Functions of a chain; see `Chain` and `tangent_function` for their arguments."""
+    """Functions of a chain; see `Chain` for their arguments."""
 
     predict: ca.Function
     iterate: ca.Function
     finish: ca.Function
-    tangent: ca.Function | None = None
-
-    @property
-    def functions(self) -> list[ca.Function]:
-        """All that it has."""
-        return [f for f in (self.predict, self.iterate, self.finish, self.tangent) if f is not None]
 
 
 @dataclass(frozen=True)
@@ -40,12 +34,14 @@ class Program:
     penalty: ca.Function
     objectives: ca.Function
     objective_tangent: ca.Function | None = None
+    """Given where derivatives are wanted; both `finish` then have a tangent."""
 
     @property
     def functions(self) -> list[ca.Function]:
         """All that it has."""
+        chains = [f for c in (self.start, self.step) for f in (c.predict, c.iterate, c.finish)]
         last = [] if self.objective_tangent is None else [self.objective_tangent]
-        return [*self.start.functions, *self.step.functions, self.penalty, self.objectives, *last]
+        return [*chains, self.penalty, self.objectives, *last]
 
     @property
     def state_size(self) -> int:
@@ -60,7 +56,7 @@ class Program:
     @property
     def parameter_count(self) -> int | None:
         """Number of parameters it differentiates for; None if it does not."""
-        return None if self.step.tangent is None else int(self.step.tangent.size2_out(0))
+        return None if self.objective_tangent is None else int(self.step.finish.size2_out(2))
 
 
 @dataclass(frozen=True)

@@ -263,7 +263,7 @@ class _Builder:
                         continue  # two bodies that share both vectors say the same
                     seen[key].append(value)
                     scale = ca.sqrt(ca.sqrt(ca.sumsqr(S[:, i]) * ca.sumsqr(S[:, j]))) * (2 if i == j else 1)
-                    residual = (ca.dot(B[:, i], B[:, j]) - product) / scale
+                    residual = (ca.dot(B[:, i], B[:, j]) - product) * (1 / scale)
                     found.append(Constraint(f"rigidity of {body.name}{_pair_label(basis, i, j)}", residual, joints))
         return found
 
@@ -291,9 +291,9 @@ def _rotation(B: SX, S: SX) -> SX:
     if S.shape[0] == 3:
         return B @ ca.inv(S)
     b, d = B, S
-    square = ca.sumsqr(d)
-    c = (b[0] * d[0] + b[1] * d[1]) / square
-    s = (b[1] * d[0] - b[0] * d[1]) / square
+    d = d * (1 / ca.sumsqr(d))
+    c = b[0] * d[0] + b[1] * d[1]
+    s = b[1] * d[0] - b[0] * d[1]
     return ca.vertcat(ca.horzcat(c, -s), ca.horzcat(s, c))
 
 

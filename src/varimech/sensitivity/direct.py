@@ -20,8 +20,8 @@ from ..stages.chain import Chain
 from ..symbols import SX
 
 
-def tangent_function(chain: Chain, indices: list[int], *, state_varies: bool = True) -> ca.Function:
-    """(state, state', work, settings…) → result': derivatives with respect to the parameters at `indices`, one column each.
+def tangent_of(chain: Chain, indices: list[int], *, state_varies: bool = True) -> tuple[SX, SX]:
+    """state' as a symbol, and result' in terms of it: derivatives with respect to the parameters at `indices`, one column each.
 
     With `state_varies=False` the state is only a guess, on which the result does not depend; state' is then ignored.
     """
@@ -33,7 +33,7 @@ def tangent_function(chain: Chain, indices: list[int], *, state_varies: bool = T
     for stage in chain.stages:
         relations = [known.derivative(relation) for _, relation in stage.dependents]
         here = known.extended([symbol for symbol, _ in stage.dependents], relations)
-        f, g = -here.derivative(stage.balance), -here.derivative(stage.condition) / stage.weight
+        f, g = -here.derivative(stage.balance), -here.derivative(stage.condition) * (1 / stage.weight)
         # the first guess of y' matters only where redundant constraints leave a choice
         y0 = None if chain.saddle.regular else known.derivative(stage.multiplier_guess)
         x_, y_ = chain.saddle.solve(stage, f, g, y0)
@@ -41,8 +41,7 @@ def tangent_function(chain: Chain, indices: list[int], *, state_varies: bool = T
         # now that x' is known, so are the dependents'
         relations = [known.derivative(relation) for _, relation in stage.dependents]
         known = known.extended([symbol for symbol, _ in stage.dependents], relations)
-    result = ca.vertcat(*[known.derivative(block) for block in chain.result])
-    return chain.function("tangent", [chain.packed, seeds, chain.work], [result])
+    return seeds, ca.vertcat(*[known.derivative(block) for block in chain.result])
 
 
 @dataclass(frozen=True)

@@ -96,11 +96,6 @@ class Chain:
         """What it starts from, as one vector."""
         return ca.vertcat(*self.state)
 
-    @cached_property
-    def work(self) -> SX:
-        """Unknowns and multipliers of all stages."""
-        return ca.vertcat(*[s for stage in self.stages for s in (stage.unknown, stage.multiplier)])
-
     def resolved(self, expressions: list[SX]) -> list[SX]:
         """The expressions with all dependents written out."""
         for stage in reversed(self.stages):
@@ -125,14 +120,17 @@ class Chain:
         """(state, x, y, settings…) → x, y, r: one Newton correction; converged where r ≤ 1."""
         s = self.stages[0]
         assert s.noise is not None
-        Δx, Δy = self.saddle.solve(s, -s.balance, -s.condition / s.weight, passes=1)
+        Δx, Δy = self.saddle.solve(s, -s.balance, -s.condition * (1 / s.weight), passes=1)
         x = s.unknown + Δx
         allowed = NEWTON_TOLERANCE * ca.norm_inf(x) + s.noise
         return self.function("iterate", [self.packed, s.unknown, s.multiplier], [x, s.multiplier + Δy, ca.norm_inf(Δx) / allowed])
 
-    @cached_property
-    def finish(self) -> ca.Function:
-        """(state, x, y, settings…) → result, work, residuals: the linear stages."""
+    def finish(self, tangent: tuple[SX, SX] | None = None) -> ca.Function:
+        """(state, x, y, settings…) → result, residuals: the linear stages.
+
+        With a tangent (state' as a symbol, result' as an expression of it and of all unknowns; see `tangent_of`), which shares most of its
+        work with them:  (state, x, y, state', settings…) → result, residuals, result'.
+        """
         first = self.stages[0]
         symbols: list[SX] = []
         values: list[SX] = []
@@ -142,13 +140,15 @@ class Chain:
                 x, y = ca.substitute([x, y], symbols, values)
             symbols += [stage.unknown, stage.multiplier]
             values += [x, y]
-        outputs = [ca.vertcat(*self.result), self.work, self.residuals]
-        outputs = ca.substitute(outputs, symbols, values) if symbols else outputs
-        return self.function("finish", [self.packed, first.unknown, first.multiplier], outputs)
+        inputs, outputs = [self.packed, first.unknown, first.multiplier], [ca.vertcat(*self.result), self.residuals]
+        if tangent is not None:
+            inputs.append(tangent[0])
+            outputs.append(tangent[1])
+        return self.function("finish", inputs, ca.substitute(outputs, symbols, values) if symbols else outputs)
 
     def _solve_linear(self, stage: Stage) -> tuple[SX, SX]:
         """Unknowns of a linear stage, as corrections of its guess."""
         symbols, guess = [stage.unknown, stage.multiplier], [stage.guess, stage.multiplier_guess]
         f, g = ca.substitute([stage.balance, stage.condition], symbols, guess)
-        Δx, Δy = self.saddle.solve(stage, -f, -g / stage.weight)
+        Δx, Δy = self.saddle.solve(stage, -f, -g * (1 / stage.weight))
         return stage.guess + Δx, stage.multiplier_guess + Δy
