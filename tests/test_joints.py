@@ -869,7 +869,7 @@ def test_swapped_bodies_move_alike(pair: Pair) -> None:
 # closed forms and invariants of single joints
 
 
-def test_a_pendulum_is_the_same_in_plane_and_space() -> None:
+def planar_and_spatial_pendulum() -> tuple[vm.Mechanism, vm.Mechanism]:
     flat = vm.Mechanism("flat", gravity=(0, -9.81))
     flat.ground_point("O", (0.1, 0.2))
     flat.body("rod", mass=1.5, inertia=0.1, com=(0.4, 0.05), points={"O": (0, 0), "tip": (0.9, 0.1)})
@@ -880,7 +880,11 @@ def test_a_pendulum_is_the_same_in_plane_and_space() -> None:
     deep.body("rod", mass=1.5, inertia=(0.06, 0.08, 0.1), com=(0.4, 0.05, 0), points={"O": (0, 0, 0), "tip": (0.9, 0.1, 0)})
     deep.revolute("O", axis=(0, 0, 1))
     deep.start(angle={"O": 0.4}, speed={"O": 3.0})
-    one, two = (m.simulate(2.0, step=1e-3) for m in (flat, deep))
+    return flat, deep
+
+
+def test_a_pendulum_is_the_same_in_plane_and_space() -> None:
+    one, two = (m.simulate(2.0, step=1e-3) for m in planar_and_spatial_pendulum())
     np.testing.assert_allclose(at(one, "rod.tip"), at(two, "rod.tip"), atol=1e-9)
     np.testing.assert_allclose(one.angle("rod").values, two.angle("O").values, atol=1e-9)
     np.testing.assert_allclose(one.energy().values, two.energy().values, atol=1e-8)
