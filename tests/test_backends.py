@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import signal
@@ -13,10 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import varimech as vm
 from varimech.backends import compiler, runner
 from varimech.benchmarks import five_bar
+from varimech.cli import app
 
 pytestmark = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
 
@@ -184,3 +187,19 @@ def test_runs_in_threads_are_independent() -> None:
             pool.map(lambda L: m.simulate(0.2, step=1e-3, parameters={"L": L}, backend="native").angle("rod").to_numpy(), lengths)
         )
     np.testing.assert_array_equal(alone, together)
+
+
+def test_doctor_finds_what_is_there(own_cache: Path) -> None:
+    result = CliRunner().invoke(app, ["doctor", "--json"])
+    assert result.exit_code == 0, result.output
+    findings = json.loads(result.stdout)
+    assert findings["native backend"]["found"] == "builds"
+    assert str(own_cache) in findings["cache"]["found"]
+    assert findings["varimech"]["found"] == "0.1.0"
+
+
+def test_doctor_has_a_remedy_for_what_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    hide_compilers(monkeypatch)
+    result = CliRunner().invoke(app, ["doctor"])
+    assert result.exit_code == 1
+    assert "ziglang" in result.stdout

@@ -23,6 +23,7 @@ ROOMS = [
     ("diagnosis",),
     ("solver",),
     ("mechanism",),
+    ("doctor",),
     ("__init__",),
     ("benchmarks",),
     ("cli",),

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from .benchmarks import BENCHMARKS, find_benchmark
+from .doctor import examine
 from .errors import VarimechError
 
 app = typer.Typer(
@@ -57,6 +58,28 @@ def benchmark(
             pictures = sum(p.suffix == ".png" for p in written)
             typer.echo(f"{len(written) - pictures} result files and {pictures} pictures are in {out}")
     raise typer.Exit(0 if outcome.passed else 1)
+
+
+@app.command()
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Tell which versions, compiler and cache are there, and what to do about what is not.
+
+    Exit code 0: all is well; 1: something is missing (everything still works, if slower).
+    """
+    findings = examine()
+    if as_json:
+        typer.echo(json.dumps({f.what: {"found": f.found, "fine": f.fine, "remedy": f.remedy} for f in findings}))
+    else:
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table("what", "found", "")
+        for f in findings:
+            table.add_row(f.what, f.found, "[green]fine[/]" if f.fine else f"[yellow]{f.remedy or 'look at this'}[/]")
+        Console().print(table)
+    raise typer.Exit(0 if all(f.fine for f in findings) else 1)
 
 
 def _print_list(as_json: bool) -> None:

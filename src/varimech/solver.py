@@ -156,11 +156,11 @@ class Solver:
         *,
         regular: bool,
     ) -> tuple[Trajectory, float]:
-        runner = self.runner(objectives, indices, regular=regular)
+        carry_out = self.runner(objectives, indices, regular=regular).prepare(inputs, backend)
         began = time.perf_counter()
         try:
             with progress_bar(f"{self.model.name}: {span.duration:g} s", span.steps, progress) as tell:
-                trajectory = runner.run(inputs, backend, tell)
+                trajectory = carry_out(tell)
         except StepFailure as failure:
             raise explained(failure, inputs, self.equations, self.chains(regular=regular)[1]) from None
         _check_finite(trajectory, list(objectives), self.model.name, span.step)

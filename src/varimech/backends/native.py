@@ -47,11 +47,18 @@ class NativeProgram:
         """Whether running it needs no compiler any more."""
         return "_call" in self.__dict__ or cached_library(self.source) is not None
 
+    def build(self) -> None:
+        """Compile it, or find it in the cache.
+
+        Raises:
+            BuildError: if there is no compiler, or it fails.
+        """
+        _ = self._call
+
     def run(self, inputs: Inputs, progress: Callable[[int], None] | None = None) -> Trajectory:
         """Carry out the program; `progress` is told the number of steps done, now and then.
 
         Raises:
-            BuildError: if it cannot be compiled.
             StartFailure: if no start is found from the guess.
             StepFailure: if a step fails.
         """

@@ -25,6 +25,8 @@ SECONDS_PER_INSTRUCTION = 12e-9
 COMPILE_SECONDS, COMPILE_SECONDS_PER_INSTRUCTION = 0.2, 2.5e-4
 """Of gcc -O2 on generated code, measured."""
 
+Progress = Callable[[int], None]
+
 _log = logging.getLogger("varimech")
 _explained = False
 
@@ -37,23 +39,24 @@ class Runner:
         self.native = NativeProgram(program)
         self._interpreted_seconds = 0.0
 
-    def run(self, inputs: Inputs, backend: str, progress: Callable[[int], None] | None = None) -> Trajectory:
-        """One run.
+    def prepare(self, inputs: Inputs, backend: str) -> Callable[[Progress | None], Trajectory]:
+        """Choose a backend and build what it needs; the result carries out the run.
 
         Raises:
-            StepFailure: if a step fails.
             VarimechError: if the backend is not known, or cannot be had.
         """
-        if check_backend(backend) == "native":
+        if check_backend(backend) == "native" or (backend == "auto" and self._compiling_pays(inputs)):
             try:
-                return self.native.run(inputs, progress)
+                self.native.build()
             except BuildError as error:
-                raise VarimechError(f"backend='native' cannot be had: {error}") from None
-        if backend == "auto" and self._compiling_pays(inputs):
-            try:
-                return self.native.run(inputs, progress)
-            except BuildError as error:
+                if backend == "native":
+                    raise VarimechError(f"backend='native' cannot be had: {error}") from None
                 _explain_once(f"interpreting, which is about 40 times slower than compiled code: {error}")
+            else:
+                return lambda progress: self.native.run(inputs, progress)
+        return lambda progress: self._interpret(inputs, progress)
+
+    def _interpret(self, inputs: Inputs, progress: Progress | None) -> Trajectory:
         began = time.perf_counter()
         trajectory = run_interpreted(self.program, inputs, progress)
         self._interpreted_seconds += time.perf_counter() - began

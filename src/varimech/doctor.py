@@ -1,0 +1,75 @@
+"""What this installation has, and what it lacks: versions, compiler, cache, extras."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shlex
+import subprocess
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from .backends.compiler import BuildError, build_library, cache_folder, find_compiler
+
+PACKAGES = ("varimech", "casadi", "numpy", "scipy", "xarray", "h5netcdf", "matplotlib", "rich", "typer")
+PROBE = "int vm_probe(void) { return 42; }\n"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    found: str
+    fine: bool
+    remedy: str = ""
+
+
+def examine() -> list[Finding]:
+    """Look at everything that matters for running mechanisms."""
+    found = [Finding("Python", f"{platform.python_version()} on {platform.platform()}, {os.cpu_count()} cores", True)]
+    found += [_package(name) for name in PACKAGES]
+    found.append(_compiler())
+    found.append(_build())
+    found.append(_cache())
+    return found
+
+
+def _package(name: str) -> Finding:
+    try:
+        return Finding(name, version(name), importlib.util.find_spec(name) is not None)
+    except PackageNotFoundError:
+        return Finding(name, "missing", False, f"pip install {name}")
+
+
+def _compiler() -> Finding:
+    command = find_compiler()
+    if command is None:
+        return Finding(
+            "C compiler", "none", False, "pip install ziglang, or install gcc or clang; until then runs are interpreted"
+        )
+    outcome = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
+    first = outcome.stdout.strip().splitlines()
+    return Finding("C compiler", f"{shlex.join(command)} ({first[0] if first else 'version unknown'})", outcome.returncode == 0)
+
+
+def _build() -> Finding:
+    try:
+        build_library(PROBE)
+    except BuildError as error:
+        return Finding("native backend", "cannot build", False, str(error).splitlines()[0])
+    return Finding("native backend", "builds", True)
+
+
+def _cache() -> Finding:
+    folder = cache_folder()
+    entries = [p for p in folder.iterdir() if p.is_dir()] if folder.is_dir() else []
+    size = sum(f.stat().st_size for e in entries for f in e.iterdir() if f.is_file())
+    writable = os.access(folder if folder.exists() else folder.parent, os.W_OK)
+    remedy = (
+        ""
+        if writable
+        else "set VARIMECH_CACHE to a folder that can be written; until then libraries are built anew for each process"
+    )
+    return Finding("cache", f"{folder}: {len(entries)} libraries, {size / 1e6:.1f} MB", writable, remedy)
