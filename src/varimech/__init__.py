@@ -5,6 +5,7 @@ from .integrators.newmark import Newmark
 from .mechanism import Mechanism
 from .model.parameter import Parameter, Tolerance
 from .model.state import State
+from .results.ensemble import Ensemble
 from .results.gradient import Gradient
 from .results.run import Run, load_run
 from .sensitivity.objective import Objective, final, integral
@@ -37,6 +38,7 @@ from .view.figure import Line, Panel, line_figure
 
 __all__ = [
     "AssemblyError",
+    "Ensemble",
     "Gradient",
     "Line",
     "Mechanism",

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.metadata import version
 from typing import Any, final
 
 import numpy as np
 
 from .backends.program import Trajectory
 from .backends.runner import check_backend
-from .errors import ModelError, unknown_name
+from .errors import ModelError, VarimechError, unknown_name
 from .integrators.newmark import Newmark
 from .model.model import Model
 from .model.parameter import Parameter
 from .progress import progress_bar
+from .results.ensemble import Ensemble
 from .results.gradient import Gradient
 from .results.live import LiveRun
 from .results.run import Run
@@ -154,6 +155,83 @@ class Mechanism(Model):
             sweep,
         )
 
+    def ensemble(
+        self,
+        objectives: Objectives,
+        parameters: Mapping[str, Any],
+        *,
+        duration: float,
+        step: float = 1e-3,
+        wrt: Sequence[str | Parameter] | str | Parameter | None = None,
+        integrator: str | Newmark = "trapezoidal",
+        backend: str = "auto",
+        threads: int | None = None,
+        progress: bool | None = None,
+    ) -> Ensemble:
+        """Run the mechanism for many sets of parameter values at once, over all cores.
+
+        Args:
+            objectives: as for `sensitivity`; at least one.
+            parameters: name → values, one for each sample; parameters that are not named stay nominal.
+            duration, step, integrator, backend, progress: as for `simulate`.
+            wrt: parameters to differentiate for ("all" for all of them); none if not given.
+            threads: how many runs at a time; one for each core if not given.
+
+        Returns:
+            An `Ensemble` in the order of the samples. A sample that fails is reported in `.failures`; the others go on.
+        """
+        check_backend(backend)
+        span, named = run_span(duration, step, 1), named_objectives(objectives)
+        if not named:
+            raise ModelError("an ensemble needs at least one objective: it keeps no trajectories")
+        if threads is not None and threads < 1:
+            raise ModelError(f"threads = {threads!r} must be 1 or more")
+        columns = self._samples(parameters)
+        indices = None if wrt is None else self._chosen(wrt)
+        rows = np.tile(self.numbers.nominal, (len(next(iter(columns.values()))), 1))
+        for name, column in columns.items():
+            rows[:, self.numbers.indices([name])[0]] = column
+        began = time.perf_counter()
+        outcomes, ran = self._solver(integrator).run_many(
+            Span(span.duration, span.steps, span.steps),
+            rows,
+            named,
+            indices,
+            backend=backend,
+            threads=threads or os.cpu_count() or 1,
+            progress=progress,
+        )
+        names = tuple(self.parameters) if indices is None else tuple(list(self.parameters)[k] for k in indices)
+        values = np.full((len(outcomes), len(named)), np.nan)
+        gradients = None if indices is None else np.full((len(outcomes), len(named), len(indices)), np.nan)
+        failures: dict[int, Exception] = {}
+        for k, outcome in enumerate(outcomes):
+            if isinstance(outcome, VarimechError):
+                failures[k] = outcome
+                continue
+            values[k] = outcome.objectives[-1]
+            if gradients is not None and outcome.gradients is not None:
+                gradients[k] = outcome.gradients[-1]
+        return Ensemble(tuple(named), names, columns, values, gradients, failures, _seconds(began, ran))
+
+    def _samples(self, parameters: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Checked values of each named parameter, one for each sample."""
+        columns: dict[str, np.ndarray] = {}
+        for name, values in parameters.items():
+            parameter = list(self.parameters.values())[self.numbers.indices([name])[0]]
+            column = np.asarray(values, dtype=float)
+            if column.ndim != 1 or column.size == 0:
+                raise ModelError(f"ensemble: parameter {parameter.name!r} needs a list of values, one for each sample")
+            for value in column:
+                parameter.check(value)
+            columns[parameter.name] = column
+        sizes = {name: column.size for name, column in columns.items()}
+        if not sizes:
+            raise ModelError("ensemble: name at least one parameter with its values")
+        if len(set(sizes.values())) > 1:
+            raise ModelError(f"ensemble: parameters have different numbers of samples: {sizes}")
+        return columns
+
     def _differences(
         self,
         solver: Solver,
@@ -233,6 +311,8 @@ class Mechanism(Model):
 
 @cache
 def _versions() -> dict[str, str]:
+    from importlib.metadata import version  # slow to import, and not needed to get started
+
     return {name: version(name) for name in ("varimech", "casadi", "numpy")}
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral, Real
 
@@ -16,7 +18,7 @@ from .coordinates.natural import natural_equations
 from .coordinates.start import StartSolver
 from .coordinates.start_chain import start_chain
 from .diagnosis import check_springs, explained
-from .errors import ModelError, SimulationError, unknown_name
+from .errors import ModelError, SimulationError, VarimechError, unknown_name
 from .formulations.ali3p import ali3p_step, penalty_function
 from .integrators.newmark import TRAPEZOIDAL, Newmark
 from .model.parts import Parts
@@ -116,15 +118,50 @@ class Solver:
         *,
         backend: str = "auto",
         progress: bool | None = None,
+        runs: int = 1,
     ) -> tuple[Trajectory, float]:
-        """One run, and the seconds that it took once everything was built."""
+        """One run (of `runs` alike), and the seconds that it took once everything was built."""
         if self._near is None:
-            return self._run_from_scratch(span, ρ, objectives, indices, backend, progress)
+            return self._run_from_scratch(span, ρ, objectives, indices, backend, progress, runs)
         inputs = Inputs(self._near, None, None, ρ, span.step, span.steps, span.every, MAX_ITERATIONS)
         try:
-            return self._carry_out(inputs, span, objectives, indices, backend, progress, regular=True)
+            return self._carry_out(inputs, span, objectives, indices, backend, progress, runs, regular=True)
         except StartFailure:
-            return self._run_from_scratch(span, ρ, objectives, indices, backend, progress)
+            return self._run_from_scratch(span, ρ, objectives, indices, backend, progress, runs)
+
+    def run_many(
+        self,
+        span: Span,
+        samples: np.ndarray,
+        objectives: Mapping[str, Objective],
+        indices: list[int] | None,
+        *,
+        backend: str,
+        threads: int,
+        progress: bool | None,
+    ) -> tuple[list[Trajectory | VarimechError], float]:
+        """A run for each row of parameter values, in threads, and the seconds they took; what failed is returned, not raised."""
+
+        def one(ρ: np.ndarray) -> Trajectory | VarimechError:
+            try:
+                return self.run(span, ρ, objectives, indices, backend=backend, progress=False, runs=len(samples))[0]
+            except VarimechError as error:
+                return error
+
+        # one short run derives and compiles what all others share; where nominal values fail, each run looks after itself
+        once = run_span(span.step, span.step, 1)
+        with suppress(VarimechError):
+            self.run(once, self.model.numbers.nominal, objectives, indices, backend=backend, runs=len(samples) * span.steps)
+        began = time.perf_counter()
+        outcomes: list[Trajectory | VarimechError] = []
+        with (
+            progress_bar(f"{self.model.name}: {len(samples)} runs", len(samples), progress) as tell,
+            ThreadPoolExecutor(threads) as pool,
+        ):
+            for outcome in pool.map(one, samples):
+                outcomes.append(outcome)
+                tell(len(outcomes))
+        return outcomes, time.perf_counter() - began
 
     def _run_from_scratch(
         self,
@@ -134,16 +171,17 @@ class Solver:
         indices: list[int] | None,
         backend: str,
         progress: bool | None,
+        runs: int,
     ) -> tuple[Trajectory, float]:
         """A run whose start is found by assembly, with all its checks."""
         initial = self.start.solve(ρ)
         if self.start.regular(initial.q, ρ):
             self._near = initial.q
             inputs = Inputs(initial.q, None, None, ρ, span.step, span.steps, span.every, MAX_ITERATIONS)
-            return self._carry_out(inputs, span, objectives, indices, backend, progress, regular=True)
+            return self._carry_out(inputs, span, objectives, indices, backend, progress, runs, regular=True)
         S = None if indices is None else self.start.sensitivities(initial, ρ, indices)
         inputs = Inputs(None, initial.packed, S, ρ, span.step, span.steps, span.every, MAX_ITERATIONS)
-        return self._carry_out(inputs, span, objectives, indices, backend, progress, regular=False)
+        return self._carry_out(inputs, span, objectives, indices, backend, progress, runs, regular=False)
 
     def _carry_out(
         self,
@@ -153,10 +191,11 @@ class Solver:
         indices: list[int] | None,
         backend: str,
         progress: bool | None,
+        runs: int,
         *,
         regular: bool,
     ) -> tuple[Trajectory, float]:
-        carry_out = self.runner(objectives, indices, regular=regular).prepare(inputs, backend)
+        carry_out = self.runner(objectives, indices, regular=regular).prepare(inputs, backend, runs=runs)
         began = time.perf_counter()
         try:
             with progress_bar(f"{self.model.name}: {span.duration:g} s", span.steps, progress) as tell:

@@ -39,13 +39,13 @@ class Runner:
         self.native = NativeProgram(program)
         self._interpreted_seconds = 0.0
 
-    def prepare(self, inputs: Inputs, backend: str) -> Callable[[Progress | None], Trajectory]:
-        """Choose a backend and build what it needs; the result carries out the run.
+    def prepare(self, inputs: Inputs, backend: str, *, runs: int = 1) -> Callable[[Progress | None], Trajectory]:
+        """Choose a backend for so many such runs and build what it needs; the result carries out one of them.
 
         Raises:
             VarimechError: if the backend is not known, or cannot be had.
         """
-        if check_backend(backend) == "native" or (backend == "auto" and self._compiling_pays(inputs)):
+        if check_backend(backend) == "native" or (backend == "auto" and self._compiling_pays(inputs.steps * runs)):
             try:
                 self.native.build()
             except BuildError as error:
@@ -62,11 +62,11 @@ class Runner:
         self._interpreted_seconds += time.perf_counter() - began
         return trajectory
 
-    def _compiling_pays(self, inputs: Inputs) -> bool:
+    def _compiling_pays(self, steps: int) -> bool:
         if self.native.built:
             return True
         instructions = sum(f.n_instructions() for f in self.program.functions)
-        ahead = inputs.steps * instructions * SECONDS_PER_INSTRUCTION
+        ahead = steps * instructions * SECONDS_PER_INSTRUCTION
         worth = self._interpreted_seconds + ahead > COMPILE_SECONDS + instructions * COMPILE_SECONDS_PER_INSTRUCTION
         if worth and find_compiler() is None:
             _explain_once(

@@ -1,0 +1,71 @@
+"""Many runs at once: the same numbers as one by one, in order, whatever the number of threads; failures reported, not raised."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import varimech as vm
+from varimech.benchmarks import five_bar
+
+SETTINGS: dict[str, Any] = {"duration": 0.2, "step": 2e-3}
+
+
+def samples(count: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(1)
+    return {"Ls1": 2.2 + 0.1 * rng.random(count), "L_A1": 1.4 + 0.05 * rng.random(count)}
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_every_sample_equals_its_own_run(threads: int) -> None:
+    m, objectives, values = five_bar.mechanism(), five_bar.objectives(), samples(5)
+    ensemble = m.ensemble(objectives, values, wrt=["Ls2", "L_A1"], threads=threads, **SETTINGS)
+    for k in range(5):
+        alone = m.sensitivity(objectives, ["Ls2", "L_A1"], parameters={n: v[k] for n, v in values.items()}, **SETTINGS)
+        np.testing.assert_array_equal(ensemble.values[k], alone.values)
+        np.testing.assert_array_equal(ensemble.gradient[k], alone.gradient)
+    assert ensemble.values.dims == ("sample", "objective")
+    assert ensemble.gradient.dims == ("sample", "objective", "parameter")
+    np.testing.assert_array_equal(ensemble.dataset["sample_Ls1"], values["Ls1"])
+    assert "5 runs, 0 failed" in repr(ensemble)
+
+
+def test_both_backends_give_the_same_ensemble() -> None:
+    m, objectives = five_bar.mechanism(), five_bar.objectives()
+    native, interpreted = (m.ensemble(objectives, samples(4), backend=b, **SETTINGS).values for b in ("native", "interpreted"))
+    np.testing.assert_array_equal(native, interpreted)
+
+
+def test_a_sample_that_fails_is_reported_and_the_others_go_on() -> None:
+    m = five_bar.mechanism()
+    lengths = np.array([1.4, 9.0, 1.5])  # a bar of 9 m does not fit
+    ensemble = m.ensemble(five_bar.objectives(), {"L_A1": lengths}, **SETTINGS)
+    assert list(ensemble.failures) == [1]
+    assert isinstance(ensemble.failures[1], vm.AssemblyError)
+    assert np.isnan(ensemble.values[1]).all()
+    assert np.isfinite(ensemble.values[[0, 2]]).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({}, "name at least one parameter"),
+        ({"Ls1": [1.0, 2.0], "Ls2": [1.0]}, "different numbers of samples"),
+        ({"Ls1": 2.0}, "needs a list of values"),
+        ({"Ls1": [2.0, np.nan]}, "not finite"),
+        ({"Ls9": [2.0]}, "did you mean"),
+    ],
+)
+def test_bad_samples(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(vm.ModelError, match=message):
+        five_bar.mechanism().ensemble(five_bar.objectives(), parameters, **SETTINGS)
+
+
+def test_an_ensemble_needs_objectives_and_threads() -> None:
+    m = five_bar.mechanism()
+    with pytest.raises(vm.ModelError, match="at least one objective"):
+        m.ensemble([], {"Ls1": [2.0]}, **SETTINGS)
+    with pytest.raises(vm.ModelError, match="threads = 0"):
+        m.ensemble(five_bar.objectives(), {"Ls1": [2.0]}, threads=0, **SETTINGS)
