@@ -64,23 +64,23 @@ def _not_finite(e: Equations, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, t: f
 
 def check_springs(e: Equations, trajectory: Trajectory, ρ: np.ndarray) -> None:
     """A torsional spring knows its angle within half a turn of its rest only; a run that winds it further is wrong."""
-    state = ca.vertcat(e.q, e.v, e.a, e.λ)
-    for name, spring in e.model.forces.items():
-        if not isinstance(spring, Spring) or not isinstance(spring.measure, Turn) or spring.stiffness.is_zero():
+    springs = [f for f in e.model.forces.values() if isinstance(f, Spring) and isinstance(f.measure, Turn)]
+    for spring in springs:
+        if spring.stiffness.is_zero():
             continue
         measured = [spring.measure.difference(e.frames, spring.rest), spring.measure.rate(e.frames)]
-        function = ca.Function("twist", [state, e.ρ, e.t], measured)
+        function = ca.Function("twist", [ca.vertcat(e.q, e.v, e.a, e.λ), e.ρ, e.t], measured)
         twist, rate = (np.array(x).T for x in function(trajectory.states.T, ρ, trajectory.time[None, :]))
         wound = np.abs(unwrapped(twist, rate, trajectory.time)[:, 0]) > np.pi
         if wound.any():
             row = int(np.argmax(wound))
             raise SimulationError(
-                f"{e.model.name!r}: torsional spring {name!r} is wound by more than half a turn at t = {trajectory.time[row]:g} s; "
+                f"{e.model.name!r}: torsional spring {spring.name!r} is wound by more than half a turn at t = {trajectory.time[row]:g} s; "
                 "it knows its angle only within half a turn of rest_angle: use a custom torque, or several springs in series",
                 time=float(trajectory.time[row]),
                 step=row,
                 residual=math.nan,
-                worst=name,
+                worst=spring.name,
             )
 
 

@@ -106,22 +106,19 @@ class NativeProgram:
         }
 
 
-_DOUBLES = ctypes.POINTER(ctypes.c_double)
-
-
 class _Record(ctypes.Structure):
     """`vm_run` of driver.c."""
 
     _fields_ = [
         *[
-            (name, _DOUBLES)
+            (name, ctypes.c_void_p)
             for name in ("guess", "state", "state_sensitivity", "integral", "integral_gradient", "parameters", "penalty")
         ],
         ("step", ctypes.c_double),
         *[(name, ctypes.c_longlong) for name in ("first", "last", "stride", "total", "max_iterations")],
-        *[(name, _DOUBLES) for name in ("times", "states", "sensitivities", "objectives", "gradients")],
+        *[(name, ctypes.c_void_p) for name in ("times", "states", "sensitivities", "objectives", "gradients")],
         ("row", ctypes.c_longlong),
-        ("residuals", _DOUBLES),
+        ("residuals", ctypes.c_void_p),
         ("iterations", ctypes.c_longlong),
         ("failed_step", ctypes.c_longlong),
     ]
@@ -152,7 +149,7 @@ class _Run:
         if inputs.guess is not None:
             self.arrays["guess"] = inputs.guess.astype(float).copy()
         self.record = _Record(
-            **{name: array.ctypes.data_as(_DOUBLES) for name, array in self.arrays.items()},
+            **{name: array.ctypes.data for name, array in self.arrays.items()},
             step=inputs.step,
             stride=inputs.stride,
             total=inputs.steps,

@@ -11,6 +11,7 @@ where a start and a step are chains:  x, y ← predict;  repeat x, y ← iterate
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -36,24 +37,24 @@ class Program:
     objective_tangent: ca.Function | None = None
     """Given where derivatives are wanted; both `finish` then have a tangent."""
 
-    @property
+    @cached_property
     def functions(self) -> list[ca.Function]:
         """All that it has."""
         chains = [f for c in (self.start, self.step) for f in (c.predict, c.iterate, c.finish)]
         last = [] if self.objective_tangent is None else [self.objective_tangent]
         return [*chains, self.penalty, self.objectives, *last]
 
-    @property
+    @cached_property
     def state_size(self) -> int:
         """Length of a state."""
         return int(self.step.finish.numel_out(0))
 
-    @property
+    @cached_property
     def objective_count(self) -> int:
         """Number of objectives."""
         return int(self.objectives.numel_out(0))
 
-    @property
+    @cached_property
     def parameter_count(self) -> int | None:
         """Number of parameters it differentiates for; None if it does not."""
         return None if self.objective_tangent is None else int(self.step.finish.size2_out(2))
