@@ -184,15 +184,17 @@ def check_connected(model: Parts) -> None:
     """Every body needs a path of joints to the ground, or must say that it floats."""
     if not model.moving_bodies:
         raise ModelError(f"mechanism {model.name!r} has no bodies; add one with body(…) or bar(…)")
-    reached: set[Body] = {model.ground} | {b for b in model.moving_bodies if b.floating}
-    grown = True
-    while grown:
-        grown = False
-        for joint in model.joints.values():
-            first, second = joint.bodies
-            if (first in reached) != (second in reached):
-                reached |= {first, second}
-                grown = True
+    neighbours: dict[Body, list[Body]] = {body: [] for body in model.bodies.values()}
+    for joint in model.joints.values():
+        first, second = joint.bodies
+        neighbours[first].append(second)
+        neighbours[second].append(first)
+    reached = {model.ground} | {b for b in model.moving_bodies if b.floating}
+    queue = list(reached)
+    while queue:
+        fresh = [b for b in neighbours[queue.pop()] if b not in reached]
+        reached.update(fresh)
+        queue += fresh
     loose = [b.name for b in model.moving_bodies if b not in reached]
     if loose:
         names = ", ".join(repr(n) for n in loose)

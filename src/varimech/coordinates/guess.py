@@ -40,12 +40,20 @@ class _Guess:
         self.held = self._read(start)
         n = model.dimension
         self.poses: dict[Body, Pose] = {model.ground: (np.zeros(n), np.eye(n))}
-        while len(self.poses) < len(model.bodies):
-            reachable = [j for j in model.joints.values() if self._next_body(j) is not None]
-            if reachable:
-                self._hang(max(reachable, key=self._known_about))
-            else:
-                self._place_loose(next(b for b in model.moving_bodies if b not in self.poses))
+        joints_of: dict[Body, list[Joint]] = {body: [] for body in model.bodies.values()}
+        for joint in model.joints.values():
+            for body in joint.bodies:
+                joints_of[body].append(joint)
+        for root in [model.ground, *model.moving_bodies]:
+            if root not in self.poses:
+                self._place_loose(root)
+            reachable = joints_of[root]
+            while reachable := [j for j in reachable if self._next_body(j) is not None]:
+                joint = max(reachable, key=self._known_about)
+                child = self._next_body(joint)
+                assert child is not None
+                self._hang(joint)
+                reachable += joints_of[child]
 
     def _next_body(self, joint: Joint) -> Body | None:
         """The body that a joint connects to those placed already, if there is one."""

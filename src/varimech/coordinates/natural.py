@@ -69,6 +69,7 @@ class _Builder:
     def __init__(self, model: Parts):
         self.model = model
         self.nodes: list[Node] = []
+        self.nodes_of: dict[Body, list[Node]] = {body: [] for body in model.bodies.values()}
         self.extra: list[tuple[Node, Body, SX]] = []
         self.bases: dict[Body, Basis] = {}
         self._share_nodes()
@@ -106,6 +107,7 @@ class _Builder:
     def _absorb(self, keep: Node, gone: Node) -> None:
         self.nodes.remove(gone)
         for body, local in gone.places.items():
+            self.nodes_of[body].remove(gone)
             self._place(keep, body, local)
         keep.joints += gone.joints
         self.extra = [(keep if n is gone else n, b, s) for n, b, s in self.extra]
@@ -113,19 +115,20 @@ class _Builder:
     def _place(self, node: Node, body: Body, local: SX) -> None:
         if body not in node.places:
             node.places[body] = local
+            self.nodes_of[body].append(node)
         elif not _same(node.places[body], local):
             self.extra.append((node, body, local))
 
     def _node_at(self, is_point: bool, body: Body, local: SX) -> Node | None:
-        for node in self.nodes:
-            if node.is_point == is_point and body in node.places and _same(node.places[body], local):
+        for node in self.nodes_of[body]:
+            if node.is_point == is_point and _same(node.places[body], local):
                 return node
         return None
 
     # which of them carry a body
 
     def _choose_basis(self, body: Body) -> Basis:
-        mine = [n for n in self.nodes if body in n.places]
+        mine = list(self.nodes_of[body])
         points = [n for n in mine if n.is_point]
         origin = points[0] if points else self._fresh(body, True, body.com, f"{body.name}.com")
         local = {n: self._value(n.places[body]) for n in mine}
@@ -151,8 +154,9 @@ class _Builder:
         return Basis(origin, tuple(chosen))
 
     def _fresh(self, body: Body, is_point: bool, local: SX, label: str) -> Node:
-        node = Node(is_point, label, {body: local})
+        node = Node(is_point, label)
         self.nodes.append(node)
+        self._place(node, body, local)
         return node
 
     def _value(self, local: SX) -> np.ndarray:
@@ -163,8 +167,8 @@ class _Builder:
     def _eliminate(self) -> None:
         self.kept: list[tuple[Node, Body, SX]] = list(self.extra)
         for body, basis in self.bases.items():
-            for node in self.nodes:
-                if body not in node.places or node is basis.origin or node in basis.vectors:
+            for node in self.nodes_of[body]:
+                if node is basis.origin or node in basis.vectors:
                     continue
                 free = not node.constant and node.derived_from is None
                 if free and not self._needs(body, node):
