@@ -8,21 +8,26 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from .angles import unwrapped
-from .backends.program import Inputs, StepFailure, Trajectory
+from .backends.program import NO_CONVERGENCE, OVERWOUND, Inputs, StepFailure, Trajectory
 from .coordinates.equations import Equations
+from .coordinates.twist import torsional_springs
 from .errors import SimulationError
-from .model.forces import Spring
-from .model.measures import Turn
 from .stages.chain import Chain
 from .symbols import SX
 
 
 def explained(failure: StepFailure, inputs: Inputs, equations: Equations, step: Chain) -> SimulationError:
     """The failure in words, with what to try."""
-    q, v = _last_finite_iterate(failure, inputs, step)
     when = f"{equations.model.name!r}: step {failure.step}, t = {failure.time:.6g} s, h = {inputs.step:g} s"
-    if failure.finite:
+    if failure.reason == OVERWOUND:
+        worst, residual = torsional_springs(equations.model)[failure.which].name, math.nan
+        text = (
+            f"{when}: torsional spring {worst!r} is wound by more than half a turn, but knows its angle only within half a turn of "
+            "rest_angle; use a custom torque, or several springs in series"
+        )
+        return SimulationError(text, time=failure.time, step=failure.step, residual=residual, worst=worst)
+    q, v = _last_finite_iterate(failure, inputs, step)
+    if failure.reason == NO_CONVERGENCE:
         worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
         remedy = "try a smaller step"
         if _nearly_dependent(equations, q, inputs.parameters, failure.time):
@@ -62,25 +67,19 @@ def _not_finite(e: Equations, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, t: f
     return "the motion as a whole"
 
 
-def check_springs(e: Equations, trajectory: Trajectory, ρ: np.ndarray) -> None:
-    """A torsional spring knows its angle within half a turn of its rest only; a run that winds it further is wrong."""
-    springs = [f for f in e.model.forces.values() if isinstance(f, Spring) and isinstance(f.measure, Turn)]
-    for spring in springs:
-        if spring.stiffness.is_zero():
-            continue
-        measured = [spring.measure.difference(e.frames, spring.rest), spring.measure.rate(e.frames)]
-        function = ca.Function("twist", [ca.vertcat(e.q, e.v, e.a, e.λ), e.ρ, e.t], measured)
-        twist, rate = (np.array(x).T for x in function(trajectory.states.T, ρ, trajectory.time[None, :]))
-        wound = np.abs(unwrapped(twist, rate, trajectory.time)[:, 0]) > np.pi
-        if wound.any():
-            row = int(np.argmax(wound))
+def check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str, step: float) -> None:
+    """The motion is finite where a run comes to its end; objectives are functions of their own."""
+    for what, values in (("value", trajectory.objectives), ("derivative", trajectory.gradients)):
+        if values is not None and not np.isfinite(values).all():
+            row, column = np.argwhere(~np.isfinite(values))[0][:2]
+            name, t = objectives[int(column)], float(trajectory.time[row])
             raise SimulationError(
-                f"{e.model.name!r}: torsional spring {spring.name!r} is wound by more than half a turn at t = {trajectory.time[row]:g} s; "
-                "it knows its angle only within half a turn of rest_angle: use a custom torque, or several springs in series",
-                time=float(trajectory.time[row]),
-                step=row,
+                f"{mechanism!r}: the {what} of objective {name!r} is not finite from t = {t:g} s on (NaN or infinite); "
+                "look for a root, logarithm or quotient that meets zero there",
+                time=t,
+                step=round(t / step),
                 residual=math.nan,
-                worst=spring.name,
+                worst=name,
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any, final
@@ -24,7 +24,7 @@ from .results.live import LiveRun
 from .results.run import Run
 from .sensitivity.finite_difference import RELATIVE_STEPS, central_differences
 from .sensitivity.objective import Objectives, named_objectives
-from .solver import Solver, Span, find_integrator, run_span
+from .solver import Solver, Task, Times, find_integrator, run_times
 
 METHODS = ("direct", "finite-difference")
 
@@ -92,10 +92,10 @@ class Mechanism(Model):
         """
         began = time.perf_counter()
         check_backend(backend)
-        span, ρ = run_span(duration, step, every), self.numbers.values(parameters)
+        times, ρ = run_times(duration, step, every), self.numbers.values(parameters)
         solver = self._solver(integrator)
-        trajectory, ran = solver.run(span, ρ, {}, backend=backend, progress=progress)
-        return self._run(solver, span, trajectory, ρ, [], _seconds(began, ran))
+        trajectory, ran = solver.run(Task(times, {}, None, backend, progress), ρ)
+        return self._run(solver, times, trajectory, ρ, [], _seconds(began, ran))
 
     def sensitivity(
         self,
@@ -128,16 +128,16 @@ class Mechanism(Model):
             raise unknown_name("method", method, METHODS)
         began = time.perf_counter()
         check_backend(backend)
-        span, ρ = run_span(duration, step, every), self.numbers.values(parameters)
+        times, ρ = run_times(duration, step, every), self.numbers.values(parameters)
         named, indices = named_objectives(objectives), self._chosen(wrt)
         solver = self._solver(integrator)
         if method == "direct":
-            trajectory, ran = solver.run(span, ρ, named, indices, backend=backend, progress=progress)
+            trajectory, ran = solver.run(Task(times, named, indices, backend, progress), ρ)
             assert trajectory.gradients is not None
             gradients, sweep = trajectory.gradients, None
         else:
             trajectory, gradients, sweep, ran = self._differences(
-                solver, span, ρ, named, indices, tuple(relative_steps), backend, progress
+                solver, Task(times, named, indices, backend, progress), ρ, tuple(relative_steps)
             )
         seconds = _seconds(began, ran)
         chosen = [list(self.parameters.values())[k] for k in indices]
@@ -150,7 +150,7 @@ class Mechanism(Model):
             trajectory.time,
             trajectory.objectives,
             gradients,
-            self._run(solver, span, trajectory, ρ, indices, seconds),
+            self._run(solver, times, trajectory, ρ, indices, seconds),
             seconds,
             sweep,
         )
@@ -181,7 +181,7 @@ class Mechanism(Model):
             An `Ensemble` in the order of the samples. A sample that fails is reported in `.failures`; the others go on.
         """
         check_backend(backend)
-        span, named = run_span(duration, step, 1), named_objectives(objectives)
+        times, named = run_times(duration, step, 1), named_objectives(objectives)
         if not named:
             raise ModelError("an ensemble needs at least one objective: it keeps no trajectories")
         if threads is not None and threads < 1:
@@ -192,15 +192,8 @@ class Mechanism(Model):
         for name, column in columns.items():
             rows[:, self.numbers.indices([name])[0]] = column
         began = time.perf_counter()
-        outcomes, ran = self._solver(integrator).run_many(
-            Span(span.duration, span.steps, span.steps),
-            rows,
-            named,
-            indices,
-            backend=backend,
-            threads=threads or os.cpu_count() or 1,
-            progress=progress,
-        )
+        task = Task(Times(times.duration, times.steps, times.steps), named, indices, backend, progress)
+        outcomes, ran = self._solver(integrator).run_many(task, rows, threads or os.cpu_count() or 1)
         names = tuple(self.parameters) if indices is None else tuple(list(self.parameters)[k] for k in indices)
         values = np.full((len(outcomes), len(named)), np.nan)
         gradients = None if indices is None else np.full((len(outcomes), len(named), len(indices)), np.nan)
@@ -233,34 +226,35 @@ class Mechanism(Model):
         return columns
 
     def _differences(
-        self,
-        solver: Solver,
-        span: Span,
-        ρ: np.ndarray,
-        named: Mapping[str, Any],
-        indices: list[int],
-        steps: tuple[float, ...],
-        backend: str,
-        progress: bool | None,
+        self, solver: Solver, task: Task, ρ: np.ndarray, steps: tuple[float, ...]
     ) -> tuple[Trajectory, np.ndarray, Any, float]:
         import xarray as xr
 
         if not steps or any(not s > 0 for s in steps):
             raise ModelError(f"relative_steps = {steps!r} must be one or more positive numbers")
-        trajectory, ran = solver.run(span, ρ, named, backend=backend, progress=False)
+        assert task.indices is not None
+        plain = replace(task, indices=None, progress=False, runs=2 * len(steps) * len(task.indices))
+        trajectory, ran = solver.run(plain, ρ)
+        errors: list[VarimechError] = []
 
         def outcome(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             nonlocal ran
-            other, seconds = solver.run(span, values, named, backend=backend, progress=False)
+            try:
+                other, seconds = solver.run(plain, values)
+            except VarimechError as error:  # one perturbation may fail where others do not
+                errors.append(error)
+                return np.full_like(trajectory.objectives, np.nan), np.full_like(trajectory.states, np.nan)
             ran += seconds
             return other.objectives, other.states
 
-        with progress_bar(f"{self.name}: differences", len(steps) * len(indices), progress) as tell:
-            found = central_differences(outcome, ρ, indices, steps, tell)
-        names = [list(self.parameters)[k] for k in indices]
+        with progress_bar(f"{self.name}: differences", len(steps) * len(task.indices), task.progress) as tell:
+            found = central_differences(outcome, ρ, task.indices, steps, tell)
+        if not np.isfinite(found.gradient_history[-1]).all() or not np.isfinite(found.sensitivities).all():
+            raise errors[0] if errors else VarimechError("differences are not finite")
+        names = [list(self.parameters)[k] for k in task.indices]
         sweep = xr.DataArray(
             found.gradients[:, -1],
-            coords={"relative_step": list(steps), "objective": list(named), "parameter": names},
+            coords={"relative_step": list(steps), "objective": list(task.objectives), "parameter": names},
             dims=["relative_step", "objective", "parameter"],
         )
         return replace(trajectory, sensitivities=found.sensitivities), found.gradient_history, sweep, ran
@@ -270,7 +264,7 @@ class Mechanism(Model):
             raise ModelError(f"mechanism {self.name!r} has no parameters; make some with parameter(name, value)")
         if wrt is None or (isinstance(wrt, str) and wrt == "all"):
             return list(range(len(self.parameters)))
-        names = list(wrt) if isinstance(wrt, (list, tuple, set, dict)) else [wrt]
+        names = [wrt] if isinstance(wrt, (str, Parameter)) or not isinstance(wrt, Iterable) else list(wrt)
         if not names:
             raise ModelError("wrt is empty: name at least one parameter, or leave it out for all of them")
         indices = self.numbers.indices(names)
@@ -289,7 +283,7 @@ class Mechanism(Model):
     def _run(
         self,
         solver: Solver,
-        span: Span,
+        times: Times,
         trajectory: Trajectory,
         ρ: np.ndarray,
         indices: list[int],
@@ -298,8 +292,8 @@ class Mechanism(Model):
         info = {
             "mechanism": self.name,
             "method": solver.method,
-            "step": span.step,
-            "steps": span.steps,
+            "step": times.step,
+            "steps": times.steps,
             "iterations": trajectory.iterations,
             "residuals": [float(r) for r in trajectory.residuals],
             "parameters": dict(zip(self.parameters, ρ.tolist(), strict=True)),

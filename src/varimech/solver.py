@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Integral, Real
 
 import numpy as np
@@ -17,8 +18,9 @@ from .backends.runner import Runner
 from .coordinates.natural import natural_equations
 from .coordinates.start import StartSolver
 from .coordinates.start_chain import start_chain
-from .diagnosis import check_springs, explained
-from .errors import ModelError, SimulationError, VarimechError, unknown_name
+from .coordinates.twist import twist_function
+from .diagnosis import check_finite, explained
+from .errors import ModelError, VarimechError, unknown_name
 from .formulations.ali3p import ali3p_step, penalty_function
 from .integrators.newmark import TRAPEZOIDAL, Newmark
 from .model.parts import Parts
@@ -31,8 +33,14 @@ from .stages.saddle import Saddle
 MAX_ITERATIONS = 25
 
 
+CLOSE = 0.1
+"""Relative change of parameters up to which the nominal start leads to the one wanted."""
+KEPT = 32
+"""Programs that a solver keeps."""
+
+
 @dataclass(frozen=True)
-class Span:
+class Times:
     """Length of a run, cut into equal steps of which every `every`-th is stored."""
 
     duration: float
@@ -45,7 +53,20 @@ class Span:
         return self.duration / self.steps
 
 
-def run_span(duration: float, step: float, every: int) -> Span:
+@dataclass(frozen=True)
+class Task:
+    """What is to be run: times, objectives, the parameters to differentiate for (None for none), and how."""
+
+    times: Times
+    objectives: Mapping[str, Objective]
+    indices: list[int] | None = None
+    backend: str = "auto"
+    progress: bool | None = None
+    runs: int = 1
+    """How many such runs are ahead."""
+
+
+def run_times(duration: float, step: float, every: int) -> Times:
     """Checked times of a run; the step is shortened a little where it does not divide the duration."""
     for label, value in (("duration", duration), ("step", step)):
         if not isinstance(value, Real) or isinstance(value, bool) or not (math.isfinite(value) and value > 0):
@@ -54,7 +75,7 @@ def run_span(duration: float, step: float, every: int) -> Span:
         raise ModelError(f"step = {step:g} s is longer than the whole run of {duration:g} s")
     if not isinstance(every, Integral) or isinstance(every, bool) or every < 1:
         raise ModelError(f"every = {every!r} must be a whole number of steps, 1 or more")
-    return Span(float(duration), max(1, math.ceil(duration / step - 1e-9)), int(every))
+    return Times(float(duration), max(1, math.ceil(duration / step - 1e-9)), int(every))
 
 
 def find_integrator(integrator: str | Newmark) -> Newmark:
@@ -73,9 +94,8 @@ class Solver:
         self.model = model.frozen()
         self.scheme = scheme
         self._runners: dict[tuple[object, ...], Runner] = {}
-        self._chains: dict[bool, tuple[Chain, Chain]] = {}
-        self._near: np.ndarray | None = None
-        """Positions of a start found before, with independent constraints: where to look for others."""
+        self._recent: dict[tuple[object, ...], Runner] = {}
+        self._chains: dict[tuple[object, ...], ChainFunctions] = {}
         self.equations = natural_equations(self.model)
         self.start = StartSolver(self.equations)
 
@@ -86,143 +106,128 @@ class Solver:
         rule = "trapezoidal rule" if s == TRAPEZOIDAL else f"Newmark (γ = {s.gamma:g}, β = {s.beta:g})"
         return f"ALI3-P, {rule}, natural coordinates"
 
-    def chains(self, *, regular: bool) -> tuple[Chain, Chain]:
-        """The start and the time step, in symbols, for constraints that are independent or not."""
-        if regular not in self._chains:
-            e, saddle = self.equations, Saddle(regular)
-            self._chains[regular] = (start_chain(e, self.start.start, regular=regular), ali3p_step(e, self.scheme, saddle))
-        return self._chains[regular]
+    def run(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
+        """One run, and the seconds that it took once everything was built."""
+        self.start.check_fits(ρ, task.indices)
+        if self._near is not None and self._is_close(ρ):
+            try:
+                return self._carry_out(task, self._inputs(task, ρ, guess=self._near), regular=True)
+            except StartFailure:
+                pass  # assembly finds it, or says why there is none
+        initial = self.start.solve(ρ)
+        if self.start.regular(initial.q, ρ):
+            return self._carry_out(task, self._inputs(task, ρ, guess=initial.q), regular=True)
+        S = None if task.indices is None else self.start.sensitivities(initial, ρ, task.indices)
+        return self._carry_out(task, self._inputs(task, ρ, state=initial.packed, sensitivities=S), regular=False)
+
+    def run_many(self, task: Task, samples: np.ndarray, threads: int) -> tuple[list[Trajectory | VarimechError], float]:
+        """A run for each row of parameter values, in threads, and the seconds they took; what failed is returned, not raised."""
+        quiet = replace(task, progress=False, runs=len(samples))
+
+        def one(ρ: np.ndarray) -> Trajectory | VarimechError:
+            try:
+                self.model.numbers.check(ρ)
+                return self.run(quiet, ρ)[0]
+            except VarimechError as error:
+                return error
+
+        # one short run derives and compiles what all others share; where nominal values fail, each run looks after itself
+        once = replace(quiet, times=run_times(task.times.step, task.times.step, 1), runs=len(samples) * task.times.steps)
+        with suppress(VarimechError):
+            self.run(once, self.model.numbers.nominal)
+        began = time.perf_counter()
+        outcomes: list[Trajectory | VarimechError] = []
+        label = f"{self.model.name}: {len(samples)} runs"
+        with progress_bar(label, len(samples), task.progress) as tell, ThreadPoolExecutor(threads) as pool:
+            for outcome in pool.map(one, samples):
+                outcomes.append(outcome)
+                tell(len(outcomes))
+        return outcomes, time.perf_counter() - began
+
+    @cached_property
+    def _near(self) -> np.ndarray | None:
+        """Positions of the nominal start, from which generated code finds those for values close by; None if there is none, or not regular."""
+        ρ = self.model.numbers.nominal
+        try:
+            q = self.start.solve(ρ).q
+        except VarimechError:
+            return None
+        return q if self.start.regular(q, ρ) else None
+
+    def _is_close(self, ρ: np.ndarray) -> bool:
+        """Whether the nominal start leads to this one; further away, another way to assemble could be meant."""
+        nominal = self.model.numbers.nominal
+        return bool((np.abs(ρ - nominal) <= CLOSE * np.abs(nominal)).all())
+
+    def _inputs(
+        self,
+        task: Task,
+        ρ: np.ndarray,
+        *,
+        guess: np.ndarray | None = None,
+        state: np.ndarray | None = None,
+        sensitivities: np.ndarray | None = None,
+    ) -> Inputs:
+        t = task.times
+        return Inputs(guess, state, sensitivities, ρ, t.step, t.steps, t.every, MAX_ITERATIONS)
+
+    def _carry_out(self, task: Task, inputs: Inputs, *, regular: bool) -> tuple[Trajectory, float]:
+        carry_out = self.runner(task.objectives, task.indices, regular=regular).prepare(inputs, task.backend, runs=task.runs)
+        began = time.perf_counter()
+        try:
+            with progress_bar(f"{self.model.name}: {task.times.duration:g} s", task.times.steps, task.progress) as tell:
+                trajectory = carry_out(tell)
+        except StepFailure as failure:
+            raise explained(failure, inputs, self.equations, self._step(regular=regular)) from None
+        check_finite(trajectory, list(task.objectives), self.model.name, task.times.step)
+        return trajectory, time.perf_counter() - began
 
     def runner(self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool = True) -> Runner:
-        """What carries out a run; `indices` are the parameters to differentiate for, None for a plain simulation."""
-        key = (tuple(objectives.items()), None if indices is None else tuple(indices), regular)
+        """What carries out runs with these objectives; `indices` are the parameters to differentiate for, None for none."""
+        chosen = None if indices is None else tuple(indices)
+        same_objects = (tuple(objectives.items()), chosen, regular)
+        if same_objects not in self._recent:
+            _make_room(self._recent)
+            self._recent[same_objects] = self._runner_of_expressions(objectives, indices, regular=regular)
+        return self._recent[same_objects]
+
+    def _runner_of_expressions(self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool) -> Runner:
+        """Equal expressions are one program, however often a user writes their functions anew."""
+        functions = objective_functions(self.equations, objectives, indices or [])
+        key = (functions.values.serialize(), None if indices is None else tuple(indices), regular)
         if key not in self._runners:
-            start, step = self.chains(regular=regular)
-            functions = objective_functions(self.equations, objectives, indices or [])
+            _make_room(self._runners)
             program = Program(
-                _functions(start, indices, state_varies=False),
-                _functions(step, indices, state_varies=True),
-                penalty_function(self.equations, step.saddle),
+                self._start_functions(indices) if regular else None,
+                self._step_functions(indices, regular=regular),
+                penalty_function(self.equations, Saddle(regular)),
+                twist_function(self.equations),
                 functions.values,
                 None if indices is None else functions.derivatives,
             )
             self._runners[key] = Runner(program)
         return self._runners[key]
 
-    def run(
-        self,
-        span: Span,
-        ρ: np.ndarray,
-        objectives: Mapping[str, Objective],
-        indices: list[int] | None = None,
-        *,
-        backend: str = "auto",
-        progress: bool | None = None,
-        runs: int = 1,
-    ) -> tuple[Trajectory, float]:
-        """One run (of `runs` alike), and the seconds that it took once everything was built."""
-        if self._near is None:
-            return self._run_from_scratch(span, ρ, objectives, indices, backend, progress, runs)
-        inputs = Inputs(self._near, None, None, ρ, span.step, span.steps, span.every, MAX_ITERATIONS)
-        try:
-            return self._carry_out(inputs, span, objectives, indices, backend, progress, runs, regular=True)
-        except StartFailure:
-            return self._run_from_scratch(span, ρ, objectives, indices, backend, progress, runs)
+    def _step(self, *, regular: bool) -> Chain:
+        return ali3p_step(self.equations, self.scheme, Saddle(regular))
 
-    def run_many(
-        self,
-        span: Span,
-        samples: np.ndarray,
-        objectives: Mapping[str, Objective],
-        indices: list[int] | None,
-        *,
-        backend: str,
-        threads: int,
-        progress: bool | None,
-    ) -> tuple[list[Trajectory | VarimechError], float]:
-        """A run for each row of parameter values, in threads, and the seconds they took; what failed is returned, not raised."""
+    def _step_functions(self, indices: list[int] | None, *, regular: bool) -> ChainFunctions:
+        return self._functions(lambda: self._step(regular=regular), indices, state_varies=True, regular=regular)
 
-        def one(ρ: np.ndarray) -> Trajectory | VarimechError:
-            try:
-                return self.run(span, ρ, objectives, indices, backend=backend, progress=False, runs=len(samples))[0]
-            except VarimechError as error:
-                return error
+    def _start_functions(self, indices: list[int] | None) -> ChainFunctions:
+        return self._functions(lambda: start_chain(self.equations, self.start.start), indices, state_varies=False, regular=True)
 
-        # one short run derives and compiles what all others share; where nominal values fail, each run looks after itself
-        once = run_span(span.step, span.step, 1)
-        with suppress(VarimechError):
-            self.run(once, self.model.numbers.nominal, objectives, indices, backend=backend, runs=len(samples) * span.steps)
-        began = time.perf_counter()
-        outcomes: list[Trajectory | VarimechError] = []
-        with (
-            progress_bar(f"{self.model.name}: {len(samples)} runs", len(samples), progress) as tell,
-            ThreadPoolExecutor(threads) as pool,
-        ):
-            for outcome in pool.map(one, samples):
-                outcomes.append(outcome)
-                tell(len(outcomes))
-        return outcomes, time.perf_counter() - began
-
-    def _run_from_scratch(
-        self,
-        span: Span,
-        ρ: np.ndarray,
-        objectives: Mapping[str, Objective],
-        indices: list[int] | None,
-        backend: str,
-        progress: bool | None,
-        runs: int,
-    ) -> tuple[Trajectory, float]:
-        """A run whose start is found by assembly, with all its checks."""
-        initial = self.start.solve(ρ)
-        if self.start.regular(initial.q, ρ):
-            self._near = initial.q
-            inputs = Inputs(initial.q, None, None, ρ, span.step, span.steps, span.every, MAX_ITERATIONS)
-            return self._carry_out(inputs, span, objectives, indices, backend, progress, runs, regular=True)
-        S = None if indices is None else self.start.sensitivities(initial, ρ, indices)
-        inputs = Inputs(None, initial.packed, S, ρ, span.step, span.steps, span.every, MAX_ITERATIONS)
-        return self._carry_out(inputs, span, objectives, indices, backend, progress, runs, regular=False)
-
-    def _carry_out(
-        self,
-        inputs: Inputs,
-        span: Span,
-        objectives: Mapping[str, Objective],
-        indices: list[int] | None,
-        backend: str,
-        progress: bool | None,
-        runs: int,
-        *,
-        regular: bool,
-    ) -> tuple[Trajectory, float]:
-        carry_out = self.runner(objectives, indices, regular=regular).prepare(inputs, backend, runs=runs)
-        began = time.perf_counter()
-        try:
-            with progress_bar(f"{self.model.name}: {span.duration:g} s", span.steps, progress) as tell:
-                trajectory = carry_out(tell)
-        except StepFailure as failure:
-            raise explained(failure, inputs, self.equations, self.chains(regular=regular)[1]) from None
-        _check_finite(trajectory, list(objectives), self.model.name, span.step)
-        check_springs(self.equations, trajectory, inputs.parameters)
-        return trajectory, time.perf_counter() - began
+    def _functions(
+        self, build: Callable[[], Chain], indices: list[int] | None, *, state_varies: bool, regular: bool
+    ) -> ChainFunctions:
+        key = (state_varies, regular, None if indices is None else tuple(indices))
+        if key not in self._chains:
+            chain = build()
+            tangent = None if indices is None else tangent_of(chain, indices, state_varies=state_varies)
+            self._chains[key] = ChainFunctions(chain.predict, chain.iterate, chain.finish(tangent))
+        return self._chains[key]
 
 
-def _functions(chain: Chain, indices: list[int] | None, *, state_varies: bool) -> ChainFunctions:
-    tangent = None if indices is None else tangent_of(chain, indices, state_varies=state_varies)
-    return ChainFunctions(chain.predict, chain.iterate, chain.finish(tangent))
-
-
-def _check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str, step: float) -> None:
-    """The motion is finite where a run comes to its end; objectives are functions of their own."""
-    for what, values in (("value", trajectory.objectives), ("derivative", trajectory.gradients)):
-        if values is not None and not np.isfinite(values).all():
-            row, column = np.argwhere(~np.isfinite(values))[0][:2]
-            name, t = objectives[int(column)], float(trajectory.time[row])
-            raise SimulationError(
-                f"{mechanism!r}: the {what} of objective {name!r} is not finite from t = {t:g} s on (NaN or infinite); "
-                "look for a root, logarithm or quotient that meets zero there",
-                time=t,
-                step=round(t / step),
-                residual=math.nan,
-                worst=name,
-            )
+def _make_room(cache: dict[tuple[object, ...], Runner]) -> None:
+    if len(cache) >= KEPT:
+        cache.pop(next(iter(cache)))

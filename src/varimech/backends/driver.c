@@ -1,14 +1,14 @@
 /* A run, the same text for every program; see program.py for what it does.
 
-   Before it stand the generated functions (start_… and step_predict, _iterate, _finish; penalty; objectives and, with VM_P > 0,
-   objective_tangent) and these sizes: VM_X state, VM_U and VM_Y unknowns and multipliers of the larger iterated stage, VM_O objectives,
+   Before it stand the generated functions (step_predict, _iterate, _finish; with VM_START the same of start_; penalty; twist; objectives and,
+   with VM_P > 0, objective_tangent) and these sizes: VM_G watched springs, VM_X state, VM_U and VM_Y unknowns and multipliers of the larger iterated stage, VM_O objectives,
    VM_P parameters of the gradient, VM_ARG, VM_RES, VM_IW, VM_RW working storage of the generated functions. */
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { VM_DONE = 0, VM_NO_CONVERGENCE = 1, VM_NOT_FINITE = 2, VM_NO_MEMORY = 3, VM_NO_START = 4 };
+enum { VM_DONE = 0, VM_NO_CONVERGENCE = 1, VM_NOT_FINITE = 2, VM_NO_MEMORY = 3, VM_NO_START = 4, VM_OVERWOUND = 5 };
 
 typedef int (*vm_function)(const double **, double **, long long *, double *, int);
 typedef struct { vm_function predict, iterate, finish; } vm_chain;
@@ -26,7 +26,7 @@ typedef struct {
   long long row;
   double *residuals;                     /* largest so far */
   long long iterations;
-  long long failed_step;
+  long long failed_step, failed_spring;
 } vm_run;
 
 /* working storage of the generated functions and of the stages */
@@ -84,6 +84,13 @@ static void vm_measure(vm_bench *b, const vm_run *r, const double *time, const d
 #endif
 }
 
+static void vm_watch(vm_bench *b, const vm_run *r, const double *time, const double *state, double *twists) {
+  if (VM_G == 0) return;
+  b->arg[0] = state; b->arg[1] = r->parameters; b->arg[2] = time;
+  b->res[0] = twists;
+  twist(b->arg, b->res, b->iw, b->rw, 0);
+}
+
 static void vm_store(vm_run *r, double time, const double *state, const double *S, const double *w, const double *w_) {
   const long long k = r->row++;
   r->times[k] = time;
@@ -98,7 +105,6 @@ static void vm_keep_largest(double *largest, const double *values) {
 }
 
 VM_EXPORT int vm_carry_out(vm_run *r) {
-  const vm_chain start = {start_predict, start_iterate, start_finish};
   const vm_chain step = {step_predict, step_iterate, step_finish};
   const double h = r->step;
   double time = (double)r->first * h;
@@ -106,7 +112,7 @@ VM_EXPORT int vm_carry_out(vm_run *r) {
   const double *const step_settings[] = {&h, r->penalty, r->parameters, &time};
   int status = VM_DONE;
 
-  const size_t doubles = 2 * VM_X + 2 * VM_X * VM_P + VM_U + VM_Y + 3 * VM_O * (1 + VM_P) + VM_RW;
+  const size_t doubles = 2 * VM_X + 2 * VM_X * VM_P + VM_U + VM_Y + 3 * VM_O * (1 + VM_P) + 2 * VM_G + VM_RW;
   double *memory = malloc((doubles + 1) * sizeof(double));
   long long *iw = malloc((VM_IW + 1) * sizeof(long long));
   const double **arg = malloc(VM_ARG * sizeof(double *));
@@ -120,14 +126,21 @@ VM_EXPORT int vm_carry_out(vm_run *r) {
   double *S = p, *S_next = p + VM_X * VM_P; p += 2 * VM_X * VM_P;
   double *g = p, *g_old = p + VM_O, *w = p + 2 * VM_O; p += 3 * VM_O;
   double *g_ = p, *g_old_ = p + VM_O * VM_P, *w_ = p + 2 * VM_O * VM_P; p += 3 * VM_O * VM_P;
+  double *twists = p, *twists_old = p + VM_G; p += 2 * VM_G;
   vm_bench bench = {arg, res, iw, p + VM_U + VM_Y, p, p + VM_U, 0, {0, 0, 0}};
 
   if (r->guess && r->first == 0) {
+#if VM_START
+    const vm_chain start = {start_predict, start_iterate, start_finish};
     const long long k = vm_solve(start, &bench, r->max_iterations, r->guess, 0, start_settings, 2, state, S);
     if (k == 0 || !vm_finite(state, VM_X) || !(bench.residuals[0] <= 1e-6 && bench.residuals[1] <= 1e-6 && bench.residuals[2] <= 1e-6))
       status = VM_NO_START;
     else
       vm_keep_largest(r->residuals, bench.residuals);
+#else
+    (void)start_settings;
+    status = VM_NO_START;
+#endif
   } else {
     memcpy(state, r->state, VM_X * sizeof(double));
     memcpy(S, r->state_sensitivity, VM_X * VM_P * sizeof(double));
@@ -137,6 +150,7 @@ VM_EXPORT int vm_carry_out(vm_run *r) {
       arg[0] = state; arg[1] = r->parameters; arg[2] = &time; res[0] = r->penalty;
       penalty(arg, res, iw, bench.rw, 0);
     }
+    vm_watch(&bench, r, &time, state, twists);
     vm_measure(&bench, r, &time, state, S, g, w, g_, w_);
     if (r->first == 0) vm_store(r, time, state, S, w, w_);
   }
@@ -151,6 +165,11 @@ VM_EXPORT int vm_carry_out(vm_run *r) {
       r->failed_step = n;
       break;
     }
+    { double *swap = twists; twists = twists_old; twists_old = swap; }
+    vm_watch(&bench, r, &time, next, twists);
+    for (int i = 0; i < VM_G && status == VM_DONE; ++i)
+      if (fabs(twists[i] - twists_old[i]) > 3.141592653589793) { status = VM_OVERWOUND; r->failed_step = n; r->failed_spring = i; }
+    if (status != VM_DONE) break;
     r->iterations += k;
     vm_keep_largest(r->residuals, bench.residuals);
     { double *swap = state; state = next; next = swap; }

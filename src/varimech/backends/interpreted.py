@@ -8,7 +8,18 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from .program import ChainFunctions, Inputs, Program, StartFailure, StepFailure, Store, Trajectory
+from .program import (
+    NO_CONVERGENCE,
+    NOT_FINITE,
+    OVERWOUND,
+    ChainFunctions,
+    Inputs,
+    Program,
+    StartFailure,
+    StepFailure,
+    Store,
+    Trajectory,
+)
 
 
 def run_interpreted(program: Program, inputs: Inputs, progress: Callable[[int], None] | None = None) -> Trajectory:
@@ -38,6 +49,8 @@ class _Run:
         settings = [np.array([inputs.step]), self.penalty, *ρ_t]
         self.step = _ChainCalls(program.step, self.state, self.S, settings, self.new, self.S_new)
         self.weigh = _bound(program.penalty, [self.state, *ρ_t], [self.penalty])
+        self.twist, self.last_twist = np.zeros(program.twist.numel_out(0)), np.zeros(program.twist.numel_out(0))
+        self.watch = _bound(program.twist, [self.new, *ρ_t], [self.twist])
         self.measure = _bound(program.objectives, [self.new, *ρ_t], [self.g, self.w])
         if program.objective_tangent is not None:
             self.measure_tangent = _bound(program.objective_tangent, [self.new, self.S_new, *ρ_t], [self.g_, self.w_])
@@ -66,6 +79,7 @@ class _Run:
         """Find or take the start; returns its residuals."""
         i, residuals = self.inputs, np.zeros(3)
         if i.guess is not None:
+            assert self.program.start is not None
             ρ_t = [i.parameters, self.time]
             start = _ChainCalls(self.program.start, i.guess.astype(float), np.zeros((i.guess.size, 0)), ρ_t, self.new, self.S_new)
             if start.solve(i.max_iterations) is None or not (start.residuals <= 1e-6).all():
@@ -76,17 +90,26 @@ class _Run:
             self.new[:] = i.state
             if i.sensitivities is not None:
                 self.S_new[:] = i.sensitivities
+        self.watch()
         self._accept()
         self.weigh()
         return residuals.copy()
 
     def _step(self, n: int) -> int:
         iterations = self.step.solve(self.inputs.max_iterations)
-        if iterations is None or not np.isfinite(self.new).all():
-            finite = bool(np.isfinite(self.step.ratio[0])) and iterations is None
-            raise StepFailure(n, float(self.time[0]), self.state.copy(), self.penalty.copy(), finite=finite)
+        if iterations is None:
+            raise self._failure(n, NO_CONVERGENCE if np.isfinite(self.step.ratio[0]) else NOT_FINITE)
+        if not np.isfinite(self.new).all():
+            raise self._failure(n, NOT_FINITE)
+        self.last_twist[:] = self.twist
+        self.watch()
+        if (jumps := np.abs(self.twist - self.last_twist) > np.pi).any():
+            raise self._failure(n, OVERWOUND, int(jumps.argmax()))
         self._accept()
         return iterations
+
+    def _failure(self, n: int, reason: str, which: int = 0) -> StepFailure:
+        return StepFailure(n, float(self.time[0]), self.state.copy(), self.penalty.copy(), reason, which)
 
     def _accept(self) -> None:
         """Make the new state the current one, and measure it."""

@@ -17,9 +17,10 @@ import casadi as ca
 import numpy as np
 
 from .compiler import build_library, cached_library
-from .program import Inputs, Program, StartFailure, StepFailure, Store, Trajectory
+from .program import NO_CONVERGENCE, NOT_FINITE, OVERWOUND, Inputs, Program, StartFailure, StepFailure, Store, Trajectory
 
-DONE, NO_CONVERGENCE, NOT_FINITE, NO_MEMORY, NO_START = range(5)
+DONE, NO_MEMORY, NO_START = 0, 3, 4
+REASONS = {1: NO_CONVERGENCE, 2: NOT_FINITE, 5: OVERWOUND}
 SLICE_SECONDS = 0.1
 """Steps are done in slices of about this time, so that progress can be shown and Ctrl-C works."""
 
@@ -74,7 +75,7 @@ class NativeProgram:
             if status == NO_START:
                 raise StartFailure
             if status != DONE:
-                raise state.failure(finite=status == NO_CONVERGENCE)
+                raise state.failure(REASONS[status])
             done = r.last
             seconds = max(1e-6, time.perf_counter() - began)
             size = max(1, int(size * min(100.0, SLICE_SECONDS / seconds)))
@@ -92,8 +93,10 @@ class NativeProgram:
 
     def _sizes(self) -> dict[str, int]:
         p, functions = self.program, self.program.functions
-        chains = (p.start, p.step)
+        chains = p.chains
         return {
+            "START": int(p.start is not None),
+            "G": p.twist.numel_out(0),
             "X": p.state_size,
             "U": max(c.iterate.numel_out(0) for c in chains),
             "Y": max(c.iterate.numel_out(1) for c in chains),
@@ -121,6 +124,7 @@ class _Record(ctypes.Structure):
         ("residuals", ctypes.c_void_p),
         ("iterations", ctypes.c_longlong),
         ("failed_step", ctypes.c_longlong),
+        ("failed_spring", ctypes.c_longlong),
     ]
 
 
@@ -162,6 +166,6 @@ class _Run:
             self.store.gradients = self.arrays["gradients"].transpose(0, 2, 1)
         return self.store.trajectory(self.arrays["residuals"], int(self.record.iterations))
 
-    def failure(self, *, finite: bool) -> StepFailure:
-        step = int(self.record.failed_step)
-        return StepFailure(step, step * self.inputs.step, self.arrays["state"], self.arrays["penalty"], finite=finite)
+    def failure(self, reason: str) -> StepFailure:
+        step, which = int(self.record.failed_step), int(self.record.failed_spring)
+        return StepFailure(step, step * self.inputs.step, self.arrays["state"], self.arrays["penalty"], reason, which)

@@ -28,11 +28,13 @@ class ChainFunctions:
 
 @dataclass(frozen=True)
 class Program:
-    """All functions of a run; see `penalty_function` and `objective_functions` for the arguments of the last three."""
+    """All functions of a run; see `penalty_function`, `twist_function` and `objective_functions` for the others."""
 
-    start: ChainFunctions
+    start: ChainFunctions | None
+    """None where runs begin with a given state only."""
     step: ChainFunctions
     penalty: ca.Function
+    twist: ca.Function
     objectives: ca.Function
     objective_tangent: ca.Function | None = None
     """Given where derivatives are wanted; both `finish` then have a tangent."""
@@ -40,9 +42,14 @@ class Program:
     @cached_property
     def functions(self) -> list[ca.Function]:
         """All that it has."""
-        chains = [f for c in (self.start, self.step) for f in (c.predict, c.iterate, c.finish)]
+        chains = [f for c in self.chains for f in (c.predict, c.iterate, c.finish)]
         last = [] if self.objective_tangent is None else [self.objective_tangent]
-        return [*chains, self.penalty, self.objectives, *last]
+        return [*chains, self.penalty, self.twist, self.objectives, *last]
+
+    @cached_property
+    def chains(self) -> list[ChainFunctions]:
+        """Start, if it has one, and step."""
+        return [c for c in (self.start, self.step) if c is not None]
 
     @cached_property
     def state_size(self) -> int:
@@ -123,14 +130,18 @@ class StartFailure(Exception):
     """No start was found from the guess."""
 
 
-class StepFailure(Exception):
-    """A step did not converge, or met a value that is not finite."""
+NO_CONVERGENCE, NOT_FINITE, OVERWOUND = "no convergence", "not finite", "overwound"
 
-    def __init__(self, step: int, time: float, state: np.ndarray, penalty: np.ndarray, *, finite: bool):
+
+class StepFailure(Exception):
+    """A step did not converge, met a value that is not finite, or wound a torsional spring (number `which`) too far."""
+
+    def __init__(self, step: int, time: float, state: np.ndarray, penalty: np.ndarray, reason: str, which: int = 0):
         super().__init__(f"step {step} at t = {time:g} s")
         self.step = step
         self.time = time
         self.state = state
         """At the beginning of the step."""
         self.penalty = penalty
-        self.finite = finite
+        self.reason = reason
+        self.which = which

@@ -26,7 +26,7 @@ from .guess import Pose
 from .reactions import BodyReactions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Constraint:
     """A named block of scalar constraints.
 
@@ -53,6 +53,8 @@ class Equations:
     t: SX
     mass: SX
     blocks: tuple[Constraint, ...]
+    fits: tuple[Constraint, ...]
+    """Conditions on the parameters alone: bodies that the ground holds at several places have to fit in."""
     forces: SX
     force_parts: dict[str, SX]
     frames: Frames
@@ -61,6 +63,11 @@ class Equations:
     """Whether the tangent matrix is: constant mass, and all forces that vary derive from a potential."""
     from_poses: Callable[[Mapping[Body, Pose]], np.ndarray]
     """Values of q for given origins and rotations of the bodies, as far as these fit together."""
+
+    @cached_property
+    def packed(self) -> SX:
+        """A state as one vector: q, q̇, q̈, λ."""
+        return ca.vertcat(self.q, self.v, self.a, self.λ)
 
     @cached_property
     def constraints(self) -> SX:
@@ -131,14 +138,15 @@ def derive(
     from_poses: Callable[[Mapping[Body, Pose]], np.ndarray],
 ) -> Equations:
     """Derive the equations of motion from frames and constraints."""
-    kinetic = sum((b.kinetic_energy(frames[b]) for b in model.moving_bodies), SX(0))
+    kinetic = model.kinetic_energy(frames)
     momentum = ca.gradient(kinetic, v)
     mass = ca.jacobian(momentum, v)
     potential, working = _force_parts(model, q, v, frames, t)
     inertial = ca.gradient(kinetic, q) - ca.jtimes(momentum, q, v)
     other = sum(working.values(), inertial)
     symmetric = ca.jacobian(other, ca.vertcat(q, v)).nnz() == 0 and not ca.depends_on(mass, q)
-    blocks = tuple(constraints + _driver_constraints(model, frames, t))
+    fits = tuple(c for c in constraints if not ca.depends_on(c.residuals, q))
+    blocks = tuple([c for c in constraints if c not in fits] + _driver_constraints(model, frames, t))
     count = sum(b.residuals.numel() for b in blocks)
     return Equations(
         model,
@@ -150,6 +158,7 @@ def derive(
         t,
         mass,
         blocks,
+        fits,
         sum(potential.values(), other),
         {name: potential[name] + working.get(name, 0) for name in potential},
         frames,
@@ -169,8 +178,7 @@ def _driver_constraints(model: Parts, frames: Frames, t: SX) -> list[Constraint]
 def _force_parts(model: Parts, q: SX, v: SX, frames: Frames, t: SX) -> tuple[dict[str, SX], dict[str, SX]]:
     """Generalised force of each element, by name: the part that derives from a potential, and the part that does work."""
     state = State(model, frames, t, lambda x: rate_without_acceleration(x, q, v, t, "a force"), user="a force")
-    weight = sum((b.mass * ca.dot(model.gravity, frames[b].position(b.com)) for b in model.moving_bodies), SX(0))
-    potential: dict[str, SX] = {"gravity": ca.gradient(weight, q)}
+    potential: dict[str, SX] = {"gravity": -ca.gradient(model.weight_energy(frames), q)}
     working: dict[str, SX] = {}
     for force in model.forces.values():
         potential[force.name] = -ca.gradient(force.potential_energy(frames), q)

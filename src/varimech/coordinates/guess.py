@@ -143,7 +143,7 @@ class _Guess:
         """Put the anchor at its place; where another point's position is given, swing the body towards it."""
         s = self._number(anchor.local)
         if body not in self.held.rotations:
-            for point in body.points.values():
+            for point in self.model.points_of(body).values():
                 target = self._where(point, None)
                 arm = self._number(point.local) - s
                 if target is not None and point is not anchor and np.linalg.norm(arm) > 0:
@@ -153,7 +153,7 @@ class _Guess:
 
     def _place_loose(self, body: Body) -> None:
         R = self.held.rotations.get(body, np.eye(self.model.dimension))
-        for point in body.points.values():
+        for point in self.model.points_of(body).values():
             if (target := self._where(point, None)) is not None:
                 self.poses[body] = (target - R @ self._number(point.local), R)
                 return

@@ -259,8 +259,6 @@ class _Builder:
             for i in range(S.shape[1]):
                 for j in range(i, S.shape[1]):
                     product = ca.dot(S[:, i], S[:, j])
-                    if not ca.depends_on(ca.horzcat(B[:, i], B[:, j]), self.q):
-                        continue  # fixed to the ground; a misfit shows in the body's other equations
                     key = frozenset({_vector_key(basis, i), _vector_key(basis, j)})
                     value = float(self._value(product)[0])
                     if any(np.isclose(value, other, rtol=1e-12, atol=1e-14) for other in seen.setdefault(key, [])):

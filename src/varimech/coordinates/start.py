@@ -18,11 +18,14 @@ import casadi as ca
 import numpy as np
 
 from ..errors import AssemblyError, ModelError
+from ..model.forces import Spring
+from ..model.measures import Span
 from ..model.start import Start
 from ..symbols import SX
 from .equations import Equations
 from .gaps import describe_gaps
 from .guess import guess_poses
+from .start_chain import start_rows
 
 CLOSED = 1e-10
 """Largest residual of an assembled mechanism (m or rad), relative to its size."""
@@ -86,19 +89,17 @@ class StartSolver:
         self.equations = e = equations
         self.model = e.model
         self.start = e.model.start_conditions or Start()
-        holds = self.start.holds
-        held = ca.vertcat(SX(0, 1), *[h.deviation(e.frames) for h in holds])
-        held_rates = ca.vertcat(SX(0, 1), *[h.rate_deviation(e.frames) for h in holds])
-        assembled = [b.residuals if b.at_start is None else b.at_start for b in e.blocks]
-        nothing = SX(0, 1)
-        self._positions = _Level(ca.vertcat(*assembled, held), e.q, nothing, e.ρ, e.t)
-        self._velocities = _Level(ca.vertcat(e.constraint_rate, held_rates), e.v, e.q, e.ρ, e.t)
+        positions, velocities = start_rows(e, self.start)
+        self._positions = _Level(positions, e.q, SX(0, 1), e.ρ, e.t)
+        self._velocities = _Level(velocities, e.v, e.q, e.ρ, e.t)
         w, Φ_q = SX.sym("w", e.q.numel()), ca.jacobian(e.constraints, e.q)
         λ = ca.densify(Φ_q @ w)
         motion = ca.vertcat(ca.substitute(e.balance, e.λ, λ), e.constraint_acceleration)
         earlier = ca.vertcat(e.q, e.v)
         self._accelerations = _Level(motion, ca.vertcat(e.a, w), earlier, e.ρ, e.t)
         self._multipliers = _Explicit(λ, ca.vertcat(w, e.q), e.ρ, e.t)
+        fits = ca.vertcat(SX(0, 1), *[c.residuals for c in e.fits])
+        self._fits = ca.Function("fits", [e.ρ], [ca.densify(fits), ca.densify(ca.jacobian(fits, e.ρ))])
         self._mass = ca.Function("M", [e.q, e.ρ], [ca.densify(e.mass)])
         driven = {d.name for d in e.model.drivers.values()}
         structure = ca.vertcat(SX(0, 1), *[b.residuals for b in e.blocks if not driven & set(b.joints)])
@@ -106,7 +107,27 @@ class StartSolver:
         self._structure = ca.Function("structure", [e.q, e.ρ], [jacobian])
         Φ_q = ca.densify(ca.substitute(ca.jacobian(e.constraints, e.q), e.t, 0))
         self._constraint_jacobian = ca.Function("constraint_jacobian", [e.q, e.ρ], [Φ_q])
-        self._held = held.numel()
+        self._held = positions.numel() - e.λ.numel()
+
+    def check_fits(self, ρ: np.ndarray, indices: list[int] | None = None) -> None:
+        """Bodies held by the ground at several places have to fit in, also for small changes of the chosen parameters.
+
+        Raises:
+            AssemblyError: if they do not.
+        """
+        if not self.equations.fits:
+            return
+        residuals, slopes = (np.array(x) for x in self._fits(ρ))
+        if np.abs(residuals).max() > 1e-9:
+            raise describe_gaps(self.equations, self.start, guess_poses(self.model, self.start, ρ), ρ)
+        owners = [c.name for c in self.equations.fits for _ in range(c.residuals.numel())]
+        for k in indices or []:
+            if np.abs(slopes[:, k]).max() > 1e-9:
+                name, owner = list(self.model.numbers.parameters)[k], owners[int(np.abs(slopes[:, k]).argmax())]
+                raise AssemblyError(
+                    f"mechanism {self.model.name!r} has no derivative with respect to {name!r}: the ground holds a body at several "
+                    f"places, where any change of {name!r} breaks the {owner}; let another parameter move with it"
+                )
 
     def solve(self, ρ: np.ndarray) -> InitialState:
         """The start for these parameter values.
@@ -117,6 +138,7 @@ class StartSolver:
         """
         e = self.equations
         n = e.q.numel()
+        self.check_fits(ρ)
         q = self._assemble(ρ)
         self._check_freedoms(q, ρ)
         v = self._velocities.solve_linear(n, q, ρ)
@@ -248,7 +270,9 @@ class StartSolver:
         for name, part in e.force_parts.items():
             value = ca.Function("f", [e.q, e.v, e.ρ, e.t], [part])(state.q, state.v, ρ, 0.0)
             if not np.isfinite(np.array(value)).all():
-                return f"look at {name!r}"
+                force = self.model.forces.get(name)
+                hint = ": its ends coincide" if isinstance(force, Spring) and isinstance(force.measure, Span) else ""
+                return f"look at {name!r}{hint}"
         return "look at the forces and drivers at t = 0"
 
 

@@ -21,14 +21,19 @@ ROUNDING = 1e-14
 """Relative error with which positions are known."""
 
 
-def start_chain(equations: Equations, start: Start, *, regular: bool) -> Chain:
+def start_rows(e: Equations, start: Start) -> tuple[SX, SX]:
+    """Φ and D, in the form to assemble with, and Φ̇ and Ḋ."""
+    at_start = [b.residuals if b.at_start is None else b.at_start for b in e.blocks]
+    positions = ca.vertcat(SX(0, 1), *at_start, *[h.deviation(e.frames) for h in start.holds])
+    return positions, ca.vertcat(e.constraint_rate, *[h.rate_deviation(e.frames) for h in start.holds])
+
+
+def start_chain(equations: Equations, start: Start) -> Chain:
     """(q near the start; ρ, t) → consistent q, q̇, q̈, λ at t = 0."""
-    e, saddle = equations, Saddle(regular, passes=2)  # it runs once, so that given values are met to the last digit
+    e, saddle = equations, Saddle(regular=True, passes=2)  # it runs once, so that given values are met to the last digit
     n = e.q.numel()
     guess = SX.sym("guess", n)
-    at_start = [b.residuals if b.at_start is None else b.at_start for b in e.blocks]
-    positions = ca.vertcat(*at_start, *[h.deviation(e.frames) for h in start.holds])
-    velocities = ca.vertcat(e.constraint_rate, *[h.rate_deviation(e.frames) for h in start.holds])
+    positions, velocities = start_rows(e, start)
     count = positions.numel()
     one, none = SX.eye(n), SX.zeros(count)
 

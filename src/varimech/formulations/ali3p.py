@@ -92,4 +92,4 @@ def penalty_function(equations: Equations, saddle: Saddle) -> ca.Function:
     """(state, ρ, t) → α, to be kept for a whole run."""
     e = equations
     α = saddle.penalty(ca.jacobian(e.constraints, e.q), ca.diag(e.mass))
-    return ca.Function("penalty", [ca.vertcat(e.q, e.v, e.a, e.λ), e.ρ, e.t], [α])
+    return ca.Function("penalty", [e.packed, e.ρ, e.t], [α])

@@ -52,7 +52,7 @@ class StartReader:
         n = self._parts.dimension
         for name, value in values.items():
             point, label = self._parts.find_point(name), f"position of {name!r}"
-            speed = self._speed(name, (0.0,) * n)
+            value, speed = (ca.vertsplit(x) if isinstance(x, SX) else x for x in (value, self._speed(name, (0.0,) * n)))
             for given, what in ((value, label), (speed, f"speed: {label}")):
                 if not hasattr(given, "__len__") or len(given) != n:
                     raise ModelError(f"start: {what} = {given!r} must have {n} components")

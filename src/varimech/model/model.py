@@ -370,6 +370,7 @@ class Model(Parts):
         """Impose the distance of two points as a function of time, m (positive)."""
         return self._driver(name, self.find_span(first, second, repr(name)), motion)
 
+    @_change
     def drive_coordinate(self, name: str, point: PointLike, direction: Any, motion: Any) -> Driver:
         """Impose the component of a point's position along a global direction as a function of time, m."""
         axis = axis_of(self.numbers, self.ground, direction, f"driver {name!r}: direction")

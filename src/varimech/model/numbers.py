@@ -62,6 +62,7 @@ class Numbers:
         self.owner = owner
         self.parameters: dict[str, Parameter] = {}
         self.requirements: list[Requirement] = []
+        self._all_required: ca.Function | None = None
 
     def add(self, parameter: Parameter) -> Parameter:
         """Take a new parameter in."""
@@ -106,12 +107,19 @@ class Numbers:
         for name, value in (changed or {}).items():
             index = self.indices([name])[0]
             values[index] = parameters[index].check(value)
-        if changed and self.requirements:
-            expressions = [ca.densify(r.expression) for r in self.requirements]
-            numbers = ca.Function("requirements", [self.vector], expressions).call([values])
-            for requirement, number in zip(self.requirements, numbers, strict=True):
-                _enforce(requirement, np.array(number))
+        if changed:
+            self.check(values)
         return values
+
+    def check(self, values: np.ndarray) -> None:
+        """Check all requirements for a set of values."""
+        if not self.requirements:
+            return
+        if self._all_required is None or self._all_required.n_out() != len(self.requirements):
+            expressions = [ca.densify(r.expression) for r in self.requirements]
+            self._all_required = ca.Function("requirements", [self.vector], expressions)
+        for requirement, number in zip(self.requirements, self._all_required.call([values]), strict=True):
+            _enforce(requirement, np.array(number))
 
     def evaluate(self, expression: SX, values: np.ndarray | None = None) -> np.ndarray:
         """Numerical value of an expression of parameters."""

@@ -140,8 +140,15 @@ class Parts:
 
     def potential_energy(self, frames: Frames) -> SX:
         """Energy of gravity and of all forces that have one (J)."""
-        weight = [-b.mass * ca.dot(self.gravity, frames[b].position(b.com)) for b in self.moving_bodies]
-        return sum((f.potential_energy(frames) for f in self.forces.values()), sum(weight, SX(0)))
+        return sum((f.potential_energy(frames) for f in self.forces.values()), self.weight_energy(frames))
+
+    def weight_energy(self, frames: Frames) -> SX:
+        """Energy of gravity (J)."""
+        return sum((-b.mass * ca.dot(self.gravity, frames[b].position(b.com)) for b in self.moving_bodies), SX(0))
+
+    def kinetic_energy(self, frames: Frames) -> SX:
+        """Kinetic energy of all bodies (J)."""
+        return sum((b.kinetic_energy(frames[b]) for b in self.moving_bodies), SX(0))
 
     def ground_frame(self) -> Frame:
         """The frame of the ground."""

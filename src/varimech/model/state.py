@@ -142,7 +142,7 @@ class State:
     @property
     def kinetic_energy(self) -> SX:
         """Kinetic energy of all bodies (J)."""
-        return sum((b.kinetic_energy(self._frames[b]) for b in self._model.moving_bodies), SX(0))
+        return self._model.kinetic_energy(self._frames)
 
     @property
     def potential_energy(self) -> SX:

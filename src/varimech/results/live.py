@@ -42,7 +42,7 @@ class LiveRun:
     def evaluate(self, expression: SX) -> np.ndarray:
         """An expression of the state at all stored times: (time, component)."""
         e, T = self.equations, self.trajectory
-        state = ca.vertcat(e.q, e.v, e.a, e.λ)
+        state = e.packed
         function = ca.Function("measure", [state, e.ρ, e.t], [ca.densify(ca.vec(expression))])
         return np.array(function(T.states.T, self.parameters, T.time[None, :])).T
 
@@ -50,7 +50,7 @@ class LiveRun:
         """Its derivatives with respect to the parameters at all stored times: (time, component, parameter)."""
         e, T, p = self.equations, self.trajectory, len(self.indices)
         assert T.sensitivities is not None
-        state = ca.vertcat(e.q, e.v, e.a, e.λ)
+        state = e.packed
         S = SX.sym("S", state.numel(), p)
         u, u_ = ca.vertcat(state, e.ρ), ca.vertcat(S, parameter_seeds(e.ρ.numel(), self.indices))
         slope = ca.densify(ca.jtimes(ca.vec(expression), u, u_))

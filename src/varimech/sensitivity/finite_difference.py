@@ -70,10 +70,11 @@ def _difference(run: Callable[[np.ndarray], Outcome], ρ: np.ndarray, index: int
 
 
 def _plateau(estimates: np.ndarray) -> np.ndarray:
-    """For each number, the index after the smallest change along the sweep (axis 0)."""
+    """For each number, the index after the smallest change along the sweep (axis 0); perturbations that failed are NaN."""
     if len(estimates) == 1:
         return np.zeros(estimates.shape[1:], dtype=int)
-    return np.abs(np.diff(estimates, axis=0)).argmin(axis=0) + 1
+    changes = np.abs(np.diff(estimates, axis=0))
+    return np.where(np.isnan(changes), np.inf, changes).argmin(axis=0) + 1
 
 
 def _kept_states(states: list[np.ndarray], best: np.ndarray) -> np.ndarray:

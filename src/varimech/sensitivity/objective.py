@@ -77,7 +77,7 @@ class ObjectiveFunctions:
 def objective_functions(equations: Equations, objectives: Mapping[str, Objective], indices: list[int]) -> ObjectiveFunctions:
     """Integrands and final terms of all objectives, and their derivatives along a sensitivity of the state."""
     e = equations
-    state = ca.vertcat(e.q, e.v, e.a, e.λ)
+    state = e.packed
     pairs = [(_scalar(e, name, o.integrand), _scalar(e, name, o.final)) for name, o in objectives.items()]
     g = ca.densify(ca.vertcat(SX(0, 1), *[pair[0] for pair in pairs]))
     w = ca.densify(ca.vertcat(SX(0, 1), *[pair[1] for pair in pairs]))

@@ -11,7 +11,7 @@ multipliers enter f as Jᵀ y. The linearisation is the saddle-point system
     ⎡ H  Jᵀ ⎤ ⎡ Δx ⎤     ⎡ f   ⎤
     ⎣ J  0  ⎦ ⎣ Δy ⎦ = − ⎣ g/w ⎦,     H = ∂f/∂x,
 
-solved by augmented Lagrangian iterations (`saddle`). From the same statement come the solution, its derivative and its adjoint.
+solved by augmented Lagrangian iterations (`saddle`). From the same statement come the solution and its derivative.
 """
 
 from __future__ import annotations
