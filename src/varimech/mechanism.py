@@ -291,6 +291,7 @@ class Mechanism(Model):
     ) -> Run:
         info = {
             "mechanism": self.name,
+            "dimension": self.dimension,
             "method": solver.method,
             "step": times.step,
             "steps": times.steps,

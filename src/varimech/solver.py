@@ -146,7 +146,7 @@ class Solver:
 
     @cached_property
     def _near(self) -> np.ndarray | None:
-        """Positions of the nominal start, from which generated code finds those for values close by; None if there is none, or not regular."""
+        """Positions of the nominal start, from which those for values close by are found; None if there is none, or it is not regular."""
         ρ = self.model.numbers.nominal
         try:
             q = self.start.solve(ρ).q

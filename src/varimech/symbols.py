@@ -11,6 +11,10 @@ import casadi as ca
 
 SX = ca.SX
 
+# numpy's functions on symbols work, and have always worked; CasADi 3.8 would print a page about their future
+if hasattr(ca.GlobalOptions, "setNumpyMode"):
+    ca.GlobalOptions.setNumpyMode(-1)
+
 sin, cos, tan, asin, acos, atan, atan2 = ca.sin, ca.cos, ca.tan, ca.asin, ca.acos, ca.atan, ca.atan2
 sinh, cosh, tanh, exp, log, sqrt = ca.sinh, ca.cosh, ca.tanh, ca.exp, ca.log, ca.sqrt
 minimum, maximum, where, absolute, sign = ca.fmin, ca.fmax, ca.if_else, ca.fabs, ca.sign

@@ -41,10 +41,5 @@ class Newmark:
         """The parts of q and q̇ that the last state determines."""
         return q + h * v + h**2 * (0.5 - self.beta) * a, v + h * (1 - self.gamma) * a
 
-    @property
-    def order(self) -> int:
-        """Order of convergence."""
-        return 2 if self.gamma == 0.5 else 1
-
 
 TRAPEZOIDAL = Newmark(0.5, 0.25)

@@ -23,7 +23,7 @@ from .joints import JOINTS, Joint, JointData
 from .measures import Coordinate, Measure, Span
 from .parameter import Parameter
 from .parts import Parts, PointLike
-from .state import State, as_column, trial_state
+from .state import State, as_column, call_user, trial_state
 
 F = TypeVar("F", bound=Force)
 M = TypeVar("M", bound=Parts)
@@ -495,7 +495,7 @@ class Model(Parts):
         if callable(value):
 
             def function(state: State) -> SX:
-                return as_column(value(state), size, label)
+                return as_column(call_user(value, state, label), size, label)
 
             self.numbers.check_symbols(function(trial := trial_state(self, label)), label, trial.coordinates)
             return function

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from ..errors import ModelError
 from ..symbols import SX
 
@@ -83,7 +85,10 @@ class Parameter:
             "use .value for its nominal value, or varimech.sin, varimech.sqrt, … in expressions"
         )
 
-    __array_priority__ = 1e4
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method != "__call__" or kwargs:
+            return NotImplemented
+        return ufunc(*[x.symbol if isinstance(x, Parameter) else x for x in inputs])
 
     def __SX__(self) -> SX:  # noqa: N802 - the name CasADi looks for when it converts an operand
         return self.symbol

@@ -194,6 +194,19 @@ def rate_without_acceleration(expression: SX, q: SX, v: SX, t: SX, user: str) ->
     return ca.jtimes(expression, q, v) + ca.jtimes(expression, t, SX(1))
 
 
+def call_user(function: Callable[[State], Any], state: State, label: str) -> Any:
+    """The value of a user's function; Python's `if` cannot decide on symbols, and says so in words of its own."""
+    try:
+        return function(state)
+    except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
+        if "truth value" in str(error):
+            raise ModelError(
+                f"{label} decides with `if`, `and`, `or`, min or max on a quantity of the state; use varimech.where(condition, yes, no), "
+                "varimech.minimum or varimech.maximum instead"
+            ) from None
+        raise
+
+
 def as_column(value: Any, size: int, label: str) -> SX:
     """The result of a user's function as a column vector of the right size."""
     try:

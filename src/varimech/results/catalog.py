@@ -85,9 +85,8 @@ def point_aliases(model: Parts) -> dict[str, str]:
 def drawing_plan(model: Parts) -> dict[str, Any]:
     """What a drawing shows, by names of points: bodies, springs, labels, and which points are fixed."""
     shapes = [("body", b.name, [model.points_of(b)[p].label for p in b.spine]) for b in model.moving_bodies if len(b.spine) > 1]
-    springs = [f for f in model.forces.values() if isinstance(f, Spring) and isinstance(f.measure, Span)]
-    shapes += [
-        ("spring", f.name, [f.measure.first.label, f.measure.second.label]) for f in springs if isinstance(f.measure, Span)
-    ]
+    for force in model.forces.values():
+        if isinstance(force, Spring) and isinstance(force.measure, Span):
+            shapes.append(("spring", force.name, [force.measure.first.label, force.measure.second.label]))
     labels = {label: name for name, label in point_aliases(model).items()}
     return {"shapes": shapes, "labels": labels, "fixed": [p.label for p in model.points_of(model.ground).values()]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,6 +73,12 @@ class Gradient:
 
         names = [pd.Index(n, name=k) for n, k in ((self.objective_names, "objective"), (self.parameter_names, "parameter"))]
         return pd.DataFrame(self.gradient_history[-1], index=names[0], columns=names[1])
+
+    def save(self, path: str | Path) -> Path:
+        """Write ψ and dψ/dρ over time to a netCDF file, to be read by xarray or any netCDF tool."""
+        path = Path(path)
+        self.history.assign_attrs(method=self.method, mechanism=self.run.info["mechanism"]).to_netcdf(path, engine="h5netcdf")
+        return path
 
     def plot(self) -> Figure:
         """dψ/dρ over time: a panel an objective, a line a parameter."""

@@ -6,7 +6,7 @@ Measures are computed when asked for. A saved run holds all of them and needs no
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from ..angles import unwrapped
 from ..errors import ModelError, unknown_name
-from ..model.state import State, as_column
+from ..model.state import State, as_column, call_user
 from ..symbols import SX
 from ..view.drawing import Shape, draw
 from ..view.figure import Line, Panel, line_figure
@@ -128,7 +128,7 @@ class Run:
         if self._live is None:
             raise ModelError("a run read from a file has only its saved measures; run the mechanism again for new ones")
         e = self._live.equations
-        value = function(e.state)
+        value = call_user(function, e.state, f"measure {name!r}")
         size = len(value) if isinstance(value, (list, tuple)) else getattr(value, "numel", lambda: 1)()
         expression = as_column(value, size, f"measure {name!r}")
         e.model.numbers.check_symbols(expression, f"measure {name!r}", (e.q, e.v, e.a, e.λ, e.t))
@@ -162,7 +162,7 @@ class Run:
     def plot(self, *, wrt: Any = None, title: str | None = None, **measures: Any) -> Figure:
         """A figure of named measures, one panel each: `run.plot(position="2", angle=["A1", "12"], energy="total")`.
 
-        `wrt="L"` shows their derivatives with respect to a parameter. Save it with `.savefig("file.png")` (or .pdf, .svg).
+        `wrt="L"` (or a list, or "all") shows their derivatives with respect to parameters. Save it with `.savefig("file.png")` (.pdf, .svg).
         """
         if not measures:
             raise ModelError('say what to plot, such as run.plot(position="2")')
@@ -171,22 +171,23 @@ class Run:
             if kind not in (known := [k for k, what in MEASURES.items() if not what.spatial_only]):
                 raise unknown_name("measure", kind, known)
             unit = MEASURES[kind].unit
-            label = kind.replace("_", " ") if wrt is None else f"∂ {kind.replace('_', ' ')} / ∂ {wrt}"
-            panel = Panel(f"{label} ({unit})" if wrt is None else label)
+            label = kind.replace("_", " ")
+            panel = Panel(f"{label} ({unit})" if wrt is None else f"∂ {label} / ∂ρ")
             for name in [names] if isinstance(names, str) else names:
                 panel.lines.extend(self._lines(name, getattr(self, kind)(name, wrt=wrt)))
             panels.append(panel)
         return line_figure(panels, title=self.info["mechanism"] if title is None else title)
 
-    def draw(self, *, times: Sequence[float] | None = None, trace: Sequence[str] = (), title: str | None = None) -> Figure:
+    def draw(self, *, times: Iterable[float] | None = None, trace: Sequence[str] | str = (), title: str | None = None) -> Figure:
         """A drawing of the mechanism at given times (the last one strong; the start if not given), with paths of points."""
         plan = drawing_plan(self._live.equations.model) if self._live is not None else self.info["drawing"]
         shapes = [Shape(kind, name, tuple(points)) for kind, name, points in plan["shapes"]]
         needed = {p for s in shapes for p in s.points} | set(plan["labels"])
         paths = {p: self.position(p).transpose("time", "component").to_numpy() for p in needed}
-        rows = [int(np.abs(self.time - t).argmin()) for t in (times or [0.0])]
+        rows = [int(np.abs(self.time - t).argmin()) for t in ([0.0] if times is None else times)]
         frames = [{p: path[k] for p, path in paths.items()} for k in rows]
-        traces = {name: self.position(name).transpose("time", "component").to_numpy() for name in trace}
+        traced = [trace] if isinstance(trace, str) else trace
+        traces = {name: self.position(name).transpose("time", "component").to_numpy() for name in traced}
         heading = f"{self.info['mechanism']}, t = {self.time[rows[-1]]:g} s" if title is None else title
         return draw(shapes, frames, traces, plan["labels"], plan["fixed"], title=heading)
 
@@ -199,11 +200,14 @@ class Run:
         )
 
     def _lines(self, name: str, array: xr.DataArray) -> list[Line]:
-        if array.ndim == 1:
-            return [Line(name, self.time, array.to_numpy())]
-        flat = array.transpose("time", ...).to_numpy().reshape(self.time.size, -1)
-        tags = COMPONENTS if array.ndim == 2 else [f"{i}{j}" for i in COMPONENTS for j in COMPONENTS]
-        return [Line(f"{name} {tag}", self.time, column) for tag, column in zip(tags, flat.T, strict=False)]
+        dims = [d for d in array.dims if d != "time"]
+        lines = []
+        for index in np.ndindex(*[array.sizes[d] for d in dims]):
+            words = [str(array[d].to_numpy()[k]) for d, k in zip(dims, index, strict=True)]
+            slope = f"∂{array['parameter'].item()}" if "parameter" in array.coords and "parameter" not in dims else ""
+            curve = array.isel(dict(zip(dims, index, strict=True))).to_numpy()
+            lines.append(Line(" ".join([name, *words, slope]).strip(), self.time, curve))
+        return lines
 
     def _measure(self, kind: str, name: str, wrt: Any) -> xr.DataArray:
         what = MEASURES[kind]
@@ -257,8 +261,7 @@ class Run:
         return names if isinstance(wrt, (list, tuple)) else names[0]
 
     def _turns_in_space(self, name: str) -> bool:
-        spatial = "z" in self.position(self._names("point")[0])["component"].values
-        return spatial and name in self._names("body")
+        return self.info["dimension"] == 3 and name in self._names("body")
 
     def _names(self, of: str) -> list[str]:
         """All names of things that a measure can be of."""

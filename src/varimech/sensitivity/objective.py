@@ -15,7 +15,7 @@ import casadi as ca
 from ..coordinates.equations import Equations
 from ..errors import ModelError
 from ..model.parameter import Parameter
-from ..model.state import State
+from ..model.state import State, call_user
 from ..symbols import SX
 from .direct import parameter_seeds
 
@@ -93,7 +93,7 @@ def objective_functions(equations: Equations, objectives: Mapping[str, Objective
 def _scalar(equations: Equations, name: str, function: StateFunction | None) -> SX:
     if function is None:
         return SX(0)
-    value: Any = function(equations.state)
+    value: Any = call_user(function, equations.state, f"objective {name!r}")
     try:
         expression = SX(value.symbol if isinstance(value, Parameter) else value)
     except (TypeError, ValueError, RuntimeError, NotImplementedError):
