@@ -28,9 +28,20 @@ class Factorisation:
         self._eliminate(rows, symmetric)
 
     def solve(self, right: SX) -> SX:
-        """x with A x = right, column by column."""
-        columns = [self._solve_column(right[:, k]) for k in range(right.shape[1])]
-        return ca.horzcat(*columns)
+        """x with A x = right, for all columns at once."""
+        n = len(self._order)
+        x = [right[old, :] for old in self._order]
+        for i in range(n):
+            for k, factor in self._lower[i]:
+                x[i] = x[i] - factor * x[k]
+        for i in reversed(range(n)):
+            for j, entry in self._upper[i]:
+                x[i] = x[i] - entry * x[j]
+            x[i] = x[i] * self._pivots[i]
+        out: list[SX] = [SX(0)] * n
+        for new, old in enumerate(self._order):
+            out[old] = x[new]
+        return ca.vertcat(*out) if out else SX(0, right.shape[1])
 
     def _eliminate(self, rows: list[dict[int, SX]], symmetric: bool) -> None:
         n = len(rows)
@@ -65,21 +76,6 @@ class Factorisation:
                         below[i].add(j)
             self._upper.append([(j, pivot_row[j]) for j in after])
             self._pivots.append(inverse)
-
-    def _solve_column(self, right: SX) -> SX:
-        n = len(self._order)
-        x = [right[old] for old in self._order]
-        for i in range(n):
-            for k, factor in self._lower[i]:
-                x[i] = x[i] - factor * x[k]
-        for i in reversed(range(n)):
-            for j, entry in self._upper[i]:
-                x[i] = x[i] - entry * x[j]
-            x[i] = x[i] * self._pivots[i]
-        out: list[SX] = [SX(0)] * n
-        for new, old in enumerate(self._order):
-            out[old] = x[new]
-        return ca.vertcat(*out) if out else SX(0, 1)
 
 
 def _minimum_degree(matrix: SX, late: range) -> list[int]:

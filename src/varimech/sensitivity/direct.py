@@ -36,7 +36,7 @@ def tangent_of(chain: Chain, indices: list[int], *, state_varies: bool = True) -
         f, g = -here.derivative(stage.balance), -here.derivative(stage.condition) * (1 / stage.weight)
         # the first guess of y' matters only where redundant constraints leave a choice
         y0 = None if chain.saddle.regular else known.derivative(stage.multiplier_guess)
-        x_, y_ = chain.saddle.solve(stage, f, g, y0)
+        x_, y_ = chain.solve(stage, f, g, y0)
         known = known.extended([stage.unknown, stage.multiplier], [x_, y_])
         # now that x' is known, so are the dependents'
         relations = [known.derivative(relation) for _, relation in stage.dependents]

@@ -22,7 +22,7 @@ from functools import cached_property
 import casadi as ca
 
 from ..symbols import SX
-from .saddle import Saddle
+from .saddle import Corrector, Saddle
 
 NEWTON_TOLERANCE = 1e-9
 """Relative correction at which Newton's iteration has converged (the error left is far smaller: convergence is quadratic)."""
@@ -109,6 +109,16 @@ class Chain:
         outputs = ca.cse([ca.densify(x) for x in self.resolved(outputs)])
         return ca.Function(f"{self.name}_{name}", [*inputs, *self.settings], outputs)
 
+    def solve(self, stage: Stage, f: SX, g: SX, y: SX | None = None, *, passes: int | None = None) -> tuple[SX, SX]:
+        """H x + Jᵀ y = f,  J x = g  for a stage, factored once for all who ask."""
+        if stage.name not in self._correctors:
+            self._correctors[stage.name] = self.saddle.corrector(stage)
+        return self.saddle.solve(stage, self._correctors[stage.name], f, g, y, passes=passes)
+
+    @cached_property
+    def _correctors(self) -> dict[str, Corrector]:
+        return {}
+
     @cached_property
     def predict(self) -> ca.Function:
         """(state, settings…) → x, y: a first guess for the iterated stage."""
@@ -120,7 +130,7 @@ class Chain:
         """(state, x, y, settings…) → x, y, r: one Newton correction; converged where r ≤ 1."""
         s = self.stages[0]
         assert s.noise is not None
-        Δx, Δy = self.saddle.solve(s, -s.balance, -s.condition * (1 / s.weight), passes=1)
+        Δx, Δy = self.solve(s, -s.balance, -s.condition * (1 / s.weight), passes=1)
         x = s.unknown + Δx
         allowed = NEWTON_TOLERANCE * ca.norm_inf(x) + s.noise
         return self.function("iterate", [self.packed, s.unknown, s.multiplier], [x, s.multiplier + Δy, ca.norm_inf(Δx) / allowed])
@@ -150,5 +160,5 @@ class Chain:
         """Unknowns of a linear stage, as corrections of its guess."""
         symbols, guess = [stage.unknown, stage.multiplier], [stage.guess, stage.multiplier_guess]
         f, g = ca.substitute([stage.balance, stage.condition], symbols, guess)
-        Δx, Δy = self.saddle.solve(stage, -f, -g * (1 / stage.weight))
+        Δx, Δy = self.solve(stage, -f, -g * (1 / stage.weight))
         return stage.guess + Δx, stage.multiplier_guess + Δy

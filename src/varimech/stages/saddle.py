@@ -63,10 +63,11 @@ class Saddle:
         """κ."""
         return 1e12 if self.regular else 1e7
 
-    def solve(self, stage: Linearised, f: SX, g: SX, y: SX | None = None, *, passes: int | None = None) -> tuple[SX, SX]:
-        """x and y for any number of columns, from a first y (zero if not given)."""
+    def solve(
+        self, stage: Linearised, correct: Corrector, f: SX, g: SX, y: SX | None = None, *, passes: int | None = None
+    ) -> tuple[SX, SX]:
+        """x and y for any number of columns, from a first y (zero if not given), with the factors of `corrector`."""
         H, J = stage.tangent, stage.condition_jacobian
-        correct = self._corrector(H, J, stage.penalty, stage.symmetric)
         r, s = (f if y is None else f - J.T @ y), g
         x_total, y_total = SX.zeros(H.shape[1], f.shape[1]), (SX.zeros(g.shape) if y is None else y)
         wanted = passes or self.passes or (1 if self.regular else 2)
@@ -84,16 +85,22 @@ class Saddle:
         mobility = ca.power(J, 2) @ (1 / ca.fmax(masses, 1e-6 * ca.norm_inf(masses)))
         return ca.densify(self.penalty_factor / ca.fmax(mobility, 1e-6 * ca.norm_inf(mobility)))
 
-    def _corrector(self, H: SX, J: SX, α: SX, symmetric: bool) -> _Corrector:
+    def corrector(self, stage: Linearised) -> Corrector:
+        """The factored system of a stage."""
+        H, J, α = stage.tangent, stage.condition_jacobian, stage.penalty
         n, m = H.shape[0], J.shape[0]
         if self.regular or m == 0:
             system = ca.blockcat([[H, J.T], [J, -ca.diag(1 / α)]]) if m else H
-            return _Whole(Factorisation(system, symmetric=symmetric, late=range(n, n + m)), n)
-        return _Penalised(Factorisation(H + J.T @ (α * J), symmetric=symmetric), J, α)
+            return _Whole(Factorisation(system, symmetric=stage.symmetric, late=range(n, n + m)), n)
+        return _Penalised(Factorisation(H + J.T @ (α * J), symmetric=stage.symmetric), J, α)
 
 
-class _Corrector(Protocol):
-    def __call__(self, r: SX, s: SX, /) -> tuple[SX, SX]: ...
+class Corrector(Protocol):
+    """Solves one pass for residuals r and s."""
+
+    def __call__(self, r: SX, s: SX, /) -> tuple[SX, SX]:
+        """δx and δy."""
+        ...
 
 
 @dataclass(frozen=True)
