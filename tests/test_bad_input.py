@@ -576,7 +576,11 @@ def test_wrong_dimension_and_axes_in_space(call: Call, words: tuple[str, ...]) -
     ("start distance", lambda m: m.start(distance={("rod.O", "ground.O"): 1.0}), ("'rod.O' and 'ground.O' are the same place",)),
     ("start distance of one", lambda m: m.start(distance={"tip": 1.0}), ("distance of 'tip'", "give a pair of points")),
     ("no slide", lambda m: m.drive_displacement("D", "O", lambda t: t), ("joint 'O' is revolute: it has no displacement",)),
-    ("driver vector", lambda m: m.drive_angle("D", "rod", lambda t: (t, t)), ("driver 'D' returned 2 components", "return 1")),
+    (
+        "driver vector",
+        lambda m: m.drive_angle("D", "rod", lambda t: (t, t)),
+        ("driver 'D' returned 2 components", "return a scalar"),
+    ),
     ("driver text", lambda m: m.drive_angle("D", "rod", lambda t: "fast"), ("driver 'D' returned 'fast'", "neither a number")),
     (
         "driver nan",
@@ -808,10 +812,10 @@ def test_sensitivity_needs_parameters() -> None:
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (lambda s: s.position("tip"), "returned 2×1 numbers; it must return a scalar (varimech.dot"),
-        (lambda s: [1.0, 2.0, 3.0], "returned 3×1 numbers; it must return a scalar"),
-        (lambda s: None, "returned None; it must return a scalar"),
-        (lambda s: "tip", "returned 'tip'; it must return a scalar"),
+        (lambda s: s.position("tip"), "returned 2 components; it must return a scalar (varimech.dot"),
+        (lambda s: [1.0, 2.0, 3.0], "returned 3 components; it must return a scalar"),
+        (lambda s: None, "returned None, which is neither a number nor a vector"),
+        (lambda s: "tip", "returned 'tip', which is neither a number nor a vector"),
         (lambda s: math.sin(s.angle("rod")), "is not finite; use varimech.sin, varimech.sqrt, … (not math or numpy)"),
     ],
 )
@@ -850,7 +854,7 @@ def test_force_functions_that_make_no_sense(call: Call, words: tuple[str, ...]) 
     ("acceleration", lambda s: s.angular_acceleration("rod"), ("torque 'T' may not depend on accelerations",)),
     ("reaction", lambda s: s.reaction_torque("O"), ("torque 'T' may not depend on reactions",)),
     ("effort", lambda s: s.effort("motor"), ("torque 'T' may not depend on reactions",)),
-    ("two", lambda s: (1, 2), ("torque 'T' returned 2 components; it must return 1",)),
+    ("two", lambda s: (1, 2), ("torque 'T' returned 2 components; it must return a scalar",)),
     ("none", lambda s: None, ("torque 'T' returned None, which is neither a number nor a vector",)),
     ("unknown body", lambda s: s.angle("rdo"), ("no body or joint is called 'rdo'; did you mean 'rod'",)),
 )

@@ -80,3 +80,11 @@ __all__ = [
     "vector",
     "where",
 ]
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":
+        from importlib.metadata import version  # slow to import, so only when asked for
+
+        return version("varimech")
+    raise AttributeError(f"module 'varimech' has no attribute {name!r}")

@@ -10,6 +10,8 @@ from typing import Any
 import casadi as ca
 
 SX = ca.SX
+NOT_SYMBOLIC = (TypeError, ValueError, RuntimeError, NotImplementedError)
+"""What CasADi raises where something is not a number or an expression."""
 
 # numpy's functions on symbols work, and have always worked; CasADi 3.8 would print a page about their future
 if hasattr(ca.GlobalOptions, "setNumpyMode"):

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import ModelError, unknown_name
-from ..symbols import SX
+from ..symbols import NOT_SYMBOLIC, SX
 from .parameter import Parameter
 
 
@@ -154,7 +154,7 @@ class Numbers:
         try:
             rows = value if isinstance(value, SX) else ca.vertcat(*[ca.horzcat(*map(SX, row)) for row in value])
             shape = rows.shape
-        except (TypeError, ValueError, RuntimeError, NotImplementedError):
+        except NOT_SYMBOLIC:
             shape = None
         if shape != (size, size):
             raise ModelError(f"{label} = {value!r} must be a {size}×{size} matrix of numbers")
@@ -180,7 +180,7 @@ class Numbers:
             raise ModelError(f"{label} = {value!r} is not a number")
         try:
             expression = SX(value)
-        except (TypeError, ValueError, RuntimeError, NotImplementedError):
+        except NOT_SYMBOLIC:
             raise ModelError(f"{label} = {value!r} is not a number, a parameter or an expression of parameters") from None
         self.check_symbols(expression, label)
         return expression

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from ..symbols import SX
+from ..symbols import NOT_SYMBOLIC, SX
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _is_number(value: Any) -> bool:
 def _finite(name: str, value: Any) -> float:
     try:
         number = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError, RuntimeError, NotImplementedError):
+    except NOT_SYMBOLIC:
         raise ModelError(f"parameter {name!r}: value {value!r} is not a number") from None
     if not math.isfinite(number):
         raise ModelError(f"parameter {name!r}: value {number} is not finite")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import casadi as ca
 
 from ..errors import ModelError, unknown_name
-from ..symbols import SX
+from ..symbols import NOT_SYMBOLIC, SX
 from .body import Body, Frames
 from .frame import Frame
 from .measures import Measure, Span
@@ -198,7 +198,7 @@ def call_user(function: Callable[[State], Any], state: State, label: str) -> Any
     """The value of a user's function; Python's `if` cannot decide on symbols, and says so in words of its own."""
     try:
         return function(state)
-    except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
+    except NOT_SYMBOLIC as error:
         if "truth value" in str(error):
             raise ModelError(
                 f"{label} decides with `if`, `and`, `or`, min or max on a quantity of the state; use varimech.where(condition, yes, no), "
@@ -211,14 +211,15 @@ def as_column(value: Any, size: int, label: str) -> SX:
     """The result of a user's function as a column vector of the right size."""
     try:
         column = SX(value.symbol if isinstance(value, Parameter) else value)
-    except (TypeError, ValueError, RuntimeError, NotImplementedError):
+    except NOT_SYMBOLIC:
         try:
             column = ca.vertcat(*[SX(v) for v in value])
-        except (TypeError, ValueError, RuntimeError, NotImplementedError):
+        except NOT_SYMBOLIC:
             raise ModelError(f"{label} returned {value!r}, which is neither a number nor a vector of numbers") from None
     if column.numel() != size:
-        raise ModelError(f"{label} returned {column.numel()} components; it must return {size}")
-    if any(entry.is_constant() and math.isnan(float(entry)) for entry in ca.vertsplit(ca.vec(ca.densify(column)))):
+        wanted = "a scalar (varimech.dot or varimech.norm make one)" if size == 1 else str(size)
+        raise ModelError(f"{label} returned {column.numel()} components; it must return {wanted}")
+    if any(entry.is_constant() and not math.isfinite(float(entry)) for entry in ca.vertsplit(ca.vec(ca.densify(column)))):
         raise ModelError(
             f"{label} is not finite; use varimech.sin, varimech.sqrt, … (not math or numpy) on quantities of the state"
         )

@@ -131,7 +131,7 @@ class Run:
         value = call_user(function, e.state, f"measure {name!r}")
         size = len(value) if isinstance(value, (list, tuple)) else getattr(value, "numel", lambda: 1)()
         expression = as_column(value, size, f"measure {name!r}")
-        e.model.numbers.check_symbols(expression, f"measure {name!r}", (e.q, e.v, e.a, e.λ, e.t))
+        e.model.numbers.check_symbols(expression, f"measure {name!r}", (e.packed, e.t))
         return self._labelled(expression, name, ("component",) if size > 1 else (), unit, wrt)
 
     @property

@@ -5,7 +5,6 @@ They are integrated along with the motion, by the trapezoidal rule on its steps 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +13,7 @@ import casadi as ca
 
 from ..coordinates.equations import Equations
 from ..errors import ModelError
-from ..model.parameter import Parameter
-from ..model.state import State, call_user
+from ..model.state import State, as_column, call_user
 from ..symbols import SX
 from .direct import parameter_seeds
 
@@ -93,22 +91,9 @@ def objective_functions(equations: Equations, objectives: Mapping[str, Objective
 def _scalar(equations: Equations, name: str, function: StateFunction | None) -> SX:
     if function is None:
         return SX(0)
-    value: Any = call_user(function, equations.state, f"objective {name!r}")
-    try:
-        expression = SX(value.symbol if isinstance(value, Parameter) else value)
-    except (TypeError, ValueError, RuntimeError, NotImplementedError):
-        raise ModelError(f"objective {name!r} returned {value!r}; it must return a scalar") from None
-    if expression.numel() != 1:
-        shape = "×".join(map(str, expression.shape))
-        raise ModelError(
-            f"objective {name!r} returned {shape} numbers; it must return a scalar (varimech.dot or varimech.norm make one)"
-        )
-    if expression.is_constant() and not math.isfinite(float(expression)):
-        raise ModelError(
-            f"objective {name!r} is not finite; use varimech.sin, varimech.sqrt, … (not math or numpy) on quantities of the state"
-        )
-    e = equations
-    e.model.numbers.check_symbols(expression, f"objective {name!r}", (e.q, e.v, e.a, e.λ, e.t))
+    e, label = equations, f"objective {name!r}"
+    expression = as_column(call_user(function, e.state, label), 1, label)
+    e.model.numbers.check_symbols(expression, label, (e.packed, e.t))
     return expression
 
 
