@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
+PEERS  := .venv-peers
 
-.PHONY: setup demo test verify pictures format clean
+.PHONY: setup demo test verify compare pictures format clean
 
 setup: $(STAMP)
 
@@ -25,6 +26,14 @@ test: setup  ## formatter, linter, type checker and all tests
 verify: setup  ## every acceptance figure with its bound, in one table (slower than the tests)
 	$(BIN)/python tools/verify.py
 
+$(PEERS)/.ready: tools/compare/constraints.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --constraint $< exudyn mujoco casadi numpy scipy matplotlib
+	@touch $@
+
+compare: setup $(PEERS)/.ready  ## Varimech beside its peers: tables, docs/benchmarks.md and a picture
+	$(BIN)/python tools/compare/compare.py
+
 pictures: demo  ## the pictures of the README, made anew
 	cp out/five-bar/mechanism.png docs/images/five_bar_mechanism.png
 	cp out/five-bar/figure6_gradients.png docs/images/five_bar_gradients.png
@@ -34,4 +43,4 @@ format: setup
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) out build
+	rm -rf $(VENV) .venv-peers out build

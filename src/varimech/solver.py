@@ -124,10 +124,13 @@ class Solver:
         """A run for each row of parameter values, in threads, and the seconds they took; what failed is returned, not raised."""
         quiet = replace(task, progress=False, runs=len(samples))
 
-        def one(ρ: np.ndarray) -> Trajectory | VarimechError:
+        refused = self.model.numbers.violations(samples)
+
+        def one(row: int) -> Trajectory | VarimechError:
+            if row in refused:
+                return refused[row]
             try:
-                self.model.numbers.check(ρ)
-                return self.run(quiet, ρ)[0]
+                return self.run(quiet, samples[row])[0]
             except VarimechError as error:
                 return error
 
@@ -139,7 +142,7 @@ class Solver:
         outcomes: list[Trajectory | VarimechError] = []
         label = f"{self.model.name}: {len(samples)} runs"
         with progress_bar(label, len(samples), task.progress) as tell, ThreadPoolExecutor(threads) as pool:
-            for outcome in pool.map(one, samples):
+            for outcome in pool.map(one, range(len(samples))):
                 outcomes.append(outcome)
                 tell(len(outcomes))
         return outcomes, time.perf_counter() - began

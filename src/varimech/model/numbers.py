@@ -113,13 +113,24 @@ class Numbers:
 
     def check(self, values: np.ndarray) -> None:
         """Check all requirements for a set of values."""
+        for error in self.violations(values[None, :]).values():
+            raise error
+
+    def violations(self, rows: np.ndarray) -> dict[int, ModelError]:
+        """For many sets of values, one a row: which of them break a requirement, and how."""
         if not self.requirements:
-            return
+            return {}
         if self._all_required is None or self._all_required.n_out() != len(self.requirements):
             expressions = [ca.densify(r.expression) for r in self.requirements]
             self._all_required = ca.Function("requirements", [self.vector], expressions)
-        for requirement, number in zip(self.requirements, self._all_required.call([values]), strict=True):
-            _enforce(requirement, np.array(number))
+        found: dict[int, ModelError] = {}
+        for requirement, numbers in zip(self.requirements, self._all_required.call([rows.T]), strict=True):
+            for row, number in enumerate(np.hsplit(np.array(numbers), len(rows))):
+                try:
+                    _enforce(requirement, number)
+                except ModelError as error:
+                    found.setdefault(row, error)
+        return found
 
     def evaluate(self, expression: SX, values: np.ndarray | None = None) -> np.ndarray:
         """Numerical value of an expression of parameters."""
