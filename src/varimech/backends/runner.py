@@ -51,7 +51,7 @@ class Runner:
             except BuildError as error:
                 if backend == "native":
                     raise VarimechError(f"backend='native' cannot be had: {error}") from None
-                _explain_once(f"interpreting, which is about 40 times slower than compiled code: {error}")
+                _explain_once(f"interpreting, which is some 25 times slower than compiled code: {error}")
             else:
                 return lambda progress: self.native.run(inputs, progress)
         return lambda progress: self._interpret(inputs, progress)
@@ -70,7 +70,7 @@ class Runner:
         worth = self._interpreted_seconds + ahead > COMPILE_SECONDS + instructions * COMPILE_SECONDS_PER_INSTRUCTION
         if worth and find_compiler() is None:
             _explain_once(
-                "interpreting, which is about 40 times slower than compiled code: no C compiler found (CC, cc, gcc, clang); "
+                "interpreting, which is some 25 times slower than compiled code: no C compiler found (CC, cc, gcc, clang); "
                 "`pip install ziglang` brings one"
             )
             return False
