@@ -160,3 +160,32 @@ def test_plots_label_every_curve(tmp_path: Any) -> None:
     assert labels == ["Q x θ", "Q x unused", "Q y θ", "Q y unused"]
     run.draw(times=np.linspace(0.05, 0, 3), trace="Q").savefig(tmp_path / "drawing.png")
     assert (tmp_path / "drawing.png").stat().st_size > 5000
+
+
+def test_a_refused_driver_leaves_no_trace() -> None:
+    m = torsional_pendulum(0.0)
+    p = m.parameter("p", 1.0)
+    before = (m.revision, len(m.numbers.requirements), list(m.drivers))
+    with pytest.raises(vm.ModelError, match="two things are called 's'"):
+        m.drive_coordinate("s", "rod.tip", (p, 0), 1.0)
+    assert (m.revision, len(m.numbers.requirements), list(m.drivers)) == before
+
+
+def test_a_position_may_be_given_as_a_vector_of_parameters() -> None:
+    m = torsional_pendulum(0.0)
+    p = m.parameter("p", 0.6)
+    m.start(position={"rod.tip": (p, None)}, near={"rod.tip": (0.6, 0.8)})
+    assert m.simulate(0.01).position("rod.tip")[0].values == pytest.approx([0.6, 0.8])
+    free = vm.Mechanism("free", dimension=2)
+    x = free.parameter("x", 0.25)
+    free.body("b", mass=1, inertia=1, points={"P": (0, 0)}, floating=True)
+    free.start(position={"b.P": vm.vector(x, 2 * x)}, angle={"b": 0.0})
+    assert free.simulate(0.01).position("b.P")[0].values == pytest.approx([0.25, 0.5])
+
+
+def test_a_spring_of_no_length_is_explained() -> None:
+    m = torsional_pendulum(0.0)
+    m.ground_point("Q", (1, 0))  # where the tip starts
+    m.spring("coil", "ground.Q", "rod.tip", stiffness=1.0, natural_length=0.5)
+    with pytest.raises(vm.AssemblyError, match="look at 'coil': its ends coincide"):
+        m.simulate(0.01)
