@@ -13,6 +13,7 @@ import pytest
 import varimech as vm
 from newton_euler import turned
 from test_bad_input import pendulum
+from varimech.coordinates.start import InitialState, StartSolver
 
 Array = np.ndarray
 A, D = np.zeros(2), np.array([2.0, 0.0])
@@ -489,6 +490,10 @@ def three_legs() -> vm.Mechanism:
     return m
 
 
+def completed(start: StartSolver, ρ: np.ndarray) -> InitialState:
+    return start.complete(start.assemble(ρ), ρ)
+
+
 @pytest.mark.parametrize(
     "make",
     [loop_in_the_plane, slider_in_the_plane, driven_in_the_plane, three_legs, loop_in_space, top_in_space],
@@ -497,12 +502,12 @@ def three_legs() -> vm.Mechanism:
 def test_derivatives_of_the_start(make: Callable[[], vm.Mechanism]) -> None:
     m = make()
     start, ρ = m._solver("trapezoidal").start, m.numbers.nominal
-    state = start.solve(ρ)
+    state = completed(start, ρ)
     found = start.sensitivities(state, ρ, list(range(ρ.size)))
     parts = np.cumsum([x.size for x in (state.q, state.v, state.a)])
     δ = 1e-5
     for k, name in enumerate(m.parameters):
-        above, below = (start.solve(ρ + sign * δ * np.eye(ρ.size)[k]).packed for sign in (1, -1))
+        above, below = (completed(start, ρ + sign * δ * np.eye(ρ.size)[k]).packed for sign in (1, -1))
         expected = (above - below) / (2 * δ)
         assert np.abs(expected).max() > 1e-3, name
         for symbol, slope, reference in zip("qvaλ", np.split(found[:, k], parts), np.split(expected, parts), strict=True):
@@ -513,6 +518,6 @@ def test_derivatives_of_the_start(make: Callable[[], vm.Mechanism]) -> None:
 def test_derivatives_for_chosen_parameters_keep_their_order() -> None:
     m = loop_in_the_plane()
     start, ρ = m._solver("trapezoidal").start, m.numbers.nominal
-    state = start.solve(ρ)
+    state = completed(start, ρ)
     everything = start.sensitivities(state, ρ, list(range(ρ.size)))
     assert start.sensitivities(state, ρ, [10, 0]) == pytest.approx(everything[:, [10, 0]], rel=1e-12, abs=1e-12)

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from .backends.program import NO_CONVERGENCE, OVERWOUND, Inputs, StepFailure, Trajectory
+from .backends.bound import evaluated
+from .backends.program import NO_CONVERGENCE, OVERWOUND, ChainFunctions, Inputs, StepFailure, Trajectory
 from .coordinates.equations import Equations
-from .coordinates.twist import torsional_springs
 from .errors import SimulationError
-from .stages.chain import Chain
+from .integrators.newmark import Newmark
 from .symbols import SX
 
 
-def explained(failure: StepFailure, inputs: Inputs, equations: Equations, step: Chain) -> SimulationError:
+def explained(
+    failure: StepFailure, inputs: Inputs, equations: Equations, step: ChainFunctions, scheme: Newmark
+) -> SimulationError:
     """The failure in words, with what to try."""
     when = f"{equations.model.name!r}: step {failure.step}, t = {failure.time:.6g} s, h = {inputs.step:g} s"
     if failure.reason == OVERWOUND:
-        worst, residual = torsional_springs(equations.model)[failure.which].name, math.nan
+        worst, residual = [e.name for e in equations.elements if e.twist is not None][failure.which], math.nan
         text = (
             f"{when}: torsional spring {worst!r} is wound by more than half a turn, but knows its angle only within half a turn of "
             "rest_angle; use a custom torque, or several springs in series"
         )
         return SimulationError(text, time=failure.time, step=failure.step, residual=residual, worst=worst)
-    q, v = _last_finite_iterate(failure, inputs, step)
+    q, v = _last_finite_iterate(failure, inputs, step, scheme)
     if failure.reason == NO_CONVERGENCE:
         worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
         remedy = "try a smaller step"
@@ -39,19 +40,21 @@ def explained(failure: StepFailure, inputs: Inputs, equations: Equations, step: 
     return SimulationError(text, time=failure.time, step=failure.step, residual=residual, worst=worst)
 
 
-def _last_finite_iterate(failure: StepFailure, inputs: Inputs, step: Chain) -> tuple[np.ndarray, np.ndarray]:
+def _last_finite_iterate(
+    failure: StepFailure, inputs: Inputs, step: ChainFunctions, scheme: Newmark
+) -> tuple[np.ndarray, np.ndarray]:
     """Positions and velocities of the failed step as far as they were finite."""
-    settings: list[Any] = [inputs.step, failure.penalty, inputs.parameters, failure.time]
-    first = step.stages[0]
-    x, y = step.predict(failure.state, *settings)
+    h = inputs.step
+    settings = [np.array([h]), failure.penalty[: step.predict.numel_in(2)], inputs.parameters, np.array([failure.time])]
+    x, y = evaluated(step.predict, failure.state, *settings)
     for _ in range(inputs.max_iterations):
-        x_new, y_new, _ratio = step.iterate(failure.state, x, y, *settings)
-        if not np.isfinite(np.array(x_new)).all():
+        x_new, y_new, _ratio = evaluated(step.iterate, failure.state, x, y, *settings)
+        if not np.isfinite(x_new).all():
             break
         x, y = x_new, y_new
-    relations = [relation for _, relation in first.dependents]
-    q, v = ca.Function("end", [step.packed, first.unknown, step.settings[0]], relations).call([failure.state, x, inputs.step])
-    return np.array(q).ravel(), np.array(v).ravel()
+    q0, v0, a0 = np.split(failure.state[: 3 * x.size], 3)
+    q, v = scheme.predict(q0, v0, a0, h)
+    return q + scheme.beta * h**2 * x, v + scheme.gamma * h * x
 
 
 def _not_finite(e: Equations, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, t: float) -> str:

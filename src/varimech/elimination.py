@@ -10,6 +10,8 @@ first: `late` names the rows that have to wait.
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heappush
+
 import casadi as ca
 
 from .symbols import SX
@@ -20,7 +22,12 @@ class Factorisation:
 
     def __init__(self, matrix: SX, *, symmetric: bool = False, late: range | None = None):
         n = matrix.shape[0]
-        self._order = _minimum_degree(matrix, late or range(0))
+        neighbours: list[set[int]] = [set() for _ in range(n)]
+        for i, j in zip(*matrix.sparsity().get_triplet(), strict=True):
+            if i != j:
+                neighbours[i].add(j)
+                neighbours[j].add(i)
+        self._order = [row for row, _ in minimum_degree(neighbours, late or range(0))]
         place = {old: new for new, old in enumerate(self._order)}
         rows: list[dict[int, SX]] = [{} for _ in range(n)]
         for k, (i, j) in enumerate(zip(*matrix.sparsity().get_triplet(), strict=True)):
@@ -78,21 +85,30 @@ class Factorisation:
             self._pivots.append(inverse)
 
 
-def _minimum_degree(matrix: SX, late: range) -> list[int]:
-    """An elimination order: always a row with the fewest neighbours left; a late one only after one of its neighbours."""
-    neighbours: list[set[int]] = [set() for _ in range(matrix.shape[0])]
-    for i, j in zip(*matrix.sparsity().get_triplet(), strict=True):
-        if i != j:
-            neighbours[i].add(j)
-            neighbours[j].add(i)
-    waiting, left, order = set(late), set(range(matrix.shape[0])), []
-    while left:
-        k = min(left - waiting or left, key=lambda row: (len(neighbours[row]), row))
-        order.append(k)
-        left.discard(k)
+def minimum_degree(neighbours: list[set[int]], late: range = range(0)) -> list[tuple[int, list[int]]]:
+    """An elimination order: always a row with the fewest neighbours left; a late one only after one of its neighbours.
+
+    With each row come its neighbours at that time: where its row of U is not zero. `neighbours` (symmetric, without the diagonal) is used up.
+    """
+    waiting = set(late)
+    queue = [(len(n), row) for row, n in enumerate(neighbours) if row not in waiting]
+    heapify(queue)
+    order: list[tuple[int, list[int]]] = []
+    done = [False] * len(neighbours)
+    while len(order) < len(neighbours):
+        if not queue:  # rows that wait for neighbours which do not exist
+            queue = [(len(neighbours[row]), row) for row in waiting]
+            heapify(queue)
+            waiting = set()
+        degree, k = heappop(queue)
+        if done[k] or degree != len(neighbours[k]):
+            continue  # its degree has changed since; it is in the queue again
+        done[k] = True
         touched = neighbours[k]
+        order.append((k, sorted(touched)))
         for row in touched:
             neighbours[row] |= touched
             neighbours[row] -= {row, k}
-        waiting -= touched
+            waiting.discard(row)
+            heappush(queue, (len(neighbours[row]), row))
     return order

@@ -15,19 +15,24 @@ import numpy as np
 
 from .backends.program import ChainFunctions, Inputs, Program, StartFailure, StepFailure, Trajectory
 from .backends.runner import Runner
+from .coordinates.equations import Dynamics
+from .coordinates.kinds import pieces_of
 from .coordinates.natural import natural_equations
+from .coordinates.penalty import penalty_function, penalty_plan
 from .coordinates.start import StartSolver
 from .coordinates.start_chain import start_chain
-from .coordinates.twist import twist_function
+from .coordinates.twist import twist_function, twist_plan
 from .diagnosis import check_finite, explained
 from .errors import ModelError, VarimechError, unknown_name
-from .formulations.ali3p import ali3p_step, penalty_function
+from .formulations.ali3p import ali3p_step
 from .integrators.newmark import TRAPEZOIDAL, Newmark
 from .model.parts import Parts
 from .progress import progress_bar
 from .sensitivity.direct import tangent_of
 from .sensitivity.objective import Objective, objective_functions
+from .stages.assembled import AssembledChain, Tangent
 from .stages.chain import Chain
+from .stages.pieces import Pieces
 from .stages.saddle import Saddle
 
 MAX_ITERATIONS = 25
@@ -35,6 +40,8 @@ MAX_ITERATIONS = 25
 
 CLOSE = 0.1
 """Relative change of parameters up to which the nominal start leads to the one wanted."""
+LARGE = 100
+"""Unknowns and multipliers beyond which straight-line code takes longer to compile than it saves; see docs/architecture.md."""
 KEPT = 32
 """Programs that a solver keeps."""
 
@@ -90,7 +97,7 @@ def find_integrator(integrator: str | Newmark) -> Newmark:
 class Solver:
     """Equations, start and step of a model as it is now; programs for the objectives and parameters asked for."""
 
-    def __init__(self, model: Parts, scheme: Newmark):
+    def __init__(self, model: Parts, scheme: Newmark, *, large: bool | None = None):
         self.model = model.frozen()
         self.scheme = scheme
         self._runners: dict[tuple[object, ...], Runner] = {}
@@ -98,6 +105,9 @@ class Solver:
         self._chains: dict[tuple[object, ...], ChainFunctions] = {}
         self.equations = natural_equations(self.model)
         self.start = StartSolver(self.equations)
+        unknowns = self.equations.q.numel() + self.equations.λ.numel()
+        self.large = unknowns > LARGE if large is None else large
+        """Whether functions are assembled from elements, not written out."""
 
     @property
     def method(self) -> str:
@@ -110,13 +120,13 @@ class Solver:
         """One run, and the seconds that it took once everything was built."""
         self.start.check_fits(ρ, task.indices)
         if self._near is not None and self._is_close(ρ):
-            try:
+            with suppress(StartFailure):  # assembly finds it, or says why there is none
                 return self._carry_out(task, self._inputs(task, ρ, guess=self._near), regular=True)
-            except StartFailure:
-                pass  # assembly finds it, or says why there is none
-        initial = self.start.solve(ρ)
-        if self.start.regular(initial.q, ρ):
-            return self._carry_out(task, self._inputs(task, ρ, guess=initial.q), regular=True)
+        q = self.start.assemble(ρ)
+        if self.start.regular(q, ρ):
+            with suppress(StartFailure):  # what follows finds the start, or says why there is none
+                return self._carry_out(task, self._inputs(task, ρ, guess=q), regular=True)
+        initial = self.start.complete(q, ρ)
         S = None if task.indices is None else self.start.sensitivities(initial, ρ, task.indices)
         return self._carry_out(task, self._inputs(task, ρ, state=initial.packed, sensitivities=S), regular=False)
 
@@ -152,7 +162,7 @@ class Solver:
         """Positions of the nominal start, from which those for values close by are found; None if there is none, or it is not regular."""
         ρ = self.model.numbers.nominal
         try:
-            q = self.start.solve(ρ).q
+            q = self.start.assemble(ρ)
         except VarimechError:
             return None
         return q if self.start.regular(q, ρ) else None
@@ -175,13 +185,14 @@ class Solver:
         return Inputs(guess, state, sensitivities, ρ, t.step, t.steps, t.every, MAX_ITERATIONS)
 
     def _carry_out(self, task: Task, inputs: Inputs, *, regular: bool) -> tuple[Trajectory, float]:
-        carry_out = self.runner(task.objectives, task.indices, regular=regular).prepare(inputs, task.backend, runs=task.runs)
+        runner = self.runner(task.objectives, task.indices, regular=regular)
+        carry_out = runner.prepare(inputs, task.backend, runs=task.runs)
         began = time.perf_counter()
         try:
             with progress_bar(f"{self.model.name}: {task.times.duration:g} s", task.times.steps, task.progress) as tell:
                 trajectory = carry_out(tell)
         except StepFailure as failure:
-            raise explained(failure, inputs, self.equations, self._step(regular=regular)) from None
+            raise explained(failure, inputs, self.equations, runner.program.step, self.scheme) from None
         check_finite(trajectory, list(task.objectives), self.model.name, task.times.step)
         return trajectory, time.perf_counter() - began
 
@@ -201,33 +212,33 @@ class Solver:
         if key not in self._runners:
             _make_room(self._runners)
             program = Program(
-                self._start_functions(indices) if regular else None,
-                self._step_functions(indices, regular=regular),
-                penalty_function(self.equations, Saddle(regular)),
-                twist_function(self.equations),
+                self._functions(start_chain, indices, state_varies=False) if regular else None,
+                self._functions(lambda e: ali3p_step(e, self.scheme, Saddle(regular)), indices, regular=regular),
+                penalty_plan(self._pieces, Saddle(regular)) if self.large else penalty_function(self.equations, Saddle(regular)),
+                twist_plan(self._pieces) if self.large else twist_function(self.equations),
                 functions.values,
                 None if indices is None else functions.derivatives,
             )
             self._runners[key] = Runner(program)
         return self._runners[key]
 
-    def _step(self, *, regular: bool) -> Chain:
-        return ali3p_step(self.equations, self.scheme, Saddle(regular))
-
-    def _step_functions(self, indices: list[int] | None, *, regular: bool) -> ChainFunctions:
-        return self._functions(lambda: self._step(regular=regular), indices, state_varies=True, regular=regular)
-
-    def _start_functions(self, indices: list[int] | None) -> ChainFunctions:
-        return self._functions(lambda: start_chain(self.equations, self.start.start), indices, state_varies=False, regular=True)
+    @cached_property
+    def _pieces(self) -> Pieces[Dynamics]:
+        return pieces_of(self.equations)
 
     def _functions(
-        self, build: Callable[[], Chain], indices: list[int] | None, *, state_varies: bool, regular: bool
+        self, build: Callable[[Dynamics], Chain], indices: list[int] | None, *, state_varies: bool = True, regular: bool = True
     ) -> ChainFunctions:
         key = (state_varies, regular, None if indices is None else tuple(indices))
         if key not in self._chains:
-            chain = build()
-            tangent = None if indices is None else tangent_of(chain, indices, state_varies=state_varies)
-            self._chains[key] = ChainFunctions(chain.predict, chain.iterate, chain.finish(tangent))
+            if self.large:
+                assembled = AssembledChain(self._pieces.mapped(build))
+                finish = assembled.finish(None if indices is None else Tangent(indices, state_varies))
+                self._chains[key] = ChainFunctions(assembled.predict, assembled.iterate, finish)
+            else:
+                chain = build(self.equations)
+                tangent = None if indices is None else tangent_of(chain, indices, state_varies=state_varies)
+                self._chains[key] = ChainFunctions(chain.predict, chain.iterate, chain.finish(tangent))
         return self._chains[key]
 
 

@@ -23,6 +23,11 @@ minimum, maximum, where, absolute, sign = ca.fmin, ca.fmax, ca.if_else, ca.fabs,
 dot, cross = ca.dot, ca.cross
 
 
+def symbols_in(*expressions: SX) -> set[int]:
+    """What identifies the symbols that occur in some expressions."""
+    return {symbol.element_hash() for expression in expressions for symbol in ca.symvar(expression)}
+
+
 def norm(vector: Any) -> SX:
     """Euclidean length of a vector; where it is zero, and has no derivative, the derivative is taken as zero."""
     square = ca.sumsqr(SX(vector))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-import casadi as ca
 import numpy as np
 
+from .bound import bound
 from .program import (
     NO_CONVERGENCE,
     NOT_FINITE,
@@ -41,19 +40,21 @@ class _Run:
         n, o, p = program.state_size, program.objective_count, program.parameter_count or 0
         self.with_tangent = program.parameter_count is not None
         self.state, self.new = np.zeros(n), np.zeros(n)
-        self.S, self.S_new = np.zeros((n, p), order="F"), np.zeros((n, p), order="F")
+        self.S, self.S_new = np.zeros((n, p)), np.zeros((n, p))
         self.g, self.w = np.zeros(o), np.zeros(o)
-        self.g_, self.w_ = np.zeros((o, p), order="F"), np.zeros((o, p), order="F")
+        self.g_, self.w_ = np.zeros((o, p)), np.zeros((o, p))
         self.time, self.penalty = np.zeros(1), np.zeros(program.penalty.numel_out(0))
         ρ_t = [inputs.parameters, self.time]
-        settings = [np.array([inputs.step]), self.penalty, *ρ_t]
+        settings = [np.array([inputs.step]), self.penalty[: program.step.predict.numel_in(2)], *ρ_t]
         self.step = _ChainCalls(program.step, self.state, self.S, settings, self.new, self.S_new)
-        self.weigh = _bound(program.penalty, [self.state, *ρ_t], [self.penalty])
+        q = program.penalty.numel_in(0)
+        self.guess = np.zeros(q)
+        self.weigh = bound(program.penalty, [self.guess, *ρ_t], [self.penalty])
         self.twist, self.last_twist = np.zeros(program.twist.numel_out(0)), np.zeros(program.twist.numel_out(0))
-        self.watch = _bound(program.twist, [self.new, *ρ_t], [self.twist])
-        self.measure = _bound(program.objectives, [self.new, *ρ_t], [self.g, self.w])
+        self.watch = bound(program.twist, [self.new[:q], *ρ_t], [self.twist])
+        self.measure = bound(program.objectives, [self.new, *ρ_t], [self.g, self.w])
         if program.objective_tangent is not None:
-            self.measure_tangent = _bound(program.objective_tangent, [self.new, self.S_new, *ρ_t], [self.g_, self.w_])
+            self.measure_tangent = bound(program.objective_tangent, [self.new, self.S_new, *ρ_t], [self.g_, self.w_])
 
     def carry_out(self, progress: Callable[[int], None] | None) -> Trajectory:
         i = self.inputs
@@ -78,21 +79,23 @@ class _Run:
     def _begin(self) -> np.ndarray:
         """Find or take the start; returns its residuals."""
         i, residuals = self.inputs, np.zeros(3)
+        first = i.state if i.guess is None else i.guess
+        assert first is not None
+        self.guess[:] = first[: self.guess.size]
+        self.weigh()
         if i.guess is not None:
             assert self.program.start is not None
-            ρ_t = [i.parameters, self.time]
-            start = _ChainCalls(self.program.start, i.guess.astype(float), np.zeros((i.guess.size, 0)), ρ_t, self.new, self.S_new)
-            if start.solve(i.max_iterations) is None or not (start.residuals <= 1e-6).all():
+            settings = [self.penalty, i.parameters, self.time]
+            start = _ChainCalls(self.program.start, self.guess, None, settings, self.new, self.S_new)
+            if start.solve(i.max_iterations) is None or not np.isfinite(self.new).all() or not (start.residuals <= 1e-6).all():
                 raise StartFailure
             residuals = start.residuals
         else:
-            assert i.state is not None
-            self.new[:] = i.state
+            self.new[:] = first
             if i.sensitivities is not None:
                 self.S_new[:] = i.sensitivities
         self.watch()
         self._accept()
-        self.weigh()
         return residuals.copy()
 
     def _step(self, n: int) -> int:
@@ -127,20 +130,20 @@ class _ChainCalls:
         self,
         chain: ChainFunctions,
         state: np.ndarray,
-        S: np.ndarray,
+        S: np.ndarray | None,
         settings: list[np.ndarray],
         result: np.ndarray,
         S_new: np.ndarray,
     ):
         x, y = np.zeros(chain.iterate.numel_out(0)), np.zeros(chain.iterate.numel_out(1))
         self.ratio, self.residuals = np.zeros(1), np.zeros(3)
-        self.predict = _bound(chain.predict, [state, *settings], [x, y])
-        self.iterate = _bound(chain.iterate, [state, x, y, *settings], [x, y, self.ratio])
+        self.predict = bound(chain.predict, [state, *settings], [x, y])
+        self.iterate = bound(chain.iterate, [state, x, y, *settings], [x, y, self.ratio])
         arguments, results = [state, x, y], [result, self.residuals]
         if chain.finish.n_out() == 3:
-            arguments.append(S if S.size else np.zeros(chain.finish.size_in(3), order="F"))
+            arguments.append(np.zeros(chain.finish.numel_in(3)) if S is None else S)
             results.append(S_new)
-        self.finish = _bound(chain.finish, [*arguments, *settings], results)
+        self.finish = bound(chain.finish, [*arguments, *settings], results)
 
     def solve(self, max_iterations: int) -> int | None:
         """Carry it out; returns the number of iterations, None if they did not converge."""
@@ -153,31 +156,3 @@ class _ChainCalls:
             if not np.isfinite(self.ratio[0]):
                 return None
         return None
-
-
-def _bound(function: ca.Function, arguments: list[np.ndarray], results: list[np.ndarray]) -> Callable[[], None]:
-    """A call of the function on fixed arrays (column-major), without copies."""
-    buffer: Any
-    buffer, call = function.buffer()
-    for k, array in enumerate(arguments):
-        buffer.set_arg(k, _view(array))
-    for k, array in enumerate(results):
-        buffer.set_res(k, _view(array))
-    # the buffer does not own what it points to
-    return _Bound(buffer, call, [*arguments, *results])
-
-
-class _Bound:
-    def __init__(self, buffer: Any, call: Callable[[], None], arrays: list[np.ndarray]):
-        self._kept = (buffer, arrays)
-        self._call = call
-
-    def __call__(self) -> None:
-        self._call()
-
-
-def _view(array: np.ndarray) -> memoryview:
-    flat = array.reshape(-1, order="F")
-    if array.size and not np.shares_memory(flat, array):
-        raise ValueError("array is not contiguous in column-major order")
-    return flat.data

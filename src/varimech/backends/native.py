@@ -16,7 +16,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from ..stages.plan import Plan
 from .compiler import build_library, cached_library
+from .plan_tables import PlanTables
 from .program import NO_CONVERGENCE, NOT_FINITE, OVERWOUND, Inputs, Program, StartFailure, StepFailure, Store, Trajectory
 
 DONE, NO_MEMORY, NO_START = 0, 3, 4
@@ -33,15 +35,27 @@ class NativeProgram:
 
     @cached_property
     def source(self) -> str:
-        """The whole C text: sizes, generated functions, driver."""
-        functions = self.program.functions
+        """The whole C text: generated functions and kernels, and what carries them out."""
         generator = ca.CodeGenerator("program", {"with_header": False, "casadi_int": "long long int"})
-        for function in functions:
-            generator.add(function)
-        sizes = "\n".join(f"#define VM_{name} {value}" for name, value in self._sizes().items())
+        names = []
+        for function in self.program.slots:
+            if isinstance(function, ca.Function):
+                generator.add(function)
+            names.append(function.name() if isinstance(function, ca.Function) else "0")
+        for kernel in self._kernels:
+            generator.add(kernel)
+        kernels = ", ".join(k.name() for k in self._kernels) or "0"
+        lists = [
+            f"static const vm_function vm_functions[] = {{{', '.join(names)}}};",
+            f"static const vm_function vm_kernels[] = {{{kernels}}};",
+        ]
         export = "#ifdef _WIN32\n#define VM_EXPORT __declspec(dllexport)\n#else\n#define VM_EXPORT\n#endif"
-        driver = Path(__file__).with_name("driver.c").read_text(encoding="utf-8")
-        return "\n".join([generator.dump(), sizes, export, driver])
+        plan, driver = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("plan.c", "driver.c"))
+        return "\n".join([generator.dump(), plan, *lists, export, driver])
+
+    @cached_property
+    def _kernels(self) -> list[ca.Function]:
+        return [k for f in self.program.functions if isinstance(f, Plan) for k in f.kernels]
 
     @property
     def built(self) -> bool:
@@ -64,7 +78,7 @@ class NativeProgram:
             StepFailure: if a step fails.
         """
         call = self._call
-        state = _Run(self.program, inputs)
+        state = _Run(self, inputs)
         r, done, size = state.record, 0, 64
         while done < inputs.steps:
             r.first, r.last = done, min(inputs.steps, done + size)
@@ -91,35 +105,52 @@ class NativeProgram:
         call: Callable[..., int] = library.vm_carry_out
         return call
 
-    def _sizes(self) -> dict[str, int]:
-        p, functions = self.program, self.program.functions
-        chains = p.chains
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Sizes of the arrays of a run, and of its working storage."""
+        p, chains = self.program, self.program.chains
+        generated = [f for f in (*p.functions, *self._kernels) if isinstance(f, ca.Function)]
+        plans = [f for f in p.functions if isinstance(f, Plan)]
         return {
-            "START": int(p.start is not None),
-            "G": p.twist.numel_out(0),
-            "X": p.state_size,
-            "U": max(c.iterate.numel_out(0) for c in chains),
-            "Y": max(c.iterate.numel_out(1) for c in chains),
-            "O": p.objective_count,
-            "P": p.parameter_count or 0,
-            "ARG": max(f.sz_arg() for f in functions),
-            "RES": max(f.sz_res() for f in functions),
-            "IW": max(f.sz_iw() for f in functions),
-            "RW": max(f.sz_w() for f in functions),
+            "states": p.state_size,
+            "unknowns": max(c.iterate.numel_out(0) for c in chains),
+            "multipliers": max(c.iterate.numel_out(1) for c in chains),
+            "objectives": p.objective_count,
+            "parameters": p.parameter_count or 0,
+            "springs": p.twist.numel_out(0),
+            "arguments": max([f.sz_arg() for f in generated] + [len(f.arguments) for f in plans]),
+            "results": max([f.sz_res() for f in generated] + [len(f.results) for f in plans]),
+            "integers": max(f.sz_iw() for f in generated),
+            "reals": max(f.sz_w() for f in generated),
+            "bases": max((2 + len(f.arguments) + len(f.results) for f in plans), default=0),
+            "workspace": max((f.workspace + f.buffer for f in plans), default=0),
         }
+
+    @cached_property
+    def plans(self) -> PlanTables:
+        """The plans as the driver reads them."""
+        return PlanTables(self.program.slots)
+
+
+STORAGE = ("arguments", "results", "integers", "reals", "bases", "workspace")
 
 
 class _Record(ctypes.Structure):
     """`vm_run` of driver.c."""
 
     _fields_ = [
+        ("plans", ctypes.c_void_p),
+        *[
+            (name, ctypes.c_longlong)
+            for name in ("states", "unknowns", "multipliers", "objectives", "parameters", "springs", *STORAGE)
+        ],
         *[
             (name, ctypes.c_void_p)
-            for name in ("guess", "state", "state_sensitivity", "integral", "integral_gradient", "parameters", "penalty")
+            for name in ("guess", "state", "state_sensitivity", "integral", "integral_gradient", "values", "penalty")
         ],
         ("step", ctypes.c_double),
         *[(name, ctypes.c_longlong) for name in ("first", "last", "stride", "total", "max_iterations")],
-        *[(name, ctypes.c_void_p) for name in ("times", "states", "sensitivities", "objectives", "gradients")],
+        *[(name, ctypes.c_void_p) for name in ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")],
         ("row", ctypes.c_longlong),
         ("residuals", ctypes.c_void_p),
         ("iterations", ctypes.c_longlong),
@@ -131,29 +162,31 @@ class _Record(ctypes.Structure):
 class _Run:
     """The arrays of one run and the record that points to them."""
 
-    def __init__(self, program: Program, inputs: Inputs):
+    def __init__(self, native: NativeProgram, inputs: Inputs):
         self.inputs = inputs
+        program = native.program
         p, o, n = program.parameter_count or 0, program.objective_count, program.state_size
         self.store = s = Store(inputs, program)
-        S = np.zeros((n, p)) if inputs.sensitivities is None else inputs.sensitivities
         self.arrays: dict[str, Any] = {
-            "state": np.zeros(n) if inputs.state is None else inputs.state.astype(float).copy(),
-            "state_sensitivity": S.ravel(order="F").copy(),
+            "state": np.zeros(n) if inputs.state is None else inputs.state.astype(float),
+            "state_sensitivity": np.zeros((n, p)) if inputs.sensitivities is None else np.array(inputs.sensitivities, order="C"),
             "integral": np.zeros(o),
-            "integral_gradient": np.zeros(o * p),
-            "parameters": inputs.parameters.astype(float).copy(),
+            "integral_gradient": np.zeros((o, p)),
+            "values": inputs.parameters.astype(float),
             "penalty": np.zeros(program.penalty.numel_out(0)),
             "times": s.time,
-            "states": s.states,
-            "objectives": s.objectives,
-            "sensitivities": np.zeros((s.time.size, p, n)),
-            "gradients": np.zeros((s.time.size, p, o)),
+            "states_stored": s.states,
+            "objectives_stored": s.objectives,
             "residuals": np.zeros(3),
         }
+        if s.sensitivities is not None and s.gradients is not None:
+            self.arrays |= {"sensitivities": s.sensitivities, "gradients": s.gradients}
         if inputs.guess is not None:
-            self.arrays["guess"] = inputs.guess.astype(float).copy()
+            self.arrays["guess"] = inputs.guess.astype(float)
         self.record = _Record(
             **{name: array.ctypes.data for name, array in self.arrays.items()},
+            **native.sizes,
+            plans=native.plans.address,
             step=inputs.step,
             stride=inputs.stride,
             total=inputs.steps,
@@ -161,9 +194,6 @@ class _Run:
         )
 
     def trajectory(self) -> Trajectory:
-        if self.store.sensitivities is not None and self.store.gradients is not None:
-            self.store.sensitivities = self.arrays["sensitivities"].transpose(0, 2, 1)
-            self.store.gradients = self.arrays["gradients"].transpose(0, 2, 1)
         return self.store.trajectory(self.arrays["residuals"], int(self.record.iterations))
 
     def failure(self, reason: str) -> StepFailure:

@@ -16,35 +16,47 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from ..stages.plan import Plan
+
+Function = ca.Function | Plan
+"""Straight-line code, or operations on vectors."""
+
 
 @dataclass(frozen=True)
 class ChainFunctions:
     """Functions of a chain; see `Chain` for their arguments."""
 
-    predict: ca.Function
-    iterate: ca.Function
-    finish: ca.Function
+    predict: Function
+    iterate: Function
+    finish: Function
 
 
 @dataclass(frozen=True)
 class Program:
-    """All functions of a run; see `penalty_function`, `twist_function` and `objective_functions` for the others."""
+    """All functions of a run; see `penalty_function`, `twist_function` and `objective_functions` for the others.
+
+    Derivatives with respect to parameters stand by rows of what is differentiated: (row, parameter).
+    """
 
     start: ChainFunctions | None
     """None where runs begin with a given state only."""
     step: ChainFunctions
-    penalty: ca.Function
-    twist: ca.Function
+    penalty: Function
+    twist: Function
     objectives: ca.Function
     objective_tangent: ca.Function | None = None
     """Given where derivatives are wanted; both `finish` then have a tangent."""
 
     @cached_property
-    def functions(self) -> list[ca.Function]:
+    def slots(self) -> list[Function | None]:
+        """All functions, each in its place, as the driver of compiled programs expects them."""
+        chains = [f for c in (self.step, self.start) for f in ((c.predict, c.iterate, c.finish) if c else (None, None, None))]
+        return [*chains, self.penalty, self.twist, self.objectives, self.objective_tangent]
+
+    @cached_property
+    def functions(self) -> list[Function]:
         """All that it has."""
-        chains = [f for c in self.chains for f in (c.predict, c.iterate, c.finish)]
-        last = [] if self.objective_tangent is None else [self.objective_tangent]
-        return [*chains, self.penalty, self.twist, self.objectives, *last]
+        return [f for f in self.slots if f is not None]
 
     @cached_property
     def chains(self) -> list[ChainFunctions]:
@@ -64,7 +76,7 @@ class Program:
     @cached_property
     def parameter_count(self) -> int | None:
         """Number of parameters it differentiates for; None if it does not."""
-        return None if self.objective_tangent is None else int(self.step.finish.size2_out(2))
+        return None if self.objective_tangent is None else int(self.step.finish.size1_out(2))
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ by differentiation of the energies and powers that the elements state (Lagrange'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import casadi as ca
@@ -19,9 +19,10 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model.body import Body, Frames
+from ..model.forces import Spring
 from ..model.parts import Parts
 from ..model.state import State, rate_without_acceleration
-from ..symbols import SX
+from ..symbols import SX, symbols_in
 from .guess import Pose
 from .reactions import BodyReactions
 
@@ -41,47 +42,50 @@ class Constraint:
 
 
 @dataclass(frozen=True)
-class Equations:
-    """Symbols and expressions of the equations of motion; see the module for their meaning."""
+class Element:
+    """What one thing of the mechanism contributes; all of it depends on few coordinates."""
 
-    model: Parts
+    name: str
+    kinetic: SX = field(default_factory=lambda: SX(0))
+    potential: SX = field(default_factory=lambda: SX(0))
+    efforts: tuple[tuple[SX, SX], ...] = ()
+    """Pairs (rate, effort)."""
+    constraints: tuple[Constraint, ...] = ()
+    hold: tuple[SX, SX] | None = None
+    """What vanishes at the start, and what vanishes of its rate, where it is one of the values given there."""
+    twist: SX | None = None
+    """The angle by which it is wound, where it must not be wound by more than half a turn."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dynamics:
+    """Equations of motion of some elements: of a whole mechanism, or of one element in coordinates of its own."""
+
     q: SX
     v: SX
-    a: SX
-    λ: SX
     ρ: SX
     t: SX
-    mass: SX
-    blocks: tuple[Constraint, ...]
-    fits: tuple[Constraint, ...]
-    """Conditions on the parameters alone: bodies that the ground holds at several places have to fit in."""
-    forces: SX
-    force_parts: dict[str, SX]
-    frames: Frames
-    coordinate_names: tuple[str, ...]
-    symmetric: bool
-    """Whether the tangent matrix is: constant mass, and all forces that vary derive from a potential."""
-    from_poses: Callable[[Mapping[Body, Pose]], np.ndarray]
-    """Values of q for given origins and rotations of the bodies, as far as these fit together."""
+    elements: tuple[Element, ...]
 
     @cached_property
-    def packed(self) -> SX:
-        """A state as one vector: q, q̇, q̈, λ."""
-        return ca.vertcat(self.q, self.v, self.a, self.λ)
+    def a(self) -> SX:
+        """q̈, as symbols."""
+        return SX.sym("a", self.q.numel())
+
+    @cached_property
+    def λ(self) -> SX:
+        """Multipliers of the constraints, as symbols."""
+        return SX.sym("λ", self.constraints.numel())
+
+    @cached_property
+    def blocks(self) -> tuple[Constraint, ...]:
+        """Constraints of all elements."""
+        return tuple(block for element in self.elements for block in element.constraints)
 
     @cached_property
     def constraints(self) -> SX:
         """Φ(q, ρ, t)."""
         return ca.vertcat(SX(0, 1), *[b.residuals for b in self.blocks])
-
-    @cached_property
-    def constraint_names(self) -> tuple[str, ...]:
-        """One name for each row of Φ."""
-        names: list[str] = []
-        for block in self.blocks:
-            count = block.residuals.numel()
-            names += [block.name] if count == 1 else [f"{block.name} [{k}]" for k in range(count)]
-        return tuple(names)
 
     @cached_property
     def constraint_rate(self) -> SX:
@@ -94,20 +98,113 @@ class Equations:
         return self.differentiate(self.constraint_rate)
 
     @cached_property
+    def constraint_jacobian(self) -> SX:
+        """Φ_q."""
+        return ca.jacobian(self.constraints, self.q)
+
+    @cached_property
+    def start_positions(self) -> SX:
+        """Φ in the form to assemble with, and what is given beside it."""
+        rows = [b.residuals if b.at_start is None else b.at_start for b in self.blocks]
+        return ca.vertcat(SX(0, 1), *rows, *[e.hold[0] for e in self.elements if e.hold])
+
+    @cached_property
+    def start_velocities(self) -> SX:
+        """Φ̇, and the same for what is given."""
+        return ca.vertcat(self.constraint_rate, *[e.hold[1] for e in self.elements if e.hold])
+
+    @cached_property
+    def twists(self) -> SX:
+        """Twist of each torsional spring, in (−π, π]."""
+        return ca.vertcat(SX(0, 1), *[e.twist for e in self.elements if e.twist is not None])
+
+    @cached_property
+    def mass(self) -> SX:
+        """M."""
+        return ca.jacobian(self._momentum, self.v)
+
+    @cached_property
+    def forces(self) -> SX:
+        """Q, the forces of inertia that are not M q̈ included."""
+        return self._working - ca.gradient(sum((e.potential for e in self.elements), SX(0)), self.q)
+
+    @cached_property
     def balance(self) -> SX:
         """M q̈ + Φ_qᵀ λ − Q."""
         return self.mass @ self.a + ca.jtimes(self.constraints, self.q, self.λ, True) - self.forces
 
     @cached_property
-    def residual_norms(self) -> SX:
-        """Largest violations of the constraints at position, velocity and acceleration level."""
-        levels = (self.constraints, self.constraint_rate, self.constraint_acceleration)
-        return ca.vertcat(*[ca.norm_inf(level) if level.numel() else SX(0) for level in levels])
+    def symmetric(self) -> bool:
+        """Whether the tangent matrix is: constant mass, and all forces that vary derive from a potential."""
+        return ca.jacobian(self._working, ca.vertcat(self.q, self.v)).nnz() == 0 and not ca.depends_on(self.mass, self.q)
+
+    @cached_property
+    def levels(self) -> tuple[SX, SX, SX]:
+        """What vanishes along a motion: constraints at position, velocity and acceleration level."""
+        return self.constraints, self.constraint_rate, self.constraint_acceleration
 
     def differentiate(self, expression: SX) -> SX:
         """Total time derivative, by the chain rule over q, q̇ and t."""
         rate = ca.jtimes(expression, self.q, self.v) + ca.jtimes(expression, self.v, self.a)
         return rate + ca.jtimes(expression, self.t, SX(1))
+
+    def force_of(self, elements: Iterable[Element]) -> SX:
+        """Generalised force of some elements."""
+        return sum((self._work(e) - ca.gradient(e.potential, self.q) for e in elements), SX.zeros(self.q.numel()))
+
+    @cached_property
+    def _kinetic(self) -> SX:
+        return sum((e.kinetic for e in self.elements), SX(0))
+
+    @cached_property
+    def _momentum(self) -> SX:
+        return ca.gradient(self._kinetic, self.v)
+
+    @cached_property
+    def _working(self) -> SX:
+        """Generalised forces without potential."""
+        inertial = ca.gradient(self._kinetic, self.q) - ca.jtimes(self._momentum, self.q, self.v)
+        return sum((self._work(e) for e in self.elements if e.efforts), inertial)
+
+    def _work(self, element: Element) -> SX:
+        return sum((ca.jtimes(rate, self.v, effort, True) for rate, effort in element.efforts), SX(self.q.numel(), 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Equations(Dynamics):
+    """Equations of motion of a mechanism, with what its coordinates mean."""
+
+    model: Parts
+    frames: Frames
+    coordinate_names: tuple[str, ...]
+    fits: tuple[Constraint, ...]
+    """Conditions on the parameters alone: bodies that the ground holds at several places have to fit in."""
+    from_poses: Callable[[Mapping[Body, Pose]], np.ndarray]
+    """Values of q for given origins and rotations of the bodies, as far as these fit together."""
+
+    @cached_property
+    def packed(self) -> SX:
+        """A state as one vector: q, q̇, q̈, λ."""
+        return ca.vertcat(self.q, self.v, self.a, self.λ)
+
+    @cached_property
+    def constraint_names(self) -> tuple[str, ...]:
+        """One name for each row of Φ."""
+        names: list[str] = []
+        for block in self.blocks:
+            count = block.residuals.numel()
+            names += [block.name] if count == 1 else [f"{block.name} [{k}]" for k in range(count)]
+        return tuple(names)
+
+    @cached_property
+    def force_parts(self) -> dict[str, SX]:
+        """Generalised force of gravity, and of each force by name."""
+        forces = {e.name: [e] for e in self.elements if e.name in self.model.forces and not e.hold}
+        return {name: self.force_of(es) for name, es in {"gravity": self._bodies, **forces}.items()}
+
+    @property
+    def _bodies(self) -> list[Element]:
+        return [e for e in self.elements if e.name in self.model.bodies]
 
     @cached_property
     def state(self) -> State:
@@ -133,59 +230,49 @@ def derive(
     v: SX,
     t: SX,
     frames: Frames,
-    constraints: list[Constraint],
+    constraints: Mapping[str, list[Constraint]],
     names: tuple[str, ...],
     from_poses: Callable[[Mapping[Body, Pose]], np.ndarray],
 ) -> Equations:
-    """Derive the equations of motion from frames and constraints."""
-    kinetic = model.kinetic_energy(frames)
-    momentum = ca.gradient(kinetic, v)
-    mass = ca.jacobian(momentum, v)
-    potential, working = _force_parts(model, q, v, frames, t)
-    inertial = ca.gradient(kinetic, q) - ca.jtimes(momentum, q, v)
-    other = sum(working.values(), inertial)
-    symmetric = ca.jacobian(other, ca.vertcat(q, v)).nnz() == 0 and not ca.depends_on(mass, q)
-    fits = tuple(c for c in constraints if not ca.depends_on(c.residuals, q))
-    blocks = tuple([c for c in constraints if c not in fits] + _driver_constraints(model, frames, t))
-    count = sum(b.residuals.numel() for b in blocks)
-    return Equations(
-        model,
-        q,
-        v,
-        SX.sym("a", q.numel()),
-        SX.sym("λ", count),
-        model.numbers.vector,
-        t,
-        mass,
-        blocks,
-        fits,
-        sum(potential.values(), other),
-        {name: potential[name] + working.get(name, 0) for name in potential},
-        frames,
-        names,
-        symmetric,
-        from_poses,
-    )
+    """Derive the equations of motion from frames and constraints, the latter by the name of the body or joint they belong to."""
+    coordinates = symbols_in(q)
+    fits = [b for blocks in constraints.values() for b in blocks if coordinates.isdisjoint(symbols_in(b.residuals))]
+    lasting = {name: tuple(b for b in blocks if b not in fits) for name, blocks in constraints.items()}
+    bodies = [
+        Element(b.name, b.kinetic_energy(frames[b]), model.weight_energy_of(b, frames), constraints=lasting.get(b.name, ()))
+        for b in model.moving_bodies
+    ]
+    others = [Element(name, constraints=blocks) for name, blocks in lasting.items() if blocks and name not in model.bodies]
+    elements = [*bodies, *others, *_drivers(model, frames, t), *_forces(model, q, v, frames, t), *_holds(model, frames)]
+    return Equations(q, v, model.numbers.vector, t, tuple(elements), model, frames, names, tuple(fits), from_poses)
 
 
-def _driver_constraints(model: Parts, frames: Frames, t: SX) -> list[Constraint]:
+def _drivers(model: Parts, frames: Frames, t: SX) -> list[Element]:
     return [
-        Constraint(d.name, d.residuals(frames, t), (d.name,), d.measure.difference(frames, d.motion(t)))
+        Element(
+            d.name,
+            constraints=(Constraint(d.name, d.residuals(frames, t), (d.name,), d.measure.difference(frames, d.motion(t))),),
+        )
         for d in model.drivers.values()
     ]
 
 
-def _force_parts(model: Parts, q: SX, v: SX, frames: Frames, t: SX) -> tuple[dict[str, SX], dict[str, SX]]:
-    """Generalised force of each element, by name: the part that derives from a potential, and the part that does work."""
+def _forces(model: Parts, q: SX, v: SX, frames: Frames, t: SX) -> list[Element]:
     state = State(model, frames, t, lambda x: rate_without_acceleration(x, q, v, t, "a force"), user="a force")
-    potential: dict[str, SX] = {"gravity": -ca.gradient(model.weight_energy(frames), q)}
-    working: dict[str, SX] = {}
+    known = symbols_in(q, v, t)
+    found = []
     for force in model.forces.values():
-        potential[force.name] = -ca.gradient(force.potential_energy(frames), q)
-        for rate, effort in force.efforts(frames, state):
-            model.numbers.check_symbols(effort, f"force {force.name!r}", (q, v, t))
-            working[force.name] = working.get(force.name, SX(0)) + ca.jtimes(rate, v, effort, True)
-    return potential, working
+        efforts = tuple(force.efforts(frames, state))
+        for _, effort in efforts:
+            model.numbers.check_symbols(effort, f"force {force.name!r}", known)
+        twist = force.measure.difference(frames, force.rest) if isinstance(force, Spring) and force.torsional else None
+        found.append(Element(force.name, potential=force.potential_energy(frames), efforts=efforts, twist=twist))
+    return found
+
+
+def _holds(model: Parts, frames: Frames) -> list[Element]:
+    holds = model.start_conditions.holds if model.start_conditions else ()
+    return [Element(h.label, hold=(h.deviation(frames), h.rate_deviation(frames))) for h in holds]
 
 
 def check_connected(model: Parts) -> None:

@@ -79,7 +79,8 @@ class _Builder:
         self._number()
 
     def equations(self) -> Equations:
-        constraints = self._rigidity() + self._circular() + self._unshared()
+        constraints = self._rigidity()
+        constraints |= {block.name: [block] for block in (*self._circular(), *self._unshared())}
         return derive(self.model, self.q, self.v, SX.sym("t"), self.frames, constraints, tuple(self.names), self._from_poses)
 
     # which points and vectors coincide
@@ -249,8 +250,8 @@ class _Builder:
 
     # what remains as equations
 
-    def _rigidity(self) -> list[Constraint]:
-        found: list[Constraint] = []
+    def _rigidity(self) -> dict[str, list[Constraint]]:
+        found: dict[str, list[Constraint]] = {}
         seen: dict[frozenset[tuple[Node, ...]], list[float]] = {}
         for body, basis in self.bases.items():
             _, S = self._locals(body)
@@ -266,7 +267,8 @@ class _Builder:
                     seen[key].append(value)
                     scale = ca.sqrt(ca.sqrt(ca.sumsqr(S[:, i]) * ca.sumsqr(S[:, j]))) * (2 if i == j else 1)
                     residual = (ca.dot(B[:, i], B[:, j]) - product) * (1 / scale)
-                    found.append(Constraint(f"rigidity of {body.name}{_pair_label(basis, i, j)}", residual, joints))
+                    block = Constraint(f"rigidity of {body.name}{_pair_label(basis, i, j)}", residual, joints)
+                    found.setdefault(body.name, []).append(block)
         return found
 
     def _circular(self) -> list[Constraint]:

@@ -8,11 +8,16 @@ With the held measures D(q, ρ) = 0 beside the constraints, and everything at t 
 
 Each line is F(x; earlier, ρ) = 0 for its own unknowns x, so its derivative follows from F_x x' = −(F_earlier earlier' + F_ρ): exact,
 multipliers written as Φ_q w, which makes them those of least norm where constraints are redundant.
+
+Where the first line has as many equations as unknowns and they are independent, its positions are all that is needed from here, and they are
+found with sparse matrices; `start_chain` does the rest. Only what is not so regular is completed, and explained, with dense ones.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -25,12 +30,13 @@ from ..symbols import SX
 from .equations import Equations
 from .gaps import describe_gaps
 from .guess import guess_poses
-from .start_chain import start_rows
 
 CLOSED = 1e-10
 """Largest residual of an assembled mechanism (m or rad), relative to its size."""
 RANK = 1e-9
 """Singular values below this share of the largest count as zero."""
+LIGHT = 1e-6
+"""Share of the largest mass below which a coordinate counts as one without."""
 ATTEMPTS = 12
 """Guesses tried (the first as given, the others disturbed) before a mechanism is said not to assemble."""
 
@@ -59,8 +65,8 @@ class _Level:
         inputs = [unknowns, earlier, ρ]
         F = ca.densify(ca.substitute(residuals, t, 0))
         self.residuals = ca.Function("F", inputs, [F])
-        self.jacobian = ca.Function("F_x", inputs, [ca.densify(ca.jacobian(F, unknowns))])
-        self.partials = ca.Function("F_p", inputs, [ca.densify(ca.jacobian(F, ca.vertcat(earlier, ρ)))])
+        self.jacobian = ca.Function("F_x", inputs, [ca.jacobian(F, unknowns)])
+        self.partials = ca.Function("F_p", inputs, [ca.jacobian(F, ca.vertcat(earlier, ρ))])
 
     def solve_linear(self, size: int, earlier: np.ndarray, ρ: np.ndarray) -> np.ndarray:
         """The unknowns, where F is linear in them."""
@@ -89,25 +95,45 @@ class StartSolver:
         self.equations = e = equations
         self.model = e.model
         self.start = e.model.start_conditions or Start()
-        positions, velocities = start_rows(e, self.start)
-        self._positions = _Level(positions, e.q, SX(0, 1), e.ρ, e.t)
-        self._velocities = _Level(velocities, e.v, e.q, e.ρ, e.t)
-        w, Φ_q = SX.sym("w", e.q.numel()), ca.jacobian(e.constraints, e.q)
-        λ = ca.densify(Φ_q @ w)
-        motion = ca.vertcat(ca.substitute(e.balance, e.λ, λ), e.constraint_acceleration)
-        earlier = ca.vertcat(e.q, e.v)
-        self._accelerations = _Level(motion, ca.vertcat(e.a, w), earlier, e.ρ, e.t)
-        self._multipliers = _Explicit(λ, ca.vertcat(w, e.q), e.ρ, e.t)
+        self._positions = _Level(e.start_positions, e.q, SX(0, 1), e.ρ, e.t)
         fits = ca.vertcat(SX(0, 1), *[c.residuals for c in e.fits])
         self._fits = ca.Function("fits", [e.ρ], [ca.densify(fits), ca.densify(ca.jacobian(fits, e.ρ))])
-        self._mass = ca.Function("M", [e.q, e.ρ], [ca.densify(e.mass)])
-        driven = {d.name for d in e.model.drivers.values()}
-        structure = ca.vertcat(SX(0, 1), *[b.residuals for b in e.blocks if not driven & set(b.joints)])
-        jacobian = ca.densify(ca.substitute(ca.jacobian(structure, e.q), e.t, 0))
-        self._structure = ca.Function("structure", [e.q, e.ρ], [jacobian])
-        Φ_q = ca.densify(ca.substitute(ca.jacobian(e.constraints, e.q), e.t, 0))
-        self._constraint_jacobian = ca.Function("constraint_jacobian", [e.q, e.ρ], [Φ_q])
-        self._held = positions.numel() - e.λ.numel()
+        self._mass = ca.Function("M", [e.q, e.ρ], [e.mass])
+        self._held = e.start_positions.numel() - e.λ.numel()
+
+    @cached_property
+    def _velocities(self) -> _Level:
+        e = self.equations
+        return _Level(e.start_velocities, e.v, e.q, e.ρ, e.t)
+
+    @cached_property
+    def _least_multipliers(self) -> tuple[SX, SX]:
+        """w, and λ = Φ_q w."""
+        w = SX.sym("w", self.equations.q.numel())
+        return w, ca.densify(self.equations.constraint_jacobian @ w)
+
+    @cached_property
+    def _accelerations(self) -> _Level:
+        e, (w, λ) = self.equations, self._least_multipliers
+        motion = ca.vertcat(ca.substitute(e.balance, e.λ, λ), e.constraint_acceleration)
+        return _Level(motion, ca.vertcat(e.a, w), ca.vertcat(e.q, e.v), e.ρ, e.t)
+
+    @cached_property
+    def _multipliers(self) -> _Explicit:
+        e, (w, λ) = self.equations, self._least_multipliers
+        return _Explicit(λ, ca.vertcat(w, e.q), e.ρ, e.t)
+
+    @cached_property
+    def _undriven(self) -> ca.Function:
+        """(q, ρ) → Φ_q without the drivers."""
+        e = self.equations
+        return ca.Function("undriven", [e.q, e.ρ], [ca.substitute(ca.jacobian(self._structure, e.q), e.t, 0)])
+
+    @cached_property
+    def _structure(self) -> SX:
+        """Φ without the drivers."""
+        driven = set(self.model.drivers)
+        return ca.vertcat(SX(0, 1), *[b.residuals for b in self.equations.blocks if not driven & set(b.joints)])
 
     def check_fits(self, ρ: np.ndarray, indices: list[int] | None = None) -> None:
         """Bodies held by the ground at several places have to fit in, also for small changes of the chosen parameters.
@@ -129,17 +155,40 @@ class StartSolver:
                     f"places, where any change of {name!r} breaks the {owner}; let another parameter move with it"
                 )
 
-    def solve(self, ρ: np.ndarray) -> InitialState:
-        """The start for these parameter values.
+    def assemble(self, ρ: np.ndarray) -> np.ndarray:
+        """Positions that meet all constraints and start values.
 
         Raises:
-            AssemblyError: if the mechanism does not close.
+            AssemblyError: if there are none.
+        """
+        for driver in self.model.drivers.values():
+            if not np.isfinite(self.model.numbers.evaluate(driver.motion(SX(0)), ρ)).all():
+                raise AssemblyError(f"mechanism {self.model.name!r}: driver {driver.name!r} is not finite at t = 0")
+        poses = guess_poses(self.model, self.start, ρ)
+        first = self.equations.from_poses(poses)
+        size = 1.0 + float(np.abs(first).max(initial=0.0))
+        rng = np.random.default_rng(0)
+        for attempt in range(ATTEMPTS):
+            disturbance = 0.1 * attempt * size * rng.standard_normal(first.size) if attempt else 0.0
+            q, residual = self._gauss_newton(first + disturbance, ρ)
+            if residual <= CLOSED * size:
+                return q
+        raise describe_gaps(self.equations, self.start, poses, ρ)
+
+    def regular(self, q: np.ndarray, ρ: np.ndarray) -> bool:
+        """Whether positions q follow from independent equations, the mechanism can move there, and every coordinate has mass."""
+        if self._structure.numel() == q.size:
+            return False
+        return _independent(self._positions.jacobian(q, np.zeros(0), ρ), RANK) and _independent(self._mass(q, ρ), LIGHT)
+
+    def complete(self, q: np.ndarray, ρ: np.ndarray) -> InitialState:
+        """The whole state at assembled positions.
+
+        Raises:
+            AssemblyError: if there is none.
             ModelError: if the start says too little or too much, or the mechanism cannot move.
         """
-        e = self.equations
-        n = e.q.numel()
-        self.check_fits(ρ)
-        q = self._assemble(ρ)
+        n = q.size
         self._check_freedoms(q, ρ)
         v = self._velocities.solve_linear(n, q, ρ)
         self._check_velocities(v, q, ρ)
@@ -168,29 +217,10 @@ class StartSolver:
     def freedoms(self) -> int:
         """Freedoms of the mechanism (drivers not counted) at its nominal start."""
         ρ = self.model.numbers.nominal
-        q = self._assemble(ρ)
-        return int(q.size - _rank(np.array(self._structure(q, ρ))))
-
-    def regular(self, q: np.ndarray, ρ: np.ndarray) -> bool:
-        """Whether, at positions q, constraints are independent of each other and every coordinate has mass."""
-        Φ_q = np.array(self._constraint_jacobian(q, ρ))
-        masses = np.linalg.eigvalsh(np.array(self._mass(q, ρ)))
-        return _rank(Φ_q) == Φ_q.shape[0] and bool(masses[0] > 1e-6 * masses[-1])
-
-    def _assemble(self, ρ: np.ndarray) -> np.ndarray:
-        for driver in self.model.drivers.values():
-            if not np.isfinite(self.model.numbers.evaluate(driver.motion(SX(0)), ρ)).all():
-                raise AssemblyError(f"mechanism {self.model.name!r}: driver {driver.name!r} is not finite at t = 0")
-        poses = guess_poses(self.model, self.start, ρ)
-        first = self.equations.from_poses(poses)
-        size = 1.0 + float(np.abs(first).max(initial=0.0))
-        rng = np.random.default_rng(0)
-        for attempt in range(ATTEMPTS):
-            disturbance = 0.1 * attempt * size * rng.standard_normal(first.size) if attempt else 0.0
-            q, residual = self._gauss_newton(first + disturbance, ρ)
-            if residual <= CLOSED * size:
-                return q
-        raise describe_gaps(self.equations, self.start, poses, ρ)
+        q = self.assemble(ρ)
+        if self.regular(q, ρ):
+            return int(q.size - self._structure.numel())
+        return int(q.size - _rank(np.array(self._undriven(q, ρ))))
 
     def _gauss_newton(self, q: np.ndarray, ρ: np.ndarray) -> tuple[np.ndarray, float]:
         none = np.zeros(0)
@@ -200,7 +230,7 @@ class StartSolver:
 
         F = residuals(q)
         for _ in range(60):
-            step = _least_squares(np.array(self._positions.jacobian(q, none, ρ)), -F)
+            step = _newton_step(self._positions.jacobian(q, none, ρ), -F)
             length = 1.0
             while length > 1e-4:
                 trial = residuals(q + length * step)
@@ -214,7 +244,7 @@ class StartSolver:
 
     def _check_freedoms(self, q: np.ndarray, ρ: np.ndarray) -> None:
         name, n = self.model.name, q.size
-        freedoms = n - _rank(np.array(self._structure(q, ρ)))
+        freedoms = n - _rank(np.array(self._undriven(q, ρ)))
         if freedoms == 0:
             raise ModelError(
                 f"mechanism {name!r} has no freedom: its joints hold every body still; remove a joint or free a body"
@@ -253,7 +283,7 @@ class StartSolver:
             )
 
     def _check_inertia(self, q: np.ndarray, ρ: np.ndarray) -> None:
-        M, J = np.array(self._mass(q, ρ)), np.array(self._structure(q, ρ))
+        M, J = np.array(self._mass(q, ρ)), np.array(self._undriven(q, ρ))
         _, _, Vt = np.linalg.svd(J) if J.shape[0] else (None, None, np.eye(q.size))
         Z = Vt[_rank(J) :].T
         inertia, directions = np.linalg.eigh(Z.T @ M @ Z)
@@ -274,6 +304,29 @@ class StartSolver:
                 hint = ": its ends coincide" if isinstance(force, Spring) and isinstance(force.measure, Span) else ""
                 return f"look at {name!r}{hint}"
         return "look at the forces and drivers at t = 0"
+
+
+def _sparse_inverse(A: ca.DM, smallest: float) -> Any:
+    """Factors of a square matrix whose pivots are not smaller than this share of the largest; None for any other matrix."""
+    from scipy.sparse.linalg import splu
+
+    if A.shape[0] != A.shape[1] or A.nnz() == 0:
+        return None
+    try:
+        factors = splu(A.sparse())
+    except RuntimeError:  # exactly singular
+        return None
+    pivots = np.abs(factors.U.diagonal())
+    return factors if pivots.min() > smallest * pivots.max() else None
+
+
+def _independent(A: ca.DM, smallest: float) -> bool:
+    return _sparse_inverse(A, smallest) is not None
+
+
+def _newton_step(A: ca.DM, b: np.ndarray) -> np.ndarray:
+    inverse = _sparse_inverse(A, RANK)
+    return _least_squares(np.array(A), b) if inverse is None else np.asarray(inverse.solve(b))
 
 
 def _column(value: ca.DM) -> np.ndarray:

@@ -11,35 +11,24 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ..model.start import Start
-from ..stages.chain import Chain, Stage
+from ..stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS, SCALAR, START_CONDITIONS, Block, Chain, Stage
 from ..stages.saddle import Saddle
 from ..symbols import SX
-from .equations import Equations
+from .equations import Dynamics
 
 ROUNDING = 1e-14
 """Relative error with which positions are known."""
 
 
-def start_rows(e: Equations, start: Start) -> tuple[SX, SX]:
-    """Φ and D, in the form to assemble with, and Φ̇ and Ḋ."""
-    at_start = [b.residuals if b.at_start is None else b.at_start for b in e.blocks]
-    positions = ca.vertcat(SX(0, 1), *at_start, *[h.deviation(e.frames) for h in start.holds])
-    return positions, ca.vertcat(e.constraint_rate, *[h.rate_deviation(e.frames) for h in start.holds])
-
-
-def start_chain(equations: Equations, start: Start) -> Chain:
-    """(q near the start; ρ, t) → consistent q, q̇, q̈, λ at t = 0."""
-    e, saddle = equations, Saddle(regular=True, passes=2)  # it runs once, so that given values are met to the last digit
-    n = e.q.numel()
+def start_chain(dynamics: Dynamics) -> Chain:
+    """(q near the start; α, ρ, t) → consistent q, q̇, q̈, λ at t = 0."""
+    e, saddle = dynamics, Saddle(regular=True, passes=2)  # it runs once, so that given values are met to the last digit
+    n, m = e.q.numel(), e.λ.numel()
     guess = SX.sym("guess", n)
-    positions, velocities = start_rows(e, start)
+    positions, velocities = e.start_positions, e.start_velocities
     count = positions.numel()
-    one, none = SX.eye(n), SX.zeros(count)
-
-    y, z = SX.sym("y", count), SX.sym("z", count)
+    α, y, z, none = SX.sym("α", count), SX.sym("y", count), SX.sym("z", count), SX.zeros(count)
     G_q, Ġ_v = ca.jacobian(positions, e.q), ca.jacobian(velocities, e.v)
-    ones = SX.ones(n)
     place = Stage(
         "positions",
         e.q,
@@ -48,11 +37,15 @@ def start_chain(equations: Equations, start: Start) -> Chain:
         positions,
         guess,
         none,
-        saddle.penalty(G_q, ones),
-        noise=ROUNDING * (1 + ca.norm_inf(e.q)),
-        metric=one,
+        α,
+        multiplier_space=START_CONDITIONS,
+        noise=SX(ROUNDING),
+        magnitude=e.q,
+        metric=e.mass,
     )
-    move = Stage("velocities", e.v, z, Ġ_v.T @ z, velocities, SX.zeros(n), none, saddle.penalty(Ġ_v, ones), metric=one)
-    α = saddle.penalty(ca.jacobian(e.constraints, e.q), ca.diag(e.mass))
-    accelerate = Stage("accelerations", e.a, e.λ, e.balance, e.constraint_acceleration, SX.zeros(n), SX.zeros(e.λ.numel()), α)
-    return Chain("start", (guess,), (e.ρ, e.t), (place, move, accelerate), (e.q, e.v, e.a, e.λ), e.residual_norms, saddle)
+    still = SX.zeros(n)
+    move = Stage("velocities", e.v, z, Ġ_v.T @ z, velocities, still, none, α, multiplier_space=START_CONDITIONS, metric=e.mass)
+    accelerate = Stage("accelerations", e.a, e.λ, e.balance, e.constraint_acceleration, still, SX.zeros(m), α[:m])
+    settings = Block(START_CONDITIONS, α), Block(PARAMETERS, e.ρ), Block(SCALAR, e.t)
+    result = *[Block(COORDINATES, x) for x in (e.q, e.v, e.a)], Block(CONSTRAINTS, e.λ)
+    return Chain("start", (Block(COORDINATES, guess),), settings, (place, move, accelerate), result, e.levels, saddle)

@@ -1,24 +1,26 @@
-"""Torsional springs know their angle within half a turn of rest only; their twist is watched at every step of a run."""
+"""Torsional springs know their angle within half a turn of rest only; their twist is watched at every step of a run.
+
+A jump by more than π means that one was wound past half a turn.
+"""
 
 from __future__ import annotations
 
 import casadi as ca
 
-from ..model.forces import Spring
-from ..model.measures import Turn
-from ..model.parts import Parts
-from ..symbols import SX
-from .equations import Equations
+from ..stages.pieces import Output, Pieces, Stored
+from ..stages.plan import Plan
+from .equations import Dynamics
+from .kinds import TWISTS, position_writer
 
 
-def torsional_springs(model: Parts) -> list[Spring]:
-    """Springs on an angle."""
-    springs = [f for f in model.forces.values() if isinstance(f, Spring) and isinstance(f.measure, Turn)]
-    return [spring for spring in springs if not spring.stiffness.is_zero()]
+def twist_function(dynamics: Dynamics) -> ca.Function:
+    """(q, ρ, t) → the twist of each torsional spring."""
+    e = dynamics
+    return ca.Function("twist", [e.q, e.ρ, e.t], [ca.densify(e.twists)])
 
 
-def twist_function(equations: Equations) -> ca.Function:
-    """(state, ρ, t) → the twist of each torsional spring, in (−π, π]; a jump by more than π means that it was wound past half a turn."""
-    e = equations
-    twists = [s.measure.difference(e.frames, s.rest) for s in torsional_springs(e.model)]
-    return ca.Function("twist", [e.packed, e.ρ, e.t], [ca.densify(ca.vertcat(SX(0, 1), *twists))])
+def twist_plan(pieces: Pieces[Dynamics]) -> Plan:
+    """The same for a large system."""
+    w = position_writer("twist", pieces)
+    w.over_kinds(Output(lambda e: e.twists, Stored(TWISTS, w.plan.result(w.size(TWISTS)))))
+    return w.plan

@@ -27,8 +27,8 @@ from typing import Protocol
 
 import casadi as ca
 
-from ..coordinates.equations import Equations
-from ..stages.chain import Chain, Stage
+from ..coordinates.equations import Dynamics
+from ..stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS, SCALAR, Block, Chain, Stage
 from ..stages.saddle import Saddle
 from ..symbols import SX
 
@@ -54,11 +54,11 @@ class DifferenceScheme(Protocol):
         ...
 
 
-def ali3p_step(equations: Equations, scheme: DifferenceScheme, saddle: Saddle) -> Chain:
+def ali3p_step(dynamics: Dynamics, scheme: DifferenceScheme, saddle: Saddle) -> Chain:
     """One ALI3-P step with the given difference scheme; its settings are h, α, ρ and the time at its end."""
-    e = equations
+    e = dynamics
     n, m = e.q.numel(), e.λ.numel()
-    state = q0, v0, a0, λ0 = tuple(SX.sym(name, size) for name, size in (("q0", n), ("v0", n), ("a0", n), ("λ0", m)))
+    q0, v0, a0, λ0 = (SX.sym(name, size) for name, size in (("q0", n), ("v0", n), ("a0", n), ("λ0", m)))
     h, α = SX.sym("h"), SX.sym("α", m)
     β, γ = scheme.beta, scheme.gamma
     none = SX.zeros(m)
@@ -78,18 +78,18 @@ def ali3p_step(equations: Equations, scheme: DifferenceScheme, saddle: Saddle) -
         e.symmetric,
         β * h**2,
         ((e.q, q̂ + β * h**2 * a_), (v_, v̂ + γ * h * a_)),
-        ROUNDING * (1 + ca.norm_inf(e.q)) / (β * h**2),
+        noise=ROUNDING / (β * h**2),
+        magnitude=e.q,
     )
     v, a, σ, τ = e.v, e.a, SX.sym("σ", m), SX.sym("τ", m)
-    Φ_q = ca.jacobian(e.constraints, e.q)
+    Φ_q = e.constraint_jacobian
     velocity = Stage("velocity projection", v, σ, e.mass @ (v - v_) + Φ_q.T @ σ, e.constraint_rate, v_, none, α)
     acceleration = Stage("acceleration projection", a, τ, e.mass @ (a - a_) + Φ_q.T @ τ, e.constraint_acceleration, a_, none, α)
-    stages = (motion, velocity, acceleration)
-    return Chain("step", state, (h, α, e.ρ, e.t), stages, (e.q, v, a, e.λ + τ), e.residual_norms, saddle)
+    settings = Block(SCALAR, h), Block(CONSTRAINTS, α), Block(PARAMETERS, e.ρ), Block(SCALAR, e.t)
+    return Chain(
+        "step", _state(q0, v0, a0, λ0), settings, (motion, velocity, acceleration), _state(e.q, v, a, e.λ + τ), e.levels, saddle
+    )
 
 
-def penalty_function(equations: Equations, saddle: Saddle) -> ca.Function:
-    """(state, ρ, t) → α, to be kept for a whole run."""
-    e = equations
-    α = saddle.penalty(ca.jacobian(e.constraints, e.q), ca.diag(e.mass))
-    return ca.Function("penalty", [e.packed, e.ρ, e.t], [α])
+def _state(q: SX, v: SX, a: SX, λ: SX) -> tuple[Block, ...]:
+    return (*[Block(COORDINATES, x) for x in (q, v, a)], Block(CONSTRAINTS, λ))

@@ -11,9 +11,14 @@ Source: N. M. Newmark, J. Eng. Mech. Div. 85 (1959) 67–94; T. J. R. Hughes, Th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
 
 from ..errors import ModelError
 from ..symbols import SX
+
+V = TypeVar("V", SX, np.ndarray)
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class Newmark:
                 f"Newmark: beta = {self.beta} is below gamma/2 = {self.gamma / 2}: not stable for every step; raise beta"
             )
 
-    def predict(self, q: SX, v: SX, a: SX, h: SX) -> tuple[SX, SX]:
+    def predict(self, q: V, v: V, a: V, h: Any) -> tuple[V, V]:
         """The parts of q and q̇ that the last state determines."""
         return q + h * v + h**2 * (0.5 - self.beta) * a, v + h * (1 - self.gamma) * a
 

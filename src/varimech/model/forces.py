@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..symbols import SX
 from .body import Body, Frames, Point
-from .measures import Measure
+from .measures import Measure, Turn
 
 if TYPE_CHECKING:
     from .state import State
@@ -43,6 +43,11 @@ class Spring:
     stiffness: SX
     rest: SX
     damping: SX
+
+    @property
+    def torsional(self) -> bool:
+        """Whether it is a spring on an angle, which it knows within half a turn of rest only."""
+        return isinstance(self.measure, Turn) and not self.stiffness.is_zero()
 
     def potential_energy(self, frames: Frames) -> SX:
         if self.stiffness.is_zero():

@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import casadi as ca
 
 from ..errors import ModelError, unknown_name
-from ..symbols import SX
+from ..symbols import SX, symbols_in
 from .body import Body, Point
 from .conditions import Axis
 from .drivers import Driver
@@ -497,7 +497,7 @@ class Model(Parts):
             def function(state: State) -> SX:
                 return as_column(call_user(value, state, label), size, label)
 
-            self.numbers.check_symbols(function(trial := trial_state(self, label)), label, trial.coordinates)
+            self.numbers.check_symbols(function(trial := trial_state(self, label)), label, symbols_in(*trial.coordinates))
             return function
         constant = self.numbers.scalar(value, label) if size == 1 else self.numbers.vector_of(value, size, label)
         return lambda state: constant
@@ -509,7 +509,7 @@ class Model(Parts):
         t = SX.sym("t")
         varies = callable(motion) and not isinstance(motion, Parameter)
         path = as_column(motion(t), 1, label) if varies else self.numbers.scalar(motion, label)
-        self.numbers.check_symbols(path, label, (t,))
+        self.numbers.check_symbols(path, label, symbols_in(t))
         start = ca.substitute(path, t, SX(0))
         self.numbers.scalar(start, f"{label} at t = 0", "positive" if isinstance(measure, Span) else None)
         driver = Driver(name, measure, lambda time: ca.substitute(path, t, time))

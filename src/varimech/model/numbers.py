@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -196,14 +196,13 @@ class Numbers:
         self.check_symbols(expression, label)
         return expression
 
-    def check_symbols(self, expression: SX, label: str, also: tuple[SX, ...] = ()) -> None:
-        """Refuse symbols that are not parameters of this mechanism (or among `also`)."""
+    def check_symbols(self, expression: SX, label: str, also: Set[int] = frozenset()) -> None:
+        """Refuse symbols that are not parameters of this mechanism (or among `also`; see `symbols_in`)."""
         if expression.is_constant():
             return
         known = {p.symbol.element_hash() for p in self.parameters.values()}
-        for extra in also:
-            known |= {s.element_hash() for s in ca.symvar(extra)}
-        foreign = [s.name() for s in ca.symvar(expression) if s.element_hash() not in known]
+        used = [(s.element_hash(), s.name()) for s in ca.symvar(expression)]
+        foreign = [name for symbol, name in used if symbol not in known and symbol not in also]
         if foreign:
             names = ", ".join(repr(n) for n in foreign)
             raise ModelError(

@@ -143,8 +143,12 @@ class Parts:
         return sum((f.potential_energy(frames) for f in self.forces.values()), self.weight_energy(frames))
 
     def weight_energy(self, frames: Frames) -> SX:
-        """Energy of gravity (J)."""
-        return sum((-b.mass * ca.dot(self.gravity, frames[b].position(b.com)) for b in self.moving_bodies), SX(0))
+        """Energy of gravity on all bodies (J)."""
+        return sum((self.weight_energy_of(b, frames) for b in self.moving_bodies), SX(0))
+
+    def weight_energy_of(self, body: Body, frames: Frames) -> SX:
+        """Energy of gravity on one body (J)."""
+        return -body.mass * ca.dot(self.gravity, frames[body].position(body.com))
 
     def kinetic_energy(self, frames: Frames) -> SX:
         """Kinetic energy of all bodies (J)."""

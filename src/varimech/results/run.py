@@ -15,7 +15,7 @@ import numpy as np
 from ..angles import unwrapped
 from ..errors import ModelError, unknown_name
 from ..model.state import State, as_column, call_user
-from ..symbols import SX
+from ..symbols import SX, symbols_in
 from ..view.drawing import Shape, draw
 from ..view.figure import Line, Panel, line_figure
 from .catalog import ENERGIES, MEASURES, drawing_plan, names_of, point_aliases
@@ -131,7 +131,7 @@ class Run:
         value = call_user(function, e.state, f"measure {name!r}")
         size = len(value) if isinstance(value, (list, tuple)) else getattr(value, "numel", lambda: 1)()
         expression = as_column(value, size, f"measure {name!r}")
-        e.model.numbers.check_symbols(expression, f"measure {name!r}", (e.packed, e.t))
+        e.model.numbers.check_symbols(expression, f"measure {name!r}", symbols_in(e.packed, e.t))
         return self._labelled(expression, name, ("component",) if size > 1 else (), unit, wrt)
 
     @property

@@ -11,25 +11,25 @@ discrete solution. Multipliers start from their last derivative, as the multipli
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 import numpy as np
 
 from ..stages.chain import Chain
+from ..stages.known import Known
 from ..symbols import SX
 
 
 def tangent_of(chain: Chain, indices: list[int], *, state_varies: bool = True) -> tuple[SX, SX]:
-    """state' as a symbol, and result' in terms of it: derivatives with respect to the parameters at `indices`, one column each.
+    """state' as a symbol, and result' in terms of it: derivatives with respect to the parameters at `indices`, one row each.
 
     With `state_varies=False` the state is only a guess, on which the result does not depend; state' is then ignored.
     """
-    seeds = SX.sym("S", chain.packed.numel(), len(indices))
+    transposed = SX.sym("S", len(indices), chain.packed.numel())
+    seeds = transposed.T
     known = Known([chain.parameters], [parameter_seeds(chain.parameters.numel(), indices)])
     if state_varies:
-        rows = ca.vertsplit(seeds, [0, *np.cumsum([block.numel() for block in chain.state]).tolist()])
-        known = known.extended(list(chain.state), rows)
+        rows = ca.vertsplit(seeds, [0, *np.cumsum([block.value.numel() for block in chain.state]).tolist()])
+        known = known.extended([block.value for block in chain.state], rows)
     for stage in chain.stages:
         relations = [known.derivative(relation) for _, relation in stage.dependents]
         here = known.extended([symbol for symbol, _ in stage.dependents], relations)
@@ -41,28 +41,7 @@ def tangent_of(chain: Chain, indices: list[int], *, state_varies: bool = True) -
         # now that x' is known, so are the dependents'
         relations = [known.derivative(relation) for _, relation in stage.dependents]
         known = known.extended([symbol for symbol, _ in stage.dependents], relations)
-    return seeds, ca.vertcat(*[known.derivative(block) for block in chain.result])
-
-
-@dataclass(frozen=True)
-class Known:
-    """Symbols with their derivatives with respect to the parameters, one column each."""
-
-    symbols: list[SX]
-    derivatives: list[SX]
-
-    def extended(self, symbols: list[SX], derivatives: list[SX]) -> Known:
-        """With some more."""
-        return Known([*self.symbols, *symbols], [*self.derivatives, *derivatives])
-
-    def derivative(self, expression: SX) -> SX:
-        """Of an expression, by the chain rule; sparse Jacobians are far cheaper here than one forward sweep a parameter."""
-        total = SX(expression.numel(), self.derivatives[0].shape[1])
-        for symbol, derivative in zip(self.symbols, self.derivatives, strict=True):
-            jacobian = ca.jacobian(expression, symbol)
-            if jacobian.nnz():
-                total += jacobian @ derivative
-        return total
+    return transposed, ca.vertcat(*[known.derivative(block.value) for block in chain.result]).T
 
 
 def parameter_seeds(count: int, indices: list[int]) -> SX:

@@ -14,7 +14,7 @@ import casadi as ca
 from ..coordinates.equations import Equations
 from ..errors import ModelError
 from ..model.state import State, as_column, call_user
-from ..symbols import SX
+from ..symbols import SX, symbols_in
 from .direct import parameter_seeds
 
 StateFunction = Callable[[State], Any]
@@ -66,7 +66,7 @@ def named_objectives(objectives: Objectives) -> dict[str, Objective]:
 
 @dataclass(frozen=True)
 class ObjectiveFunctions:
-    """(state, ρ, t) → g, w, and (state, state', ρ, t) → g', w' with one column a parameter."""
+    """(state, ρ, t) → g, w, and (state, state', ρ, t) → g', w' with one row a parameter."""
 
     values: ca.Function
     derivatives: ca.Function
@@ -79,10 +79,10 @@ def objective_functions(equations: Equations, objectives: Mapping[str, Objective
     pairs = [(_scalar(e, name, o.integrand), _scalar(e, name, o.final)) for name, o in objectives.items()]
     g = ca.densify(ca.vertcat(SX(0, 1), *[pair[0] for pair in pairs]))
     w = ca.densify(ca.vertcat(SX(0, 1), *[pair[1] for pair in pairs]))
-    seeds = SX.sym("S", state.numel(), len(indices))
-    u, u_ = ca.vertcat(state, e.ρ), ca.vertcat(seeds, parameter_seeds(e.ρ.numel(), indices))
+    seeds = SX.sym("S", len(indices), state.numel())
+    u, u_ = ca.vertcat(state, e.ρ), ca.vertcat(seeds.T, parameter_seeds(e.ρ.numel(), indices))
     inputs = [state, e.ρ, e.t]
-    slopes = [ca.densify(ca.jtimes(x, u, u_)) for x in (g, w)]
+    slopes = [ca.densify(ca.jtimes(x, u, u_)).T for x in (g, w)]
     return ObjectiveFunctions(
         ca.Function("objectives", inputs, [g, w]), ca.Function("objective_tangent", [state, seeds, e.ρ, e.t], slopes)
     )
@@ -93,7 +93,7 @@ def _scalar(equations: Equations, name: str, function: StateFunction | None) -> 
         return SX(0)
     e, label = equations, f"objective {name!r}"
     expression = as_column(call_user(function, e.state, label), 1, label)
-    e.model.numbers.check_symbols(expression, label, (e.packed, e.t))
+    e.model.numbers.check_symbols(expression, label, symbols_in(e.packed, e.t))
     return expression
 
 

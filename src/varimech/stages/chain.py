@@ -28,9 +28,30 @@ NEWTON_TOLERANCE = 1e-9
 """Relative correction at which Newton's iteration has converged (the error left is far smaller: convergence is quadratic)."""
 
 
+COORDINATES, CONSTRAINTS, START_CONDITIONS, PARAMETERS, SCALAR = (
+    "coordinates",
+    "constraints",
+    "start conditions",
+    "parameters",
+    "scalar",
+)
+"""Spaces. Those of start conditions are the constraints and, after them, what is given beside them."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A vector, and the space that says what its entries belong to."""
+
+    space: str
+    value: SX
+
+
 @dataclass(frozen=True)
 class Stage:
-    """One stage; see the module. A nonlinear one is iterated and has a `noise`: the correction that rounding alone can cause."""
+    """One stage; see the module. Its unknowns are coordinates, or rates of them.
+
+    A nonlinear one is iterated. Rounding alone can cause corrections of the size  noise (1 + ‖magnitude‖).
+    """
 
     name: str
     unknown: SX
@@ -45,7 +66,9 @@ class Stage:
     weight: SX = field(default_factory=lambda: SX(1))
     dependents: tuple[tuple[SX, SX], ...] = ()
     """Pairs (symbol, expression in x and u)."""
+    multiplier_space: str = CONSTRAINTS
     noise: SX | None = None
+    magnitude: SX | None = None
     metric: SX | None = None
     """Given where conditions alone determine x, and f is only Jᵀ y: the metric in which corrections are smallest."""
 
@@ -69,32 +92,30 @@ class Stage:
 
 @dataclass(frozen=True)
 class Chain:
-    """Stages in order: the first is nonlinear and iterated, all others are linear; and what they lead to.
-
-    `residuals` are the largest constraint violations of the result, at position, velocity and acceleration level.
-    """
+    """Stages in order: the first is nonlinear and iterated, all others are linear; and what they lead to."""
 
     name: str
-    state: tuple[SX, ...]
-    """Blocks of what it starts from."""
-    settings: tuple[SX, ...]
+    state: tuple[Block, ...]
+    """What it starts from."""
+    settings: tuple[Block, ...]
     """Further arguments of all its functions, ending with the parameters and the time."""
     stages: tuple[Stage, ...]
-    result: tuple[SX, ...]
-    """Blocks of the state it leads to."""
-    residuals: SX
+    result: tuple[Block, ...]
+    """The state it leads to."""
+    levels: tuple[SX, SX, SX]
+    """What should vanish then: constraints at position, velocity and acceleration level. Their largest entries are its `residuals`."""
     saddle: Saddle
     """How the linear systems of the stages are solved."""
 
     @property
     def parameters(self) -> SX:
         """ρ."""
-        return self.settings[-2]
+        return self.settings[-2].value
 
     @cached_property
     def packed(self) -> SX:
         """What it starts from, as one vector."""
-        return ca.vertcat(*self.state)
+        return ca.vertcat(*[block.value for block in self.state])
 
     def resolved(self, expressions: list[SX]) -> list[SX]:
         """The expressions with all dependents written out."""
@@ -107,7 +128,7 @@ class Chain:
     def function(self, name: str, inputs: list[SX], outputs: list[SX]) -> ca.Function:
         """A function of this chain, in few operations."""
         outputs = ca.cse([ca.densify(x) for x in self.resolved(outputs)])
-        return ca.Function(f"{self.name}_{name}", [*inputs, *self.settings], outputs)
+        return ca.Function(f"{self.name}_{name}", [*inputs, *[block.value for block in self.settings]], outputs)
 
     def solve(self, stage: Stage, f: SX, g: SX, y: SX | None = None, *, passes: int | None = None) -> tuple[SX, SX]:
         """H x + Jᵀ y = f,  J x = g  for a stage, factored once for all who ask."""
@@ -129,10 +150,10 @@ class Chain:
     def iterate(self) -> ca.Function:
         """(state, x, y, settings…) → x, y, r: one Newton correction; converged where r ≤ 1."""
         s = self.stages[0]
-        assert s.noise is not None
+        assert s.noise is not None and s.magnitude is not None
         Δx, Δy = self.solve(s, -s.balance, -s.condition * (1 / s.weight), passes=1)
         x = s.unknown + Δx
-        allowed = NEWTON_TOLERANCE * ca.norm_inf(x) + s.noise
+        allowed = NEWTON_TOLERANCE * ca.norm_inf(x) + s.noise * (1 + ca.norm_inf(s.magnitude))
         return self.function("iterate", [self.packed, s.unknown, s.multiplier], [x, s.multiplier + Δy, ca.norm_inf(Δx) / allowed])
 
     def finish(self, tangent: tuple[SX, SX] | None = None) -> ca.Function:
@@ -150,7 +171,9 @@ class Chain:
                 x, y = ca.substitute([x, y], symbols, values)
             symbols += [stage.unknown, stage.multiplier]
             values += [x, y]
-        inputs, outputs = [self.packed, first.unknown, first.multiplier], [ca.vertcat(*self.result), self.residuals]
+        residuals = ca.vertcat(*[ca.norm_inf(level) if level.numel() else SX(0) for level in self.levels])
+        inputs = [self.packed, first.unknown, first.multiplier]
+        outputs = [ca.vertcat(*[block.value for block in self.result]), residuals]
         if tangent is not None:
             inputs.append(tangent[0])
             outputs.append(tangent[1])

@@ -25,6 +25,9 @@ import casadi as ca
 from ..elimination import Factorisation
 from ..symbols import SX
 
+FLOOR = 1e-6
+"""Masses, and mobilities of constraints, below this share of the largest count as that."""
+
 
 class Linearised(Protocol):
     """What a stage offers."""
@@ -82,8 +85,8 @@ class Saddle:
         """α: for each row of J the mass it works against (harmonic, over the masses of the unknowns), times κ."""
         if J.shape[0] == 0:
             return SX(0, 1)
-        mobility = ca.power(J, 2) @ (1 / ca.fmax(masses, 1e-6 * ca.norm_inf(masses)))
-        return ca.densify(self.penalty_factor / ca.fmax(mobility, 1e-6 * ca.norm_inf(mobility)))
+        mobility = ca.power(J, 2) @ (1 / ca.fmax(masses, FLOOR * ca.norm_inf(masses)))
+        return ca.densify(self.penalty_factor / ca.fmax(mobility, FLOOR * ca.norm_inf(mobility)))
 
     def corrector(self, stage: Linearised) -> Corrector:
         """The factored system of a stage."""

@@ -1,0 +1,158 @@
+"""Functions bound to arrays: called again and again without copies. Plans are carried out here by NumPy, CasADi and SciPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..stages.plan import Factor, Factors, Map, Mode, Operation, Pattern, Plan, Port, Solve, Zero
+
+Call = Callable[[], None]
+
+
+def bound(function: ca.Function | Plan, arguments: list[np.ndarray], results: list[np.ndarray]) -> Call:
+    """A call of a function on fixed arrays, without copies."""
+    if isinstance(function, Plan):
+        return bound_plan(function, arguments, results)
+    return bound_function(function, arguments, results)
+
+
+def evaluated(function: ca.Function | Plan, *arguments: np.ndarray) -> list[np.ndarray]:
+    """Results of one call."""
+    results = [np.zeros(function.numel_out(k)) for k in range(function.n_out())]
+    bound(function, list(arguments), results)()
+    return results
+
+
+def bound_function(function: ca.Function, arguments: list[np.ndarray], results: list[np.ndarray]) -> Call:
+    """A call of a CasADi function on fixed arrays (its matrices stand by columns)."""
+    buffer: Any
+    buffer, call = function.buffer()
+    for k, array in enumerate(arguments):
+        buffer.set_arg(k, _flat(array).data)
+    for k, array in enumerate(results):
+        buffer.set_res(k, _flat(array).data)
+    return _Bound(buffer, call, [*arguments, *results])
+
+
+class _Bound:
+    """Keeps what the buffer points to, which it does not own."""
+
+    def __init__(self, buffer: Any, call: Call, arrays: list[np.ndarray]):
+        self._kept = (buffer, arrays)
+        self._call = call
+
+    def __call__(self) -> None:
+        self._call()
+
+
+def bound_plan(plan: Plan, arguments: list[np.ndarray], results: list[np.ndarray]) -> Call:
+    """A call of a plan on fixed arrays."""
+    bases = [np.zeros(plan.workspace), np.concatenate([np.zeros(0), *plan.constants])]
+    bases += [_flat(array) for array in (*arguments, *results)]
+    inverses: dict[int, Any] = {}
+    calls = [_operation(operation, bases, inverses) for operation in plan.operations]
+
+    def carry_out() -> None:
+        for call in calls:
+            call()
+
+    return carry_out
+
+
+def _operation(operation: Operation, bases: list[np.ndarray], inverses: dict[int, Any]) -> Call:
+    if isinstance(operation, Zero):
+        v = operation.vector
+        return lambda: bases[v.base][v.offset : v.offset + v.rows * v.width].fill(0.0)
+    if isinstance(operation, Map):
+        return _map(operation, bases)
+    if isinstance(operation, Factor):
+        return _factor(operation.factors, bases[0], inverses)
+    return _solve(operation, bases[0], inverses)
+
+
+def _map(operation: Map, bases: list[np.ndarray]) -> Call:
+    count, inputs, outputs = operation.count, operation.inputs, operation.outputs
+    shared = [k for k, port in enumerate(inputs) if port.same]
+    mapped = operation.kernel.map(operation.kernel.name(), "serial", count, shared, [])
+    gathered = [np.zeros(mapped.numel_in(k)) for k in range(len(inputs))]
+    found = [np.zeros(mapped.numel_out(k)) for k in range(len(outputs))]
+    call = bound_function(mapped, gathered, found)
+    reads = [(a, bases[p.vector.base], _indices(p, 1 if p.same else count)) for a, p in zip(gathered, inputs, strict=True)]
+    writes = [
+        (a, bases[p.vector.base], np.array([p.vector.offset]) if p.mode == Mode.LARGEST else _indices(p, count), p.mode)
+        for a, p in zip(found, outputs, strict=True)
+    ]
+
+    def carry_out() -> None:
+        for array, base, indices in reads:
+            array[:] = base[indices]
+        call()
+        for array, base, indices, mode in writes:
+            if mode == Mode.SET:
+                base[indices] = array
+            elif mode == Mode.ADD:
+                np.add.at(base, indices, array)
+            else:
+                base[indices] = np.maximum(base[indices], np.abs(array).max())
+
+    return carry_out
+
+
+def _indices(port: Port, count: int) -> np.ndarray:
+    """Where the entries of a port stand in its base, element after element."""
+    v = port.vector
+    rows = np.arange(count * port.rows) if port.table is None else port.table.ravel().astype(np.int64)
+    return (v.offset + rows[:, None] * v.width + np.arange(v.width)).ravel()
+
+
+def _factor(factors: Factors, workspace: np.ndarray, inverses: dict[int, Any]) -> Call:
+    from scipy.sparse import csc_matrix
+    from scipy.sparse.linalg import splu
+
+    pattern, first = factors.pattern, factors.values.offset
+    rows, columns, where = _positions(pattern, symmetric=factors.symmetric)
+    order = np.lexsort((rows, columns))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=pattern.size))])
+
+    def carry_out() -> None:
+        A = csc_matrix((workspace[first + where[order]], rows[order], starts), shape=(pattern.size, pattern.size))
+        try:
+            # as in plan.c: rows are in order already, and nothing is exchanged
+            inverse = splu(A, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True, "Equil": False})
+            inverses[first] = inverse.solve
+        except RuntimeError:  # singular
+            inverses[first] = lambda x: np.full_like(x, np.nan)
+
+    return carry_out
+
+
+def _positions(pattern: Pattern, *, symmetric: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Row and column of every entry, and where it stands among the stored ones."""
+    n, nu = pattern.size, pattern.upper.size
+    diagonal = np.arange(n)
+    upper_rows = np.repeat(diagonal, np.diff(pattern.upper_start))
+    lower_rows = np.repeat(diagonal, np.diff(pattern.lower_start))
+    lower = n + pattern.above if symmetric else n + nu + np.arange(pattern.lower.size)
+    rows = np.concatenate([diagonal, upper_rows, lower_rows])
+    columns = np.concatenate([diagonal, pattern.upper, pattern.lower])
+    return rows, columns, np.concatenate([diagonal, n + np.arange(nu), lower])
+
+
+def _solve(operation: Solve, workspace: np.ndarray, inverses: dict[int, Any]) -> Call:
+    x, first = operation.x, operation.factors.values.offset
+    view = workspace[x.offset : x.offset + x.rows * x.width].reshape(x.rows, x.width)
+
+    def carry_out() -> None:
+        view[:] = inverses[first](view.copy())
+
+    return carry_out
+
+
+def _flat(array: np.ndarray) -> np.ndarray:
+    if not array.flags.c_contiguous:
+        raise ValueError("array is not contiguous")
+    return array.reshape(-1)

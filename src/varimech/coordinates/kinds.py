@@ -1,0 +1,214 @@
+"""Elements sorted by kind: those whose expressions differ only in numbers, and in the coordinates and parameters they are of.
+
+The expressions of an element, as a sequence of scalar instructions, tell its kind. One element of each kind is stated anew in local
+symbols; numbers that differ between the others become symbols too. So any element, also a user's own force, finds its like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import casadi as ca
+import numpy as np
+
+from ..stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS, SCALAR, START_CONDITIONS
+from ..stages.pieces import Name, Piece, Pieces, Stored, Writer
+from ..symbols import SX
+from .equations import Constraint, Dynamics, Element, Equations
+
+TWISTS = "twists"
+POSITION, RATE, PARAMETER, TIME = "position", "rate", "parameter", "time"
+
+
+def pieces_of(equations: Equations) -> Pieces[Dynamics]:
+    """The equations as pieces, one for each kind of element."""
+    e = equations
+    roles = {s.element_hash(): (TIME, 0) for s in [e.t]}
+    for role, symbols in ((POSITION, e.q), (RATE, e.v), (PARAMETER, e.ρ)):
+        roles |= {s.element_hash(): (role, k) for k, s in enumerate(ca.vertsplit(symbols) if symbols.numel() else [])}
+    kinds: dict[object, list[_Read]] = {}
+    rows = _Rows(e.constraints.numel())
+    for element in e.elements:
+        read = _read(element, roles, rows)
+        kinds.setdefault(read.key, []).append(read)
+    sizes = {
+        COORDINATES: e.q.numel(),
+        CONSTRAINTS: e.constraints.numel(),
+        START_CONDITIONS: e.start_positions.numel(),
+        PARAMETERS: e.ρ.numel(),
+        TWISTS: e.twists.numel(),
+    }
+    return Pieces(tuple(_piece(reads) for reads in kinds.values() if reads[0].symbols), _particle(), sizes)
+
+
+def position_writer(name: str, pieces: Pieces[Dynamics]) -> Writer[Dynamics]:
+    """Writes a function of (q, ρ, t)."""
+
+    def symbols(e: Dynamics) -> dict[Name, SX]:
+        return {"q": e.q, "ρ": e.ρ, "t": e.t}
+
+    writer = Writer(name, pieces, symbols)
+    for key, space in (("q", COORDINATES), ("ρ", PARAMETERS), ("t", SCALAR)):
+        writer.stored[key] = Stored(space, writer.plan.argument(writer.size(space)))
+    return writer
+
+
+@dataclass
+class _Rows:
+    """Counts rows of constraints, start conditions and twists as elements come."""
+
+    held: int
+    constraints: int = 0
+    twists: int = 0
+
+    def next(self, constraints: int, held: int, twists: int) -> tuple[list[int], list[int], list[int]]:
+        """Rows of the next element."""
+        found = (
+            list(range(self.constraints, self.constraints + constraints)),
+            list(range(self.held, self.held + held)),
+            list(range(self.twists, self.twists + twists)),
+        )
+        self.constraints, self.held, self.twists = self.constraints + constraints, self.held + held, self.twists + twists
+        return found
+
+
+@dataclass(frozen=True)
+class _Read:
+    """An element: its kind, and what sets it apart from others of that kind."""
+
+    key: object
+    element: Element
+    function: ca.Function
+    symbols: list[tuple[str, int]]
+    """Role of each symbol, and its place among the local ones of that role."""
+    coordinates: list[int]
+    parameters: list[int]
+    rows: tuple[list[int], list[int], list[int]]
+    numbers: list[float]
+
+
+def _read(element: Element, roles: dict[int, tuple[str, int]], rows: _Rows) -> _Read:
+    expressions = list(_expressions(element))
+    everything = ca.vertcat(*[ca.vec(ca.densify(x)) for x in expressions])
+    own = ca.symvar(everything)
+    coordinates: dict[int, int] = {}
+    parameters: dict[int, int] = {}
+    symbols = []
+    for symbol in own:
+        role, k = roles[symbol.element_hash()]
+        local = {POSITION: coordinates, RATE: coordinates, PARAMETER: parameters}.get(role, {})
+        symbols.append((role, local.setdefault(k, len(local))))
+    f = ca.Function("element", own, [everything])
+    numbers, instructions = [], []
+    for k in range(f.n_instructions()):
+        operation = f.instruction_id(k)
+        if operation == ca.OP_CONST:
+            numbers.append(f.instruction_constant(k))
+        instructions.append(
+            (operation, tuple(f.instruction_input(k)) if operation != ca.OP_CONST else (), tuple(f.instruction_output(k)))
+        )
+    shape = tuple((x.shape,) for x in expressions)
+    found = rows.next(
+        sum(c.residuals.numel() for c in element.constraints),
+        element.hold[0].numel() if element.hold else 0,
+        element.twist.numel() if element.twist is not None else 0,
+    )
+    key = (_form(element), shape, tuple(symbols), tuple(instructions))
+    return _Read(key, element, f, symbols, list(coordinates), list(parameters), found, numbers)
+
+
+def _expressions(element: Element) -> Iterator[SX]:
+    yield element.kinetic
+    yield element.potential
+    for pair in element.efforts:
+        yield from pair
+    for block in element.constraints:
+        yield block.residuals
+        if block.at_start is not None:
+            yield block.at_start
+    if element.hold is not None:
+        yield from element.hold
+    if element.twist is not None:
+        yield element.twist
+
+
+def _form(element: Element) -> tuple[object, ...]:
+    """Which expressions it has."""
+    blocks = tuple(c.at_start is not None for c in element.constraints)
+    return len(element.efforts), blocks, element.hold is not None, element.twist is not None
+
+
+def _with_expressions(element: Element, expressions: Iterator[SX]) -> Element:
+    """An element of the same form with other expressions, in the order of `_expressions`."""
+    kinetic, potential = next(expressions), next(expressions)
+    efforts = tuple((next(expressions), next(expressions)) for _ in element.efforts)
+    blocks = tuple(
+        Constraint(c.name, next(expressions), c.joints, None if c.at_start is None else next(expressions))
+        for c in element.constraints
+    )
+    hold = None if element.hold is None else (next(expressions), next(expressions))
+    twist = None if element.twist is None else next(expressions)
+    return replace(element, kinetic=kinetic, potential=potential, efforts=efforts, constraints=blocks, hold=hold, twist=twist)
+
+
+def _piece(reads: list[_Read]) -> Piece[Dynamics]:
+    """One kind, from all its elements."""
+    first = reads[0]
+    numbers = np.array([r.numbers for r in reads])
+    vary = np.flatnonzero((numbers != numbers[0]).any(axis=0)) if numbers.size else np.zeros(0, dtype=int)
+    n, k = len(first.coordinates), len(first.parameters)
+    symbols = {POSITION: SX.sym("q", n), RATE: SX.sym("v", n), PARAMETER: SX.sym("ρ", k), TIME: SX.sym("t")}
+    constants = SX.sym("c", vary.size)
+    given: list[SX] = [SX(x) for x in first.numbers]
+    for column, number in enumerate(vary):
+        given[number] = constants[column]
+    values = _replayed(first.function, [symbols[role][place] for role, place in first.symbols], given)
+    offset, expressions = 0, []
+    for x in _expressions(first.element):
+        expressions.append(ca.reshape(values[offset : offset + x.numel()], x.shape))
+        offset += x.numel()
+    local = Dynamics(
+        symbols[POSITION],
+        symbols[RATE],
+        symbols[PARAMETER],
+        symbols[TIME],
+        (_with_expressions(first.element, iter(expressions)),),
+    )
+    tables = {
+        COORDINATES: [r.coordinates for r in reads],
+        PARAMETERS: [r.parameters for r in reads],
+        CONSTRAINTS: [r.rows[0] for r in reads],
+        START_CONDITIONS: [[*r.rows[0], *r.rows[1]] for r in reads],
+        TWISTS: [r.rows[2] for r in reads],
+    }
+    arrays = {space: np.array(table, dtype=np.int32).reshape(len(reads), -1) for space, table in tables.items()}
+    return Piece(local, len(reads), arrays, constants, numbers[:, vary] if vary.size else np.zeros((len(reads), 0)))
+
+
+def _replayed(f: ca.Function, inputs: list[SX], numbers: list[SX]) -> SX:
+    """A function evaluated for other symbols, and other numbers in place of its own."""
+    work: dict[int, SX] = {}
+    outputs: list[SX] = [SX(0)] * f.numel_out(0)
+    left = iter(numbers)
+    for k in range(f.n_instructions()):
+        operation, to = f.instruction_id(k), f.instruction_output(k)
+        read = f.instruction_input(k)
+        if operation == ca.OP_CONST:
+            work[to[0]] = next(left)
+        elif operation == ca.OP_INPUT:
+            work[to[0]] = inputs[read[0]]
+        elif operation == ca.OP_OUTPUT:
+            outputs[to[1]] = work[read[0]]
+        elif len(read) == 1:
+            work[to[0]] = SX.unary(operation, work[read[0]])
+        else:
+            work[to[0]] = SX.binary(operation, work[read[0]], work[read[1]])
+    return ca.vertcat(*outputs)
+
+
+def _particle() -> Dynamics:
+    """One coordinate with one constraint: what is done entry by entry is read off it."""
+    q, v = SX.sym("q"), SX.sym("v")
+    held = Element("particle", v**2 / 2, constraints=(Constraint("particle", q),))
+    return Dynamics(q, v, SX(0, 1), SX.sym("t"), (held,))

@@ -1,0 +1,42 @@
+"""Penalty factors of all start conditions (the constraints, then what is given beside them), to be kept for a whole run; see `Saddle`."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from ..stages.chain import COORDINATES, SCALAR, START_CONDITIONS
+from ..stages.pieces import Output, Pieces, Stored
+from ..stages.plan import Mode, Plan
+from ..stages.saddle import FLOOR, Saddle
+from ..symbols import SX
+from .equations import Dynamics
+from .kinds import position_writer
+
+
+def penalty_function(dynamics: Dynamics, saddle: Saddle) -> ca.Function:
+    """(q, ρ, t) → α."""
+    e = dynamics
+    α = saddle.penalty(ca.jacobian(e.start_positions, e.q), ca.diag(e.mass))
+    return ca.Function("penalty", [e.q, e.ρ, e.t], [α])
+
+
+def penalty_plan(pieces: Pieces[Dynamics], saddle: Saddle) -> Plan:
+    """The same for a large system."""
+    w = position_writer("penalty", pieces)
+    α = Stored(START_CONDITIONS, w.plan.result(w.size(START_CONDITIONS)))
+    masses, mobility = w.new("masses", COORDINATES), w.new("mobility", START_CONDITIONS)
+    heaviest, largest = w.new("heaviest", SCALAR), w.new("largest", SCALAR)
+    w.zero(masses, heaviest, largest)
+    w.over_kinds(Output(lambda e: ca.densify(ca.diag(e.mass)), masses, Mode.ADD))
+    w.over_entries(COORDINATES, Output(lambda e: w.symbol(e, "masses"), heaviest, Mode.LARGEST))
+
+    def mobilities(e: Dynamics) -> SX:
+        J = ca.jacobian(e.start_positions, e.q)
+        return ca.power(J, 2) @ (1 / ca.fmax(w.symbol(e, "masses"), FLOOR * w.symbol(e, "heaviest")))
+
+    w.over_kinds(Output(mobilities, mobility), Output(mobilities, largest, Mode.LARGEST))
+    w.over_entries(
+        START_CONDITIONS,
+        Output(lambda e: saddle.penalty_factor / ca.fmax(w.symbol(e, "mobility"), FLOOR * w.symbol(e, "largest")), α),
+    )
+    return w.plan

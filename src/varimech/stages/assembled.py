@@ -1,0 +1,419 @@
+"""The functions of a chain for a large system: assembled from pieces, factored sparsely. The mathematics is that of `chain` and `saddle`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import casadi as ca
+import numpy as np
+
+from ..elimination import minimum_degree
+from ..symbols import SX
+from .chain import COORDINATES, NEWTON_TOLERANCE, PARAMETERS, SCALAR, Chain, Stage
+from .known import Known
+from .pieces import Name, Output, Piece, Pieces, Stored, Writer
+from .plan import Factor, Factors, Mode, Pattern, Plan, Solve, Table, Vector
+
+Expression = Callable[[Chain], SX]
+
+
+class AssembledChain:
+    """A chain stated for each kind of element, and its functions for the whole system (see `Chain` for their arguments)."""
+
+    def __init__(self, pieces: Pieces[Chain]):
+        self.pieces = pieces
+        self.chain = pieces.point
+        self._systems: dict[str, System] = {}
+
+    @cached_property
+    def predict(self) -> Plan:
+        """(state, settings…) → x, y."""
+        f = _Function(self, "predict")
+        f.settings()
+        first = self.chain.stages[0]
+        x, y = f.result(COORDINATES), f.result(first.multiplier_space)
+        f.over_entries(COORDINATES, Output(lambda c: c.stages[0].guess, x))
+        f.over_entries(first.multiplier_space, Output(lambda c: c.stages[0].multiplier_guess, y))
+        return f.plan
+
+    @cached_property
+    def iterate(self) -> Plan:
+        """(state, x, y, settings…) → x, y, r."""
+        f = _Function(self, "iterate")
+        f.unknowns()
+        f.settings()
+        space = self.chain.stages[0].multiplier_space
+        x_new, y_new, ratio = f.result(COORDINATES), f.result(space), f.result(SCALAR)
+        Δx, Δy = f.solve(0, lambda c: -c.stages[0].balance, lambda c: -c.stages[0].condition / c.stages[0].weight, passes=1)
+        step, size, magnitude = (f.new(name, SCALAR) for name in ("largest Δx", "largest x", "magnitude"))
+        f.zero(step, size, magnitude)
+
+        def moved(c: Chain) -> SX:
+            return c.stages[0].unknown + f.symbol(c, Δx)
+
+        f.over_entries(
+            COORDINATES,
+            Output(moved, x_new),
+            Output(moved, size, Mode.LARGEST),
+            Output(lambda c: f.symbol(c, Δx), step, Mode.LARGEST),
+            Output(lambda c: _given(c.stages[0].magnitude), magnitude, Mode.LARGEST),
+        )
+        f.over_entries(space, Output(lambda c: c.stages[0].multiplier + f.symbol(c, Δy), y_new))
+
+        def converged(c: Chain) -> SX:
+            step, size, magnitude = (f.symbol(c, name) for name in ("largest Δx", "largest x", "magnitude"))
+            return step / (NEWTON_TOLERANCE * size + _given(c.stages[0].noise) * (1 + magnitude))
+
+        f.over_entries(SCALAR, Output(converged, ratio))
+        return f.plan
+
+    def finish(self, tangent: Tangent | None = None) -> Plan:
+        """(state, x, y[, state'], settings…) → result, residuals[, result']."""
+        f = _Function(self, "finish")
+        f.unknowns()
+        if tangent is not None:
+            f.derivatives(tangent)
+        f.settings()
+        result, residuals = f.state_result(), f.plan.result(3)
+        slopes = f.state_result(len(tangent.indices)) if tangent is not None else None
+        for i in range(1, len(self.chain.stages)):
+            f.solve_linear(i)
+        f.collect(result, lambda c, block: block)
+        f.zero(Stored(SCALAR, residuals))
+        for k in range(3):
+            level = Stored(SCALAR, residuals.part(k, 1))
+            f.over_kinds(Output(partial(_level, k), level, Mode.LARGEST))
+        if tangent is not None and slopes is not None:
+            for i in range(len(self.chain.stages)):
+                f.differentiate(i)
+            f.collect(slopes, f.derivative)
+        return f.plan
+
+    def system(self, space: str) -> System:
+        """The linear system of the stages whose multipliers live in a space."""
+        if space not in self._systems:
+            stages = [i for i, s in enumerate(self.chain.stages) if s.multiplier_space == space]
+            self._systems[space] = System(self.pieces, stages, space)
+        return self._systems[space]
+
+
+@dataclass(frozen=True)
+class Tangent:
+    """What to differentiate for: parameters by index; and whether the state at the beginning depends on them."""
+
+    indices: list[int]
+    state_varies: bool
+
+
+class System:
+    """Where the entries of a linear system stand, in an order of little fill, for some stages that share it."""
+
+    def __init__(self, pieces: Pieces[Chain], stages: list[int], space: str):
+        self.space = space
+        self._regular = pieces.point.saddle.regular
+        self._sizes = pieces.sizes[COORDINATES], pieces.sizes.get(space, 0) if self._regular else 0
+        self.symmetric = all(p.local.stages[i].symmetric for p in pieces.kinds for i in stages)
+        self._entries = {(id(p), i): self._local_entries(p, i) for p in pieces.kinds for i in stages}
+        self._analyse(np.unique(np.concatenate([pairs.reshape(-1, 2) for _, pairs in self._entries.values()]), axis=0))
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return sum(self._sizes)
+
+    def matrix(self, stage: Stage) -> SX:
+        """The matrix of a local stage, in local order: unknowns, then multipliers if they are not eliminated."""
+        H, J, α = stage.tangent, stage.condition_jacobian, stage.penalty
+        if J.shape[0] == 0:
+            return H
+        if self._regular:
+            return ca.blockcat([[H, J.T], [J, -ca.diag(1 / α)]])
+        return H + J.T @ (α * J)
+
+    def entries(self, piece: Piece[Chain], i: int) -> SX:
+        """Entries of that matrix which are stored."""
+        nonzeros, _ = self._entries[id(piece), i]
+        return self.matrix(piece.local.stages[i]).nz[nonzeros.tolist()]
+
+    def table(self, piece: Piece[Chain], i: int) -> Table:
+        """Where they go."""
+        _, pairs = self._entries[id(piece), i]
+        row, column = self.place[pairs[..., 0]], self.place[pairs[..., 1]]
+        if self.symmetric:
+            row, column = np.minimum(row, column), np.maximum(row, column)
+        upper, lower = row < column, row > column
+        target = row.copy()
+        target[upper] = self.size + np.searchsorted(self._upper_keys, row[upper] * self.size + column[upper])
+        first = self.size + self.pattern.upper.size
+        target[lower] = first + np.searchsorted(self._lower_keys, row[lower] * self.size + column[lower])
+        return target.astype(np.int32)
+
+    def _local_entries(self, piece: Piece[Chain], i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Which nonzeros of the local matrix are stored, and the (row, column) of each for every element, not in order yet."""
+        rows, columns = (np.array(x, dtype=int) for x in self.matrix(piece.local.stages[i]).sparsity().get_triplet())
+        chosen = np.flatnonzero(rows <= columns) if self.symmetric else np.arange(rows.size)
+        places = piece.tables[COORDINATES].astype(np.int64)
+        if self._regular and self.space in piece.tables:
+            places = np.hstack([places, self._sizes[0] + piece.tables[self.space].astype(np.int64)])
+        return chosen, np.stack([places[:, rows[chosen]], places[:, columns[chosen]]], axis=-1)
+
+    def _analyse(self, pairs: np.ndarray) -> None:
+        neighbours: list[set[int]] = [set() for _ in range(self.size)]
+        for i, j in pairs.tolist():
+            if i != j:
+                neighbours[i].add(j)
+                neighbours[j].add(i)
+        order = minimum_degree(neighbours, range(self._sizes[0], self.size))
+        self.place = np.empty(self.size, dtype=np.int32)
+        self.place[[k for k, _ in order]] = np.arange(self.size)
+        counts = [len(after) for _, after in order]
+        rows = np.repeat(np.arange(self.size), counts)
+        columns = self.place[np.array([j for _, after in order for j in after], dtype=int)]
+        by_row = np.lexsort((columns, rows))
+        rows, columns = rows[by_row], columns[by_row]
+        by_column = np.lexsort((rows, columns))
+        self._upper_keys = rows * self.size + columns
+        self._lower_keys = columns[by_column] * self.size + rows[by_column]
+
+        def starts(of: np.ndarray) -> np.ndarray:
+            return np.concatenate([[0], np.cumsum(np.bincount(of, minlength=self.size))])
+
+        parts = (starts(rows), columns, starts(columns), rows[by_column], by_column)
+        self.pattern = Pattern(*[np.ascontiguousarray(x, dtype=np.int32) for x in parts])
+
+
+class _Function(Writer[Chain]):
+    """One function of an assembled chain, while it is written. Names of vectors: ("x", stage), ("derivative", name), …"""
+
+    def __init__(self, assembled: AssembledChain, name: str):
+        super().__init__(f"{assembled.chain.name}_{name}", assembled.pieces, _symbols)
+        self._assembled = assembled
+        self._chain = assembled.chain
+        self._factored: list[tuple[int, Factors]] = []
+        self._width = 1
+        sizes = [self.size(block.space) for block in self._chain.state]
+        self._name_blocks(self.plan.argument(sum(sizes)), lambda k: ("state", k))
+
+    # arguments and results
+
+    def unknowns(self) -> None:
+        """The next arguments: x and y of the iterated stage."""
+        space = self._chain.stages[0].multiplier_space
+        self.stored["x", 0] = Stored(COORDINATES, self.plan.argument(self.size(COORDINATES)))
+        self.stored["y", 0] = Stored(space, self.plan.argument(self.size(space)))
+
+    def derivatives(self, tangent: Tangent) -> None:
+        """The next argument: state'; and ρ', which is constant."""
+        self._width = len(tangent.indices)
+        slopes = self.plan.argument(sum(self.size(block.space) for block in self._chain.state), self._width)
+        if tangent.state_varies:
+            self._name_blocks(slopes, lambda k: ("derivative", ("state", k)))
+        seeds = np.zeros((self.size(PARAMETERS), self._width))
+        seeds[tangent.indices, range(self._width)] = 1.0
+        parameters = len(self._chain.settings) - 2
+        self.stored["derivative", ("setting", parameters)] = Stored(PARAMETERS, self.plan.constant(seeds))
+
+    def settings(self) -> None:
+        """The last arguments."""
+        for k, block in enumerate(self._chain.settings):
+            self.stored["setting", k] = Stored(block.space, self.plan.argument(self.size(block.space)))
+
+    def result(self, space: str) -> Stored:
+        """The next result."""
+        return Stored(space, self.plan.result(self.size(space)))
+
+    def state_result(self, width: int = 1) -> list[Stored]:
+        """The next result, a state: one for each of its blocks."""
+        sizes = [self.size(block.space) for block in self._chain.result]
+        vector = self.plan.result(sum(sizes), width)
+        first = np.cumsum([0, *sizes]).tolist()
+        return [Stored(b.space, vector.part(first[k], sizes[k])) for k, b in enumerate(self._chain.result)]
+
+    def _name_blocks(self, vector: Vector, name: Callable[[int], Name]) -> None:
+        first = 0
+        for k, block in enumerate(self._chain.state):
+            self.stored[name(k)] = Stored(block.space, vector.part(first, self.size(block.space)))
+            first += self.size(block.space)
+
+    def collect(self, targets: list[Stored], value: Callable[[Chain, SX], SX]) -> None:
+        """Write the blocks of the result, or something of them."""
+        for k, target in enumerate(targets):
+            self.over_entries(target.space, Output(partial(_result, value, k), target))
+
+    # dependents
+
+    def missing(self, name: Name) -> None:
+        """Quantities that follow from the unknowns of a stage are evaluated when they are needed."""
+        kind, i, j = name
+        assert kind == "dependent"
+        target = self.new(name, COORDINATES)
+        self.over_entries(COORDINATES, Output(lambda c: c.stages[i].dependents[j][1], target))
+
+    # linear systems
+
+    def solve(
+        self, i: int, f: Expression, g: Expression, *, y: Name | None = None, passes: int | None = None, width: int = 1
+    ) -> tuple[Name, Name]:
+        """H x + Jᵀ y = f,  J x = g  for stage i, from a first y; returns the names of x and y."""
+        saddle = self._chain.saddle
+        x: Name | None = None
+        for _ in range(passes or saddle.passes or (1 if saddle.regular else 2)):
+
+            def r(c: Chain, x: Name | None = x, y: Name | None = y) -> SX:
+                s, left = c.stages[i], f(c)
+                left = left if y is None else left - s.condition_jacobian.T @ self.symbol(c, y)
+                return left if x is None else left - s.tangent @ self.symbol(c, x)
+
+            def s(c: Chain, x: Name | None = x) -> SX:
+                return g(c) if x is None else g(c) - c.stages[i].condition_jacobian @ self.symbol(c, x)
+
+            δx, δy = self._correct(i, r, s, width)
+            x, y = self._sum(x, δx), self._sum(y, δy)
+        return x, y
+
+    def _correct(self, i: int, r: Expression, s: Expression, width: int) -> tuple[Name, Name]:
+        """One pass; see `saddle`."""
+        space = self._chain.stages[i].multiplier_space
+        system = self._assembled.system(space)
+        n, regular = self.size(COORDINATES), self._chain.saddle.regular
+        right = self.plan.vector(system.size, width)
+        δx, δy = ("δx", right.offset), ("δy", right.offset)
+        self.stored[δx] = Stored(COORDINATES, right, system.place[:n])
+
+        def penalised(c: Chain) -> SX:
+            α = ca.repmat(c.stages[i].penalty, 1, width)
+            return (r(c) + c.stages[i].condition_jacobian.T @ (α * s(c))).T
+
+        outputs = [Output((lambda c: r(c).T) if regular else penalised, self.stored[δx], Mode.ADD)]
+        if regular:
+            self.stored[δy] = Stored(space, right, system.place[n:])
+            outputs.append(Output(lambda c: s(c).T, self.stored[δy], Mode.ADD))
+        self.zero(Stored(COORDINATES, right))
+        factors = self._factors(i)
+        if factors is None:
+            factors = self._new_factors(i, system)
+            values = Stored(COORDINATES, factors.values)
+            self.zero(values)
+            outputs.append(Output(lambda c: system.entries(self._piece(c), i), values, Mode.ADD, lambda p: system.table(p, i)))
+            self.over_kinds(*outputs)
+            self.plan.operations.append(Factor(factors))
+        else:
+            self.over_kinds(*outputs)
+        self.plan.operations.append(Solve(factors, right))
+        if not regular:
+
+            def multipliers(c: Chain) -> SX:
+                α = ca.repmat(c.stages[i].penalty, 1, width)
+                return (α * (c.stages[i].condition_jacobian @ self.symbol(c, δx) - s(c))).T
+
+            self.over_kinds(Output(multipliers, self.new(δy, space, width)))
+        return δx, δy
+
+    def _factors(self, i: int) -> Factors | None:
+        """Factors of an earlier stage that has the same matrix."""
+        system = self._assembled.system(self._chain.stages[i].multiplier_space)
+        for j, factors in self._factored:
+            if self._chain.stages[j].multiplier_space == system.space and all(
+                ca.is_equal(system.matrix(p.local.stages[i]), system.matrix(p.local.stages[j]), 20) for p in self.pieces.kinds
+            ):
+                return factors
+        return None
+
+    def _new_factors(self, i: int, system: System) -> Factors:
+        values, row = self.plan.vector(system.pattern.entries), self.plan.vector(system.size)
+        self._factored.append((i, Factors(system.pattern, system.symmetric, values, row)))
+        return self._factored[-1][1]
+
+    def _sum(self, first: Name | None, second: Name) -> Name:
+        if first is None:
+            return second
+        space, width = self.stored[second].space, self.stored[second].vector.width
+        total = self.new(("sum", self.plan.workspace), space, width)
+        name = next(n for n, stored in self.stored.items() if stored is total)
+        self.over_entries(space, Output(lambda c: (self.symbol(c, first) + self.symbol(c, second)).T, total))
+        return name
+
+    def _piece(self, chain: Chain) -> Piece[Chain]:
+        return next(p for p in self.pieces.kinds if p.local is chain)
+
+    # stages after the first, and derivatives
+
+    def solve_linear(self, i: int) -> None:
+        """Unknowns and multipliers of a linear stage, as corrections of their guess."""
+
+        def at_guess(c: Chain) -> tuple[SX, SX]:
+            s = c.stages[i]
+            f, g = ca.substitute([s.balance, s.condition], [s.unknown, s.multiplier], [s.guess, s.multiplier_guess])
+            return -f, -g / s.weight
+
+        Δx, Δy = self.solve(i, lambda c: at_guess(c)[0], lambda c: at_guess(c)[1])
+        space = self._chain.stages[i].multiplier_space
+        x, y = self.new(("x", i), COORDINATES), self.new(("y", i), space)
+        self.over_entries(COORDINATES, Output(lambda c: c.stages[i].guess + self.symbol(c, Δx), x))
+        self.over_entries(space, Output(lambda c: c.stages[i].multiplier_guess + self.symbol(c, Δy), y))
+
+    def differentiate(self, i: int) -> None:
+        """Derivatives of a stage's unknowns, multipliers and dependents; see `tangent_of`."""
+        relations = range(len(self._chain.stages[i].dependents))
+        partly = {j: self._differentiate_dependent(i, j, ("partial", i, j)) for j in relations}
+
+        def here(c: Chain) -> Known:
+            symbols = [c.stages[i].dependents[j][0] for j in relations]
+            return self._derivatives(c).extended(symbols, [self.symbol(c, partly[j]) for j in relations])
+
+        y0: Name | None = None
+        if not self._chain.saddle.regular:
+            y0, space = ("guess", i), self._chain.stages[i].multiplier_space
+            guess = self.new(y0, space, self._width)
+            self.over_entries(space, Output(lambda c: self.derivative(c, c.stages[i].multiplier_guess), guess))
+        x_, y_ = self.solve(
+            i,
+            lambda c: -here(c).derivative(c.stages[i].balance),
+            lambda c: -here(c).derivative(c.stages[i].condition) / c.stages[i].weight,
+            y=y0,
+            width=self._width,
+        )
+        self.stored["derivative", ("x", i)], self.stored["derivative", ("y", i)] = self.stored[x_], self.stored[y_]
+        for j in relations:
+            self._differentiate_dependent(i, j, ("derivative", ("dependent", i, j)))
+
+    def _differentiate_dependent(self, i: int, j: int, name: Name) -> Name:
+        target = self.new(name, COORDINATES, self._width)
+        self.over_entries(COORDINATES, Output(lambda c: self.derivative(c, c.stages[i].dependents[j][1]), target))
+        return name
+
+    def derivative(self, chain: Chain, expression: SX) -> SX:
+        """By all that is known so far, one row a parameter."""
+        return self._derivatives(chain).derivative(expression).T
+
+    def _derivatives(self, chain: Chain) -> Known:
+        symbols = _symbols(chain)
+        names = [name for name in symbols if ("derivative", name) in self.stored and symbols[name].numel()]
+        none = Known([SX.sym("none")], [SX(1, self._width)])
+        return none.extended([symbols[n] for n in names], [self.symbol(chain, ("derivative", n)) for n in names])
+
+
+def _result(value: Callable[[Chain, SX], SX], k: int, chain: Chain) -> SX:
+    return value(chain, chain.result[k].value)
+
+
+def _level(k: int, chain: Chain) -> SX:
+    return chain.levels[k]
+
+
+def _given(expression: SX | None) -> SX:
+    """Of an iterated stage, which has it."""
+    assert expression is not None
+    return expression
+
+
+def _symbols(chain: Chain) -> dict[Name, SX]:
+    """Symbols of a chain by name."""
+    found: dict[Name, SX] = {("state", k): block.value for k, block in enumerate(chain.state)}
+    found |= {("setting", k): block.value for k, block in enumerate(chain.settings)}
+    for i, stage in enumerate(chain.stages):
+        found |= {("x", i): stage.unknown, ("y", i): stage.multiplier}
+        found |= {("dependent", i, j): symbol for j, (symbol, _) in enumerate(stage.dependents)}
+    return found

@@ -1,0 +1,185 @@
+"""Large systems from pieces: what is stated for one element of each kind is carried out for all of them, by plans.
+
+A system is a sum over elements. Elements of one kind differ in numbers and in where their entries stand, so one of them, in symbols of its
+own, stands for all; and what is done entry by entry (predicting, updating) is stated for a single entry. A `Writer` turns such statements
+into the operations of a plan: each vector has a name, each local thing (a chain, say) has symbols by the same names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import casadi as ca
+import numpy as np
+
+from ..symbols import SX, symbols_in
+from .chain import SCALAR
+from .plan import Map, Mode, Plan, Port, Table, Vector, Zero
+
+Name = Any
+"""Of a vector; anything that can be a key."""
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+@dataclass(frozen=True, eq=False)
+class Piece(Generic[T]):
+    """All elements of a kind: one of them in local symbols, and where the entries of each stand, by space."""
+
+    local: T
+    count: int
+    tables: Mapping[str, Table]
+    constants: SX
+    """Symbols of the numbers in which they differ."""
+    values: np.ndarray
+    """These numbers: (element, number)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces(Generic[T]):
+    """All kinds of elements; a thing with a single entry in each space; and the sizes of the spaces."""
+
+    kinds: tuple[Piece[T], ...]
+    point: T
+    sizes: Mapping[str, int]
+
+    def mapped(self, build: Callable[[T], U]) -> Pieces[U]:
+        """The same for what is built from each local thing."""
+        kinds = tuple(Piece(build(p.local), p.count, p.tables, p.constants, p.values) for p in self.kinds)
+        return Pieces(kinds, build(self.point), self.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """Where the entries of a space stand: in the rows of a vector, or in those that `place` tells."""
+
+    space: str
+    vector: Vector
+    place: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Output(Generic[T]):
+    """A result of a map: an expression of a local thing (width × rows), and what to do with it."""
+
+    expression: Callable[[T], SX]
+    to: Stored
+    mode: Mode = Mode.SET
+    table: Callable[[Piece[T]], Table] | None = None
+    """In place of the space's."""
+
+
+class Writer(Generic[T]):
+    """Writes a plan. Vectors become known under their names as it goes on."""
+
+    def __init__(self, name: str, pieces: Pieces[T], symbols: Callable[[T], Mapping[Name, SX]]):
+        self.plan = Plan(name)
+        self.pieces = pieces
+        self.stored: dict[Name, Stored] = {}
+        self._own = symbols
+        self._symbols: dict[int, dict[Name, SX]] = {}
+        self._tables: dict[tuple[int, str, int], Table] = {}
+        self._constants = [self.plan.constant(p.values) for p in pieces.kinds]
+
+    def size(self, space: str) -> int:
+        """Number of entries of a space."""
+        return self.pieces.sizes.get(space, 1)
+
+    def new(self, name: Name, space: str, width: int = 1) -> Stored:
+        """A new vector, known under a name."""
+        self.stored[name] = Stored(space, self.plan.vector(self.size(space), width))
+        return self.stored[name]
+
+    def symbol(self, local: T, name: Name) -> SX:
+        """The entries of a vector that belong to a local thing, as symbols (rows × width), where it has none of its own."""
+        known = self._known(local)
+        if name not in known:
+            stored = self.stored[name]
+            known[name] = SX.sym("x", stored.vector.width, self._rows(local, stored.space))
+        return known[name].T
+
+    def missing(self, name: Name) -> None:
+        """Called for a vector that is needed and not known; has to make it known."""
+        raise KeyError(name)
+
+    def zero(self, *targets: Stored) -> None:
+        """Set vectors to zero."""
+        self.plan.operations += [Zero(target.vector) for target in targets]
+
+    def over_kinds(self, *outputs: Output[T]) -> None:
+        """Evaluate for all elements of all kinds."""
+        for piece, constants in zip(self.pieces.kinds, self._constants, strict=True):
+            wanted = [(o, x) for o, x in ((o, o.expression(piece.local)) for o in outputs) if x.numel()]
+            if not wanted:
+                continue
+            names, symbols = self._needed(piece.local, [x for _, x in wanted])
+            inputs = [self._read(piece, name, symbol) for name, symbol in zip(names, symbols, strict=True)]
+            if piece.constants.numel():
+                symbols.append(piece.constants)
+                inputs.append(Port(constants, piece.constants.numel()))
+            results = [self._write(piece, output, x) for output, x in wanted]
+            self._map(piece.count, symbols, inputs, [x for _, x in wanted], results)
+
+    def over_entries(self, space: str, *outputs: Output[T]) -> None:
+        """Evaluate for each entry of a space."""
+        if not self.size(space):
+            return
+        point = self.pieces.point
+        expressions = [o.expression(point) for o in outputs]
+        names, symbols = self._needed(point, expressions)
+        inputs = []
+        for name in names:
+            stored = self.stored[name]
+            table = None if stored.place is None else stored.place[:, None]
+            inputs.append(Port(stored.vector, 1, table, same=stored.space == SCALAR and space != SCALAR))
+        results = [Port(o.to.vector, 1, None if o.to.place is None else o.to.place[:, None], mode=o.mode) for o in outputs]
+        self._map(self.size(space), symbols, inputs, expressions, results)
+
+    def _map(self, count: int, symbols: list[SX], inputs: list[Port], expressions: list[SX], results: list[Port]) -> None:
+        number = len(self.plan.kernels)
+        kernel = ca.Function(f"{self.plan.name}_kernel{number}", symbols, ca.cse([ca.densify(x) for x in expressions]))
+        self.plan.operations.append(Map(kernel, count, tuple(inputs), tuple(results)))
+
+    def _known(self, local: T) -> dict[Name, SX]:
+        if id(local) not in self._symbols:
+            self._symbols[id(local)] = dict(self._own(local))
+        return self._symbols[id(local)]
+
+    def _rows(self, local: T, space: str) -> int:
+        if local is self.pieces.point or space == SCALAR:
+            return 1
+        piece = next(p for p in self.pieces.kinds if p.local is local)
+        return piece.tables[space].shape[1]
+
+    def _needed(self, local: T, expressions: list[SX]) -> tuple[list[Name], list[SX]]:
+        """Names and symbols that occur in some expressions."""
+        used = symbols_in(*expressions)
+        found = [(name, x) for name, x in self._known(local).items() if not used.isdisjoint(symbols_in(x))]
+        for name, _ in found:
+            if name not in self.stored:
+                self.missing(name)
+        return [name for name, _ in found], [x for _, x in found]
+
+    def _read(self, piece: Piece[T], name: Name, symbol: SX) -> Port:
+        stored = self.stored[name]
+        if stored.space == SCALAR:
+            return Port(stored.vector, 1, same=True)
+        return Port(stored.vector, symbol.numel() // stored.vector.width, self._table(piece, stored))
+
+    def _write(self, piece: Piece[T], output: Output[T], expression: SX) -> Port:
+        rows = expression.numel() // output.to.vector.width
+        if output.mode == Mode.LARGEST:
+            return Port(output.to.vector, rows, mode=output.mode)
+        table = self._table(piece, output.to) if output.table is None else output.table(piece)
+        return Port(output.to.vector, rows, table, mode=output.mode)
+
+    def _table(self, piece: Piece[T], stored: Stored) -> Table:
+        table = piece.tables[stored.space]
+        if stored.place is None:
+            return table
+        key = (id(piece), stored.space, id(stored.place))
+        if key not in self._tables:
+            self._tables[key] = stored.place[table]
+        return self._tables[key]

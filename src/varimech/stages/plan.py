@@ -1,0 +1,190 @@
+"""Plans: functions of large models, as operations on vectors that are carried out one after the other.
+
+    zero     a vector ← 0
+    map      a generated kernel over all elements of a kind: entries of vectors are gathered by index, results set or added by index
+    factor   a sparse matrix ← its factors L and U (rows and columns in an order of little fill, without pivoting)
+    solve    a vector ← the solution of the factored system
+
+A plan is data; only its kernels are code, and their number and size depend on the kinds of elements, not on how many there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import casadi as ca
+import numpy as np
+
+
+class Mode(IntEnum):
+    """What a map does with a result."""
+
+    SET = 0
+    ADD = 1
+    LARGEST = 2
+    """Keep the largest absolute value of all entries."""
+
+
+@dataclass(frozen=True)
+class Vector:
+    """Rows of numbers, `width` a row, somewhere in a base: the workspace (0), the constants (1), an argument or a result."""
+
+    base: int
+    offset: int
+    rows: int
+    width: int = 1
+
+    def part(self, first: int, rows: int) -> Vector:
+        """Some of its rows."""
+        return Vector(self.base, self.offset + first * self.width, rows, self.width)
+
+
+Table = np.ndarray
+"""Rows of a vector, for each element (element, row)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Port:
+    """How a kernel reads or writes a vector: `rows` of it for each element, by a table or one after another, or the same for all."""
+
+    vector: Vector
+    rows: int
+    table: Table | None = None
+    same: bool = False
+    mode: Mode = Mode.SET
+
+
+@dataclass(frozen=True)
+class Zero:
+    """vector ← 0."""
+
+    vector: Vector
+
+
+@dataclass(frozen=True)
+class Map:
+    """kernel over `count` elements; each port is an argument or a result of it (width × rows)."""
+
+    kernel: ca.Function
+    count: int
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Where L and U, by rows and without their diagonals, are not zero."""
+
+    upper_start: np.ndarray
+    upper: np.ndarray
+    lower_start: np.ndarray
+    lower: np.ndarray
+    above: np.ndarray
+    """For each entry (i, k) of L, where (k, i) stands among those of U."""
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return self.upper_start.size - 1
+
+    @property
+    def entries(self) -> int:
+        """Of diagonal, U and L together, as they are stored one after the other."""
+        return self.size + self.upper.size + self.lower.size
+
+
+@dataclass(frozen=True)
+class Factors:
+    """A matrix, or its factors: diagonal (of U, inverted), U and L; and a row to work in."""
+
+    pattern: Pattern
+    symmetric: bool
+    values: Vector
+    row: Vector
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A ← L U."""
+
+    factors: Factors
+
+
+@dataclass(frozen=True)
+class Solve:
+    """x ← A⁻¹ x."""
+
+    factors: Factors
+    x: Vector
+
+
+Operation = Zero | Map | Factor | Solve
+
+
+@dataclass
+class Plan:
+    """A function in operations; it can stand wherever a CasADi function with the same arguments and results can."""
+
+    name: str
+    arguments: list[int] = field(default_factory=list)
+    results: list[tuple[int, int]] = field(default_factory=list)
+    """Width and rows of each."""
+    operations: list[Operation] = field(default_factory=list)
+    constants: list[np.ndarray] = field(default_factory=list)
+    workspace: int = 0
+
+    def argument(self, rows: int, width: int = 1) -> Vector:
+        """The next argument."""
+        self.arguments.append(rows * width)
+        return Vector(1 + len(self.arguments), 0, rows, width)
+
+    def result(self, rows: int, width: int = 1) -> Vector:
+        """The next result; all arguments are to be named before."""
+        self.results.append((width, rows))
+        return Vector(1 + len(self.arguments) + len(self.results), 0, rows, width)
+
+    def vector(self, rows: int, width: int = 1) -> Vector:
+        """A vector to work with."""
+        self.workspace += rows * width
+        return Vector(0, self.workspace - rows * width, rows, width)
+
+    def constant(self, values: np.ndarray) -> Vector:
+        """A constant, by rows."""
+        offset = sum(c.size for c in self.constants)
+        self.constants.append(np.ascontiguousarray(values, dtype=float).ravel())
+        return Vector(1, offset, values.shape[0], values.shape[1])
+
+    @property
+    def kernels(self) -> list[ca.Function]:
+        """Kernels in the order of its maps."""
+        return [op.kernel for op in self.operations if isinstance(op, Map)]
+
+    @property
+    def buffer(self) -> int:
+        """Numbers that the widest of its maps gathers and scatters for one element."""
+        maps = [op for op in self.operations if isinstance(op, Map)]
+        return max((sum(p.rows * p.vector.width for p in (*op.inputs, *op.outputs)) for op in maps), default=0)
+
+    # what backends ask of any function
+
+    def n_out(self) -> int:
+        """Number of results."""
+        return len(self.results)
+
+    def numel_in(self, k: int) -> int:
+        """Size of an argument."""
+        return self.arguments[k]
+
+    def numel_out(self, k: int) -> int:
+        """Size of a result."""
+        return self.results[k][0] * self.results[k][1]
+
+    def size1_out(self, k: int) -> int:
+        """Width of a result."""
+        return self.results[k][0]
+
+    def n_instructions(self) -> int:
+        """Scalar operations of one call, roughly."""
+        maps = sum(op.count * op.kernel.n_instructions() for op in self.operations if isinstance(op, Map))
+        return maps + sum(4 * op.factors.pattern.entries for op in self.operations if isinstance(op, (Factor, Solve)))
