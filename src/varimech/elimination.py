@@ -88,19 +88,19 @@ class Factorisation:
 def minimum_degree(neighbours: list[set[int]], late: range = range(0)) -> list[tuple[int, list[int]]]:
     """An elimination order: always a row with the fewest neighbours left; a late one only after one of its neighbours.
 
-    With each row come its neighbours at that time: where its row of U is not zero. `neighbours` (symmetric, without the diagonal) is used up.
+    Among equals it is the one that has not been touched for longest: then successive rows seldom wait for each other's results. With each row come its neighbours at that time: where its row of U is not zero. `neighbours` (symmetric, without the diagonal) is used up.
     """
     waiting = set(late)
-    queue = [(len(n), row) for row, n in enumerate(neighbours) if row not in waiting]
+    queue = [(len(n), 0, row) for row, n in enumerate(neighbours) if row not in waiting]
     heapify(queue)
     order: list[tuple[int, list[int]]] = []
     done = [False] * len(neighbours)
     while len(order) < len(neighbours):
         if not queue:  # rows that wait for neighbours which do not exist
-            queue = [(len(neighbours[row]), row) for row in waiting]
+            queue = [(len(neighbours[row]), 0, row) for row in waiting]
             heapify(queue)
             waiting = set()
-        degree, k = heappop(queue)
+        degree, _, k = heappop(queue)
         if done[k] or degree != len(neighbours[k]):
             continue  # its degree has changed since; it is in the queue again
         done[k] = True
@@ -110,5 +110,5 @@ def minimum_degree(neighbours: list[set[int]], late: range = range(0)) -> list[t
             neighbours[row] |= touched
             neighbours[row] -= {row, k}
             waiting.discard(row)
-            heappush(queue, (len(neighbours[row]), row))
+            heappush(queue, (len(neighbours[row]), len(order), row))
     return order

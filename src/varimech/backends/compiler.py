@@ -17,7 +17,17 @@ import sys
 import tempfile
 from pathlib import Path
 
-FLAGS = ("-O2", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fPIC", "-shared", "-std=c11", "-w")
+FLAGS = (
+    "-O2",
+    "-march=native",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-shared",
+    "-std=c11",
+    "-w",
+)
 """No contraction of products and sums: compiled and interpreted runs then agree to the last bit."""
 LIBRARY, CHECKSUM = "program.so", "sha256"
 

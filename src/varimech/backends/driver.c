@@ -1,6 +1,12 @@
 /* A run, the same text for every program; see program.py for what it does.
 
-   Before it stand the generated functions, listed in vm_functions, the kernels of plans, listed in vm_kernels, and plan.c. */
+   Before it stand the generated functions, listed in vm_functions, plan.c, and the kernels of plans, listed in vm_maps. */
+
+#ifdef _WIN32
+#define VM_EXPORT __declspec(dllexport)
+#else
+#define VM_EXPORT __attribute__((visibility("default")))
+#endif
 
 enum { VM_DONE = 0, VM_NO_CONVERGENCE = 1, VM_NOT_FINITE = 2, VM_NO_MEMORY = 3, VM_NO_START = 4, VM_OVERWOUND = 5 };
 enum { VM_STEP = 0, VM_START = 3, VM_PENALTY = 6, VM_TWIST = 7, VM_OBJECTIVES = 8, VM_OBJECTIVE_TANGENT = 9 };
@@ -40,7 +46,7 @@ static int vm_finite(const double *x, long long n) {
 static void vm_call(int function, const vm_run *r, vm_room *m) {
   vm_bench *b = &m->bench;
   if (vm_functions[function]) vm_functions[function](b->arg, b->res, b->iw, b->rw, 0);
-  else vm_execute(r->plans + function, vm_kernels, b, m->workspace);
+  else vm_execute(r->plans + function, vm_maps, b, m->workspace);
 }
 
 /* Carries out a chain: from `state` (and S) with `count` settings to `result` (and S_result). Returns iterations, 0 if they did not converge. */

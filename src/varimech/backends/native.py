@@ -7,6 +7,7 @@ never compiles again. Calls go through ctypes, which frees the interpreter's loc
 from __future__ import annotations
 
 import ctypes
+import re
 import time
 from collections.abc import Callable
 from functools import cached_property
@@ -18,7 +19,7 @@ import numpy as np
 
 from ..stages.plan import Plan
 from .compiler import build_library, cached_library
-from .plan_tables import PlanTables
+from .plan_tables import Kernels, PlanTables
 from .program import NO_CONVERGENCE, NOT_FINITE, OVERWOUND, Inputs, Program, StartFailure, StepFailure, Store, Trajectory
 
 DONE, NO_MEMORY, NO_START = 0, 3, 4
@@ -42,20 +43,23 @@ class NativeProgram:
             if isinstance(function, ca.Function):
                 generator.add(function)
             names.append(function.name() if isinstance(function, ca.Function) else "0")
-        for kernel in self._kernels:
+        for kernel in self.kernels.functions:
             generator.add(kernel)
-        kernels = ", ".join(k.name() for k in self._kernels) or "0"
+        maps = [f"map{k}" for k in range(len(self.kernels.loops))] or ["0"]
         lists = [
             f"static const vm_function vm_functions[] = {{{', '.join(names)}}};",
-            f"static const vm_function vm_kernels[] = {{{kernels}}};",
+            f"static const vm_map vm_maps[] = {{{', '.join(maps)}}};",
         ]
-        export = "#ifdef _WIN32\n#define VM_EXPORT __declspec(dllexport)\n#else\n#define VM_EXPORT\n#endif"
         plan, driver = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("plan.c", "driver.c"))
-        return "\n".join([generator.dump(), plan, *lists, export, driver])
+        # what CasADi exports beside the functions would only cost the compiler time
+        return "\n".join(
+            ["#define CASADI_SYMBOL_EXPORT static", _unchecked(generator.dump()), plan, *self.kernels.loops, *lists, driver]
+        )
 
     @cached_property
-    def _kernels(self) -> list[ca.Function]:
-        return [k for f in self.program.functions if isinstance(f, Plan) for k in f.kernels]
+    def kernels(self) -> Kernels:
+        """Kernels of all plans, equal ones once."""
+        return Kernels([k for f in self.program.functions if isinstance(f, Plan) for k in f.maps])
 
     @property
     def built(self) -> bool:
@@ -109,7 +113,7 @@ class NativeProgram:
     def sizes(self) -> dict[str, int]:
         """Sizes of the arrays of a run, and of its working storage."""
         p, chains = self.program, self.program.chains
-        generated = [f for f in (*p.functions, *self._kernels) if isinstance(f, ca.Function)]
+        generated = [f for f in (*p.functions, *self.kernels.functions) if isinstance(f, ca.Function)]
         plans = [f for f in p.functions if isinstance(f, Plan)]
         return {
             "states": p.state_size,
@@ -123,13 +127,19 @@ class NativeProgram:
             "integers": max(f.sz_iw() for f in generated),
             "reals": max(f.sz_w() for f in generated),
             "bases": max((2 + len(f.arguments) + len(f.results) for f in plans), default=0),
-            "workspace": max((f.workspace + f.buffer for f in plans), default=0),
+            "workspace": max((f.workspace for f in plans), default=0),
         }
 
     @cached_property
     def plans(self) -> PlanTables:
         """The plans as the driver reads them."""
-        return PlanTables(self.program.slots)
+        return PlanTables(self.program.slots, self.kernels)
+
+
+def _unchecked(text: str) -> str:
+    """Generated code without its checks for arguments and results that are not wanted: all of them are."""
+    text = re.sub(r"arg\[(\d+)\]\? (arg\[\1\]\[\d+\]) : 0", r"\2", text)
+    return re.sub(r"if \(res\[\d+\]!=0\) ", "", text)
 
 
 STORAGE = ("arguments", "results", "integers", "reals", "bases", "workspace")

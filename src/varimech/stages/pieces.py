@@ -138,8 +138,7 @@ class Writer(Generic[T]):
         self._map(self.size(space), symbols, inputs, expressions, results)
 
     def _map(self, count: int, symbols: list[SX], inputs: list[Port], expressions: list[SX], results: list[Port]) -> None:
-        number = len(self.plan.kernels)
-        kernel = ca.Function(f"{self.plan.name}_kernel{number}", symbols, ca.cse([ca.densify(x) for x in expressions]))
+        kernel = ca.Function("kernel", symbols, ca.cse([ca.densify(x) for x in expressions]))
         self.plan.operations.append(Map(kernel, count, tuple(inputs), tuple(results)))
 
     def _known(self, local: T) -> dict[Name, SX]:

@@ -156,15 +156,9 @@ class Plan:
         return Vector(1, offset, values.shape[0], values.shape[1])
 
     @property
-    def kernels(self) -> list[ca.Function]:
-        """Kernels in the order of its maps."""
-        return [op.kernel for op in self.operations if isinstance(op, Map)]
-
-    @property
-    def buffer(self) -> int:
-        """Numbers that the widest of its maps gathers and scatters for one element."""
-        maps = [op for op in self.operations if isinstance(op, Map)]
-        return max((sum(p.rows * p.vector.width for p in (*op.inputs, *op.outputs)) for op in maps), default=0)
+    def maps(self) -> list[Map]:
+        """Those of its operations that are maps."""
+        return [op for op in self.operations if isinstance(op, Map)]
 
     # what backends ask of any function
 
@@ -186,5 +180,5 @@ class Plan:
 
     def n_instructions(self) -> int:
         """Scalar operations of one call, roughly."""
-        maps = sum(op.count * op.kernel.n_instructions() for op in self.operations if isinstance(op, Map))
+        maps = sum(op.count * op.kernel.n_instructions() for op in self.maps)
         return maps + sum(4 * op.factors.pattern.entries for op in self.operations if isinstance(op, (Factor, Solve)))
