@@ -37,6 +37,9 @@ class _Guess:
     def __init__(self, model: Parts, start: Start, parameters: np.ndarray):
         self.model = model
         self.parameters = parameters
+        locals_ = {id(p.local): p.local for p in model.all_points}
+        found = model.numbers.evaluate_all(list(locals_.values()), parameters)
+        self._locals = {key: value.ravel() for key, value in zip(locals_, found, strict=True)}
         self.held = self._read(start)
         n = model.dimension
         self.poses: dict[Body, Pose] = {model.ground: (np.zeros(n), np.eye(n))}
@@ -69,6 +72,8 @@ class _Guess:
         return body in self.held.rotations or joint.bodies in self.held.turns or joint.data.second in self.held.slides
 
     def _number(self, expression: SX) -> np.ndarray:
+        if id(expression) in self._locals:
+            return self._locals[id(expression)]
         value = self.model.numbers.evaluate(expression, self.parameters)
         return value if value.shape[1] > 1 else value.ravel()
 

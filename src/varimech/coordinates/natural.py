@@ -25,7 +25,7 @@ from ..model.body import Body
 from ..model.conditions import Shared
 from ..model.frame import Frame
 from ..model.parts import Parts
-from ..symbols import SX
+from ..symbols import SX, traced
 from .equations import Constraint, Equations, check_connected, derive
 from .guess import Pose
 
@@ -73,6 +73,7 @@ class _Builder:
         self.extra: list[tuple[Node, Body, SX]] = []
         self.bases: dict[Body, Basis] = {}
         self._share_nodes()
+        self._evaluate_places()
         for body in model.moving_bodies:
             self.bases[body] = self._choose_basis(body)
         self._eliminate()
@@ -161,7 +162,15 @@ class _Builder:
         return node
 
     def _value(self, local: SX) -> np.ndarray:
-        return self.model.numbers.evaluate(ca.densify(local)).ravel()
+        if id(local) not in self._values:
+            return self.model.numbers.evaluate(local).ravel()
+        return self._values[id(local)]
+
+    def _evaluate_places(self) -> None:
+        """Numerical values of all local components, at one stroke."""
+        places = {id(local): local for node in self.nodes for local in node.places.values()}
+        found = self.model.numbers.evaluate_all(list(places.values())) if places else []
+        self._values = {key: value.ravel() for key, value in zip(places, found, strict=True)}
 
     # which of them follow from others
 
@@ -205,10 +214,10 @@ class _Builder:
             s0, S = self._locals(body)
             X0, B = self._basis_values(body, rate=False)
             Ẋ0, Ḃ = self._basis_values(body, rate=True)
-            R, Ṙ = _rotation(B, S), _rotation(Ḃ, S)
+            frame = _frame_of(X0, B, Ẋ0, Ḃ, s0, S)
             points = [n for n in (self.bases[body].origin, *self.bases[body].vectors) if n.is_point]
             known = [(n.places[body], self._node_value(n, False), self._node_value(n, True)) for n in points]
-            self.frames[body] = Frame(X0 - R @ s0, R, Ẋ0 - Ṙ @ s0, Ṙ, tuple(known))
+            self.frames[body] = Frame(*frame, tuple(known))
         return self.frames[body]
 
     def _locals(self, body: Body) -> tuple[SX, SX]:
@@ -252,24 +261,27 @@ class _Builder:
 
     def _rigidity(self) -> dict[str, list[Constraint]]:
         found: dict[str, list[Constraint]] = {}
-        seen: dict[frozenset[tuple[Node, ...]], list[float]] = {}
+        seen: dict[frozenset[tuple[Node, ...]], list[tuple[SX, SX]]] = {}
         for body, basis in self.bases.items():
             _, S = self._locals(body)
             _, B = self._basis_values(body, rate=False)
             joints = tuple(j for n in (basis.origin, *basis.vectors) for j in n.joints)
             for i in range(S.shape[1]):
                 for j in range(i, S.shape[1]):
-                    product = ca.dot(S[:, i], S[:, j])
                     key = frozenset({_vector_key(basis, i), _vector_key(basis, j)})
-                    value = float(self._value(product)[0])
-                    if any(np.isclose(value, other, rtol=1e-12, atol=1e-14) for other in seen.setdefault(key, [])):
+                    products = seen.setdefault(key, [])
+                    products.append((S[:, i], S[:, j]))
+                    if len(products) > 1 and self._said_before(products):
                         continue  # two bodies that share both vectors say the same
-                    seen[key].append(value)
-                    scale = ca.sqrt(ca.sqrt(ca.sumsqr(S[:, i]) * ca.sumsqr(S[:, j]))) * (2 if i == j else 1)
-                    residual = (ca.dot(B[:, i], B[:, j]) - product) * (1 / scale)
+                    residual = _rigid(B[:, i], B[:, j], S[:, i], S[:, j], SX(0.5 if i == j else 1.0))
                     block = Constraint(f"rigidity of {body.name}{_pair_label(basis, i, j)}", residual, joints)
                     found.setdefault(body.name, []).append(block)
         return found
+
+    def _said_before(self, products: list[tuple[SX, SX]]) -> bool:
+        """Whether the last of some products of local vectors has the value of an earlier one."""
+        *earlier, last = [float(self._value(ca.dot(d, e))[0]) for d, e in products]
+        return any(np.isclose(last, value, rtol=1e-12, atol=1e-14) for value in earlier)
 
     def _circular(self) -> list[Constraint]:
         return [
@@ -288,6 +300,19 @@ class _Builder:
             if rows:
                 found.append(Constraint(f"joint {joint.name}", ca.vertcat(*rows), (joint.name,)))
         return found
+
+
+@traced
+def _frame_of(X0: SX, B: SX, Ẋ0: SX, Ḃ: SX, s0: SX, S: SX) -> tuple[SX, SX, SX, SX]:
+    """o, R and their rates from the basis, its rate, and the local components of both."""
+    R, Ṙ = _rotation(B, S), _rotation(Ḃ, S)
+    return X0 - R @ s0, R, Ẋ0 - Ṙ @ s0, Ṙ
+
+
+@traced
+def _rigid(bᵢ: SX, bⱼ: SX, dᵢ: SX, dⱼ: SX, share: SX) -> SX:
+    """bᵢ·bⱼ − dᵢ·dⱼ, scaled to a length."""
+    return (ca.dot(bᵢ, bⱼ) - ca.dot(dᵢ, dⱼ)) * (share / ca.sqrt(ca.sqrt(ca.sumsqr(dᵢ) * ca.sumsqr(dⱼ))))
 
 
 def _rotation(B: SX, S: SX) -> SX:

@@ -17,7 +17,7 @@ from typing import TypeAlias
 import casadi as ca
 
 from ..errors import ModelError, unknown_name
-from ..symbols import SX
+from ..symbols import SX, traced
 from .frame import Frame
 
 
@@ -61,14 +61,22 @@ class Body:
     @property
     def second_moments(self) -> SX:
         """P, the second moments of mass about the centre of mass."""
-        if self.dimension == 2:
-            return self.inertia / 2 * SX.eye(2)
-        return ca.trace(self.inertia) / 2 * SX.eye(3) - self.inertia
+        return _second_moments(self.inertia)
 
     def kinetic_energy(self, frame: Frame) -> SX:
         """T in joules."""
-        v, Ṙ = frame.velocity(self.com), frame.rotation_rate
-        return (self.mass * ca.dot(v, v) + ca.trace(Ṙ @ self.second_moments @ Ṙ.T)) / 2
+        return _kinetic_energy(frame.velocity(self.com), frame.rotation_rate, self.mass, self.inertia)
+
+
+def _second_moments(inertia: SX) -> SX:
+    if inertia.numel() == 1:
+        return inertia / 2 * SX.eye(2)
+    return ca.trace(inertia) / 2 * SX.eye(3) - inertia
+
+
+@traced
+def _kinetic_energy(v: SX, Ṙ: SX, mass: SX, inertia: SX) -> SX:
+    return (mass * ca.dot(v, v) + ca.trace(Ṙ @ _second_moments(inertia) @ Ṙ.T)) / 2
 
 
 Frames: TypeAlias = Mapping[Body, Frame]

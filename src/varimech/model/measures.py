@@ -12,7 +12,7 @@ from typing import Protocol
 
 import casadi as ca
 
-from ..symbols import SX, wrapped
+from ..symbols import SX, traced, wrapped
 from .body import Body, Frames, Point
 from .conditions import Axis
 
@@ -52,34 +52,59 @@ class Turn:
     pointer: SX
 
     def value(self, frames: Frames) -> SX:
-        C, S = self._cosine_sine(frames)
-        return ca.atan2(S, C)
+        return _turn_value(*self._rotations(frames), *self._directions)
 
     def rate(self, frames: Frames) -> SX:
-        C, S = self._cosine_sine(frames)
-        Ċ, Ṡ = self._cosine_sine_rate(frames)
-        return (C * Ṡ - S * Ċ) / (C * C + S * S)
+        rates = frames[self.first].rotation_rate, frames[self.second].rotation_rate
+        return _turn_rate(*self._rotations(frames), *rates, *self._directions)
 
     def difference(self, frames: Frames, target: SX) -> SX:
-        return wrapped(self.value(frames) - target)
+        return _turn_difference(*self._rotations(frames), *self._directions, SX(target))
 
     def deviation(self, frames: Frames, target: SX) -> SX:
-        C, S = self._cosine_sine(frames)
-        return S * ca.cos(target) - C * ca.sin(target)
+        return _turn_deviation(*self._rotations(frames), *self._directions, SX(target))
 
-    def _cosine_sine(self, frames: Frames) -> tuple[SX, SX]:
-        pointer = frames[self.second].direction(self.pointer)
-        first = frames[self.first]
-        return ca.dot(first.direction(self.reference), pointer), ca.dot(first.direction(self.quarter), pointer)
+    @property
+    def _directions(self) -> tuple[SX, SX, SX]:
+        return self.reference, self.quarter, self.pointer
 
-    def _cosine_sine_rate(self, frames: Frames) -> tuple[SX, SX]:
-        first, second = frames[self.first], frames[self.second]
-        pointer, pointer_rate = second.direction(self.pointer), second.rotation_rate @ self.pointer
-        C, S = (
-            ca.dot(first.rotation_rate @ d, pointer) + ca.dot(first.direction(d), pointer_rate)
-            for d in (self.reference, self.quarter)
-        )
-        return C, S
+    def _rotations(self, frames: Frames) -> tuple[SX, SX]:
+        return frames[self.first].rotation, frames[self.second].rotation
+
+
+def _cosine_sine(first: SX, second: SX, reference: SX, quarter: SX, pointer: SX) -> tuple[SX, SX]:
+    """Of the angle between two bodies with these rotations."""
+    hand = second @ pointer
+    return ca.dot(first @ reference, hand), ca.dot(first @ quarter, hand)
+
+
+@traced
+def _turn_value(first: SX, second: SX, reference: SX, quarter: SX, pointer: SX) -> SX:
+    C, S = _cosine_sine(first, second, reference, quarter, pointer)
+    return ca.atan2(S, C)
+
+
+@traced
+def _turn_rate(first: SX, second: SX, first_rate: SX, second_rate: SX, reference: SX, quarter: SX, pointer: SX) -> SX:
+    C, S = _cosine_sine(first, second, reference, quarter, pointer)
+    one, other = (
+        _cosine_sine(first_rate, second, reference, quarter, pointer),
+        _cosine_sine(first, second_rate, reference, quarter, pointer),
+    )
+    Ċ, Ṡ = one[0] + other[0], one[1] + other[1]
+    return (C * Ṡ - S * Ċ) / (C * C + S * S)
+
+
+@traced
+def _turn_difference(first: SX, second: SX, reference: SX, quarter: SX, pointer: SX, target: SX) -> SX:
+    C, S = _cosine_sine(first, second, reference, quarter, pointer)
+    return wrapped(ca.atan2(S, C) - target)
+
+
+@traced
+def _turn_deviation(first: SX, second: SX, reference: SX, quarter: SX, pointer: SX, target: SX) -> SX:
+    C, S = _cosine_sine(first, second, reference, quarter, pointer)
+    return S * ca.cos(target) - C * ca.sin(target)
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,8 @@ class Numbers:
         self.parameters: dict[str, Parameter] = {}
         self.requirements: list[Requirement] = []
         self._all_required: ca.Function | None = None
+        self._accepted: dict[int, tuple[SX, float]] = {}
+        """Scalar expressions that were checked already, by what identifies them, with their nominal values."""
 
     def add(self, parameter: Parameter) -> Parameter:
         """Take a new parameter in."""
@@ -134,17 +136,31 @@ class Numbers:
 
     def evaluate(self, expression: SX, values: np.ndarray | None = None) -> np.ndarray:
         """Numerical value of an expression of parameters."""
-        if expression.is_constant():
-            return np.array(ca.DM(expression))
-        function = ca.Function("value", [self.vector], [ca.densify(expression)])
-        return np.array(function(self.nominal if values is None else values))
+        return self.evaluate_all([expression], values)[0]
+
+    def evaluate_all(self, expressions: list[SX], values: np.ndarray | None = None) -> list[np.ndarray]:
+        """Numerical values of many expressions of parameters."""
+        function = ca.Function("values", [self.vector], [ca.densify(x) for x in expressions])
+        return [np.array(x) for x in function.call([self.nominal if values is None else values])]
 
     def scalar(self, value: Any, label: str, rule: str | None = None) -> SX:
         """A checked scalar: finite, of this mechanism's parameters only, and obeying the rule."""
         expression = self._expression(value, label)
         if expression.numel() != 1:
             raise ModelError(f"{label} = {value!r} must be a single number")
-        return self._checked(expression, label, rule)
+        number = np.array([[self._nominal(expression)]])
+        for each in ("finite", *([rule] if rule else [])):
+            self._keep(Requirement(expression, each, label), number)
+        return expression
+
+    def _nominal(self, expression: SX) -> float:
+        """Nominal value of a scalar."""
+        if expression.is_constant():
+            return float(expression)
+        key = expression.element_hash()
+        if key not in self._accepted:
+            self._accepted[key] = expression, float(self.evaluate(expression).item())
+        return self._accepted[key][1]
 
     def vector_of(self, value: Any, size: int, label: str) -> SX:
         """A checked column vector with `size` components."""
@@ -169,20 +185,18 @@ class Numbers:
             shape = None
         if shape != (size, size):
             raise ModelError(f"{label} = {value!r} must be a {size}×{size} matrix of numbers")
-        return self._checked(ca.densify(self._expression(rows, label)), label, None)
+        matrix = ca.densify(self._expression(rows, label))
+        self.require(matrix, "finite", label)
+        return matrix
 
     def require(self, expression: SX, rule: str, label: str) -> None:
         """Check a rule now, and again whenever parameters change."""
-        requirement = Requirement(expression, rule, label)
-        _enforce(requirement, self.evaluate(expression))
-        if not expression.is_constant():
-            self.requirements.append(requirement)
+        self._keep(Requirement(expression, rule, label), self.evaluate(expression))
 
-    def _checked(self, expression: SX, label: str, rule: str | None) -> SX:
-        self.require(expression, "finite", label)
-        if rule is not None:
-            self.require(expression, rule, label)
-        return expression
+    def _keep(self, requirement: Requirement, number: np.ndarray) -> None:
+        _enforce(requirement, number)
+        if not requirement.expression.is_constant():
+            self.requirements.append(requirement)
 
     def _expression(self, value: Any, label: str) -> SX:
         if isinstance(value, Parameter):
@@ -198,7 +212,7 @@ class Numbers:
 
     def check_symbols(self, expression: SX, label: str, also: Set[int] = frozenset()) -> None:
         """Refuse symbols that are not parameters of this mechanism (or among `also`; see `symbols_in`)."""
-        if expression.is_constant():
+        if expression.is_constant() or (expression.numel() == 1 and expression.element_hash() in self._accepted):
             return
         known = {p.symbol.element_hash() for p in self.parameters.values()}
         used = [(s.element_hash(), s.name()) for s in ca.symvar(expression)]
