@@ -90,7 +90,7 @@ class _Read:
 
 def _read(element: Element, roles: dict[int, tuple[str, int]], rows: _Rows) -> _Read:
     expressions = list(_expressions(element))
-    everything = ca.vertcat(*[ca.vec(ca.densify(x)) for x in expressions])
+    everything = ca.densify(ca.veccat(*expressions))
     own = ca.symvar(everything)
     coordinates: dict[int, int] = {}
     parameters: dict[int, int] = {}
@@ -108,7 +108,7 @@ def _read(element: Element, roles: dict[int, tuple[str, int]], rows: _Rows) -> _
         instructions.append(
             (operation, tuple(f.instruction_input(k)) if operation != ca.OP_CONST else (), tuple(f.instruction_output(k)))
         )
-    shape = tuple((x.shape,) for x in expressions)
+    shape = tuple(x.shape for x in expressions)
     found = rows.next(
         sum(c.residuals.numel() for c in element.constraints),
         element.hold[0].numel() if element.hold else 0,

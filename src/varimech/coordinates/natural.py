@@ -205,6 +205,8 @@ class _Builder:
                 size += n
                 self.names += [f"{node.label}.{c}" for c in "xyz"[:n]]
         self.q, self.v = SX.sym("q", size), SX.sym("v", size)
+        self._found: dict[tuple[Node, bool], SX] = {}
+        self._bases_found: dict[tuple[Body, bool], tuple[SX, SX]] = {}
         self.frames: dict[Body, Frame] = {self.model.ground: self.model.ground_frame()}
         for body in self.model.moving_bodies:
             self._frame(body)
@@ -224,15 +226,22 @@ class _Builder:
         basis = self.bases[body]
         s0 = basis.origin.places[body]
         vectors = [n.places[body] - s0 if n.is_point else n.places[body] for n in basis.vectors]
-        return s0, ca.horzcat(*vectors)
+        return s0, ca.horzcat(*vectors) if len(vectors) > 1 else vectors[0]
 
     def _basis_values(self, body: Body, *, rate: bool) -> tuple[SX, SX]:
-        basis = self.bases[body]
-        X0 = self._node_value(basis.origin, rate)
-        vectors = [self._node_value(n, rate) - X0 if n.is_point else self._node_value(n, rate) for n in basis.vectors]
-        return X0, ca.horzcat(*vectors)
+        if (body, rate) not in self._bases_found:
+            basis = self.bases[body]
+            X0 = self._node_value(basis.origin, rate)
+            vectors = [self._node_value(n, rate) - X0 if n.is_point else self._node_value(n, rate) for n in basis.vectors]
+            self._bases_found[body, rate] = X0, ca.horzcat(*vectors) if len(vectors) > 1 else vectors[0]
+        return self._bases_found[body, rate]
 
     def _node_value(self, node: Node, rate: bool) -> SX:
+        if (node, rate) not in self._found:
+            self._found[node, rate] = self._new_node_value(node, rate)
+        return self._found[node, rate]
+
+    def _new_node_value(self, node: Node, rate: bool) -> SX:
         n = self.model.dimension
         if node.constant:
             return SX.zeros(n) if rate else ca.densify(node.places[self.model.ground])
@@ -266,14 +275,15 @@ class _Builder:
             _, S = self._locals(body)
             _, B = self._basis_values(body, rate=False)
             joints = tuple(j for n in (basis.origin, *basis.vectors) for j in n.joints)
-            for i in range(S.shape[1]):
-                for j in range(i, S.shape[1]):
+            local, current = ([S], [B]) if S.shape[1] == 1 else (ca.horzsplit(S), ca.horzsplit(B))
+            for i in range(len(local)):
+                for j in range(i, len(local)):
                     key = frozenset({_vector_key(basis, i), _vector_key(basis, j)})
                     products = seen.setdefault(key, [])
-                    products.append((S[:, i], S[:, j]))
+                    products.append((local[i], local[j]))
                     if len(products) > 1 and self._said_before(products):
                         continue  # two bodies that share both vectors say the same
-                    residual = _rigid(B[:, i], B[:, j], S[:, i], S[:, j], SX(0.5 if i == j else 1.0))
+                    residual = _rigid(current[i], current[j], local[i], local[j], SX(0.5 if i == j else 1.0))
                     block = Constraint(f"rigidity of {body.name}{_pair_label(basis, i, j)}", residual, joints)
                     found.setdefault(body.name, []).append(block)
         return found

@@ -118,19 +118,8 @@ class Model(Parts):
         joined_by_line = tuple(k for k in locals_ if k != "com") if spine is None else tuple(spine)
         if missing := [k for k in joined_by_line if k not in locals_]:
             raise unknown_name(f"point of {label}", missing[0], locals_)
-        body = Body(
-            name,
-            dimension,
-            mass_,
-            com_,
-            inertia_of(n, inertia, dimension, f"{label}: inertia"),
-            floating=floating,
-            spine=joined_by_line,
-        )
-        for point_name, local in locals_.items():
-            body.points[point_name] = Point(body, point_name, local)
-        self.bodies[name] = body
-        return body
+        inertia_ = inertia_of(n, inertia, dimension, f"{label}: inertia")
+        return self._add_body(name, mass_, com_, inertia_, locals_, joined_by_line, floating=floating)
 
     @_change
     def bar(
@@ -161,30 +150,30 @@ class Model(Parts):
             points: further named points, m.
             floating: True for a bar that is meant to have no path of joints to the ground.
         """
+        self._check_new(name)
         label = f"bar {name!r}"
         n = self.numbers
         L = n.scalar(length, f"{label}: length", "positive")
         m = n.scalar(mass, f"{label}: mass", "positive")
         r = n.scalar(radius, f"{label}: radius", "non-negative")
         x = L / 2 if com is None else n.scalar(com, f"{label}: com")
-        ends = [start, end, *(points or {})]
+        ends = ["com", start, end, *(points or {})]
+        for point in ends:
+            self._check_name("point", point, ())
         if len(set(ends)) < len(ends):
             raise ModelError(f"{label}: two of its points have one name in {ends!r}; give them different names")
         if self.dimension == 2 and not r.is_zero():
             raise ModelError(f"{label}: radius = {radius!r} means nothing in the plane; give the inertia instead")
-        rest = [0.0] * (self.dimension - 1)
+        rest = SX.zeros(self.dimension - 1)
         if inertia is None:
             transverse = m * (L**2 + 3 * r**2) / 12
-            inertia = transverse if self.dimension == 2 else [m * r**2 / 2, transverse, transverse]
-        return self.body(
-            name,
-            mass=m,
-            inertia=inertia,
-            com=[x, *rest],
-            points={start: [0.0, *rest], end: [L, *rest], **(points or {})},
-            floating=floating,
-            spine=(start, end),
-        )
+            inertia_ = transverse if self.dimension == 2 else ca.diag(ca.vertcat(m * r**2 / 2, transverse, transverse))
+        else:
+            inertia_ = inertia_of(n, inertia, self.dimension, f"{label}: inertia")
+        locals_ = {"com": ca.vertcat(x, rest), start: ca.vertcat(SX(0), rest), end: ca.vertcat(L, rest)}
+        for k, v in (points or {}).items():
+            locals_[k] = n.vector_of(v, self.dimension, f"{label}: point {k!r}")
+        return self._add_body(name, m, locals_["com"], ca.densify(inertia_), locals_, (start, end), floating=floating)
 
     @_change
     def point(self, body: Body | str, name: str, local: Any) -> Point:
@@ -410,7 +399,16 @@ class Model(Parts):
         reader.orientations(orientation or {})
         self.start_conditions = reader.finish(near or {})
 
-    # how names and values are checked
+    # how names and values are checked, and things added
+
+    def _add_body(
+        self, name: str, mass: SX, com: SX, inertia: SX, points: Mapping[str, SX], spine: tuple[str, ...], *, floating: bool
+    ) -> Body:
+        body = Body(name, self.dimension, mass, com, inertia, floating=floating, spine=spine)
+        for point, local in points.items():
+            body.points[point] = Point(body, point, local)
+        self.bodies[name] = body
+        return body
 
     def _check_name(self, kind: str, name: Any, taken: Any) -> None:
         if not isinstance(name, str) or not name.strip():
@@ -419,7 +417,8 @@ class Model(Parts):
             raise ModelError(f"two things are called {name!r} in mechanism {self.name!r}; choose another name")
 
     def _check_new(self, name: Any) -> None:
-        self._check_name("thing", name, {*self.bodies, *self.joints, *self.forces, *self.drivers, "gravity"})
+        for taken in (self.bodies, self.joints, self.forces, self.drivers, ("gravity",)):
+            self._check_name("thing", name, taken)
 
     @_change
     def _joint(

@@ -140,8 +140,10 @@ class Numbers:
 
     def evaluate_all(self, expressions: list[SX], values: np.ndarray | None = None) -> list[np.ndarray]:
         """Numerical values of many expressions of parameters."""
-        function = ca.Function("values", [self.vector], [ca.densify(x) for x in expressions])
-        return [np.array(x) for x in function.call([self.nominal if values is None else values])]
+        function = ca.Function("values", [self.vector], [ca.densify(ca.veccat(*expressions))])
+        numbers = np.array(function(self.nominal if values is None else values)).ravel()
+        parts = np.split(numbers, np.cumsum([x.numel() for x in expressions])[:-1])
+        return [part.reshape(x.shape, order="F") for part, x in zip(parts, expressions, strict=True)]
 
     def scalar(self, value: Any, label: str, rule: str | None = None) -> SX:
         """A checked scalar: finite, of this mechanism's parameters only, and obeying the rule."""

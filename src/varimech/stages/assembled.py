@@ -82,9 +82,8 @@ class AssembledChain:
             f.solve_linear(i)
         f.collect(result, lambda c, block: block)
         f.zero(Stored(SCALAR, residuals))
-        for k in range(3):
-            level = Stored(SCALAR, residuals.part(k, 1))
-            f.over_kinds(Output(partial(_level, k), level, Mode.LARGEST))
+        levels = [Stored(SCALAR, residuals.part(k, 1)) for k in range(3)]
+        f.over_kinds(*[Output(partial(_level, k), level, Mode.LARGEST) for k, level in enumerate(levels)])
         if tangent is not None and slopes is not None:
             for i in range(len(self.chain.stages)):
                 f.differentiate(i)
