@@ -4,8 +4,8 @@
 
 Without pivoting this is stable for matrices whose symmetric part is positive definite: a mass matrix, also with penalty terms and with
 the stiffness and damping of a small time step (G. H. Golub and C. F. Van Loan, Matrix Computations, 4th ed., section 4.3.2); and for
-saddle-point matrices (see there, section 4.4.8 on quasi-definite ones) if no pivot of the second block comes before a neighbour in the
-first: `late` names the rows that have to wait.
+saddle-point matrices (see there, section 4.4.8 on quasi-definite ones) if each pivot of the second block comes after all its neighbours in
+the first, and so is as large as it can be: `late` names the rows that have to wait.
 """
 
 from __future__ import annotations
@@ -86,29 +86,32 @@ class Factorisation:
 
 
 def minimum_degree(neighbours: list[set[int]], late: range = range(0)) -> list[tuple[int, list[int]]]:
-    """An elimination order: always a row with the fewest neighbours left; a late one only after one of its neighbours.
+    """An elimination order: always a row with the fewest neighbours left; a late one only when all its own neighbours are done.
 
-    Among equals it is the one that has not been touched for longest: then successive rows seldom wait for each other's results. With each row come its neighbours at that time: where its row of U is not zero. `neighbours` (symmetric, without the diagonal) is used up.
+    Among equals it is the one that has not been touched for longest: then successive rows seldom wait for each other's results. With each row
+    come its neighbours at that time: where its row of U is not zero. `neighbours` (symmetric, without the diagonal) is used up.
     """
-    waiting = set(late)
-    queue = [(len(n), 0, row) for row, n in enumerate(neighbours) if row not in waiting]
+    waits_for = {row: set(neighbours[row]).difference(late) for row in late}
+    awaited: dict[int, list[int]] = {}
+    for row, others in waits_for.items():
+        for k in others:
+            awaited.setdefault(k, []).append(row)
+    queue = [(len(n), 0, row) for row, n in enumerate(neighbours) if not waits_for.get(row)]
     heapify(queue)
     order: list[tuple[int, list[int]]] = []
     done = [False] * len(neighbours)
-    while len(order) < len(neighbours):
-        if not queue:  # rows that wait for neighbours which do not exist
-            queue = [(len(neighbours[row]), 0, row) for row in waiting]
-            heapify(queue)
-            waiting = set()
+    while queue:
         degree, _, k = heappop(queue)
         if done[k] or degree != len(neighbours[k]):
             continue  # its degree has changed since; it is in the queue again
         done[k] = True
         touched = neighbours[k]
         order.append((k, sorted(touched)))
+        for row in awaited.get(k, []):
+            waits_for[row].discard(k)
         for row in touched:
             neighbours[row] |= touched
             neighbours[row] -= {row, k}
-            waiting.discard(row)
-            heappush(queue, (len(neighbours[row]), len(order), row))
+            if not waits_for.get(row):
+                heappush(queue, (len(neighbours[row]), len(order), row))
     return order

@@ -12,6 +12,8 @@ enum { VM_DONE = 0, VM_NO_CONVERGENCE = 1, VM_NOT_FINITE = 2, VM_NO_MEMORY = 3, 
 enum { VM_STEP = 0, VM_START = 3, VM_PENALTY = 6, VM_TWIST = 7, VM_OBJECTIVES = 8, VM_OBJECTIVE_TANGENT = 9 };
 enum { VM_PREDICT = 0, VM_ITERATE = 1, VM_FINISH = 2 };  /* of a step or a start */
 
+#define VM_NEGLIGIBLE 1e-4 /* program.py says why */
+
 typedef struct {
   const vm_plan *plans;                  /* one for each function that is not generated */
   long long states, unknowns, multipliers, objectives, parameters, springs;        /* sizes; parameters are those of the gradient */
@@ -59,6 +61,8 @@ static long long vm_solve(int chain, const vm_run *r, vm_room *m, const double *
   res[0] = m->x; res[1] = m->y;
   vm_call(chain + VM_PREDICT, r, m);
   long long k = 0;
+  int converged;
+  double last = 0;
   do {
     arg[0] = state; arg[1] = m->x; arg[2] = m->y; memcpy(arg + 3, settings, bytes);
     res[0] = m->x_next; res[1] = m->y_next; res[2] = &m->ratio;
@@ -66,8 +70,11 @@ static long long vm_solve(int chain, const vm_run *r, vm_room *m, const double *
     { double *swap = m->x; m->x = m->x_next; m->x_next = swap; }
     { double *swap = m->y; m->y = m->y_next; m->y_next = swap; }
     ++k;
-  } while (m->ratio > 1 && m->ratio <= 1e300 && k < r->max_iterations);
-  if (!(m->ratio <= 1)) return 0;
+    /* a sequence that converges quadratically: the next ratio will be about ratio³ / last² */
+    converged = m->ratio <= 1 || m->ratio * m->ratio * m->ratio <= VM_NEGLIGIBLE * last * last;
+    last = m->ratio;
+  } while (!converged && m->ratio <= 1e300 && k < r->max_iterations);
+  if (!converged) return 0;
   arg[0] = state; arg[1] = m->x; arg[2] = m->y; arg[3] = S; memcpy(arg + (r->parameters ? 4 : 3), settings, bytes);
   res[0] = result; res[1] = m->residuals; res[2] = S_result;
   vm_call(chain + VM_FINISH, r, m);

@@ -8,6 +8,7 @@ import numpy as np
 
 from .bound import bound
 from .program import (
+    NEGLIGIBLE,
     NO_CONVERGENCE,
     NOT_FINITE,
     OVERWOUND,
@@ -148,11 +149,14 @@ class _ChainCalls:
     def solve(self, max_iterations: int) -> int | None:
         """Carry it out; returns the number of iterations, None if they did not converge."""
         self.predict()
+        last = 0.0
         for k in range(1, max_iterations + 1):
             self.iterate()
-            if self.ratio[0] <= 1.0:
+            ratio = float(self.ratio[0])
+            if ratio <= 1.0 or ratio * ratio * ratio <= NEGLIGIBLE * last * last:
                 self.finish()
                 return k
-            if not np.isfinite(self.ratio[0]):
+            if not ratio <= 1e300:
                 return None
+            last = ratio
         return None

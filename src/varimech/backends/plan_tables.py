@@ -165,7 +165,6 @@ class _Encoded:
     def _table(self, table: np.ndarray) -> int:
         if id(table) not in self._numbers:
             self._numbers[id(table)] = len(self._tables)
-            self._kept = table  # an id is only unique while its owner lives
             self._tables.append(np.ascontiguousarray(table, dtype=np.int32))
         return self._numbers[id(table)]
 

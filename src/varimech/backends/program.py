@@ -6,6 +6,9 @@ What every backend carries out:
     for n = 1 … N:  state, state' ← step;  ψ ← ψ + h (g_{n−1} + g_n)/2;  ψ' likewise;  store every `stride`-th step,
 
 where a start and a step are chains:  x, y ← predict;  repeat x, y ← iterate until converged;  finish.
+
+An iteration gives the ratio r of its correction to the one allowed. Corrections of Newton's method shrink as  r, C r², …, so from two of them
+the next is known to be about  r³ / r_last². Converged means: r ≤ 1, or the next correction would be negligible.
 """
 
 from __future__ import annotations
@@ -142,6 +145,8 @@ class StartFailure(Exception):
     """No start was found from the guess."""
 
 
+NEGLIGIBLE = 1e-4
+"""Ratio below which a correction is only rounding: those of converged iterations are some 1e-3 to 1e-2."""
 NO_CONVERGENCE, NOT_FINITE, OVERWOUND = "no convergence", "not finite", "overwound"
 
 

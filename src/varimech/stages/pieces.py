@@ -81,7 +81,7 @@ class Writer(Generic[T]):
         self._own = symbols
         self._symbols: dict[int, dict[Name, SX]] = {}
         self._tables: dict[tuple[int, str, int], Table] = {}
-        self._constants = [self.plan.constant(p.values) for p in pieces.kinds]
+        self._constants = [self.plan.constant(p.values.reshape(-1, 1)) for p in pieces.kinds]
 
     def size(self, space: str) -> int:
         """Number of entries of a space."""
@@ -116,7 +116,7 @@ class Writer(Generic[T]):
                 continue
             names, symbols = self._needed(piece.local, [x for _, x in wanted])
             inputs = [self._read(piece, name, symbol) for name, symbol in zip(names, symbols, strict=True)]
-            if piece.constants.numel():
+            if not symbols_in(piece.constants).isdisjoint(symbols_in(*[x for _, x in wanted])):
                 symbols.append(piece.constants)
                 inputs.append(Port(constants, piece.constants.numel()))
             results = [self._write(piece, output, x) for output, x in wanted]
