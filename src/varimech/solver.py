@@ -40,7 +40,7 @@ MAX_ITERATIONS = 25
 
 CLOSE = 0.1
 """Relative change of parameters up to which the nominal start leads to the one wanted."""
-LARGE = 100
+LARGE = 50
 """Unknowns and multipliers beyond which straight-line code takes longer to compile than it saves; see docs/architecture.md."""
 KEPT = 32
 """Programs that a solver keeps."""

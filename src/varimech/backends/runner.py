@@ -14,15 +14,16 @@ import time
 from collections.abc import Callable
 
 from ..errors import VarimechError, unknown_name
+from ..stages.plan import Plan
 from .compiler import BuildError, find_compiler
 from .interpreted import run_interpreted
 from .native import NativeProgram
-from .program import Inputs, Program, Trajectory
+from .program import Function, Inputs, Program, Trajectory
 
 BACKENDS = ("auto", "interpreted", "native")
 SECONDS_PER_INSTRUCTION = 12e-9
 """Of the virtual machine, measured."""
-COMPILE_SECONDS, COMPILE_SECONDS_PER_INSTRUCTION = 0.2, 2.5e-4
+COMPILE_SECONDS, COMPILE_SECONDS_PER_INSTRUCTION, COMPILE_SECONDS_PER_MAP = 0.2, 2.5e-4, 1e-2
 """Of gcc -O2 on generated code, measured."""
 
 Progress = Callable[[int], None]
@@ -67,7 +68,7 @@ class Runner:
             return True
         instructions = sum(f.n_instructions() for f in self.program.functions)
         ahead = steps * instructions * SECONDS_PER_INSTRUCTION
-        worth = self._interpreted_seconds + ahead > COMPILE_SECONDS + instructions * COMPILE_SECONDS_PER_INSTRUCTION
+        worth = self._interpreted_seconds + ahead > sum(map(_compile_seconds, self.program.functions), COMPILE_SECONDS)
         if worth and find_compiler() is None:
             _explain_once(
                 "interpreting, which is some 25 times slower than compiled code: no C compiler found (CC, cc, gcc, clang); "
@@ -75,6 +76,13 @@ class Runner:
             )
             return False
         return worth
+
+
+def _compile_seconds(function: Function) -> float:
+    if not isinstance(function, Plan):
+        return function.n_instructions() * COMPILE_SECONDS_PER_INSTRUCTION
+    kernels = sum(m.kernel.n_instructions() for m in function.maps)
+    return kernels * COMPILE_SECONDS_PER_INSTRUCTION + len(function.maps) * COMPILE_SECONDS_PER_MAP
 
 
 def check_backend(backend: str) -> str:

@@ -216,10 +216,10 @@ class _Builder:
             s0, S = self._locals(body)
             X0, B = self._basis_values(body, rate=False)
             Ẋ0, Ḃ = self._basis_values(body, rate=True)
-            frame = _frame_of(X0, B, Ẋ0, Ḃ, s0, S)
+            o, R, ȯ, Ṙ = _frame_of(X0, B, Ẋ0, Ḃ, s0, S)
             points = [n for n in (self.bases[body].origin, *self.bases[body].vectors) if n.is_point]
             known = [(n.places[body], self._node_value(n, False), self._node_value(n, True)) for n in points]
-            self.frames[body] = Frame(*frame, tuple(known))
+            self.frames[body] = Frame(o, R, ȯ, Ṙ, tuple(known))
         return self.frames[body]
 
     def _locals(self, body: Body) -> tuple[SX, SX]:

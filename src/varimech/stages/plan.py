@@ -122,6 +122,10 @@ class Solve:
 Operation = Zero | Map | Factor | Solve
 
 
+OVERHEAD = 1000
+"""Of an operation that is interpreted, in scalar operations."""
+
+
 @dataclass
 class Plan:
     """A function in operations; it can stand wherever a CasADi function with the same arguments and results can."""
@@ -181,4 +185,5 @@ class Plan:
     def n_instructions(self) -> int:
         """Scalar operations of one call, roughly."""
         maps = sum(op.count * op.kernel.n_instructions() for op in self.maps)
-        return maps + sum(4 * op.factors.pattern.entries for op in self.operations if isinstance(op, (Factor, Solve)))
+        systems = sum(4 * op.factors.pattern.entries for op in self.operations if isinstance(op, (Factor, Solve)))
+        return maps + systems + OVERHEAD * len(self.operations)
