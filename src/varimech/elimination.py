@@ -10,6 +10,8 @@ the first, and so is as large as it can be: `late` names the rows that have to w
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import copy
 from heapq import heapify, heappop, heappush
 
 import casadi as ca
@@ -49,6 +51,14 @@ class Factorisation:
         for new, old in enumerate(self._order):
             out[old] = x[new]
         return ca.vertcat(*out) if out else SX(0, right.shape[1])
+
+    def mapped(self, change: Callable[[SX], SX]) -> Factorisation:
+        """The same with changed entries."""
+        other = copy(self)
+        other._lower = [[(k, change(factor)) for k, factor in row] for row in self._lower]
+        other._upper = [[(j, change(entry)) for j, entry in row] for row in self._upper]
+        other._pivots = [change(pivot) for pivot in self._pivots]
+        return other
 
     def _eliminate(self, rows: list[dict[int, SX]], symmetric: bool) -> None:
         n = len(rows)

@@ -13,6 +13,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from .backends.columns import row_length
 from .backends.program import ChainFunctions, Inputs, Program, StartFailure, StepFailure, Trajectory
 from .backends.runner import Runner
 from .coordinates.equations import Dynamics
@@ -207,7 +208,8 @@ class Solver:
 
     def _runner_of_expressions(self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool) -> Runner:
         """Equal expressions are one program, however often a user writes their functions anew."""
-        functions = objective_functions(self.equations, objectives, indices or [])
+        count = len(indices or [])
+        functions = objective_functions(self.equations, objectives, indices or [], count if self.large else row_length(count))
         key = (functions.values.serialize(), None if indices is None else tuple(indices), regular)
         if key not in self._runners:
             _make_room(self._runners)
@@ -233,12 +235,14 @@ class Solver:
         if key not in self._chains:
             if self.large:
                 assembled = AssembledChain(self._pieces.mapped(build))
-                finish = assembled.finish(None if indices is None else Tangent(indices, state_varies))
-                self._chains[key] = ChainFunctions(assembled.predict, assembled.iterate, finish)
+                last = assembled.finish(None if indices is None else Tangent(indices, state_varies))
+                self._chains[key] = ChainFunctions(assembled.predict, assembled.iterate, last)
             else:
                 chain = build(self.equations)
                 tangent = None if indices is None else tangent_of(chain, indices, state_varies=state_varies)
-                self._chains[key] = ChainFunctions(chain.predict, chain.iterate, chain.finish(tangent))
+                finish = chain.finish(None if tangent is None else tangent.coefficients)
+                column = None if tangent is None else tangent.column
+                self._chains[key] = ChainFunctions(chain.predict, chain.iterate, finish, column)
         return self._chains[key]
 
 

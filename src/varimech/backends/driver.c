@@ -9,15 +9,17 @@
 #endif
 
 enum { VM_DONE = 0, VM_NO_CONVERGENCE = 1, VM_NOT_FINITE = 2, VM_NO_MEMORY = 3, VM_NO_START = 4, VM_OVERWOUND = 5 };
-enum { VM_STEP = 0, VM_START = 3, VM_PENALTY = 6, VM_TWIST = 7, VM_OBJECTIVES = 8, VM_OBJECTIVE_TANGENT = 9 };
-enum { VM_PREDICT = 0, VM_ITERATE = 1, VM_FINISH = 2 };  /* of a step or a start */
+enum { VM_STEP = 0, VM_START = 4, VM_PENALTY = 8, VM_TWIST, VM_OBJECTIVES, VM_OBJECTIVE_TANGENT };
+enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT };  /* of a step or a start */
 
 #define VM_NEGLIGIBLE 1e-4 /* program.py says why */
 
 typedef struct {
   const vm_plan *plans;                  /* one for each function that is not generated */
-  long long states, unknowns, multipliers, objectives, parameters, springs;        /* sizes; parameters are those of the gradient */
+  long long states, unknowns, multipliers, objectives, parameters, row, coefficients, springs; /* sizes; parameters are those of the gradient,
+                                            derivatives of the state stand in rows of length `row` */
   long long arguments, results, integers, reals, bases, workspace;                 /* of the working storage */
+  const double *seeds;                   /* derivatives of the parameters */
   const double *guess;                   /* for a start that is to be found; NULL where state and state_sensitivity are given */
   double *state, *state_sensitivity;     /* in: at the first step; out: at the last one done */
   double *integral, *integral_gradient;  /* ψ without its final term, ψ' likewise, so far */
@@ -26,8 +28,8 @@ typedef struct {
   double step;
   long long first, last, stride, total;  /* steps first+1 … last of a run of `total`; every `stride`-th and the last are stored */
   long long max_iterations;
-  double *times, *states_stored, *sensitivities, *objectives_stored, *gradients;  /* where to store, from row `row` on */
-  long long row;
+  double *times, *states_stored, *sensitivities, *objectives_stored, *gradients;  /* where to store; `stored` were so far */
+  long long stored;
   double *residuals;                     /* largest so far */
   long long iterations;
   long long failed_step, failed_spring;
@@ -36,7 +38,7 @@ typedef struct {
 /* where a run works */
 typedef struct {
   vm_bench bench;
-  double *workspace, *x, *y, *x_next, *y_next, ratio, residuals[3];
+  double *workspace, *coefficients, *x, *y, *x_next, *y_next, ratio, residuals[3];
 } vm_room;
 
 static int vm_finite(const double *x, long long n) {
@@ -75,9 +77,15 @@ static long long vm_solve(int chain, const vm_run *r, vm_room *m, const double *
     last = m->ratio;
   } while (!converged && m->ratio <= 1e300 && k < r->max_iterations);
   if (!converged) return 0;
-  arg[0] = state; arg[1] = m->x; arg[2] = m->y; arg[3] = S; memcpy(arg + (r->parameters ? 4 : 3), settings, bytes);
-  res[0] = result; res[1] = m->residuals; res[2] = S_result;
+  const int tangent = vm_functions[chain + VM_TANGENT] != 0, planned = r->parameters && !tangent;
+  arg[0] = state; arg[1] = m->x; arg[2] = m->y; arg[3] = S; memcpy(arg + (planned ? 4 : 3), settings, bytes);
+  res[0] = result; res[1] = m->residuals; res[2] = tangent ? m->coefficients : S_result;
   vm_call(chain + VM_FINISH, r, m);
+  if (tangent) {
+    arg[0] = m->coefficients; arg[1] = S; arg[2] = r->seeds;
+    res[0] = S_result;
+    vm_call(chain + VM_TANGENT, r, m);
+  }
   return k;
 }
 
@@ -103,11 +111,11 @@ static void vm_of_positions(int function, const vm_run *r, vm_room *m, const dou
 }
 
 static void vm_store(vm_run *r, double time, const double *state, const double *S, const double *w, const double *w_) {
-  const long long k = r->row++, o = r->objectives, p = r->parameters, n = r->states;
+  const long long k = r->stored++, o = r->objectives, p = r->parameters, n = r->states;
   r->times[k] = time;
   memcpy(r->states_stored + k * n, state, (size_t)n * sizeof(double));
   for (long long i = 0; i < o; ++i) r->objectives_stored[k * o + i] = r->integral[i] + w[i];
-  if (p) memcpy(r->sensitivities + k * n * p, S, (size_t)(n * p) * sizeof(double));
+  for (long long i = 0; p && i < n; ++i) memcpy(r->sensitivities + (k * n + i) * p, S + i * r->row, (size_t)p * sizeof(double));
   for (long long i = 0; i < o * p; ++i) r->gradients[k * o * p + i] = r->integral_gradient[i] + w_[i];
 }
 
@@ -116,14 +124,14 @@ static void vm_keep_largest(double *largest, const double *values) {
 }
 
 VM_EXPORT int vm_carry_out(vm_run *r) {
-  const long long n = r->states, o = r->objectives, q = o * r->parameters, np = n * r->parameters;
+  const long long n = r->states, o = r->objectives, q = o * r->parameters, np = n * r->row;
   const double h = r->step;
   double time = (double)r->first * h;
   const double *const start_settings[] = {r->penalty, r->values, &time};
   const double *const step_settings[] = {&h, r->penalty, r->values, &time};
   int status = VM_DONE;
 
-  const long long doubles = 2 * n + 2 * np + 2 * r->unknowns + 2 * r->multipliers + 3 * o + 3 * q + 2 * r->springs + r->reals + r->workspace;
+  const long long doubles = 2 * n + 2 * np + 2 * r->unknowns + 2 * r->multipliers + 3 * o + 3 * q + 2 * r->springs + r->reals + r->workspace + r->coefficients;
   double *memory = malloc((size_t)(doubles + 1) * sizeof(double));
   long long *iw = malloc((size_t)(r->integers + 1) * sizeof(long long));
   const double **arg = malloc((size_t)(r->arguments + 1) * sizeof(double *));
@@ -140,6 +148,7 @@ VM_EXPORT int vm_carry_out(vm_run *r) {
   double *twists = p, *twists_old = p + r->springs; p += 2 * r->springs;
   vm_room room = {.bench = {arg, res, iw, p, res + r->results}}; p += r->reals;
   room.workspace = p; p += r->workspace;
+  room.coefficients = p; p += r->coefficients;
   room.x = p; room.x_next = p + r->unknowns; p += 2 * r->unknowns;
   room.y = p; room.y_next = p + r->multipliers;
 

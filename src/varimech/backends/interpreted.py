@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .bound import bound
+from .columns import all_columns, seeds
 from .program import (
     NEGLIGIBLE,
     NO_CONVERGENCE,
@@ -38,10 +39,11 @@ class _Run:
     def __init__(self, program: Program, inputs: Inputs):
         self.program = program
         self.inputs = inputs
-        n, o, p = program.state_size, program.objective_count, program.parameter_count or 0
+        n, o, p, row = program.state_size, program.objective_count, program.parameter_count or 0, program.row_length
+        self.count = p
         self.with_tangent = program.parameter_count is not None
         self.state, self.new = np.zeros(n), np.zeros(n)
-        self.S, self.S_new = np.zeros((n, p)), np.zeros((n, p))
+        self.S, self.S_new = np.zeros((n, row)), np.zeros((n, row))
         self.g, self.w = np.zeros(o), np.zeros(o)
         self.g_, self.w_ = np.zeros((o, p)), np.zeros((o, p))
         self.time, self.penalty = np.zeros(1), np.zeros(program.penalty.numel_out(0))
@@ -63,7 +65,7 @@ class _Run:
         stored = Store(i, self.program)
         worst = self._begin()
         iterations = 0
-        stored.take(0.0, self.state, self.S, ψ + self.w, ψ_ + self.w_)
+        stored.take(0.0, self.state, self.S[:, : self.count], ψ + self.w, ψ_ + self.w_)
         for n in range(1, i.steps + 1):
             self.time[0] = n * i.step
             g, g_ = self.g.copy(), self.g_.copy()
@@ -72,7 +74,7 @@ class _Run:
             ψ_ += i.step / 2 * (g_ + self.g_)
             np.maximum(worst, self.step.residuals, out=worst)
             if n % i.stride == 0 or n == i.steps:
-                stored.take(self.time[0], self.state, self.S, ψ + self.w, ψ_ + self.w_)
+                stored.take(self.time[0], self.state, self.S[:, : self.count], ψ + self.w, ψ_ + self.w_)
             if progress is not None and n % 64 == 0:
                 progress(n)
         return stored.trajectory(worst, iterations)
@@ -94,7 +96,7 @@ class _Run:
         else:
             self.new[:] = first
             if i.sensitivities is not None:
-                self.S_new[:] = i.sensitivities
+                self.S_new[:, : i.sensitivities.shape[1]] = i.sensitivities
         self.watch()
         self._accept()
         return residuals.copy()
@@ -140,9 +142,16 @@ class _ChainCalls:
         self.ratio, self.residuals = np.zeros(1), np.zeros(3)
         self.predict = bound(chain.predict, [state, *settings], [x, y])
         self.iterate = bound(chain.iterate, [state, x, y, *settings], [x, y, self.ratio])
+        slopes = np.zeros((state.size, S_new.shape[1])) if S is None else S
         arguments, results = [state, x, y], [result, self.residuals]
-        if chain.finish.n_out() == 3:
-            arguments.append(np.zeros(chain.finish.numel_in(3)) if S is None else S)
+        self.tangent: Callable[[], None] | None = None
+        if chain.tangent is not None:
+            coefficients = np.zeros(chain.tangent.numel_in(0))
+            results.append(coefficients)
+            every = all_columns(chain.tangent, chain.tangent.numel_in(2))
+            self.tangent = bound(every, [coefficients, slopes, seeds(chain.tangent.numel_in(2))], [S_new])
+        elif chain.finish.n_out() == 3:
+            arguments.append(slopes)
             results.append(S_new)
         self.finish = bound(chain.finish, [*arguments, *settings], results)
 
@@ -155,6 +164,8 @@ class _ChainCalls:
             ratio = float(self.ratio[0])
             if ratio <= 1.0 or ratio * ratio * ratio <= NEGLIGIBLE * last * last:
                 self.finish()
+                if self.tangent is not None:
+                    self.tangent()
                 return k
             if not ratio <= 1e300:
                 return None

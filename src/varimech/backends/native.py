@@ -18,6 +18,7 @@ import casadi as ca
 import numpy as np
 
 from ..stages.plan import Plan
+from .columns import seeds, tangent_source
 from .compiler import build_library, cached_library
 from .plan_tables import Kernels, PlanTables
 from .program import NO_CONVERGENCE, NOT_FINITE, OVERWOUND, Inputs, Program, StartFailure, StepFailure, Store, Trajectory
@@ -39,10 +40,12 @@ class NativeProgram:
         """The whole C text: generated functions and kernels, and what carries them out."""
         generator = ca.CodeGenerator("program", {"with_header": False, "casadi_int": "long long int"})
         names = []
+        tangents = [chain.tangent for chain in self.program.chains if chain.tangent is not None]
         for function in self.program.slots:
-            if isinstance(function, ca.Function):
+            if isinstance(function, ca.Function) and function not in tangents:
                 generator.add(function)
             names.append(function.name() if isinstance(function, ca.Function) else "0")
+        vectors = [tangent_source(f, self.program.parameter_count or 0) for f in tangents]
         for kernel in self.kernels.functions:
             generator.add(kernel)
         maps = [f"map{k}" for k in range(len(self.kernels.loops))] or ["0"]
@@ -53,7 +56,15 @@ class NativeProgram:
         plan, driver = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("plan.c", "driver.c"))
         # what CasADi exports beside the functions would only cost the compiler time
         return "\n".join(
-            ["#define CASADI_SYMBOL_EXPORT static", _unchecked(generator.dump()), plan, *self.kernels.loops, *lists, driver]
+            [
+                "#define CASADI_SYMBOL_EXPORT static",
+                _unchecked(generator.dump()),
+                plan,
+                *self.kernels.loops,
+                *vectors,
+                *lists,
+                driver,
+            ]
         )
 
     @cached_property
@@ -121,6 +132,8 @@ class NativeProgram:
             "multipliers": max(c.iterate.numel_out(1) for c in chains),
             "objectives": p.objective_count,
             "parameters": p.parameter_count or 0,
+            "row": p.row_length,
+            "coefficients": max(c.tangent.numel_in(0) if c.tangent else 0 for c in chains),
             "springs": p.twist.numel_out(0),
             "arguments": max([f.sz_arg() for f in generated] + [len(f.arguments) for f in plans]),
             "results": max([f.sz_res() for f in generated] + [len(f.results) for f in plans]),
@@ -152,16 +165,26 @@ class _Record(ctypes.Structure):
         ("plans", ctypes.c_void_p),
         *[
             (name, ctypes.c_longlong)
-            for name in ("states", "unknowns", "multipliers", "objectives", "parameters", "springs", *STORAGE)
+            for name in (
+                "states",
+                "unknowns",
+                "multipliers",
+                "objectives",
+                "parameters",
+                "row",
+                "coefficients",
+                "springs",
+                *STORAGE,
+            )
         ],
         *[
             (name, ctypes.c_void_p)
-            for name in ("guess", "state", "state_sensitivity", "integral", "integral_gradient", "values", "penalty")
+            for name in ("seeds", "guess", "state", "state_sensitivity", "integral", "integral_gradient", "values", "penalty")
         ],
         ("step", ctypes.c_double),
         *[(name, ctypes.c_longlong) for name in ("first", "last", "stride", "total", "max_iterations")],
         *[(name, ctypes.c_void_p) for name in ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")],
-        ("row", ctypes.c_longlong),
+        ("stored", ctypes.c_longlong),
         ("residuals", ctypes.c_void_p),
         ("iterations", ctypes.c_longlong),
         ("failed_step", ctypes.c_longlong),
@@ -179,7 +202,8 @@ class _Run:
         self.store = s = Store(inputs, program)
         self.arrays: dict[str, Any] = {
             "state": np.zeros(n) if inputs.state is None else inputs.state.astype(float),
-            "state_sensitivity": np.zeros((n, p)) if inputs.sensitivities is None else np.array(inputs.sensitivities, order="C"),
+            "seeds": seeds(p),
+            "state_sensitivity": np.zeros((n, program.row_length)),
             "integral": np.zeros(o),
             "integral_gradient": np.zeros((o, p)),
             "values": inputs.parameters.astype(float),
@@ -191,6 +215,8 @@ class _Run:
         }
         if s.sensitivities is not None and s.gradients is not None:
             self.arrays |= {"sensitivities": s.sensitivities, "gradients": s.gradients}
+        if inputs.sensitivities is not None:
+            self.arrays["state_sensitivity"][:, :p] = inputs.sensitivities
         if inputs.guess is not None:
             self.arrays["guess"] = inputs.guess.astype(float)
         self.record = _Record(

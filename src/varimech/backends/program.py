@@ -27,11 +27,16 @@ Function = ca.Function | Plan
 
 @dataclass(frozen=True)
 class ChainFunctions:
-    """Functions of a chain; see `Chain` for their arguments."""
+    """Functions of a chain; see `Chain` for their arguments.
+
+    Where derivatives are wanted, either `finish` gives coefficients for the `tangent` (see `TangentFunction`), or it is a plan that gives
+    them itself.
+    """
 
     predict: Function
     iterate: Function
     finish: Function
+    tangent: ca.Function | None = None
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ class Program:
     @cached_property
     def slots(self) -> list[Function | None]:
         """All functions, each in its place, as the driver of compiled programs expects them."""
-        chains = [f for c in (self.step, self.start) for f in ((c.predict, c.iterate, c.finish) if c else (None, None, None))]
+        chains = [f for c in (self.step, self.start) for f in ((c.predict, c.iterate, c.finish, c.tangent) if c else 4 * [None])]
         return [*chains, self.penalty, self.twist, self.objectives, self.objective_tangent]
 
     @cached_property
@@ -79,7 +84,12 @@ class Program:
     @cached_property
     def parameter_count(self) -> int | None:
         """Number of parameters it differentiates for; None if it does not."""
-        return None if self.objective_tangent is None else int(self.step.finish.size1_out(2))
+        return None if self.objective_tangent is None else int(self.objective_tangent.size1_out(0))
+
+    @cached_property
+    def row_length(self) -> int:
+        """Length of a row of derivatives of the state, filled up with zeros where vectors of the processor are longer."""
+        return 0 if self.objective_tangent is None else int(self.objective_tangent.size1_in(1))
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,8 @@ RANK = 1e-9
 """Singular values below this share of the largest count as zero."""
 LIGHT = 1e-6
 """Share of the largest mass below which a coordinate counts as one without."""
+DENSE = 150
+"""Size up to which dense matrices are faster, and SciPy need not be loaded."""
 ATTEMPTS = 12
 """Guesses tried (the first as given, the others disturbed) before a mechanism is said not to assemble."""
 
@@ -307,10 +309,10 @@ class StartSolver:
 
 
 def _sparse_inverse(A: ca.DM, smallest: float) -> Any:
-    """Factors of a square matrix whose pivots are not smaller than this share of the largest; None for any other matrix."""
+    """Factors of a large square matrix whose pivots are not smaller than this share of the largest; None for any other matrix."""
     from scipy.sparse.linalg import splu
 
-    if A.shape[0] != A.shape[1] or A.nnz() == 0:
+    if A.nnz() == 0:
         return None
     try:
         factors = splu(A.sparse())
@@ -321,11 +323,17 @@ def _sparse_inverse(A: ca.DM, smallest: float) -> Any:
 
 
 def _independent(A: ca.DM, smallest: float) -> bool:
-    return _sparse_inverse(A, smallest) is not None
+    """Whether a matrix is square, and far from singular."""
+    if A.shape[0] != A.shape[1]:
+        return False
+    if A.shape[0] > DENSE:
+        return _sparse_inverse(A, smallest) is not None
+    strengths = np.linalg.svd(np.array(A), compute_uv=False)
+    return bool(strengths[-1] > smallest * strengths[0])
 
 
 def _newton_step(A: ca.DM, b: np.ndarray) -> np.ndarray:
-    inverse = _sparse_inverse(A, RANK)
+    inverse = _sparse_inverse(A, RANK) if A.shape[0] == A.shape[1] > DENSE else None
     return _least_squares(np.array(A), b) if inverse is None else np.asarray(inverse.solve(b))
 
 

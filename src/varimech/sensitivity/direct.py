@@ -11,37 +11,52 @@ discrete solution. Multipliers start from their last derivative, as the multipli
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import casadi as ca
 import numpy as np
 
 from ..stages.chain import Chain
-from ..stages.known import Known
+from ..stages.known import Coefficients, Known
 from ..symbols import SX
 
 
-def tangent_of(chain: Chain, indices: list[int], *, state_varies: bool = True) -> tuple[SX, SX]:
-    """state' as a symbol, and result' in terms of it: derivatives with respect to the parameters at `indices`, one row each.
+@dataclass(frozen=True)
+class TangentFunction:
+    """result' of a chain, column by column:  (coefficients, state', ρ') → result',  where ρ' has the chosen parameters only.
+
+    The coefficients are expressions of the chain's unknowns, the same for all columns.
+    """
+
+    column: ca.Function
+    coefficients: SX
+
+
+def tangent_of(chain: Chain, indices: list[int], *, state_varies: bool = True) -> TangentFunction:
+    """The derivative of a chain's result along a change of the state it starts from and of the parameters at `indices`.
 
     With `state_varies=False` the state is only a guess, on which the result does not depend; state' is then ignored.
     """
-    transposed = SX.sym("S", len(indices), chain.packed.numel())
-    seeds = transposed.T
-    known = Known([chain.parameters], [parameter_seeds(chain.parameters.numel(), indices)])
+    slope, seed = SX.sym("S", chain.packed.numel()), SX.sym("e", len(indices))
+    coefficients = Coefficients()
+    known = Known([chain.parameters], [parameter_seeds(chain.parameters.numel(), indices) @ seed], coefficients)
     if state_varies:
-        rows = ca.vertsplit(seeds, [0, *np.cumsum([block.value.numel() for block in chain.state]).tolist()])
+        rows = ca.vertsplit(slope, [0, *np.cumsum([block.value.numel() for block in chain.state]).tolist()])
         known = known.extended([block.value for block in chain.state], rows)
     for stage in chain.stages:
         relations = [known.derivative(relation) for _, relation in stage.dependents]
         here = known.extended([symbol for symbol, _ in stage.dependents], relations)
-        f, g = -here.derivative(stage.balance), -here.derivative(stage.condition) * (1 / stage.weight)
+        f, g = -here.derivative(stage.balance), -here.derivative(stage.condition) * coefficients(1 / stage.weight)
         # the first guess of y' matters only where redundant constraints leave a choice
         y0 = None if chain.saddle.regular else known.derivative(stage.multiplier_guess)
-        x_, y_ = chain.solve(stage, f, g, y0)
+        x_, y_ = chain.solve_column(stage, f, g, y0, coefficients)
         known = known.extended([stage.unknown, stage.multiplier], [x_, y_])
         # now that x' is known, so are the dependents'
         relations = [known.derivative(relation) for _, relation in stage.dependents]
         known = known.extended([symbol for symbol, _ in stage.dependents], relations)
-    return transposed, ca.vertcat(*[known.derivative(block.value) for block in chain.result]).T
+    result = ca.cse(ca.densify(ca.vertcat(*[known.derivative(block.value) for block in chain.result])))
+    column = ca.Function(f"{chain.name}_tangent", [coefficients.symbols, slope, seed], [result])
+    return TangentFunction(column, coefficients.values)
 
 
 def parameter_seeds(count: int, indices: list[int]) -> SX:

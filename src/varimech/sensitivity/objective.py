@@ -72,15 +72,17 @@ class ObjectiveFunctions:
     derivatives: ca.Function
 
 
-def objective_functions(equations: Equations, objectives: Mapping[str, Objective], indices: list[int]) -> ObjectiveFunctions:
-    """Integrands and final terms of all objectives, and their derivatives along a sensitivity of the state."""
+def objective_functions(
+    equations: Equations, objectives: Mapping[str, Objective], indices: list[int], row_length: int
+) -> ObjectiveFunctions:
+    """Integrands and final terms of all objectives, and their derivatives along a sensitivity of the state, whose rows have that length."""
     e = equations
     state = e.packed
     pairs = [(_scalar(e, name, o.integrand), _scalar(e, name, o.final)) for name, o in objectives.items()]
     g = ca.densify(ca.vertcat(SX(0, 1), *[pair[0] for pair in pairs]))
     w = ca.densify(ca.vertcat(SX(0, 1), *[pair[1] for pair in pairs]))
-    seeds = SX.sym("S", len(indices), state.numel())
-    u, u_ = ca.vertcat(state, e.ρ), ca.vertcat(seeds.T, parameter_seeds(e.ρ.numel(), indices))
+    seeds = SX.sym("S", row_length, state.numel())
+    u, u_ = ca.vertcat(state, e.ρ), ca.vertcat(seeds[: len(indices), :].T, parameter_seeds(e.ρ.numel(), indices))
     inputs = [state, e.ρ, e.t]
     slopes = [ca.densify(ca.jtimes(x, u, u_)).T for x in (g, w)]
     return ObjectiveFunctions(

@@ -16,13 +16,14 @@ solved by augmented Lagrangian iterations (`saddle`). From the same statement co
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import casadi as ca
 
 from ..symbols import SX
-from .saddle import Corrector, Saddle
+from .saddle import Coefficiented, Corrector, Saddle
 
 NEWTON_TOLERANCE = 1e-9
 """Relative correction at which Newton's iteration has converged (the error left is far smaller: convergence is quadratic)."""
@@ -130,11 +131,20 @@ class Chain:
         outputs = ca.cse([ca.densify(x) for x in self.resolved(outputs)])
         return ca.Function(f"{self.name}_{name}", [*inputs, *[block.value for block in self.settings]], outputs)
 
-    def solve(self, stage: Stage, f: SX, g: SX, y: SX | None = None, *, passes: int | None = None) -> tuple[SX, SX]:
+    def solve(self, stage: Stage, f: SX, g: SX, *, passes: int | None = None) -> tuple[SX, SX]:
         """H x + Jᵀ y = f,  J x = g  for a stage, factored once for all who ask."""
+        return self.saddle.solve(stage, self._corrector(stage), f, g, passes=passes)
+
+    def solve_column(self, stage: Stage, f: SX, g: SX, y: SX | None, coefficients: Callable[[SX], SX]) -> tuple[SX, SX]:
+        """The same from a first y, with coefficients in place of expressions."""
+        H, J, α = (coefficients(x) for x in (stage.tangent, stage.condition_jacobian, stage.penalty))
+        replaced = Coefficiented(H, J, stage.symmetric, α)
+        return self.saddle.solve(replaced, self._corrector(stage).mapped(coefficients), f, g, y)
+
+    def _corrector(self, stage: Stage) -> Corrector:
         if stage.name not in self._correctors:
             self._correctors[stage.name] = self.saddle.corrector(stage)
-        return self.saddle.solve(stage, self._correctors[stage.name], f, g, y, passes=passes)
+        return self._correctors[stage.name]
 
     @cached_property
     def _correctors(self) -> dict[str, Corrector]:
@@ -156,12 +166,8 @@ class Chain:
         allowed = NEWTON_TOLERANCE * ca.norm_inf(x) + s.noise * (1 + ca.norm_inf(s.magnitude))
         return self.function("iterate", [self.packed, s.unknown, s.multiplier], [x, s.multiplier + Δy, ca.norm_inf(Δx) / allowed])
 
-    def finish(self, tangent: tuple[SX, SX] | None = None) -> ca.Function:
-        """(state, x, y, settings…) → result, residuals: the linear stages.
-
-        With a tangent (state' as a symbol, result' as an expression of it and of all unknowns; see `tangent_of`), which shares most of its
-        work with them:  (state, x, y, state', settings…) → result, residuals, result'.
-        """
+    def finish(self, wanted: SX | None = None) -> ca.Function:
+        """(state, x, y, settings…) → result, residuals[, wanted]: the linear stages, and expressions of all unknowns."""
         first = self.stages[0]
         symbols: list[SX] = []
         values: list[SX] = []
@@ -174,9 +180,8 @@ class Chain:
         residuals = ca.vertcat(*[ca.norm_inf(level) if level.numel() else SX(0) for level in self.levels])
         inputs = [self.packed, first.unknown, first.multiplier]
         outputs = [ca.vertcat(*[block.value for block in self.result]), residuals]
-        if tangent is not None:
-            inputs.append(tangent[0])
-            outputs.append(tangent[1])
+        if wanted is not None:
+            outputs.append(wanted)
         return self.function("finish", inputs, ca.substitute(outputs, symbols, values) if symbols else outputs)
 
     def _solve_linear(self, stage: Stage) -> tuple[SX, SX]:

@@ -17,6 +17,7 @@ arithmetic:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -98,8 +99,22 @@ class Saddle:
         return _Penalised(Factorisation(H + J.T @ (α * J), symmetric=stage.symmetric), J, α)
 
 
+@dataclass(frozen=True)
+class Coefficiented:
+    """A stage with coefficients in place of its expressions."""
+
+    tangent: SX
+    condition_jacobian: SX
+    symmetric: bool
+    penalty: SX
+
+
 class Corrector(Protocol):
     """Solves one pass for residuals r and s."""
+
+    def mapped(self, change: Callable[[SX], SX]) -> Corrector:
+        """The same with changed entries."""
+        ...
 
     def __call__(self, r: SX, s: SX, /) -> tuple[SX, SX]:
         """δx and δy."""
@@ -111,6 +126,9 @@ class _Whole:
     factors: Factorisation
     n: int
 
+    def mapped(self, change: Callable[[SX], SX]) -> Corrector:
+        return _Whole(self.factors.mapped(change), self.n)
+
     def __call__(self, r: SX, s: SX) -> tuple[SX, SX]:
         both = self.factors.solve(ca.vertcat(r, s))
         return both[: self.n, :], both[self.n :, :]
@@ -121,6 +139,9 @@ class _Penalised:
     factors: Factorisation
     J: SX
     α: SX
+
+    def mapped(self, change: Callable[[SX], SX]) -> Corrector:
+        return _Penalised(self.factors.mapped(change), change(self.J), change(self.α))
 
     def __call__(self, r: SX, s: SX) -> tuple[SX, SX]:
         α = ca.repmat(self.α, 1, s.shape[1])
