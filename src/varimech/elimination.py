@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass
+from functools import cache
 from heapq import heapify, heappop, heappush
 
 import casadi as ca
@@ -22,77 +24,115 @@ from .symbols import SX
 class Factorisation:
     """A factored matrix that solves for any number of right-hand sides."""
 
-    def __init__(self, matrix: SX, *, symmetric: bool = False, late: range | None = None):
-        n = matrix.shape[0]
-        neighbours: list[set[int]] = [set() for _ in range(n)]
-        for i, j in zip(*matrix.sparsity().get_triplet(), strict=True):
-            if i != j:
-                neighbours[i].add(j)
-                neighbours[j].add(i)
-        self._order = [row for row, _ in minimum_degree(neighbours, late or range(0))]
-        place = {old: new for new, old in enumerate(self._order)}
-        rows: list[dict[int, SX]] = [{} for _ in range(n)]
-        for k, (i, j) in enumerate(zip(*matrix.sparsity().get_triplet(), strict=True)):
-            rows[place[i]][place[j]] = matrix.nz[k]
-        self._eliminate(rows, symmetric)
+    def __init__(self, matrix: SX, *, symmetric: bool = False, late: range = range(0)):
+        rows, columns = matrix.sparsity().get_triplet()
+        self._pattern = _pattern(matrix.shape[0], tuple(zip(rows, columns, strict=True)), symmetric, late)
+        self._values: list[SX] = self._pattern.eliminate.call([matrix.nz[:]])
 
     def solve(self, right: SX) -> SX:
         """x with A x = right, for all columns at once."""
-        n = len(self._order)
-        x = [right[old, :] for old in self._order]
-        for i in range(n):
-            for k, factor in self._lower[i]:
-                x[i] = x[i] - factor * x[k]
-        for i in reversed(range(n)):
-            for j, entry in self._upper[i]:
-                x[i] = x[i] - entry * x[j]
-            x[i] = x[i] * self._pivots[i]
-        out: list[SX] = [SX(0)] * n
-        for new, old in enumerate(self._order):
-            out[old] = x[new]
-        return ca.vertcat(*out) if out else SX(0, right.shape[1])
+        return self._pattern.solve(right.shape[1])(*self._values, right)
 
     def mapped(self, change: Callable[[SX], SX]) -> Factorisation:
         """The same with changed entries."""
         other = copy(self)
-        other._lower = [[(k, change(factor)) for k, factor in row] for row in self._lower]
-        other._upper = [[(j, change(entry)) for j, entry in row] for row in self._upper]
-        other._pivots = [change(pivot) for pivot in self._pivots]
+        other._values = [change(values) for values in self._values]
         return other
 
-    def _eliminate(self, rows: list[dict[int, SX]], symmetric: bool) -> None:
-        n = len(rows)
-        below: list[set[int]] = [set() for _ in range(n)]
-        for i, row in enumerate(rows):
-            for j in row:
+
+@dataclass(frozen=True, eq=False)
+class _Pattern:
+    """Where L and U have entries, rows in order of elimination; and the functions that fill them and use them."""
+
+    order: list[int]
+    lower: list[list[int]]
+    upper: list[list[int]]
+    eliminate: ca.Function
+    """nonzeros of A → entries of L and of U, by rows; inverse pivots"""
+
+    @cache  # noqa: B019 - patterns are kept for good
+    def solve(self, columns: int) -> ca.Function:
+        """(entries of L, of U, inverse pivots, right-hand sides) → x."""
+        n = len(self.order)
+        sizes = [sum(map(len, self.lower)), sum(map(len, self.upper)), n]
+        symbols = [SX.sym(name, size) for name, size in zip("lud", sizes, strict=True)]
+        lower, upper, pivots = (iter(ca.vertsplit(x)) if x.numel() else iter(()) for x in symbols)
+        right = SX.sym("b", n, columns)
+        x = [right[old, :] for old in self.order]
+        for i in range(n):
+            for k in self.lower[i]:
+                x[i] = x[i] - next(lower) * x[k]
+        entries = [[next(upper) for _ in row] for row in self.upper]
+        for i, pivot in reversed(list(enumerate(pivots))):
+            for j, entry in zip(self.upper[i], entries[i], strict=True):
+                x[i] = x[i] - entry * x[j]
+            x[i] = x[i] * pivot
+        out: list[SX] = [SX(0)] * n
+        for new, old in enumerate(self.order):
+            out[old] = x[new]
+        return ca.Function("solve", [*symbols, right], [ca.vertcat(SX(0, columns), *out)])
+
+
+@cache
+def _pattern(n: int, entries: tuple[tuple[int, int], ...], symmetric: bool, late: range) -> _Pattern:
+    """The elimination of a matrix with these entries, written out once for all matrices that have them."""
+    neighbours: list[set[int]] = [set() for _ in range(n)]
+    for i, j in entries:
+        if i != j:
+            neighbours[i].add(j)
+            neighbours[j].add(i)
+    order = [row for row, _ in minimum_degree(neighbours, late)]
+    place = {old: new for new, old in enumerate(order)}
+    nonzeros = SX.sym("A", len(entries))
+    rows: list[dict[int, SX]] = [{} for _ in range(n)]
+    for k, (i, j) in enumerate(entries):
+        rows[place[i]][place[j]] = nonzeros[k]
+    lower, upper, pivots = _eliminate(rows, symmetric)
+    values = [[entry for row in part for _, entry in row] for part in (lower, upper)]
+    outputs = [ca.vertcat(SX(0, 1), *x) for x in (*values, pivots)]
+    indices = [[[k for k, _ in row] for row in part] for part in (lower, upper)]
+    return _Pattern(order, indices[0], indices[1], ca.Function("eliminate", [nonzeros], outputs))
+
+
+_Entries = list[list[tuple[int, SX]]]
+"""For each row, pairs (column, entry)."""
+
+
+def _eliminate(rows: list[dict[int, SX]], symmetric: bool) -> tuple[_Entries, _Entries, list[SX]]:
+    """L and U without their diagonals, and the inverse pivots."""
+    n = len(rows)
+    below: list[set[int]] = [set() for _ in range(n)]
+    for i, row in enumerate(rows):
+        for j in row:
+            if j < i:
+                below[j].add(i)
+    lower: _Entries = [[] for _ in range(n)]
+    upper: _Entries = []
+    pivots: list[SX] = []
+    for k in range(n):
+        pivot_row = rows[k]
+        inverse = 1 / pivot_row[k]
+        after = sorted(j for j in pivot_row if j > k)
+        for i in sorted(below[k]):
+            # by symmetry the entry below the pivot equals the one beside it
+            source = pivot_row[i] if symmetric else rows[i][k]
+            factor = source * inverse
+            lower[i].append((k, factor))
+            for j in after:
+                if symmetric and j < i:
+                    continue
+                update = factor * pivot_row[j]
+                if j in rows[i]:
+                    rows[i][j] = rows[i][j] - update
+                else:
+                    rows[i][j] = -update
                 if j < i:
                     below[j].add(i)
-        self._lower: list[list[tuple[int, SX]]] = [[] for _ in range(n)]
-        self._upper: list[list[tuple[int, SX]]] = []
-        self._pivots: list[SX] = []
-        for k in range(n):
-            pivot_row = rows[k]
-            inverse = 1 / pivot_row[k]
-            after = sorted(j for j in pivot_row if j > k)
-            for i in sorted(below[k]):
-                # by symmetry the entry below the pivot equals the one beside it
-                source = pivot_row[i] if symmetric else rows[i][k]
-                factor = source * inverse
-                self._lower[i].append((k, factor))
-                for j in after:
-                    if symmetric and j < i:
-                        continue
-                    update = factor * pivot_row[j]
-                    if j in rows[i]:
-                        rows[i][j] = rows[i][j] - update
-                    else:
-                        rows[i][j] = -update
-                    if j < i:
-                        below[j].add(i)
-                    elif symmetric and j > i:
-                        below[i].add(j)
-            self._upper.append([(j, pivot_row[j]) for j in after])
-            self._pivots.append(inverse)
+                elif symmetric and j > i:
+                    below[i].add(j)
+        upper.append([(j, pivot_row[j]) for j in after])
+        pivots.append(inverse)
+    return lower, upper, pivots
 
 
 def minimum_degree(neighbours: list[set[int]], late: range = range(0)) -> list[tuple[int, list[int]]]:
