@@ -23,7 +23,7 @@ from .coordinates.penalty import penalty_function, penalty_plan
 from .coordinates.start import StartSolver
 from .coordinates.start_chain import start_chain
 from .coordinates.twist import twist_function, twist_plan
-from .diagnosis import check_finite, explained
+from .diagnosis import check_finite, explained, is_finite
 from .errors import ModelError, VarimechError, unknown_name
 from .formulations.ali3p import ali3p_step
 from .integrators.newmark import TRAPEZOIDAL, Newmark
@@ -43,6 +43,8 @@ CLOSE = 0.1
 """Relative change of parameters up to which the nominal start leads to the one wanted."""
 LARGE = 50
 """Unknowns and multipliers beyond which straight-line code takes longer to compile than it saves; see docs/architecture.md."""
+CHUNK = 64
+"""Samples that a thread takes at a time."""
 KEPT = 32
 """Programs that a solver keeps."""
 
@@ -134,10 +136,14 @@ class Solver:
     def run_many(self, task: Task, samples: np.ndarray, threads: int) -> tuple[list[Trajectory | VarimechError], float]:
         """A run for each row of parameter values, in threads, and the seconds they took; what failed is returned, not raised."""
         quiet = replace(task, progress=False, runs=len(samples))
-
         refused = self.model.numbers.violations(samples)
+        # one short run derives and compiles what all others share; where nominal values fail, each run looks after itself
+        once = replace(quiet, times=run_times(task.times.step, task.times.step, 1), runs=len(samples) * task.times.steps)
+        with suppress(VarimechError):
+            self.run(once, self.model.numbers.nominal)
+        at_once = self._many_at_once(quiet)
 
-        def one(row: int) -> Trajectory | VarimechError:
+        def alone(row: int) -> Trajectory | VarimechError:
             if row in refused:
                 return refused[row]
             try:
@@ -145,18 +151,32 @@ class Solver:
             except VarimechError as error:
                 return error
 
-        # one short run derives and compiles what all others share; where nominal values fail, each run looks after itself
-        once = replace(quiet, times=run_times(task.times.step, task.times.step, 1), runs=len(samples) * task.times.steps)
-        with suppress(VarimechError):
-            self.run(once, self.model.numbers.nominal)
+        def together(rows: range) -> list[Trajectory | VarimechError]:
+            near = [k for k in rows if at_once is not None and k not in refused and self._is_close(samples[k])]
+            found = dict(zip(near, at_once(samples[near]), strict=True)) if near and at_once is not None else {}
+            return [found.get(k) or alone(k) for k in rows]
+
         began = time.perf_counter()
         outcomes: list[Trajectory | VarimechError] = []
+        size = max(1, min(CHUNK, len(samples) // (4 * threads)))
+        chunks = [range(first, min(first + size, len(samples))) for first in range(0, len(samples), size)]
         label = f"{self.model.name}: {len(samples)} runs"
         with progress_bar(label, len(samples), task.progress) as tell, ThreadPoolExecutor(threads) as pool:
-            for outcome in pool.map(one, range(len(samples))):
-                outcomes.append(outcome)
+            for chunk in pool.map(together, chunks):
+                outcomes += chunk
                 tell(len(outcomes))
         return outcomes, time.perf_counter() - began
+
+    def _many_at_once(self, task: Task) -> Callable[[np.ndarray], list[Trajectory | None]] | None:
+        """What carries out many compiled runs close to the nominal one at one call; None where each has to be looked after."""
+        if self._near is None or self.equations.fits:
+            return None
+        inputs = self._inputs(task, self.model.numbers.nominal, guess=self._near)
+        runner = self.runner(task.objectives, task.indices, regular=True)
+        carry_out = runner.prepare_all(inputs, task.backend, runs=task.runs)
+        if carry_out is None:
+            return None
+        return lambda values: [t if t is not None and is_finite(t) else None for t in carry_out(values)]
 
     @cached_property
     def _near(self) -> np.ndarray | None:

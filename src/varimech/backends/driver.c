@@ -33,6 +33,7 @@ typedef struct {
   double *residuals;                     /* largest so far */
   long long iterations;
   long long failed_step, failed_spring;
+  long long status;
 } vm_run;
 
 /* where a run works */
@@ -123,7 +124,7 @@ static void vm_keep_largest(double *largest, const double *values) {
   for (int i = 0; i < 3; ++i) if (values[i] > largest[i]) largest[i] = values[i];
 }
 
-VM_EXPORT int vm_carry_out(vm_run *r) {
+static int vm_carry_out(vm_run *r) {
   const long long n = r->states, o = r->objectives, q = o * r->parameters, np = n * r->row;
   const double h = r->step;
   double time = (double)r->first * h;
@@ -198,4 +199,8 @@ VM_EXPORT int vm_carry_out(vm_run *r) {
   memcpy(r->state_sensitivity, S, (size_t)np * sizeof(double));
   free(memory); free(iw); free(arg); free(res);
   return status;
+}
+
+VM_EXPORT void vm_carry_out_all(vm_run *runs, long long count) {
+  for (long long k = 0; k < count; ++k) runs[k].status = vm_carry_out(runs + k);
 }

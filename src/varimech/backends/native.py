@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -21,7 +20,7 @@ from ..stages.plan import Plan
 from .columns import seeds, tangent_source
 from .compiler import build_library, cached_library
 from .plan_tables import Kernels, PlanTables
-from .program import NO_CONVERGENCE, NOT_FINITE, OVERWOUND, Inputs, Program, StartFailure, StepFailure, Store, Trajectory
+from .program import NO_CONVERGENCE, NOT_FINITE, OVERWOUND, Inputs, Program, StartFailure, StepFailure, Trajectory
 
 DONE, NO_MEMORY, NO_START = 0, 3, 4
 REASONS = {1: NO_CONVERGENCE, 2: NOT_FINITE, 5: OVERWOUND}
@@ -92,32 +91,39 @@ class NativeProgram:
             StartFailure: if no start is found from the guess.
             StepFailure: if a step fails.
         """
-        call = self._call
-        state = _Run(self, inputs)
-        r, done, size = state.record, 0, 64
+        call, runs = self._call, _Runs(self, inputs, inputs.parameters[None, :])
+        r, done, size = runs.records, 0, 64
         while done < inputs.steps:
-            r.first, r.last = done, min(inputs.steps, done + size)
+            r["first"], r["last"] = done, min(inputs.steps, done + size)
             began = time.perf_counter()
-            status = call(ctypes.byref(r))
+            call(r.ctypes.data, 1)
+            status = int(r["status"][0])
             if status == NO_MEMORY:
                 raise MemoryError("not enough memory for the working storage of a run")
             if status == NO_START:
                 raise StartFailure
             if status != DONE:
-                raise state.failure(REASONS[status])
-            done = r.last
+                raise runs.failure(REASONS[status])
+            done = int(r["last"][0])
             seconds = max(1e-6, time.perf_counter() - began)
             size = max(1, int(size * min(100.0, SLICE_SECONDS / seconds)))
             if progress is not None:
                 progress(done)
-        return state.trajectory()
+        return runs.trajectory(0)
+
+    def run_all(self, inputs: Inputs, values: np.ndarray) -> list[Trajectory | None]:
+        """Carry it out for many sets of parameter values, one a row, at one call; None for those that failed, for whatever reason."""
+        call, runs = self._call, _Runs(self, inputs, values)
+        runs.records["last"] = inputs.steps
+        call(runs.records.ctypes.data, len(values))
+        return [runs.trajectory(k) if status == DONE else None for k, status in enumerate(runs.records["status"])]
 
     @cached_property
-    def _call(self) -> Callable[..., int]:
+    def _call(self) -> Callable[[int, int], None]:
         library = ctypes.CDLL(str(build_library(self.source)))
-        library.vm_carry_out.argtypes = [ctypes.POINTER(_Record)]
-        library.vm_carry_out.restype = ctypes.c_int
-        call: Callable[..., int] = library.vm_carry_out
+        library.vm_carry_out_all.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
+        library.vm_carry_out_all.restype = None
+        call: Callable[[int, int], None] = library.vm_carry_out_all
         return call
 
     @cached_property
@@ -158,13 +164,11 @@ def _unchecked(text: str) -> str:
 STORAGE = ("arguments", "results", "integers", "reals", "bases", "workspace")
 
 
-class _Record(ctypes.Structure):
-    """`vm_run` of driver.c."""
-
-    _fields_ = [
-        ("plans", ctypes.c_void_p),
+RECORD = np.dtype(
+    [
+        ("plans", np.uintp),
         *[
-            (name, ctypes.c_longlong)
+            (name, np.int64)
             for name in (
                 "states",
                 "unknowns",
@@ -178,60 +182,68 @@ class _Record(ctypes.Structure):
             )
         ],
         *[
-            (name, ctypes.c_void_p)
+            (name, np.uintp)
             for name in ("seeds", "guess", "state", "state_sensitivity", "integral", "integral_gradient", "values", "penalty")
         ],
-        ("step", ctypes.c_double),
-        *[(name, ctypes.c_longlong) for name in ("first", "last", "stride", "total", "max_iterations")],
-        *[(name, ctypes.c_void_p) for name in ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")],
-        ("stored", ctypes.c_longlong),
-        ("residuals", ctypes.c_void_p),
-        ("iterations", ctypes.c_longlong),
-        ("failed_step", ctypes.c_longlong),
-        ("failed_spring", ctypes.c_longlong),
-    ]
+        ("step", np.float64),
+        *[(name, np.int64) for name in ("first", "last", "stride", "total", "max_iterations")],
+        *[(name, np.uintp) for name in ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")],
+        ("stored", np.int64),
+        ("residuals", np.uintp),
+        *[(name, np.int64) for name in ("iterations", "failed_step", "failed_spring", "status")],
+    ],
+    align=True,
+)
+"""`vm_run` of driver.c."""
 
 
-class _Run:
-    """The arrays of one run and the record that points to them."""
+class _Runs:
+    """The arrays of some runs that differ in parameter values only, and the records that point to them."""
 
-    def __init__(self, native: NativeProgram, inputs: Inputs):
+    def __init__(self, native: NativeProgram, inputs: Inputs, values: np.ndarray):
         self.inputs = inputs
-        program = native.program
-        p, o, n = program.parameter_count or 0, program.objective_count, program.state_size
-        self.store = s = Store(inputs, program)
-        self.arrays: dict[str, Any] = {
-            "state": np.zeros(n) if inputs.state is None else inputs.state.astype(float),
-            "seeds": seeds(p),
-            "state_sensitivity": np.zeros((n, program.row_length)),
-            "integral": np.zeros(o),
-            "integral_gradient": np.zeros((o, p)),
-            "values": inputs.parameters.astype(float),
-            "penalty": np.zeros(program.penalty.numel_out(0)),
-            "times": s.time,
-            "states_stored": s.states,
-            "objectives_stored": s.objectives,
-            "residuals": np.zeros(3),
+        program, count = native.program, len(values)
+        p, o, n, rows = program.parameter_count, program.objective_count, program.state_size, inputs.stored_count
+        self._differentiated = p is not None
+        self.arrays: dict[str, np.ndarray] = {
+            "seeds": np.tile(seeds(p or 0), (1, 1, 1)),
+            "state": np.zeros((count, n)),
+            "state_sensitivity": np.zeros((count, n, program.row_length)),
+            "integral": np.zeros((count, o)),
+            "integral_gradient": np.zeros((count, o, p or 0)),
+            "values": np.ascontiguousarray(values, dtype=float),
+            "penalty": np.zeros((count, program.penalty.numel_out(0))),
+            "times": np.zeros((count, rows)),
+            "states_stored": np.zeros((count, rows, n)),
+            "objectives_stored": np.zeros((count, rows, o)),
+            "sensitivities": np.zeros((count, rows, n, p or 0)),
+            "gradients": np.zeros((count, rows, o, p or 0)),
+            "residuals": np.zeros((count, 3)),
         }
-        if s.sensitivities is not None and s.gradients is not None:
-            self.arrays |= {"sensitivities": s.sensitivities, "gradients": s.gradients}
+        if inputs.state is not None:
+            self.arrays["state"][:] = inputs.state
         if inputs.sensitivities is not None:
-            self.arrays["state_sensitivity"][:, :p] = inputs.sensitivities
+            self.arrays["state_sensitivity"][:, :, :p] = inputs.sensitivities
         if inputs.guess is not None:
-            self.arrays["guess"] = inputs.guess.astype(float)
-        self.record = _Record(
-            **{name: array.ctypes.data for name, array in self.arrays.items()},
-            **native.sizes,
-            plans=native.plans.address,
-            step=inputs.step,
-            stride=inputs.stride,
-            total=inputs.steps,
-            max_iterations=inputs.max_iterations,
-        )
+            self.arrays["guess"] = inputs.guess.astype(float)[None, :]
+        self.records = np.zeros(count, dtype=RECORD)
+        for name, array in self.arrays.items():
+            # what all have in common stands there once
+            self.records[name] = array.ctypes.data + (np.arange(count) * array.strides[0] if len(array) == count else 0)
+        i = inputs
+        settings = {"step": i.step, "stride": i.stride, "total": i.steps, "max_iterations": i.max_iterations}
+        for name, value in {**native.sizes, **settings, "plans": native.plans.address}.items():
+            self.records[name] = value
 
-    def trajectory(self) -> Trajectory:
-        return self.store.trajectory(self.arrays["residuals"], int(self.record.iterations))
+    def trajectory(self, k: int) -> Trajectory:
+        """What one of them yields."""
+        a = self.arrays
+        slopes = (a["sensitivities"][k], a["gradients"][k]) if self._differentiated else (None, None)
+        iterations = int(self.records["iterations"][k])
+        return Trajectory(a["times"][k], a["states_stored"][k], a["objectives_stored"][k], a["residuals"][k], iterations, *slopes)
 
     def failure(self, reason: str) -> StepFailure:
-        step, which = int(self.record.failed_step), int(self.record.failed_spring)
-        return StepFailure(step, step * self.inputs.step, self.arrays["state"], self.arrays["penalty"], reason, which)
+        """Why a single run failed."""
+        step, which = int(self.records["failed_step"][0]), int(self.records["failed_spring"][0])
+        state, penalty = self.arrays["state"][0], self.arrays["penalty"][0]
+        return StepFailure(step, step * self.inputs.step, state, penalty, reason, which)

@@ -105,6 +105,11 @@ class Inputs:
     stride: int
     max_iterations: int
 
+    @property
+    def stored_count(self) -> int:
+        """How many states are stored: every `stride`-th, and the last."""
+        return 1 + self.steps // self.stride + (1 if self.steps % self.stride else 0)
+
 
 @dataclass(frozen=True)
 class Trajectory:
@@ -128,8 +133,7 @@ class Store:
     """Where a run keeps every `stride`-th step, and the last."""
 
     def __init__(self, inputs: Inputs, program: Program):
-        extra = 1 if inputs.steps % inputs.stride else 0
-        count, size = 1 + inputs.steps // inputs.stride + extra, program.state_size
+        count, size = inputs.stored_count, program.state_size
         objectives, parameters = program.objective_count, program.parameter_count
         self.row = 0
         self.time = np.zeros(count)

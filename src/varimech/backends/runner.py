@@ -13,6 +13,8 @@ import logging
 import time
 from collections.abc import Callable
 
+import numpy as np
+
 from ..errors import VarimechError, unknown_name
 from ..stages.plan import Plan
 from .compiler import BuildError, find_compiler
@@ -56,6 +58,16 @@ class Runner:
             else:
                 return lambda progress: self.native.run(inputs, progress)
         return lambda progress: self._interpret(inputs, progress)
+
+    def prepare_all(self, inputs: Inputs, backend: str, *, runs: int) -> Callable[[np.ndarray], list[Trajectory | None]] | None:
+        """What carries out many runs at one call, by parameter values (one set a row); None where they will be interpreted."""
+        if backend == "interpreted" or not (backend == "native" or self._compiling_pays(inputs.steps * runs)):
+            return None
+        try:
+            self.native.build()
+        except BuildError:
+            return None  # `prepare` says why
+        return lambda values: self.native.run_all(inputs, values)
 
     def _interpret(self, inputs: Inputs, progress: Progress | None) -> Trajectory:
         began = time.perf_counter()
