@@ -41,9 +41,12 @@ class NativeProgram:
         names = []
         tangents = [chain.tangent for chain in self.program.chains if chain.tangent is not None]
         for function in self.program.slots:
-            if isinstance(function, ca.Function) and function not in tangents:
+            if not isinstance(function, ca.Function) or not any(function.numel_out(k) for k in range(function.n_out())):
+                names.append("0")  # a plan, or never called
+                continue
+            if function not in tangents:
                 generator.add(function)
-            names.append(function.name() if isinstance(function, ca.Function) else "0")
+            names.append(function.name())
         vectors = [tangent_source(f, self.program.parameter_count or 0) for f in tangents]
         for kernel in self.kernels.functions:
             generator.add(kernel)
