@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import csv
 import math
+import os
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -170,6 +173,68 @@ def native_speed() -> Iterator[Figure]:
     both = microseconds(lambda: m.sensitivity(objectives, duration=5.0, step=1e-3, every=5000, backend="native"))
     yield Figure("µs a step of dynamics, native", dynamics, 2.0, shown="{:.2f}")
     yield Figure("ms for 5,000 steps with five sensitivities, native", both * 5, 17.0, shown="{:.1f}")
+    yield Figure("what five sensitivities and three objectives add to the dynamics", both / dynamics - 1, 1.5, shown="{:.0%}")
+
+
+def threads() -> Iterator[Figure]:
+    """A thousand runs in threads."""
+    m, objectives = five_bar.mechanism(), five_bar.objectives()
+    lengths = math.sqrt(5) * np.linspace(0.95, 1.05, 1000)
+
+    def seconds(count: int) -> float:
+        settings = {"duration": 5.0, "step": 1e-2, "backend": "native", "threads": count, "progress": False}
+        return m.ensemble(objectives, {"Ls1": lengths}, **settings).seconds["run"]  # type: ignore[arg-type]
+
+    times = {count: min(seconds(count) for _ in range(7)) for count in (1, 2, 1, 2)}
+    yield Figure("ensemble: two threads against one", times[1] / times[2], 1.8, at_least=True, shown="{:.2f}")
+
+
+def cold_and_warm() -> Iterator[Figure]:
+    """The five-bar in processes of its own: nothing compiled yet, and everything."""
+    program = (
+        "import time; began = time.perf_counter(); import varimech; imported = time.perf_counter()\n"
+        "from varimech.benchmarks import five_bar\n"
+        "five_bar.mechanism().sensitivity(five_bar.objectives(), duration=5.0, backend='native')\n"
+        "print(imported - began, time.perf_counter() - began, time.perf_counter() - imported)"
+    )
+    with tempfile.TemporaryDirectory() as cache:
+        rows = []
+        for _ in range(6):
+            environment = {**os.environ, "VARIMECH_CACHE": cache}
+            done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+            rows.append([float(x) for x in done.stdout.split()])
+    cold, warm = rows[0], np.array(rows[1:]).min(axis=0)
+    yield Figure("s for the first call on a new model: build, compile, run", cold[2], 3.0, shown="{:.2f}")
+    yield Figure("s from import to result in a second process", float(warm[1]), 0.5, shown="{:.2f}")
+    yield Figure("s for `import varimech`", float(warm[0]), 0.3, shown="{:.2f}")
+
+
+def large_models() -> Iterator[Figure]:
+    """Chains of bars, each in a process of its own with an empty cache; and both regimes on one model."""
+    program = (
+        "import resource, sys, time; sys.path.insert(0, {folder!r}); from test_regimes import chain\n"
+        "began = time.perf_counter(); m = chain([1.0] * {count}); h = 1e-3\n"
+        "m.simulate(h, step=h, backend='native', progress=False); built = time.perf_counter() - began\n"
+        "runs = [m.simulate(50 * h, step=h, every=50, backend='native', progress=False) for _ in range(7)]\n"
+        "memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
+        "print(built, min(r.info['seconds']['run'] for r in runs) / 50, memory)"
+    )
+    found = {}
+    for count in (100, 1000, 4000):
+        with tempfile.TemporaryDirectory() as cache:
+            text = program.format(folder=str(DATA.parent), count=count)
+            environment = {**os.environ, "VARIMECH_CACHE": cache}
+            done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, check=True)
+        found[count] = [float(x) for x in done.stdout.split()]
+    each = {count: 1e6 * values[1] / count for count, values in found.items()}
+    yield Figure("1,000 bars: ms a step", 1e3 * found[1000][1], 0.8, shown="{:.2f}")
+    yield Figure("1,000 bars: s to state, derive and compile", found[1000][0], 5.0, shown="{:.2f}")
+    spread = max(each.values()) / min(each.values()) - 1
+    yield Figure("100, 1,000 and 4,000 bars: spread of the time a step and bar", spread, 0.3, shown="{:.0%}")
+    per_bar = [(found[b][2] - found[a][2]) / (b - a) for a, b in ((100, 1000), (1000, 4000))]
+    yield Figure(
+        "growth of memory a bar: from 1,000 to 4,000 against from 100 to 1,000", per_bar[1] / per_bar[0], 1.3, shown="{:.2f}"
+    )
 
 
 CAPABILITIES = (
@@ -181,6 +246,9 @@ CAPABILITIES = (
     joints,
     plane_and_space,
     native_speed,
+    threads,
+    cold_and_warm,
+    large_models,
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +42,10 @@ class _Guess:
         found = model.numbers.evaluate_all(list(locals_.values()), parameters)
         self._locals = {key: value.ravel() for key, value in zip(locals_, found, strict=True)}
         self.held = self._read(start)
+        self.given = {model.place_of(point): position for point, position in reversed(self.held.positions.items())}
+        self.together: dict[Point, list[Point]] = {}
+        for point in model.all_points:
+            self.together.setdefault(model.place_of(point), []).append(point)
         n = model.dimension
         self.poses: dict[Body, Pose] = {model.ground: (np.zeros(n), np.eye(n))}
         joints_of: dict[Body, list[Joint]] = {body: [] for body in model.bodies.values()}
@@ -50,13 +55,19 @@ class _Guess:
         for root in [model.ground, *model.moving_bodies]:
             if root not in self.poses:
                 self._place_loose(root)
-            reachable = joints_of[root]
-            while reachable := [j for j in reachable if self._next_body(j) is not None]:
-                joint = max(reachable, key=self._known_about)
-                child = self._next_body(joint)
-                assert child is not None
-                self._hang(joint)
-                reachable += joints_of[child]
+            # bodies of which the start says something are placed before those that have to fit in
+            known, others = deque[Joint](), deque[Joint]()
+            fresh: Body | None = root
+            while fresh is not None or known or others:
+                for joint in joints_of[fresh] if fresh is not None else ():
+                    if self._next_body(joint) is not None:
+                        (known if self._known_about(joint) else others).append(joint)
+                fresh = None
+                if known or others:
+                    joint = (known or others).popleft()
+                    fresh = self._next_body(joint)
+                    if fresh is not None:
+                        self._hang(joint)
 
     def _next_body(self, joint: Joint) -> Body | None:
         """The body that a joint connects to those placed already, if there is one."""
@@ -66,7 +77,7 @@ class _Guess:
         return second if first in self.poses else first
 
     def _known_about(self, joint: Joint) -> bool:
-        """Bodies of which the start says something are placed before those that have to fit in."""
+        """Whether the start says something of the body that a joint would place."""
         body = self._next_body(joint)
         assert body is not None
         return body in self.held.rotations or joint.bodies in self.held.turns or joint.data.second in self.held.slides
@@ -166,11 +177,11 @@ class _Guess:
 
     def _where(self, point: Point, default: np.ndarray | None) -> np.ndarray | None:
         """The given position of a point, or that of a point at the same place which is given or on a body placed already."""
-        for other, position in self.held.positions.items():
-            if self.model.joined([other, point]):
-                return position
-        for other in self.model.joined_with(point):
-            if other.body in self.poses:
+        place = self.model.place_of(point)
+        if place in self.given:
+            return self.given[place]
+        for other in self.together.get(place, ()):
+            if other is not point and other.body in self.poses:
                 o, R = self.poses[other.body]
                 return o + R @ self._number(other.local)
         return default

@@ -72,8 +72,8 @@ class _Builder:
         self.nodes_of: dict[Body, list[Node]] = {body: [] for body in model.bodies.values()}
         self.extra: list[tuple[Node, Body, SX]] = []
         self.bases: dict[Body, Basis] = {}
+        self._nodes_at: dict[tuple[bool, Body, bytes], list[Node]] = {}
         self._share_nodes()
-        self._evaluate_places()
         for body in model.moving_bodies:
             self.bases[body] = self._choose_basis(body)
         self._eliminate()
@@ -87,10 +87,10 @@ class _Builder:
     # which points and vectors coincide
 
     def _share_nodes(self) -> None:
-        for joint in self.model.joints.values():
-            for condition in joint.conditions:
-                for shared in condition.shares():
-                    self._merge(joint.name, shared)
+        shares = [(j.name, s) for j in self.model.joints.values() for condition in j.conditions for s in condition.shares()]
+        self._evaluate([local for _, s in shares for local in (s.first_local, s.second_local)])
+        for joint, shared in shares:
+            self._merge(joint, shared)
 
     def _merge(self, joint: str, shared: Shared) -> None:
         first = self._node_at(shared.is_point, shared.first, shared.first_local)
@@ -110,6 +110,7 @@ class _Builder:
         self.nodes.remove(gone)
         for body, local in gone.places.items():
             self.nodes_of[body].remove(gone)
+            self._nodes_at[self._spot(gone.is_point, body, local)].remove(gone)
             self._place(keep, body, local)
         keep.joints += gone.joints
         self.extra = [(keep if n is gone else n, b, s) for n, b, s in self.extra]
@@ -118,14 +119,17 @@ class _Builder:
         if body not in node.places:
             node.places[body] = local
             self.nodes_of[body].append(node)
+            self._nodes_at.setdefault(self._spot(node.is_point, body, local), []).append(node)
         elif not _same(node.places[body], local):
             self.extra.append((node, body, local))
 
     def _node_at(self, is_point: bool, body: Body, local: SX) -> Node | None:
-        for node in self.nodes_of[body]:
-            if node.is_point == is_point and _same(node.places[body], local):
-                return node
-        return None
+        spot = self._nodes_at.get(self._spot(is_point, body, local), [])
+        return next((node for node in spot if _same(node.places[body], local)), None)
+
+    def _spot(self, is_point: bool, body: Body, local: SX) -> tuple[bool, Body, bytes]:
+        """What nodes have in common that could be one: equal expressions have equal values."""
+        return is_point, body, self._value(local).tobytes()
 
     # which of them carry a body
 
@@ -166,11 +170,11 @@ class _Builder:
             return self.model.numbers.evaluate(local).ravel()
         return self._values[id(local)]
 
-    def _evaluate_places(self) -> None:
-        """Numerical values of all local components, at one stroke."""
-        places = {id(local): local for node in self.nodes for local in node.places.values()}
-        found = self.model.numbers.evaluate_all(list(places.values())) if places else []
-        self._values = {key: value.ravel() for key, value in zip(places, found, strict=True)}
+    def _evaluate(self, locals_: list[SX]) -> None:
+        """Numerical values of local components, at one stroke; the expressions are kept, so that each is known by its identity."""
+        self._kept = {id(local): local for local in locals_}
+        found = self.model.numbers.evaluate_all(list(self._kept.values())) if locals_ else []
+        self._values = {key: value.ravel() for key, value in zip(self._kept, found, strict=True)}
 
     # which of them follow from others
 

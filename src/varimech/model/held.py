@@ -84,9 +84,9 @@ class StartReader:
         parts = self._parts
         rotations: dict[Body, SX] = {}
         positions: dict[Point, SX] = {}
+        known = {*parts.bodies, *(p.name for p in parts.all_points), *(p.label for p in parts.all_points)} if near else set()
         for name, value in near.items():
             label = f"start: near {name!r}"
-            known = {*parts.bodies, *(p.name for p in parts.all_points), *(p.label for p in parts.all_points)}
             if name not in known:
                 raise unknown_name("body or point", name, known)
             if name in parts.bodies:

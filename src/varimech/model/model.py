@@ -181,8 +181,7 @@ class Model(Parts):
         body = self.find_body(body)
         self._check_name("point", name, body.points)
         point = Point(body, name, self.numbers.vector_of(local, self.dimension, f"point {body.name}.{name}"))
-        body.points[name] = point
-        return point
+        return self._add_point(point)
 
     def ground_point(self, name: str, position: Any) -> Point:
         """A named point of the ground, m."""
@@ -406,9 +405,14 @@ class Model(Parts):
     ) -> Body:
         body = Body(name, self.dimension, mass, com, inertia, floating=floating, spine=spine)
         for point, local in points.items():
-            body.points[point] = Point(body, point, local)
+            self._add_point(Point(body, point, local))
         self.bodies[name] = body
         return body
+
+    def _add_point(self, point: Point) -> Point:
+        point.body.points[point.name] = point
+        self._named.setdefault(point.name, []).append(point)
+        return point
 
     def _check_name(self, kind: str, name: Any, taken: Any) -> None:
         if not isinstance(name, str) or not name.strip():
@@ -460,6 +464,7 @@ class Model(Parts):
         )
         joint = Joint(name, kind, data, rules.build(data))
         self.joints[name] = joint
+        self._join(joint)
         return joint
 
     def _ends(self, label: str, name: str, first: PointLike | None, second: PointLike | None) -> tuple[Point, Point]:
@@ -467,7 +472,7 @@ class Model(Parts):
             return self.find_point(first), self.find_point(second)
         if first is not None or second is not None:
             raise ModelError(f"{label}: give both points, or none if two bodies have a point called {name!r}")
-        found = [b.points[name] for b in self.bodies.values() if name in b.points]
+        found = self._named.get(name, [])
         if len(found) != 2:
             where = ", ".join(repr(p.label) for p in found) or "none"
             raise ModelError(f"{label}: without points given, exactly two bodies must have a point {name!r}; found {where}")

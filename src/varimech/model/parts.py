@@ -42,7 +42,10 @@ class Parts:
         self.start_conditions: Start | None = None
         self.revision = 0
         """Counts changes, so that what was derived from an older state of the model is not used again."""
-        self._places: tuple[int, dict[Point, Point]] = (-1, {})
+        self._named: dict[str, list[Point]] = {}
+        """Points by their own name."""
+        self._groups: dict[Point, Point] = {}
+        """For each point that a joint puts at the place of another, one further on the way to the group's representative."""
         self._points: dict[Body, dict[str, Point]] | None = None
         """Points as they were when these parts were frozen."""
 
@@ -52,6 +55,8 @@ class Parts:
         kept.__dict__.update(self.__dict__)
         for name in ("bodies", "joints", "forces", "drivers"):
             setattr(kept, name, dict(getattr(self, name)))
+        kept._named = {name: list(points) for name, points in self._named.items()}
+        kept._groups = dict(self._groups)
         kept.numbers = self.numbers.frozen()
         kept._points = {body: dict(body.points) for body in self.bodies.values()}
         return kept
@@ -90,7 +95,7 @@ class Parts:
             if name not in points:
                 raise unknown_name(f"point of body {body!r}", name, points)
             return points[name]
-        found = [self.points_of(b)[point] for b in self.bodies.values() if point in self.points_of(b)]
+        found = self._named.get(str(point), [])
         if not found:
             raise unknown_name("point", point, {p.label for p in self.all_points} | {p.name for p in self.all_points})
         if len(found) > 1 and not self.joined(found):
@@ -131,12 +136,11 @@ class Parts:
 
     def joined(self, points: list[Point]) -> bool:
         """Whether joints put all these points at one place."""
-        return len({_root(self._groups, p) for p in points}) == 1
+        return len({self.place_of(p) for p in points}) == 1
 
-    def joined_with(self, point: Point) -> list[Point]:
-        """The other points that joints put at the same place."""
-        root = _root(self._groups, point)
-        return [p for p in {*self._groups, root} if p is not point and _root(self._groups, p) is root]
+    def place_of(self, point: Point) -> Point:
+        """One point for all that joints put at the same place."""
+        return _root(self._groups, point)
 
     def potential_energy(self, frames: Frames) -> SX:
         """Energy of gravity and of all forces that have one (J)."""
@@ -165,27 +169,22 @@ class Parts:
             raise ModelError(f"{thing.name!r} belongs to another mechanism than {self.name!r}")
         return thing.name
 
-    @property
-    def _groups(self) -> dict[Point, Point]:
-        if self._places[0] != self.revision:
-            self._places = (self.revision, self._group_points())
-        return self._places[1]
-
-    def _group_points(self) -> dict[Point, Point]:
-        groups: dict[Point, Point] = {}
-        for joint in self.joints.values():
-            for condition in joint.conditions:
-                if isinstance(condition, Coincident):
-                    first, second = _root(groups, condition.first), _root(groups, condition.second)
-                    groups[first] = second
-                    groups.setdefault(second, second)
-        return groups
+    def _join(self, joint: Joint) -> None:
+        """Remember which points a new joint puts at one place."""
+        for condition in joint.conditions:
+            if isinstance(condition, Coincident):
+                first, second = _root(self._groups, condition.first), _root(self._groups, condition.second)
+                self._groups[first] = second
+                self._groups.setdefault(second, second)
 
 
 def _root(groups: dict[Point, Point], point: Point) -> Point:
-    while groups.get(point, point) is not point:
-        point = groups[point]
-    return point
+    root = point
+    while (further := groups.get(root, root)) is not root:
+        root = further
+    while (further := groups.get(point, point)) is not root and further is not point:
+        groups[point], point = root, further  # the next search is short
+    return root
 
 
 def _dimension(name: str, gravity: Any, dimension: int | None) -> int:
