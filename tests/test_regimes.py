@@ -25,10 +25,10 @@ from varimech.stages.plan import Plan
 
 Array = np.ndarray
 STEP = 5e-3  # a' and λ' carry the rounding of q' divided by h²/4: at 1e-3 they agree to 2e-13 only
-STATES = 3e-13
-"""Largest difference relative to the largest entry of q, q̇, q̈ and λ each; measured: 4e-14, q̈ of 30 bars; 1e-15 for most."""
-SLOPES = 1e-12
-"""The same for derivatives; measured: 2e-13, where q' grows from zero (by a mass) and carries the rounding of terms of order one."""
+STATES = 1e-13
+"""Largest difference relative to the largest entry of q, q̇, q̈ and λ each. Measured: 2e-14, q̈ of 30 bars; 1e-15 for most models."""
+SLOPES = 5e-13
+"""The same for derivatives, by parameter. Measured: 4e-14. A q' that is still small, such as by a mass after few steps, would need more."""
 
 needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
 
@@ -42,7 +42,7 @@ def run(
     solver: Solver,
     objectives: Mapping[str, vm.Objective] | None = None,
     *,
-    steps: int = 15,
+    steps: int = 10,
     step: float = STEP,
     indices: list[int] | None = None,
     backend: str = "interpreted",
@@ -135,7 +135,7 @@ def everything() -> vm.Mechanism:
     m.torsional_damper("bearing", "Q", damping=p["c"])
     m.spring("between ground points", "S", "T", stiffness=1, natural_length=0.5)  # an element without coordinates
     m.force(
-        "wind", "b.com", lambda s: (p["gain"] * s.velocity("Q")[0] ** 3, vm.where(s.time > 0.05, 1, vm.sin(p["rate"] * s.time)))
+        "wind", "b.com", lambda s: (p["gain"] * s.velocity("Q")[0] ** 3, vm.where(s.time > 0.03, 1, vm.sin(p["rate"] * s.time)))
     )
     for name, power in (("drag b", 1.5), ("drag c", 1.7)):  # alike but for a number
         body = name[-1]
@@ -196,17 +196,17 @@ def three_legs() -> vm.Mechanism:
 
 
 def four_hinges() -> vm.Mechanism:
-    """A planar loop of spatial bodies: three of its constraints are redundant."""
+    """A planar loop of spatial bodies, with redundant constraints."""
     m = vm.Mechanism("four hinges", gravity=(0, 0, -9.81))
-    mass, span = m.parameter("mass", 2.0), m.parameter("span", 2.0)
+    ω, span = m.parameter("ω", 1.0), m.parameter("span", 2.0)
     m.ground_point("A", (0, 0, 0))
     m.ground_point("D", (span, 0, 0))
     for name, p, q, length in (("crank", "A", "B", 0.5), ("coupler", "B", "C", 1.5), ("rocker", "D", "C", 1.2)):
         inertia, com = (0.1, 0.2, 0.2), (length / 2, 0, 0)
-        m.body(name, mass=mass if name == "rocker" else 1, inertia=inertia, com=com, points={p: (0, 0, 0), q: (length, 0, 0)})
+        m.body(name, mass=1, inertia=inertia, com=com, points={p: (0, 0, 0), q: (length, 0, 0)})
     for name in "ABCD":
         m.revolute(name, axis=(0, 0.1, 1))
-    m.start(angle={"A": 1.0}, speed={"A": 1.0}, near={"C": (1.5, 1, 0)})
+    m.start(angle={"A": 1.0}, speed={"A": ω}, near={"C": (1.5, 1, 0)})
     return m
 
 
@@ -234,26 +234,24 @@ def test_both_regimes_agree(make: Callable[[], vm.Mechanism]) -> None:
     check_same(small.equations, run(small), run(large), unique=regular)
 
 
-def test_both_regimes_agree_on_the_five_bar() -> None:
+@pytest.mark.parametrize(
+    ("backend", "indices"),
+    [("interpreted", [0, 1, 2, 3, 4]), pytest.param("native", [4], marks=needs_compiler)],  # more take longer to compile
+    ids=["interpreted", "native"],
+)
+def test_both_regimes_agree_on_the_five_bar(backend: str, indices: list[int]) -> None:
+    """Straight-line code gives the same bits with either backend (see `test_backends`), so it is not compiled here."""
     small, large = solvers(five_bar.mechanism())
-    check_same(small.equations, *[run(s, five_bar.objectives()) for s in (small, large)])
-
-
-@needs_compiler
-def test_both_regimes_agree_when_compiled() -> None:
-    """Straight-line code gives the same bits with either backend (see `test_backends`), so it need not be compiled here."""
-    small, large = solvers(five_bar.mechanism())
-    chosen = [4]  # each one more takes time to compile
-    expected = run(small, five_bar.objectives(), indices=chosen)
-    check_same(small.equations, expected, run(large, five_bar.objectives(), indices=chosen, backend="native"))
+    expected = run(small, five_bar.objectives(), indices=indices)
+    check_same(small.equations, expected, run(large, five_bar.objectives(), indices=indices, backend=backend))
 
 
 @needs_compiler
 def test_compiled_plans_agree_with_interpreted_ones() -> None:
     n = 30
     m = chain(lengths(n))
-    m.torsional_spring("damped", "P10", stiffness=m.parameter("k", 2.0), damping=m.parameter("c", 0.5))
-    m.start(angle={f"b{k}": k / n for k in range(n)}, speed={"b10": 5.0})
+    m.torsional_damper("damper", "P10", damping=m.parameter("c", 0.5))
+    m.start(angle={"b0": m.parameter("θ", 0.1)} | {f"b{k}": k / n for k in range(1, n)}, speed={"b10": 5.0})
     solver = Solver(m, TRAPEZOIDAL)
     assert solver.large
     check_same(solver.equations, run(solver), run(solver, backend="native"))
@@ -451,7 +449,7 @@ def test_freedoms_of_a_long_chain() -> None:
     assert chain(lengths(200)).freedoms == 200
 
 
-@pytest.mark.parametrize("n", [3, 60])
+@pytest.mark.parametrize("n", [3, 40])
 def test_a_start_that_says_too_little(n: int) -> None:
     m = chain(lengths(n))
     m.start(angle={f"b{k}": 0.1 * k for k in range(n) if k != n // 2})
@@ -460,7 +458,7 @@ def test_a_start_that_says_too_little(n: int) -> None:
         m.simulate(0.01)
 
 
-@pytest.mark.parametrize("n", [3, 60])
+@pytest.mark.parametrize("n", [3, 40])
 def test_a_start_that_says_the_same_twice(n: int) -> None:
     """The first joint turns as the first bar does, and nothing is said of the second bar."""
     m = chain(lengths(n))

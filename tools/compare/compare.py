@@ -1,248 +1,26 @@
-"""Measures Varimech and its peers on the five-bar benchmark, one after the other, and writes what it found.
+"""Measures Varimech and its peers, one after the other, and writes what it found: docs/benchmarks.md, docs/scale.md and their pictures.
 
-Each side is a file of its own, run by the environment it needs, and prints its figures; here they are set against one reference, shown as
-tables, and written to docs/benchmarks.md with a picture. `make compare` runs it.
+Each side is a file of its own, run by the environment it needs, and prints its figures. `make compare` runs everything; a part alone:
+`python tools/compare/compare.py five-bar`, or `… scale`. Each part writes a page of its own and leaves the other as it is.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-import subprocess
-import sys
-import tempfile
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+import argparse
 
-import numpy as np
-from rich.console import Console
-from rich.table import Table
+from compare_five_bar import compare_five_bar
+from compare_scale import compare_scale
 
-from varimech.benchmarks import five_bar
-
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-PAGE, PICTURE = ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "images" / "compare_five_bar.png"
-PEERS = ROOT / ".venv-peers" / "bin" / "python"
-sys.path.insert(0, str(ROOT / "tests"))
-
-INTRODUCTION = """\
-# Benchmarks
-
-`make compare` measures everything on this page anew, in one run, one engine after the other. Every figure is the fastest of at least five
-repetitions, and every engine is shown with the fastest setting of a sweep over its steps or tolerances; nothing else was swept, and ratios
-changed by up to 40 % between whole runs on one machine. Building or compiling a model is
-left out of the times for everybody and listed apart.
-"""
-SETTINGS = """\
-## Settings
-
-- **Varimech**: `sensitivity(…, backend="native")` and `ensemble(…, backend="native")`, trapezoidal rule, nothing else set. Every
-  `sensitivity` call gives ψ, ψ' and the motion with its sensitivities.
-- **Exudyn**: `TrapezoidalIndex2`, modified Newton's method (relative tolerance 1e-4 or 1e-10, whichever is faster), dense solver, one
-  thread, the build without range checks (`exudynFast`), no files; central differences with ±1e-4, ten systems made beforehand. Ensemble: two
-  processes, each keeps its system and changes one number; 100 runs, scaled.
-- **MuJoCo**: RK4, hinges, one `connect` constraint with a time constant of 2.5 steps and an impedance of 0.9999, sensors for point 2,
-  `rollout`; central differences with ±1e-4, models made beforehand. Time constant, impedance and perturbation were not swept. Its error
-  levels off at about 2e-5 (up to 16,000 steps); why was not looked into. Ensemble: two threads, models made beforehand.
-- **CasADi + IDAS**: an index-1 system in natural coordinates, written by hand, with Baumgarte's terms (10 1/s) and the forward
-  sensitivities of IDAS.
-- **SciPy DOP853** and **CasADi + CVODES**: the equations of motion in two angles, with the sensitivities appended, derived by hand for this
-  one mechanism with CasADi and compiled (`-O3 -march=native`); CVODES with Adams' method and functional iteration. They have a high order
-  and no constraints, and show what a program made for one mechanism can do.
-
-The reference is the hand-derived program at a tolerance of 1e-13; it agrees with the converged gradient of the tests to all its digits.
-An error is the largest of the 15 relative errors of ψ'. Engines without sensitivities (Exudyn, MuJoCo) need ten runs for a gradient.
-"""
-
-
-def run_side(name: str, python: Path | str, reference: dict[str, Any]) -> dict[str, Any]:
-    """The report of one side, its last line of output as JSON."""
-    single = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            [str(python), str(HERE / f"{name}_side.py")],
-            input=json.dumps(reference),
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-            cwd=folder,
-            env={**os.environ, **single, "VARIMECH_CACHE": folder},  # an empty cache, so that building includes the compiler
-        )
-    report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return report
-
-
-def passes_table_1(gradient: np.ndarray) -> bool:
-    errors = np.linalg.norm(gradient - five_bar.REFERENCE, axis=1)
-    combined = (five_bar.TOLERANCES[2] / five_bar.TOLERANCES * errors).sum()
-    return bool((errors <= five_bar.TOLERANCES).all() and combined <= 3 * five_bar.TOLERANCES[2])
-
-
-def check_reference(gradient: np.ndarray) -> None:
-    """Stops if the reference is not the one of the tests, to the digits printed there."""
-    from test_five_bar import CONVERGED_GRADIENT
-
-    if np.abs(gradient - CONVERGED_GRADIENT).max() > 1e-7:
-        raise SystemExit("the reference gradient differs from the one of the tests")
-
-
-def quickest(curve: dict[str, Any], holds: Callable[[np.ndarray, float], bool]) -> float | None:
-    """Least milliseconds of the settings that are accurate enough."""
-    times = [p["milliseconds"] for p in curve["points"] if holds(np.array(p["gradient"]), p["error"])]
-    return min(times, default=None)
-
-
-GOALS: tuple[tuple[str, Callable[[np.ndarray, float], bool]], ...] = (
-    ("passes Table 1", lambda gradient, _: passes_table_1(gradient)),
-    ("error ≤ 1e-5", lambda _, error: error <= 1e-5),
-    ("error ≤ 1e-7", lambda _, error: error <= 1e-7),
-)
-
-
-def number(x: float) -> str:
-    """Three digits, at most."""
-    return f"{x:.2f}" if x < 9.995 else f"{x:.1f}" if x < 99.95 else f"{x:,.0f}"
-
-
-def gradient_rows(curves: list[dict[str, Any]]) -> list[list[str]]:
-    """A row an engine: milliseconds to each goal with the ratio to Varimech, and the seconds to build."""
-    ours = [quickest(curves[0], holds) for _, holds in GOALS]
-    rows = []
-    for curve in curves:
-        cells = []
-        for (_, holds), our in zip(GOALS, ours, strict=True):
-            their = quickest(curve, holds)
-            ratio = "" if curve is curves[0] or their is None or our is None else f" ({number(their / our)}×)"
-            cells.append("not reached" if their is None else f"{number(their)} ms{ratio}")
-        rows.append([curve["engine"], curve["how"], *cells, f"{curve['build_seconds']:.2f} s"])
-    return rows
-
-
-def throughput_rows(throughputs: list[dict[str, Any]]) -> list[list[str]]:
-    """A row an engine: runs per second, and how many times as many the fastest of Varimech does."""
-    rates = [t["runs"] / t["seconds"] for t in throughputs]
-    ours = max(rate for t, rate in zip(throughputs, rates, strict=True) if t["engine"] == "Varimech")
-    return [
-        [t["engine"], t["workers"], t["setting"], f"{t['error']:.1e}", number(rate), f"{number(ours / rate)}×"]
-        for t, rate in zip(throughputs, rates, strict=True)
-    ]
-
-
-GRADIENT_HEADINGS = ["engine", "how", *(name for name, _ in GOALS), "build"]
-THROUGHPUT_HEADINGS = ["engine", "with", "step", "error of ψ", "runs per second", "Varimech is faster by"]
-
-
-def markdown(headings: list[str], rows: list[list[str]], left: int) -> str:
-    rule = ["---"] * left + ["--:"] * (len(headings) - left)
-    return "".join("| " + " | ".join(cells) + " |\n" for cells in (headings, rule, *rows))
-
-
-def show(title: str, headings: list[str], rows: list[list[str]], left: int) -> None:
-    table = Table(title=title, title_justify="left")
-    for k, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if k < left else "right")
-    for row in rows:
-        table.add_row(*row)
-    Console(width=150).print(table)
-
-
-def processor() -> str:
-    """Model of the processor, where the system tells it."""
-    information = Path("/proc/cpuinfo")
-    lines = information.read_text(encoding="utf-8").splitlines() if information.exists() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
-
-
-def frontier(points: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
-    """Errors and times without the settings that another one beats in both."""
-    kept: list[tuple[float, float]] = []
-    for point in sorted(points, key=lambda p: p["milliseconds"]):
-        if not kept or point["error"] < kept[-1][0]:
-            kept.append((point["error"], point["milliseconds"]))
-    return [e for e, _ in kept], [t for _, t in kept]
-
-
-LABELLED_BELOW = ("CasADi + CVODES",)
-
-
-def draw(curves: list[dict[str, Any]]) -> None:
-    """Time against error, a line an engine, labelled at its end."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    colours = ("#c1121f", "#1d3557", "#2a9d8f", "#e09f3e", "#6a4c93", "#7f7f7f")
-    figure, axes = plt.subplots(figsize=(9, 5.5), dpi=150, layout="constrained")
-    for curve, colour in zip(curves, colours, strict=True):
-        errors, times = frontier(curve["points"])
-        ours = curve is curves[0]
-        axes.loglog(errors, times, "o-", color=colour, linewidth=2.6 if ours else 1.5, markersize=5 if ours else 3.5)
-        axes.annotate(
-            curve["engine"],
-            (errors[-1], times[-1]),
-            xytext=(0, -9 if curve["engine"] in LABELLED_BELOW else 9),
-            textcoords="offset points",
-            ha="center",
-            va="top" if curve["engine"] in LABELLED_BELOW else "bottom",
-            color=colour,
-            fontweight="bold" if ours else "normal",
-        )
-    axes.set_xlim(1, 1e-11)
-    axes.set_ylim(top=2 * axes.get_ylim()[1])  # room for the highest label
-    axes.set_xlabel("largest relative error of the 15 derivatives (more accurate to the right)")
-    axes.set_ylabel("time for the gradient, ms")
-    axes.set_title("Five-bar benchmark: gradient of three objectives to five parameters", loc="left")
-    axes.grid(which="major", alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
-    PICTURE.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(PICTURE)
-
-
-def write_page(gradients: list[list[str]], throughputs: list[list[str]], versions: dict[str, str]) -> None:
-    named = ", ".join(f"{name} {version}" for name, version in versions.items())
-    machine = f"{processor()}, {os.cpu_count()} cores; Python {platform.python_version()}, {named}."
-    PAGE.write_text(
-        f"{INTRODUCTION}\nMachine: {machine}\n\n"
-        "## Gradient of three objectives to five parameters\n\n"
-        "The five-bar benchmark, 5 s. Milliseconds for a whole gradient, and in brackets how many times as long as Varimech.\n\n"
-        f"{markdown(GRADIENT_HEADINGS, gradients, 2)}\n"
-        "![Time against error](images/compare_five_bar.png)\n\n"
-        "## A thousand runs\n\n"
-        "The same mechanism with 1,000 natural lengths of its first spring (±5 %), ψ only, each engine with its fewest steps for which the\n"
-        "largest relative error of ψ over five samples stays below 1e-4.\n\n"
-        f"{markdown(THROUGHPUT_HEADINGS, throughputs, 3)}\n{SETTINGS}",
-        encoding="utf-8",
-    )
+PARTS = {"five-bar": compare_five_bar, "scale": compare_scale}
 
 
 def main() -> None:
-    console = Console(stderr=True)
-    reports = []
-    reference: dict[str, Any] = {}
-    for name, python in (("casadi", PEERS), ("varimech", sys.executable), ("exudyn", PEERS), ("mujoco", PEERS)):
-        with console.status(f"measuring: {name}"):
-            reports.append(run_side(name, python, reference))
-        reference = reference or reports[0]["reference"]
-    exact = np.array(reference["gradient"])
-    check_reference(exact)
-    casadi, *others = reports
-    curves = [curve for report in (*others, casadi) for curve in report["curves"]]
-    for curve in curves:
-        for point in curve["points"]:
-            point["error"] = float(np.abs(np.array(point["gradient"]) / exact - 1).max())
-    gradients = gradient_rows(curves)
-    throughputs = throughput_rows([t for report in others for t in report["throughputs"]])
-    versions = {name: version for report in (*others, casadi) for name, version in report["versions"].items()}
-    show("Gradient: time to an accuracy (ratio to Varimech)", GRADIENT_HEADINGS, gradients, 2)
-    show("Ensemble of five-bar runs, error of ψ ≤ 1e-4", THROUGHPUT_HEADINGS, throughputs, 3)
-    draw(curves)
-    write_page(gradients, throughputs, versions)
-    console.print(f"written: {PAGE.relative_to(ROOT)}, {PICTURE.relative_to(ROOT)}")
+    parser = argparse.ArgumentParser(description="Measure Varimech beside its peers.")
+    parser.add_argument("part", nargs="?", choices=PARTS, help="all parts if not given")
+    chosen = parser.parse_args().part
+    for name, compare in PARTS.items():
+        if chosen in (None, name):
+            compare()
 
 
 if __name__ == "__main__":

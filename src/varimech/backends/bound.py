@@ -136,7 +136,9 @@ def _positions(pattern: Pattern, *, symmetric: bool) -> tuple[np.ndarray, np.nda
     diagonal = np.arange(n)
     upper_rows = np.repeat(diagonal, np.diff(pattern.upper_start))
     lower_rows = np.repeat(diagonal, np.diff(pattern.lower_start))
-    lower = n + pattern.above if symmetric else n + nu + np.arange(pattern.lower.size)
+    lower = n + nu + np.arange(pattern.lower.size)
+    if symmetric:
+        lower = n + np.argsort(pattern.below)
     rows = np.concatenate([diagonal, upper_rows, lower_rows])
     columns = np.concatenate([diagonal, pattern.upper, pattern.lower])
     return rows, columns, np.concatenate([diagonal, n + np.arange(nu), lower])

@@ -44,22 +44,21 @@ static inline double vm_minus(double c, double a, double b) {
 #endif
 }
 
-/* A = L U by rows, without pivoting. Upper rows u (without diagonal), lower rows l, diagonal d; where A is symmetric, l need not be given.
-   Afterwards: u of U, l of L (whose diagonal is one), d the inverse diagonal of U. `above` is where (k, i) stands in u for (i, k) in l. */
-static void vm_factor(long long n, int symmetric, const int *u_start, const int *u_col, const int *l_start, const int *l_col, const int *above,
-                      double *u, double *l, double *d, double *row) {
-  for (int i = 0; i < n; ++i) {
-    row[i] = d[i];
-    for (int p = u_start[i]; p < u_start[i + 1]; ++p) row[u_col[p]] = u[p];
-    if (!symmetric) for (int p = l_start[i]; p < l_start[i + 1]; ++p) row[l_col[p]] = l[p];
-    for (int p = l_start[i]; p < l_start[i + 1]; ++p) {
-      const int k = l_col[p];
-      const double factor = (symmetric ? u[above[p]] : row[k]) * d[k];
-      l[p] = factor;
-      for (int s = symmetric ? above[p] : u_start[k]; s < u_start[k + 1]; ++s) row[u_col[s]] = vm_minus(row[u_col[s]], factor, u[s]);
+/* A = L U without pivoting, row by row: each, once it is done, is taken off all rows below that have an entry in its column. `values` holds
+   the diagonal, the rows of U and the rows of L one after the other; where A is symmetric, those of L need not be given. Afterwards the diagonal
+   is that of U, inverted, and that of L is one. For entry p of U `below` is its mirror in L; `targets` are what the products change, in order. */
+static void vm_factor(int n, int symmetric, const int *u_start, const int *below, const int *targets, double *values) {
+  double *d = values, *u = d + n, *l = u + u_start[n];
+  for (int k = 0; k < n; ++k) {
+    const double inverse = 1 / d[k];
+    const int first = u_start[k], m = u_start[k + 1] - first;
+    const double *row = u + first;
+    d[k] = inverse;
+    for (int a = 0; a < m; ++a) {
+      const double factor = (symmetric ? row[a] : l[below[first + a]]) * inverse;
+      l[below[first + a]] = factor;
+      for (int b = symmetric ? a : 0; b < m; ++b, ++targets) values[*targets] = vm_minus(values[*targets], factor, row[b]);
     }
-    d[i] = 1 / row[i];
-    for (int p = u_start[i]; p < u_start[i + 1]; ++p) u[p] = row[u_col[p]];
   }
 }
 
@@ -101,7 +100,7 @@ static void vm_execute(const vm_plan *plan, const vm_map *maps, const vm_bench *
     if (*op == VM_ZERO) memset(bases[a[0]] + a[1], 0, (size_t)a[2] * sizeof(double));
     else if (*op == VM_MAP) maps[a[0]](a[1], (const vm_port *)(a + 2), bases, t, b->rw);
     else if (*op == VM_FACTOR)
-      vm_factor(a[0], (int)a[1], t[a[2]], t[a[2] + 1], t[a[2] + 2], t[a[2] + 3], t[a[2] + 4], workspace + a[3], workspace + a[4], workspace + a[5], workspace + a[6]);
+      vm_factor((int)a[0], (int)a[1], t[a[2]], t[a[2] + 4], t[a[2] + 5], workspace + a[3]);
     else
       vm_backsolve(a[0], a[1], t[a[2]], t[a[2] + 1], t[a[2] + 2], t[a[2] + 3], workspace + a[3], workspace + a[4], workspace + a[5], workspace + a[6]);
   }

@@ -154,7 +154,7 @@ class _Encoded:
         d = f.values.offset
         u, l = d + n, d + n + f.pattern.upper.size
         if isinstance(operation, Factor):
-            return [FACTOR, 9, n, int(f.symmetric), tables, u, l, d, f.row.offset]
+            return [FACTOR, 6, n, int(f.symmetric), tables, d]
         return [SOLVE, 9, n, operation.x.width, tables, u, l, d, operation.x.offset]
 
     def _port(self, port: Port) -> list[int]:
@@ -171,5 +171,12 @@ class _Encoded:
     def _pattern(self, pattern: Pattern) -> int:
         if id(pattern) not in self._patterns:
             self._patterns[id(pattern)] = len(self._tables)
-            self._tables += [pattern.upper_start, pattern.upper, pattern.lower_start, pattern.lower, pattern.above]
+            self._tables += [
+                pattern.upper_start,
+                pattern.upper,
+                pattern.lower_start,
+                pattern.lower,
+                pattern.below,
+                pattern.targets,
+            ]
         return self._patterns[id(pattern)]

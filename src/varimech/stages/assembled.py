@@ -142,11 +142,15 @@ class System:
         row, column = self.place[pairs[..., 0]], self.place[pairs[..., 1]]
         if self.symmetric:
             row, column = np.minimum(row, column), np.maximum(row, column)
+        return self._stored(row, column)
+
+    def _stored(self, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+        """Where entries stand: diagonal, rows of U, rows of L."""
         upper, lower = row < column, row > column
-        target = row.copy()
-        target[upper] = self.size + np.searchsorted(self._upper_keys, row[upper] * self.size + column[upper])
-        first = self.size + self.pattern.upper.size
-        target[lower] = first + np.searchsorted(self._lower_keys, row[lower] * self.size + column[lower])
+        target = row.astype(np.int64)
+        target[upper] = self.size + np.searchsorted(self._upper_keys, target[upper] * self.size + column[upper])
+        first = self.size + self._upper_keys.size
+        target[lower] = first + np.searchsorted(self._lower_keys, target[lower] * self.size + column[lower])
         return target.astype(np.int32)
 
     def _local_entries(self, piece: Piece[Chain], i: int) -> tuple[np.ndarray, np.ndarray]:
@@ -179,8 +183,23 @@ class System:
         def starts(of: np.ndarray) -> np.ndarray:
             return np.concatenate([[0], np.cumsum(np.bincount(of, minlength=self.size))])
 
-        parts = (starts(rows), columns, starts(columns), rows[by_column], by_column)
+        below = np.empty_like(by_column)
+        below[by_column] = np.arange(by_column.size)
+        parts = (starts(rows), columns, starts(columns), rows[by_column], below, self._targets(starts(rows), columns))
         self.pattern = Pattern(*[np.ascontiguousarray(x, dtype=np.int32) for x in parts])
+
+    def _targets(self, start: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """See `Pattern`; rows of equal length together."""
+        lengths = np.diff(start)
+        counts = lengths * (lengths + 1) // 2 if self.symmetric else lengths**2
+        first = np.concatenate([[0], np.cumsum(counts)])
+        targets = np.empty(first[-1], dtype=np.int32)
+        for length in np.unique(lengths[lengths > 0]):
+            rows = np.flatnonzero(lengths == length)
+            of = columns[start[rows][:, None] + np.arange(length)]
+            i, j = np.triu_indices(length) if self.symmetric else (x.ravel() for x in np.indices((length, length)))
+            targets[first[rows][:, None] + np.arange(i.size)] = self._stored(of[:, i], of[:, j])
+        return targets
 
 
 class _Function(Writer[Chain]):
@@ -294,7 +313,8 @@ class _Function(Writer[Chain]):
         if factors is None:
             factors = self._new_factors(i, system)
             values = Stored(COORDINATES, factors.values)
-            self.zero(values)
+            given = system.size + system.pattern.upper.size + (0 if system.symmetric else system.pattern.lower.size)
+            self.zero(Stored(COORDINATES, factors.values.part(0, given)))
             outputs.append(Output(lambda c: system.entries(self._piece(c), i), values, Mode.ADD, lambda p: system.table(p, i)))
             self.over_kinds(*outputs)
             self.plan.operations.append(Factor(factors))
@@ -321,8 +341,8 @@ class _Function(Writer[Chain]):
         return None
 
     def _new_factors(self, i: int, system: System) -> Factors:
-        values, row = self.plan.vector(system.pattern.entries), self.plan.vector(system.size)
-        self._factored.append((i, Factors(system.pattern, system.symmetric, values, row)))
+        values = self.plan.vector(system.pattern.entries)
+        self._factored.append((i, Factors(system.pattern, system.symmetric, values)))
         return self._factored[-1][1]
 
     def _sum(self, first: Name | None, second: Name) -> Name:

@@ -80,8 +80,10 @@ class Pattern:
     upper: np.ndarray
     lower_start: np.ndarray
     lower: np.ndarray
-    above: np.ndarray
-    """For each entry (i, k) of L, where (k, i) stands among those of U."""
+    below: np.ndarray
+    """For each entry (k, i) of U, where (i, k) stands among those of L."""
+    targets: np.ndarray
+    """For each row k, what changes when it is eliminated: for its columns i ≤ j (if not symmetric, all i and j) where (i, j) is stored."""
 
     @property
     def size(self) -> int:
@@ -96,12 +98,11 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Factors:
-    """A matrix, or its factors: diagonal (of U, inverted), U and L; and a row to work in."""
+    """A matrix, or its factors: diagonal (of U, inverted), U and L."""
 
     pattern: Pattern
     symmetric: bool
     values: Vector
-    row: Vector
 
 
 @dataclass(frozen=True)

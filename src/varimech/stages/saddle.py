@@ -12,7 +12,8 @@ arithmetic:
 
 - `regular`: the system as it stands, x before its multipliers. Its condition does not suffer from large α, so κ = 1e12 and one pass do.
 - otherwise: δy eliminated first, (H + Jᵀ α J) δx = r + Jᵀ α s,  δy = α (J δx − s). It needs no inverse of H alone, so it takes masses
-  that are zero, and with κ = 1e7 keeps redundant multipliers from collecting rounding errors; two passes.
+  that are zero; κ = 1e7 and two passes. Redundant multipliers are not determined: their sum works right, but along a run each collects
+  rounding errors.
 """
 
 from __future__ import annotations
