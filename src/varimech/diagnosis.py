@@ -12,11 +12,12 @@ from .backends.program import NO_CONVERGENCE, OVERWOUND, ChainFunctions, Inputs,
 from .coordinates.equations import Equations
 from .errors import SimulationError
 from .integrators.newmark import Newmark
+from .integrators.runge_kutta import RungeKutta
 from .symbols import SX
 
 
 def explained(
-    failure: StepFailure, inputs: Inputs, equations: Equations, step: ChainFunctions, scheme: Newmark
+    failure: StepFailure, inputs: Inputs, equations: Equations, step: ChainFunctions, scheme: Newmark | RungeKutta
 ) -> SimulationError:
     """The failure in words, with what to try."""
     when = f"{equations.model.name!r}: step {failure.step}, t = {failure.time:.6g} s, h = {inputs.step:g} s"
@@ -27,7 +28,7 @@ def explained(
             "rest_angle; use a custom torque, or several springs in series"
         )
         return SimulationError(text, time=failure.time, step=failure.step, residual=residual, worst=worst)
-    q, v = _last_finite_iterate(failure, inputs, step, scheme)
+    q, v = _last_finite_iterate(failure, inputs, step, scheme) if isinstance(scheme, Newmark) else _before(failure, equations)
     if failure.reason == NO_CONVERGENCE:
         worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
         remedy = "try a smaller step"
@@ -38,6 +39,12 @@ def explained(
         worst, residual = _not_finite(equations, q, v, inputs.parameters, failure.time), math.nan
         text = f"{when}: a value became not finite (NaN or infinite); look at {worst!r}. Try a smaller step if the motion blew up"
     return SimulationError(text, time=failure.time, step=failure.step, residual=residual, worst=worst)
+
+
+def _before(failure: StepFailure, equations: Equations) -> tuple[np.ndarray, np.ndarray]:
+    """Positions and velocities at the beginning of the failed step."""
+    n = equations.q.numel()
+    return failure.state[:n], failure.state[n : 2 * n]
 
 
 def _last_finite_iterate(

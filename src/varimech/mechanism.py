@@ -14,7 +14,6 @@ import numpy as np
 from .backends.program import Trajectory
 from .backends.runner import check_backend
 from .errors import ModelError, VarimechError, unknown_name
-from .integrators.newmark import Newmark
 from .model.model import Model
 from .model.parameter import Parameter
 from .progress import progress_bar
@@ -24,7 +23,7 @@ from .results.live import LiveRun
 from .results.run import Run
 from .sensitivity.finite_difference import RELATIVE_STEPS, central_differences
 from .sensitivity.objective import Objectives, named_objectives
-from .solver import Solver, Task, Times, find_integrator, run_times
+from .solver import Integrator, Solver, Task, Times, find_integrator, run_times
 
 METHODS = ("direct", "finite-difference")
 
@@ -49,7 +48,7 @@ class Mechanism(Model):
 
     def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
         super().__init__(name, gravity=gravity, dimension=dimension)
-        self._solvers: dict[tuple[int, Newmark], Solver] = {}
+        self._solvers: dict[tuple[int, Integrator], Solver] = {}
 
     def __repr__(self) -> str:
         kind = "planar" if self.dimension == 2 else "spatial"
@@ -70,7 +69,7 @@ class Mechanism(Model):
         step: float = 1e-3,
         every: int = 1,
         parameters: Mapping[str, float] | None = None,
-        integrator: str | Newmark = "trapezoidal",
+        integrator: str | Integrator = "trapezoidal",
         backend: str = "auto",
         progress: bool | None = None,
     ) -> Run:
@@ -81,7 +80,8 @@ class Mechanism(Model):
             step: time step, s; shortened a little if it does not divide the duration.
             every: store every so many steps.
             parameters: values that differ from the nominal ones.
-            integrator: "trapezoidal", or `varimech.Newmark(gamma=…)` for numerical damping.
+            integrator: "trapezoidal" (order 2, ALI3-P), or `varimech.Newmark(gamma=…)` for numerical damping; for smooth motions that are
+                not stiff "rk4" and "dopri5" (order 4 and 5, explicit, index 1 with projections), which reach high accuracy with few steps.
             backend: "native" (compiled C), "interpreted", or "auto": compiled where that saves time. The numbers are the same.
             progress: show a progress bar if it takes long; on a terminal if not given.
 
@@ -107,7 +107,7 @@ class Mechanism(Model):
         every: int = 1,
         method: str = "direct",
         parameters: Mapping[str, float] | None = None,
-        integrator: str | Newmark = "trapezoidal",
+        integrator: str | Integrator = "trapezoidal",
         relative_steps: Sequence[float] = RELATIVE_STEPS,
         backend: str = "auto",
         progress: bool | None = None,
@@ -163,7 +163,7 @@ class Mechanism(Model):
         duration: float,
         step: float = 1e-3,
         wrt: Sequence[str | Parameter] | str | Parameter | None = None,
-        integrator: str | Newmark = "trapezoidal",
+        integrator: str | Integrator = "trapezoidal",
         backend: str = "auto",
         threads: int | None = None,
         progress: bool | None = None,
@@ -272,7 +272,7 @@ class Mechanism(Model):
             raise ModelError(f"wrt = {names!r} names a parameter twice")
         return indices
 
-    def _solver(self, integrator: str | Newmark) -> Solver:
+    def _solver(self, integrator: str | Integrator) -> Solver:
         """The solver for this state of the model, built when first needed."""
         key = (self.revision, find_integrator(integrator))
         if key not in self._solvers:

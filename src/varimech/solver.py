@@ -26,7 +26,9 @@ from .coordinates.twist import twist_function, twist_plan
 from .diagnosis import check_finite, explained, is_finite
 from .errors import ModelError, VarimechError, unknown_name
 from .formulations.ali3p import ali3p_step
+from .formulations.index1 import index1_step
 from .integrators.newmark import TRAPEZOIDAL, Newmark
+from .integrators.runge_kutta import DOPRI5, RK4, RungeKutta
 from .model.parts import Parts
 from .progress import progress_bar
 from .sensitivity.direct import tangent_of
@@ -35,6 +37,7 @@ from .stages.assembled import AssembledChain, Tangent
 from .stages.chain import Chain
 from .stages.pieces import Pieces
 from .stages.saddle import Saddle
+from .symbols import SX
 
 MAX_ITERATIONS = 25
 
@@ -88,19 +91,23 @@ def run_times(duration: float, step: float, every: int) -> Times:
     return Times(float(duration), max(1, math.ceil(duration / step - 1e-9)), int(every))
 
 
-def find_integrator(integrator: str | Newmark) -> Newmark:
+Integrator = Newmark | RungeKutta
+INTEGRATORS: dict[str, Integrator] = {"trapezoidal": TRAPEZOIDAL, "rk4": RK4, "dopri5": DOPRI5}
+
+
+def find_integrator(integrator: str | Integrator) -> Integrator:
     """An integrator by name, or as given."""
-    if isinstance(integrator, Newmark):
+    if isinstance(integrator, (Newmark, RungeKutta)):
         return integrator
-    if integrator == "trapezoidal":
-        return TRAPEZOIDAL
-    raise unknown_name("integrator", integrator, ["trapezoidal", "varimech.Newmark(gamma=…)"])
+    if integrator in INTEGRATORS:
+        return INTEGRATORS[integrator]
+    raise unknown_name("integrator", integrator, [*INTEGRATORS, "varimech.Newmark(gamma=…)"])
 
 
 class Solver:
     """Equations, start and step of a model as it is now; programs for the objectives and parameters asked for."""
 
-    def __init__(self, model: Parts, scheme: Newmark, *, large: bool | None = None):
+    def __init__(self, model: Parts, scheme: Integrator, *, large: bool | None = None):
         self.model = model.frozen()
         self.scheme = scheme
         self._runners: dict[tuple[object, ...], Runner] = {}
@@ -108,14 +115,16 @@ class Solver:
         self._chains: dict[tuple[object, ...], ChainFunctions] = {}
         self.equations = natural_equations(self.model)
         self.start = StartSolver(self.equations)
-        unknowns = self.equations.q.numel() + self.equations.λ.numel()
-        self.large = unknowns > LARGE if large is None else large
+        self._unknowns = self.equations.q.numel() + self.equations.λ.numel()
+        self.large = self._unknowns > LARGE if large is None else large
         """Whether functions are assembled from elements, not written out."""
 
     @property
     def method(self) -> str:
         """In words."""
         s = self.scheme
+        if isinstance(s, RungeKutta):
+            return f"index 1 with projections, {s.name}, natural coordinates"
         rule = "trapezoidal rule" if s == TRAPEZOIDAL else f"Newmark (γ = {s.gamma:g}, β = {s.beta:g})"
         return f"ALI3-P, {rule}, natural coordinates"
 
@@ -235,7 +244,7 @@ class Solver:
             _make_room(self._runners)
             program = Program(
                 self._functions(start_chain, indices, state_varies=False) if regular else None,
-                self._functions(lambda e: ali3p_step(e, self.scheme, Saddle(regular)), indices, regular=regular),
+                self._step_functions(functions.integrands, indices, regular=regular),
                 penalty_plan(self._pieces, Saddle(regular)) if self.large else penalty_function(self.equations, Saddle(regular)),
                 twist_plan(self._pieces) if self.large else twist_function(self.equations),
                 functions.values,
@@ -243,6 +252,18 @@ class Solver:
             )
             self._runners[key] = Runner(program)
         return self._runners[key]
+
+    def _step_functions(self, integrands: SX, indices: list[int] | None, *, regular: bool) -> ChainFunctions:
+        scheme, saddle = self.scheme, Saddle(regular)
+        if isinstance(scheme, Newmark):
+            return self._functions(lambda e: ali3p_step(e, scheme, saddle), indices, regular=regular)
+        if self.large:
+            raise ModelError(
+                f"mechanism {self.model.name!r} has {self._unknowns} unknowns and multipliers; explicit integrators take up to {LARGE}: "
+                "use integrator='trapezoidal'"
+            )
+        # its quadrature belongs to the step, so each set of objectives has steps of its own
+        return self._new_functions(lambda e: index1_step(e, scheme, saddle, integrands), indices, state_varies=True)
 
     @cached_property
     def _pieces(self) -> Pieces[Dynamics]:
@@ -253,17 +274,21 @@ class Solver:
     ) -> ChainFunctions:
         key = (state_varies, regular, None if indices is None else tuple(indices))
         if key not in self._chains:
-            if self.large:
-                assembled = AssembledChain(self._pieces.mapped(build))
-                last = assembled.finish(None if indices is None else Tangent(indices, state_varies))
-                self._chains[key] = ChainFunctions(assembled.predict, assembled.iterate, last)
-            else:
-                chain = build(self.equations)
-                tangent = None if indices is None else tangent_of(chain, indices, state_varies=state_varies)
-                finish = chain.finish(None if tangent is None else tangent.coefficients)
-                column = None if tangent is None else tangent.column
-                self._chains[key] = ChainFunctions(chain.predict, chain.iterate, finish, column)
+            self._chains[key] = self._new_functions(build, indices, state_varies=state_varies)
         return self._chains[key]
+
+    def _new_functions(
+        self, build: Callable[[Dynamics], Chain], indices: list[int] | None, *, state_varies: bool
+    ) -> ChainFunctions:
+        if self.large:
+            assembled = AssembledChain(self._pieces.mapped(build))
+            last = assembled.finish(None if indices is None else Tangent(indices, state_varies))
+            return ChainFunctions(assembled.predict, assembled.iterate, last)
+        chain = build(self.equations)
+        tangent = None if indices is None else tangent_of(chain, indices, state_varies=state_varies)
+        finish = chain.finish(None if tangent is None else tangent.coefficients)
+        column = None if tangent is None else tangent.column
+        return ChainFunctions(chain.predict, chain.iterate, finish, column, chain.increments is not None)
 
 
 def _make_room(cache: dict[tuple[object, ...], Runner]) -> None:

@@ -18,6 +18,7 @@ typedef struct {
   const vm_plan *plans;                  /* one for each function that is not generated */
   long long states, unknowns, multipliers, objectives, parameters, row, coefficients, springs; /* sizes; parameters are those of the gradient,
                                             derivatives of the state stand in rows of length `row` */
+  long long increments;                  /* whether steps say what they add to the integrals of the objectives, and after S to its derivatives */
   long long arguments, results, integers, reals, bases, workspace;                 /* of the working storage */
   const double *seeds;                   /* derivatives of the parameters */
   const double *guess;                   /* for a start that is to be found; NULL where state and state_sensitivity are given */
@@ -39,7 +40,7 @@ typedef struct {
 /* where a run works */
 typedef struct {
   vm_bench bench;
-  double *workspace, *coefficients, *x, *y, *x_next, *y_next, ratio, residuals[3];
+  double *workspace, *coefficients, *increments, *x, *y, *x_next, *y_next, ratio, residuals[3];
 } vm_room;
 
 static int vm_finite(const double *x, long long n) {
@@ -80,7 +81,10 @@ static long long vm_solve(int chain, const vm_run *r, vm_room *m, const double *
   if (!converged) return 0;
   const int tangent = vm_functions[chain + VM_TANGENT] != 0, planned = r->parameters && !tangent;
   arg[0] = state; arg[1] = m->x; arg[2] = m->y; arg[3] = S; memcpy(arg + (planned ? 4 : 3), settings, bytes);
-  res[0] = result; res[1] = m->residuals; res[2] = tangent ? m->coefficients : S_result;
+  res[0] = result; res[1] = m->residuals;
+  double **more = res + 2;
+  if (chain == VM_STEP && r->increments) *more++ = m->increments;
+  *more = tangent ? m->coefficients : S_result;
   vm_call(chain + VM_FINISH, r, m);
   if (tangent) {
     arg[0] = m->coefficients; arg[1] = S; arg[2] = r->seeds;
@@ -125,14 +129,14 @@ static void vm_keep_largest(double *largest, const double *values) {
 }
 
 static int vm_carry_out(vm_run *r) {
-  const long long n = r->states, o = r->objectives, q = o * r->parameters, np = n * r->row;
+  const long long n = r->states, o = r->objectives, q = o * r->parameters, np = (n + (r->increments ? o : 0)) * r->row;
   const double h = r->step;
   double time = (double)r->first * h;
   const double *const start_settings[] = {r->penalty, r->values, &time};
   const double *const step_settings[] = {&h, r->penalty, r->values, &time};
   int status = VM_DONE;
 
-  const long long doubles = 2 * n + 2 * np + 2 * r->unknowns + 2 * r->multipliers + 3 * o + 3 * q + 2 * r->springs + r->reals + r->workspace + r->coefficients;
+  const long long doubles = 2 * n + 2 * np + 2 * r->unknowns + 2 * r->multipliers + 3 * o + 3 * q + 2 * r->springs + r->reals + r->workspace + r->coefficients + o;
   double *memory = malloc((size_t)(doubles + 1) * sizeof(double));
   long long *iw = malloc((size_t)(r->integers + 1) * sizeof(long long));
   const double **arg = malloc((size_t)(r->arguments + 1) * sizeof(double *));
@@ -150,6 +154,7 @@ static int vm_carry_out(vm_run *r) {
   vm_room room = {.bench = {arg, res, iw, p, res + r->results}}; p += r->reals;
   room.workspace = p; p += r->workspace;
   room.coefficients = p; p += r->coefficients;
+  room.increments = p; p += o;
   room.x = p; room.x_next = p + r->unknowns; p += 2 * r->unknowns;
   room.y = p; room.y_next = p + r->multipliers;
 
@@ -162,7 +167,7 @@ static int vm_carry_out(vm_run *r) {
       vm_keep_largest(r->residuals, room.residuals);
   } else {
     memcpy(state, r->state, (size_t)n * sizeof(double));
-    memcpy(S, r->state_sensitivity, (size_t)np * sizeof(double));
+    memcpy(S, r->state_sensitivity, (size_t)(n * r->row) * sizeof(double));
   }
   if (status == VM_DONE) {
     if (r->springs) vm_of_positions(VM_TWIST, r, &room, &time, state, twists);
@@ -190,13 +195,18 @@ static int vm_carry_out(vm_run *r) {
     { double *swap = state; state = next; next = swap; }
     { double *swap = S; S = S_next; S_next = swap; }
     vm_measure(r, &room, &time, state, S, g, w, g_, w_);
-    for (long long i = 0; i < o; ++i) r->integral[i] += h / 2 * (g_old[i] + g[i]);
-    for (long long i = 0; i < q; ++i) r->integral_gradient[i] += h / 2 * (g_old_[i] + g_[i]);
+    if (r->increments) {
+      for (long long i = 0; i < o; ++i) r->integral[i] += room.increments[i];
+      for (long long i = 0; i < q; ++i) r->integral_gradient[i] += S[(n + i / r->parameters) * r->row + i % r->parameters];
+    } else {
+      for (long long i = 0; i < o; ++i) r->integral[i] += h / 2 * (g_old[i] + g[i]);
+      for (long long i = 0; i < q; ++i) r->integral_gradient[i] += h / 2 * (g_old_[i] + g_[i]);
+    }
     if (k % r->stride == 0 || k == r->total) vm_store(r, time, state, S, w, w_);
   }
 
   memcpy(r->state, state, (size_t)n * sizeof(double));
-  memcpy(r->state_sensitivity, S, (size_t)np * sizeof(double));
+  memcpy(r->state_sensitivity, S, (size_t)(n * r->row) * sizeof(double));
   free(memory); free(iw); free(arg); free(res);
   return status;
 }

@@ -70,8 +70,12 @@ class _Run:
             self.time[0] = n * i.step
             g, g_ = self.g.copy(), self.g_.copy()
             iterations += self._step(n)
-            ψ += i.step / 2 * (g + self.g)
-            ψ_ += i.step / 2 * (g_ + self.g_)
+            if self.program.step.increments:
+                ψ += self.step.increments
+                ψ_ += self.step.increment_slopes[:, : self.count]
+            else:
+                ψ += i.step / 2 * (g + self.g)
+                ψ_ += i.step / 2 * (g_ + self.g_)
             np.maximum(worst, self.step.residuals, out=worst)
             if n % i.stride == 0 or n == i.steps:
                 stored.take(self.time[0], self.state, self.S[:, : self.count], ψ + self.w, ψ_ + self.w_)
@@ -144,13 +148,17 @@ class _ChainCalls:
         self.iterate = bound(chain.iterate, [state, x, y, *settings], [x, y, self.ratio])
         slopes = np.zeros((state.size, S_new.shape[1])) if S is None else S
         arguments, results = [state, x, y], [result, self.residuals]
+        count = chain.finish.numel_out(2) if chain.increments else 0
+        self.increments, self.increment_slopes = np.zeros(count), np.zeros((count, S_new.shape[1]))
+        if chain.increments:
+            results.append(self.increments)
         self.tangent: Callable[[], None] | None = None
         if chain.tangent is not None:
             coefficients = np.zeros(chain.tangent.numel_in(0))
             results.append(coefficients)
-            every = all_columns(chain.tangent, chain.tangent.numel_in(2))
-            self.tangent = bound(every, [coefficients, slopes, seeds(chain.tangent.numel_in(2))], [S_new])
-        elif chain.finish.n_out() == 3:
+            every = all_columns(chain.tangent, chain.tangent.numel_in(2), result.size)
+            self.tangent = bound(every, [coefficients, slopes, seeds(chain.tangent.numel_in(2))], [S_new, self.increment_slopes])
+        elif chain.finish.n_out() == 3 and not chain.increments:
             arguments.append(slopes)
             results.append(S_new)
         self.finish = bound(chain.finish, [*arguments, *settings], results)

@@ -143,6 +143,7 @@ class NativeProgram:
             "parameters": p.parameter_count or 0,
             "row": p.row_length,
             "coefficients": max(c.tangent.numel_in(0) if c.tangent else 0 for c in chains),
+            "increments": int(p.step.increments),
             "springs": p.twist.numel_out(0),
             "arguments": max([f.sz_arg() for f in generated] + [len(f.arguments) for f in plans]),
             "results": max([f.sz_res() for f in generated] + [len(f.results) for f in plans]),
@@ -181,6 +182,7 @@ RECORD = np.dtype(
                 "row",
                 "coefficients",
                 "springs",
+                "increments",
                 *STORAGE,
             )
         ],

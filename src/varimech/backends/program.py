@@ -3,7 +3,7 @@
 What every backend carries out:
 
     state, state' ← start from a guess (or as given);  α ← penalty;
-    for n = 1 … N:  state, state' ← step;  ψ ← ψ + h (g_{n−1} + g_n)/2;  ψ' likewise;  store every `stride`-th step,
+    for n = 1 … N:  state, state' ← step;  ψ ← ψ + h (g_{n−1} + g_n)/2, or what the step says;  ψ' likewise;  store every `stride`-th step,
 
 where a start and a step are chains:  x, y ← predict;  repeat x, y ← iterate until converged;  finish.
 
@@ -37,6 +37,8 @@ class ChainFunctions:
     iterate: Function
     finish: Function
     tangent: ca.Function | None = None
+    increments: bool = False
+    """Whether `finish` says, after the residuals, what a step adds to the integrals of the objectives, and `tangent` its derivatives."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from ..symbols import SX
 class TangentFunction:
     """result' of a chain, column by column:  (coefficients, state', ρ') → result',  where ρ' has the chosen parameters only.
 
+    The derivatives of its increments, if it has them, follow those of the result.
     The coefficients are expressions of the chain's unknowns, the same for all columns.
     """
 
@@ -54,7 +55,10 @@ def tangent_of(chain: Chain, indices: list[int], *, state_varies: bool = True) -
         # now that x' is known, so are the dependents'
         relations = [known.derivative(relation) for _, relation in stage.dependents]
         known = known.extended([symbol for symbol, _ in stage.dependents], relations)
-    result = ca.cse(ca.densify(ca.vertcat(*[known.derivative(block.value) for block in chain.result])))
+    slopes = [known.derivative(block.value) for block in chain.result]
+    if chain.increments is not None:
+        slopes.append(known.derivative(chain.increments))
+    result = ca.cse(ca.densify(ca.vertcat(*slopes)))
     column = ca.Function(f"{chain.name}_tangent", [coefficients.symbols, slope, seed], [result])
     return TangentFunction(column, coefficients.values)
 

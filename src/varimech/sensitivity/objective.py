@@ -70,6 +70,8 @@ class ObjectiveFunctions:
 
     values: ca.Function
     derivatives: ca.Function
+    integrands: SX
+    """g, as expressions."""
 
 
 def objective_functions(
@@ -86,7 +88,7 @@ def objective_functions(
     inputs = [state, e.ρ, e.t]
     slopes = [ca.densify(ca.jtimes(x, u, u_)).T for x in (g, w)]
     return ObjectiveFunctions(
-        ca.Function("objectives", inputs, [g, w]), ca.Function("objective_tangent", [state, seeds, e.ρ, e.t], slopes)
+        ca.Function("objectives", inputs, [g, w]), ca.Function("objective_tangent", [state, seeds, e.ρ, e.t], slopes), g
     )
 
 

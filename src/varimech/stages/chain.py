@@ -107,6 +107,8 @@ class Chain:
     """What should vanish then: constraints at position, velocity and acceleration level. Their largest entries are its `residuals`."""
     saddle: Saddle
     """How the linear systems of the stages are solved."""
+    increments: SX | None = None
+    """What a step adds to the integrals of the objectives, where the formulation has a quadrature of its own."""
 
     @property
     def parameters(self) -> SX:
@@ -160,18 +162,23 @@ class Chain:
     def iterate(self) -> ca.Function:
         """(state, x, y, settings…) → x, y, r: one Newton correction; converged where r ≤ 1."""
         s = self.stages[0]
-        assert s.noise is not None and s.magnitude is not None
+        if s.noise is None or s.magnitude is None:  # linear: solved at once
+            x, y = self._solve_linear(s)
+            return self.function("iterate", [self.packed, s.unknown, s.multiplier], [x, y, SX(0)])
         Δx, Δy = self.solve(s, -s.balance, -s.condition * (1 / s.weight), passes=1)
         x = s.unknown + Δx
         allowed = NEWTON_TOLERANCE * ca.norm_inf(x) + s.noise * (1 + ca.norm_inf(s.magnitude))
         return self.function("iterate", [self.packed, s.unknown, s.multiplier], [x, s.multiplier + Δy, ca.norm_inf(Δx) / allowed])
 
     def finish(self, wanted: SX | None = None) -> ca.Function:
-        """(state, x, y, settings…) → result, residuals[, wanted]: the linear stages, and expressions of all unknowns."""
+        """(state, x, y, settings…) → result, residuals[, increments][, wanted]: the linear stages, and expressions of all unknowns."""
         first = self.stages[0]
         symbols: list[SX] = []
         values: list[SX] = []
         for stage in self.stages[1:]:
+            for symbol, relation in stage.dependents:  # of a linear stage, so they follow from what came before
+                values.append(ca.substitute([relation], symbols, values)[0] if symbols else relation)
+                symbols.append(symbol)
             x, y = self._solve_linear(stage)
             if symbols:
                 x, y = ca.substitute([x, y], symbols, values)
@@ -180,8 +187,7 @@ class Chain:
         residuals = ca.vertcat(*[ca.norm_inf(level) if level.numel() else SX(0) for level in self.levels])
         inputs = [self.packed, first.unknown, first.multiplier]
         outputs = [ca.vertcat(*[block.value for block in self.result]), residuals]
-        if wanted is not None:
-            outputs.append(wanted)
+        outputs += [x for x in (self.increments, wanted) if x is not None]
         return self.function("finish", inputs, ca.substitute(outputs, symbols, values) if symbols else outputs)
 
     def _solve_linear(self, stage: Stage) -> tuple[SX, SX]:
