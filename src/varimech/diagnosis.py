@@ -77,12 +77,6 @@ def _not_finite(e: Equations, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, t: f
     return "the motion as a whole"
 
 
-def is_finite(trajectory: Trajectory) -> bool:
-    """Whether its objectives and their derivatives are."""
-    values, slopes = trajectory.objectives, trajectory.gradients
-    return bool(np.isfinite(values).all()) and (slopes is None or bool(np.isfinite(slopes).all()))
-
-
 def check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str, step: float) -> None:
     """The motion is finite where a run comes to its end; objectives are functions of their own."""
     for what, values in (("value", trajectory.objectives), ("derivative", trajectory.gradients)):

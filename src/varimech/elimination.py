@@ -141,7 +141,7 @@ def minimum_degree(neighbours: list[set[int]], late: range = range(0)) -> list[t
     Among equals it is the one that has not been touched for longest: then successive rows seldom wait for each other's results. With each row
     come its neighbours at that time: where its row of U is not zero. `neighbours` (symmetric, without the diagonal) is used up.
     """
-    waits_for = {row: set(neighbours[row]).difference(late) for row in late}
+    waits_for = {row: {k for k in neighbours[row] if k not in late} for row in late}
     awaited: dict[int, list[int]] = {}
     for row, others in waits_for.items():
         for k in others:

@@ -23,7 +23,7 @@ from .coordinates.penalty import penalty_function, penalty_plan
 from .coordinates.start import StartSolver
 from .coordinates.start_chain import start_chain
 from .coordinates.twist import twist_function, twist_plan
-from .diagnosis import check_finite, explained, is_finite
+from .diagnosis import check_finite, explained
 from .errors import ModelError, VarimechError, unknown_name
 from .formulations.ali3p import ali3p_step
 from .formulations.index1 import index1_step
@@ -150,7 +150,7 @@ class Solver:
         once = replace(quiet, times=run_times(task.times.step, task.times.step, 1), runs=len(samples) * task.times.steps)
         with suppress(VarimechError):
             self.run(once, self.model.numbers.nominal)
-        at_once = self._many_at_once(quiet)
+        at_once, close = self._many_at_once(quiet), self._is_close(samples)
 
         def alone(row: int) -> Trajectory | VarimechError:
             if row in refused:
@@ -161,7 +161,7 @@ class Solver:
                 return error
 
         def together(rows: range) -> list[Trajectory | VarimechError]:
-            near = [k for k in rows if at_once is not None and k not in refused and self._is_close(samples[k])]
+            near = [k for k in rows if at_once is not None and close[k] and k not in refused]
             found = dict(zip(near, at_once(samples[near]), strict=True)) if near and at_once is not None else {}
             return [found.get(k) or alone(k) for k in rows]
 
@@ -182,10 +182,7 @@ class Solver:
             return None
         inputs = self._inputs(task, self.model.numbers.nominal, guess=self._near)
         runner = self.runner(task.objectives, task.indices, regular=True)
-        carry_out = runner.prepare_all(inputs, task.backend, runs=task.runs)
-        if carry_out is None:
-            return None
-        return lambda values: [t if t is not None and is_finite(t) else None for t in carry_out(values)]
+        return runner.prepare_all(inputs, task.backend, runs=task.runs)
 
     @cached_property
     def _near(self) -> np.ndarray | None:
@@ -197,10 +194,10 @@ class Solver:
             return None
         return q if self.start.regular(q, ρ) else None
 
-    def _is_close(self, ρ: np.ndarray) -> bool:
-        """Whether the nominal start leads to this one; further away, another way to assemble could be meant."""
+    def _is_close(self, ρ: np.ndarray) -> np.ndarray:
+        """Whether the nominal start leads to this one (or those, one a row); further away, another way to assemble could be meant."""
         nominal = self.model.numbers.nominal
-        return bool((np.abs(ρ - nominal) <= CLOSE * np.abs(nominal)).all())
+        return np.asarray((np.abs(ρ - nominal) <= CLOSE * np.abs(nominal)).all(axis=-1))
 
     def _inputs(
         self,

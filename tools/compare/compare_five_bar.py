@@ -26,8 +26,8 @@ left out of the times for everybody and listed apart. Mechanisms of up to thousa
 SETTINGS = """\
 ## Settings
 
-- **Varimech**: `sensitivity(…, backend="native")` and `ensemble(…, backend="native")`, trapezoidal rule, nothing else set. Every
-  `sensitivity` call gives ψ, ψ' and the motion with its sensitivities.
+- **Varimech**: `sensitivity(…, integrator="dopri5", backend="native")` and `ensemble(…)` likewise, or with `integrator="trapezoidal"`;
+  nothing else set. Every `sensitivity` call gives ψ, ψ' and the motion with its sensitivities.
 - **Exudyn**: `TrapezoidalIndex2`, modified Newton's method (relative tolerance 1e-4 or 1e-10, whichever is faster), dense solver, one
   thread, the build without range checks (`exudynFast`), no files; central differences with ±1e-4, ten systems made beforehand. Ensemble: two
   processes, each keeps its system and changes one number; 100 runs, scaled.
@@ -119,7 +119,7 @@ def draw(curves: list[dict[str, Any]]) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    colours = ("#c1121f", "#1d3557", "#2a9d8f", "#e09f3e", "#6a4c93", "#7f7f7f")
+    colours = ("#c1121f", "#e5787f", "#1d3557", "#2a9d8f", "#e09f3e", "#6a4c93", "#7f7f7f")
     figure, axes = plt.subplots(figsize=(9, 5.5), dpi=150, layout="constrained")
     for curve, colour in zip(curves, colours, strict=True):
         errors, times = frontier(curve["points"])
@@ -135,7 +135,7 @@ def draw(curves: list[dict[str, Any]]) -> None:
             color=colour,
             fontweight="bold" if ours else "normal",
         )
-    axes.set_xlim(1, 1e-11)
+    axes.set_xlim(1, 1e-12)
     axes.set_ylim(top=2 * axes.get_ylim()[1])  # room for the highest label
     axes.set_xlabel("largest relative error of the 15 derivatives (more accurate to the right)")
     axes.set_ylabel("time for the gradient, ms")

@@ -115,11 +115,11 @@ class NativeProgram:
         return runs.trajectory(0)
 
     def run_all(self, inputs: Inputs, values: np.ndarray) -> list[Trajectory | None]:
-        """Carry it out for many sets of parameter values, one a row, at one call; None for those that failed, for whatever reason."""
+        """Carry it out for many sets of parameter values, one a row, at one call; None for those that failed, or are not finite."""
         call, runs = self._call, _Runs(self, inputs, values)
         runs.records["last"] = inputs.steps
         call(runs.records.ctypes.data, len(values))
-        return [runs.trajectory(k) if status == DONE else None for k, status in enumerate(runs.records["status"])]
+        return [runs.trajectory(k) if good else None for k, good in enumerate(runs.good.tolist())]
 
     @cached_property
     def _call(self) -> Callable[[int, int], None]:
@@ -239,6 +239,14 @@ class _Runs:
         settings = {"step": i.step, "stride": i.stride, "total": i.steps, "max_iterations": i.max_iterations}
         for name, value in {**native.sizes, **settings, "plans": native.plans.address}.items():
             self.records[name] = value
+
+    @property
+    def good(self) -> np.ndarray:
+        """Which of them are done, with finite objectives and gradients."""
+        done = self.records["status"] == DONE
+        for name in ("objectives_stored", "gradients"):
+            done &= np.isfinite(self.arrays[name]).reshape(len(done), -1).all(axis=1)
+        return done
 
     def trajectory(self, k: int) -> Trajectory:
         """What one of them yields."""

@@ -39,6 +39,8 @@ LIGHT = 1e-6
 """Share of the largest mass below which a coordinate counts as one without."""
 DENSE = 150
 """Size up to which dense matrices are faster, and SciPy need not be loaded."""
+EXPLAINED = 600
+"""Coordinates up to which the loop that does not close is looked for; its dense least squares would take minutes beyond."""
 ATTEMPTS = 12
 """Guesses tried (the first as given, the others disturbed) before a mechanism is said not to assemble."""
 
@@ -175,6 +177,8 @@ class StartSolver:
             q, residual = self._gauss_newton(first + disturbance, ρ)
             if residual <= CLOSED * size:
                 return q
+        if first.size > EXPLAINED:
+            raise self._open(q, ρ)
         raise describe_gaps(self.equations, self.start, poses, ρ)
 
     def regular(self, q: np.ndarray, ρ: np.ndarray) -> bool:
@@ -223,6 +227,18 @@ class StartSolver:
         if self.regular(q, ρ):
             return int(q.size - self._structure.numel())
         return int(q.size - _rank(np.array(self._undriven(q, ρ))))
+
+    def _open(self, q: np.ndarray, ρ: np.ndarray) -> AssemblyError:
+        """What is missed most at the last positions tried; for mechanisms too large to look for the loop at fault."""
+        F = np.abs(_column(self._positions.residuals(q, np.zeros(0), ρ)))
+        holds = [h.label for h in self.start.holds for _ in range(h.deviation(self.equations.frames).numel())]
+        names = [*self.equations.constraint_names, *holds]
+        worst = int(np.nan_to_num(F, nan=np.inf).argmax())
+        return AssemblyError(
+            f"mechanism {self.model.name!r} cannot be assembled: {names[worst]} is missed by {F[worst]:.3g}; "
+            "check lengths, ground points and start values, or give start(near=…) rough angles of all bodies",
+            {names[worst]: float(F[worst])},
+        )
 
     def _gauss_newton(self, q: np.ndarray, ρ: np.ndarray) -> tuple[np.ndarray, float]:
         none = np.zeros(0)
