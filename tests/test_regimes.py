@@ -17,6 +17,7 @@ from varimech.backends.program import Trajectory
 from varimech.benchmarks import five_bar
 from varimech.coordinates.equations import Dynamics, Element, Equations
 from varimech.coordinates.kinds import pieces_of
+from varimech.coordinates.start import EXPLAINED
 from varimech.elimination import Factorisation, minimum_degree
 from varimech.integrators.newmark import TRAPEZOIDAL
 from varimech.solver import LARGE, Solver, Task, run_times
@@ -466,3 +467,14 @@ def test_a_start_that_says_the_same_twice(n: int) -> None:
     words = rf"too much or twice the same \(angle of 'b0', .*angle of 'P0'\); it has {n} open freedoms: give one value for each"
     with pytest.raises(vm.ModelError, match=words):
         m.simulate(0.01)
+
+
+def test_a_large_model_that_cannot_close_is_explained_without_delay() -> None:
+    """Beyond `EXPLAINED` coordinates the constraint that is missed most is named, not the loop."""
+    n = EXPLAINED // 2 + 1
+    m = chain(np.ones(n))
+    m.ground_point("far", (2.0 * n, 0))
+    m.distance("rope", "ground.far", f"b{n - 1}.P{n}", length=0.5)
+    m.start(angle={f"b{k}": 0.0 for k in range(1, n)})
+    with pytest.raises(vm.AssemblyError, match=r"mechanism 'chain' cannot be assembled: .* is missed by"):
+        m.simulate(0.01, step=1e-3)

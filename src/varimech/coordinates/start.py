@@ -172,13 +172,16 @@ class StartSolver:
         first = self.equations.from_poses(poses)
         size = 1.0 + float(np.abs(first).max(initial=0.0))
         rng = np.random.default_rng(0)
+        closest, least = first, np.inf
         for attempt in range(ATTEMPTS):
             disturbance = 0.1 * attempt * size * rng.standard_normal(first.size) if attempt else 0.0
             q, residual = self._gauss_newton(first + disturbance, ρ)
             if residual <= CLOSED * size:
                 return q
+            if residual < least:
+                closest, least = q, residual
         if first.size > EXPLAINED:
-            raise self._open(q, ρ)
+            raise self._open(closest, ρ)
         raise describe_gaps(self.equations, self.start, poses, ρ)
 
     def regular(self, q: np.ndarray, ρ: np.ndarray) -> bool:
@@ -229,7 +232,7 @@ class StartSolver:
         return int(q.size - _rank(np.array(self._undriven(q, ρ))))
 
     def _open(self, q: np.ndarray, ρ: np.ndarray) -> AssemblyError:
-        """What is missed most at the last positions tried; for mechanisms too large to look for the loop at fault."""
+        """What is missed most at the closest positions found; for mechanisms too large to look for the loop at fault."""
         F = np.abs(_column(self._positions.residuals(q, np.zeros(0), ρ)))
         holds = [h.label for h in self.start.holds for _ in range(h.deviation(self.equations.frames).numel())]
         names = [*self.equations.constraint_names, *holds]
