@@ -109,7 +109,7 @@ def frontier(points: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
     return [e for e, _ in kept], [t for _, t in kept]
 
 
-LABELLED_BELOW = ("CasADi + CVODES",)
+LABELLED_BELOW = ("CasADi + CVODES", "Varimech, implicit")
 
 
 def draw(curves: list[dict[str, Any]]) -> None:
