@@ -13,7 +13,7 @@ from scipy.integrate import solve_ivp
 
 import varimech as vm
 from varimech.benchmarks import five_bar
-from varimech.solver import INTEGRATORS
+from varimech.task import INTEGRATORS
 
 PENDULUM = {"mass": 3.0, "length": 1.0, "angle": 0.5236 - math.pi / 2}
 

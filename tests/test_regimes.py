@@ -20,9 +20,10 @@ from varimech.coordinates.kinds import pieces_of
 from varimech.coordinates.start import EXPLAINED
 from varimech.elimination import Factorisation, minimum_degree
 from varimech.integrators.newmark import TRAPEZOIDAL
-from varimech.solver import LARGE, Solver, Task, run_times
+from varimech.solver import LARGE, Solver
 from varimech.stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS
 from varimech.stages.plan import Plan
+from varimech.task import Task, run_times
 
 Array = np.ndarray
 STEP = 5e-3  # a' and λ' carry the rounding of q' divided by h²/4: at 1e-3 they agree to 2e-13 only

@@ -20,6 +20,7 @@ ROOMS = [
     ("backends",),
     ("view",),
     ("results",),
+    ("task",),
     ("diagnosis",),
     ("solver",),
     ("mechanism",),

@@ -7,12 +7,11 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from .backends.program import Trajectory
-from .backends.runner import check_backend
+from .backends.program import Trajectory, check_backend
 from .errors import ModelError, VarimechError, unknown_name
 from .model.model import Model
 from .model.parameter import Parameter
@@ -23,7 +22,10 @@ from .results.live import LiveRun
 from .results.run import Run
 from .sensitivity.finite_difference import RELATIVE_STEPS, central_differences
 from .sensitivity.objective import Objectives, named_objectives
-from .solver import Integrator, Solver, Task, Times, find_integrator, run_times
+from .task import Integrator, Task, Times, find_integrator, run_times
+
+if TYPE_CHECKING:
+    from .solver import Solver
 
 METHODS = ("direct", "finite-difference")
 
@@ -274,6 +276,8 @@ class Mechanism(Model):
 
     def _solver(self, integrator: str | Integrator) -> Solver:
         """The solver for this state of the model, built when first needed."""
+        from .solver import Solver  # a good part of what there is to import
+
         key = (self.revision, find_integrator(integrator))
         if key not in self._solvers:
             self._solvers = {k: s for k, s in self._solvers.items() if k[0] == self.revision}

@@ -19,6 +19,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from ..errors import unknown_name
 from ..stages.plan import Plan
 
 Function = ca.Function | Plan
@@ -178,3 +179,13 @@ class StepFailure(Exception):
         self.penalty = penalty
         self.reason = reason
         self.which = which
+
+
+BACKENDS = ("auto", "interpreted", "native")
+
+
+def check_backend(backend: str) -> str:
+    """The name itself, if it is one."""
+    if backend not in BACKENDS:
+        raise unknown_name("backend", backend, BACKENDS)
+    return backend

@@ -15,14 +15,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..errors import VarimechError, unknown_name
+from ..errors import VarimechError
 from ..stages.plan import Plan
 from .compiler import BuildError, find_compiler
 from .interpreted import run_interpreted
 from .native import NativeProgram
-from .program import Function, Inputs, Program, Trajectory
+from .program import Function, Inputs, Program, Trajectory, check_backend
 
-BACKENDS = ("auto", "interpreted", "native")
 SECONDS_PER_INSTRUCTION = 12e-9
 """Of the virtual machine, measured."""
 COMPILE_SECONDS, COMPILE_SECONDS_PER_INSTRUCTION, COMPILE_SECONDS_PER_MAP = 0.2, 2.5e-4, 1e-2
@@ -95,13 +94,6 @@ def _compile_seconds(function: Function) -> float:
         return function.n_instructions() * COMPILE_SECONDS_PER_INSTRUCTION
     kernels = sum(m.kernel.n_instructions() for m in function.maps)
     return kernels * COMPILE_SECONDS_PER_INSTRUCTION + len(function.maps) * COMPILE_SECONDS_PER_MAP
-
-
-def check_backend(backend: str) -> str:
-    """The name itself, if it is one."""
-    if backend not in BACKENDS:
-        raise unknown_name("backend", backend, BACKENDS)
-    return backend
 
 
 def _explain_once(text: str) -> None:
