@@ -109,7 +109,7 @@ def frontier(points: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
     return [e for e, _ in kept], [t for _, t in kept]
 
 
-LABELLED_BELOW = ("CasADi + CVODES", "Varimech, implicit")
+LABELLED_BELOW, LABELLED_BESIDE = ("CasADi + CVODES",), ("Varimech, implicit",)
 
 
 def draw(curves: list[dict[str, Any]]) -> None:
@@ -128,9 +128,9 @@ def draw(curves: list[dict[str, Any]]) -> None:
         axes.annotate(
             curve["engine"],
             (errors[-1], times[-1]),
-            xytext=(0, -9 if curve["engine"] in LABELLED_BELOW else 9),
+            xytext=(-9 if curve["engine"] in LABELLED_BESIDE else 0, -9 if curve["engine"] in LABELLED_BELOW else 9),
             textcoords="offset points",
-            ha="center",
+            ha="right" if curve["engine"] in LABELLED_BESIDE else "center",
             va="top" if curve["engine"] in LABELLED_BELOW else "bottom",
             color=colour,
             fontweight="bold" if ours else "normal",
