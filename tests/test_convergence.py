@@ -13,6 +13,7 @@ from scipy.integrate import solve_ivp
 
 import varimech as vm
 from varimech.benchmarks import five_bar
+from varimech.solver import LARGE
 from varimech.task import INTEGRATORS
 
 PENDULUM = {"mass": 3.0, "length": 1.0, "angle": 0.5236 - math.pi / 2}
@@ -98,9 +99,12 @@ def check_order(integrator: str, found: list[float], reference: float) -> None:
     """Halving the step divides the error by 2^order."""
     order, _ = SCHEMES[integrator]
     errors = np.abs(np.array(found) - reference)
-    assert errors[-1] < 3e-4 * max(1.0, abs(reference))
+    assert errors[-1] < (3e-4 if order == 2 else 1e-6) * max(1.0, abs(reference))
     orders = np.log2(errors[:-1] / errors[1:])
-    assert orders[-1] == pytest.approx(order, abs=0.1 if order == 2 else 0.5), orders
+    if order == 2:
+        np.testing.assert_allclose(orders, 2, atol=0.1)
+    else:  # the coarser pair is not in the asymptotic range yet: dopri5 has 4.2 there for one quantity, and 4.7 and 4.9 with smaller steps
+        assert orders[-1] == pytest.approx(order, abs=0.5), orders
 
 
 @pytest.mark.parametrize("integrator", SCHEMES)
@@ -144,7 +148,7 @@ def test_projections_keep_the_constraints(integrator: str) -> None:
 
 
 def test_explicit_schemes_take_redundant_constraints_and_drivers() -> None:
-    """Five-bar with a second, parallel bar; and a driven one: the same motion as by the trapezoidal rule with small steps."""
+    """A driven four-bar whose coupler is there twice: the same motion and effort as by the trapezoidal rule with small steps."""
     m = vm.Mechanism("driven", gravity=(0, -9.81))
     m.ground_point("A", (0, 0))
     m.ground_point("D", (2, 0))
@@ -163,6 +167,14 @@ def test_explicit_schemes_take_redundant_constraints_and_drivers() -> None:
 
 
 def test_explicit_schemes_refuse_what_they_cannot_do() -> None:
+    long = vm.Mechanism("long", gravity=(0, -9.81))
+    long.ground_point("P0", (0, 0))
+    for k in range(LARGE // 3 + 1):
+        long.bar(f"b{k}", f"P{k}", f"P{k + 1}", length=1, mass=1)
+        long.revolute(f"P{k}")
+    long.start(angle={f"b{k}": 0.0 for k in range(LARGE // 3 + 1)})
+    with pytest.raises(vm.ModelError, match=r"explicit integrators take up to .*use integrator='trapezoidal'"):
+        long.simulate(0.01, integrator="rk4")
     with pytest.raises(vm.ModelError, match=r"no integrator is called 'rk5'; .*rk4"):
         pendulum().simulate(1.0, integrator="rk5")
 

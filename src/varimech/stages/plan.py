@@ -179,10 +179,6 @@ class Plan:
         """Size of a result."""
         return self.results[k][0] * self.results[k][1]
 
-    def size1_out(self, k: int) -> int:
-        """Width of a result."""
-        return self.results[k][0]
-
     def n_instructions(self) -> int:
         """Scalar operations of one call, roughly."""
         maps = sum(op.count * op.kernel.n_instructions() for op in self.maps)
