@@ -769,7 +769,8 @@ def test_values_for_a_run_that_make_a_point_not_finite() -> None:
 def test_times_must_be_positive(value: Any) -> None:
     words = f"= {value!r} must be a positive finite number of seconds"
     check_refused(pendulum(), lambda m: m.simulate(value), "duration " + words, finish=False)
-    check_refused(pendulum(), lambda m: m.simulate(1, step=value), "step " + words, finish=False)
+    if value is not None:  # which chooses them
+        check_refused(pendulum(), lambda m: m.simulate(1, step=value), "step " + words, finish=False)
     check_refused(pendulum(), lambda m: m.sensitivity(duration=value), "duration " + words, finish=False)
 
 

@@ -23,7 +23,7 @@ from varimech.integrators.newmark import TRAPEZOIDAL
 from varimech.solver import LARGE, Solver
 from varimech.stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS
 from varimech.stages.plan import Plan
-from varimech.task import Task, run_times
+from varimech.task import Task
 
 Array = np.ndarray
 STEP = 5e-3  # a' and λ' carry the rounding of q' divided by h²/4: at 1e-3 they agree to 2e-13 only
@@ -37,7 +37,7 @@ needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="no
 
 def solvers(m: vm.Mechanism) -> tuple[Solver, Solver]:
     """In the small and in the large regime."""
-    return Solver(m, TRAPEZOIDAL, large=False), Solver(m, TRAPEZOIDAL, large=True)
+    return Solver(m, ROBUST, large=False), Solver(m, ROBUST, large=True)
 
 
 def run(
@@ -254,7 +254,7 @@ def test_compiled_plans_agree_with_interpreted_ones() -> None:
     m = chain(lengths(n))
     m.torsional_damper("damper", "P10", damping=m.parameter("c", 0.5))
     m.start(angle={"b0": m.parameter("θ", 0.1)} | {f"b{k}": k / n for k in range(1, n)}, speed={"b10": 5.0})
-    solver = Solver(m, TRAPEZOIDAL)
+    solver = Solver(m, ROBUST)
     assert solver.large
     check_same(solver.equations, run(solver), run(solver, backend="native"))
 
@@ -263,14 +263,14 @@ def test_compiled_plans_agree_with_interpreted_ones() -> None:
 
 
 def test_a_longer_chain_has_no_more_kinds() -> None:
-    kinds = [len(pieces_of(Solver(chain(lengths(n)), TRAPEZOIDAL).equations).kinds) for n in (5, 20, 60)]
+    kinds = [len(pieces_of(Solver(chain(lengths(n)), ROBUST).equations).kinds) for n in (5, 20, 60)]
     assert kinds[0] == kinds[1] == kinds[2] <= 6  # bars and their start angles: first, between, last
 
 
 @pytest.mark.parametrize("make", [lambda: chain(lengths(20)), everything, in_space], ids=["chain", "everything", "in space"])
 def test_kinds_hold_every_element_once(make: Callable[[], vm.Mechanism]) -> None:
     """Each row of constraints is in one place, and energies and constraints of all kinds are those of the whole."""
-    e = Solver(make(), TRAPEZOIDAL).equations
+    e = Solver(make(), ROBUST).equations
     pieces = pieces_of(e)
     moving = [x for x in e.elements if x.name != "between ground points"]
     assert sum(p.count for p in pieces.kinds) == len(moving)
@@ -299,7 +299,7 @@ def test_kinds_hold_every_element_once(make: Callable[[], vm.Mechanism]) -> None
 @pytest.fixture(scope="module")
 def programs() -> tuple[NativeProgram, NativeProgram]:
     """Of chains of 60 and 90 bars."""
-    first, second = (Solver(chain(lengths(n)), TRAPEZOIDAL).runner({}, None).native for n in (60, 90))
+    first, second = (Solver(chain(lengths(n)), ROBUST).runner({}, None).native for n in (60, 90))
     return first, second
 
 
@@ -321,7 +321,7 @@ def test_size_decides_how_a_model_is_run(n: int) -> None:
     """Each bar adds two coordinates and a constraint."""
     m = chain(lengths(n))
     m.simulate(3 * STEP, step=STEP, backend="interpreted")
-    solver = m._solver("trapezoidal")
+    solver = m._solver(ROBUST)
     assert solver.equations.q.numel() + solver.equations.λ.numel() == 3 * n
     program = solver.runner({}, None).program
     plans = [isinstance(f, Plan) for f in (program.step.iterate, program.step.finish, program.penalty, program.twist)]
@@ -335,7 +335,7 @@ def test_a_long_chain_falls_as_it_should() -> None:
     kinetic, total = motion.energy("kinetic").values, motion.energy().values
     assert kinetic[-1] > 10
     assert np.abs(total - total[0]).max() < 2e-6 * kinetic[-1]
-    small, large = Solver(m, TRAPEZOIDAL, large=False), m._solver("trapezoidal")
+    small, large = Solver(m, ROBUST, large=False), m._solver(ROBUST)
     check_same(small.equations, *[run(s, steps=50, step=2e-3) for s in (small, large)])
 
 

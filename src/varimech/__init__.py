@@ -1,6 +1,10 @@
 """Varimech: mechanisms, their motion, and how every result changes when a number of the model changes."""
 
 from .errors import AssemblyError, ModelError, SimulationError, VarimechError
+from .formulations.index1 import Stabilised
+from .formulations.penalty import Penalty
+from .integrators.generalised_alpha import GeneralisedAlpha
+from .integrators.hht import HHT
 from .integrators.newmark import Newmark
 from .mechanism import Mechanism
 from .model.parameter import Parameter, Tolerance
@@ -37,8 +41,10 @@ from .symbols import (
 from .view.figure import Line, Panel, line_figure
 
 __all__ = [
+    "HHT",
     "AssemblyError",
     "Ensemble",
+    "GeneralisedAlpha",
     "Gradient",
     "Line",
     "Mechanism",
@@ -47,8 +53,10 @@ __all__ = [
     "Objective",
     "Panel",
     "Parameter",
+    "Penalty",
     "Run",
     "SimulationError",
+    "Stabilised",
     "State",
     "Tolerance",
     "VarimechError",

@@ -8,19 +8,23 @@ import casadi as ca
 import numpy as np
 
 from .backends.bound import evaluated
-from .backends.program import NO_CONVERGENCE, OVERWOUND, ChainFunctions, Inputs, StepFailure, Trajectory
+from .backends.program import NO_CONVERGENCE, OVERWOUND, UNDERFLOW, ChainFunctions, Inputs, StepFailure, Trajectory
 from .coordinates.equations import Equations
 from .errors import SimulationError
-from .integrators.newmark import Newmark
 from .integrators.runge_kutta import RungeKutta
+from .integrators.sundials import Sundials
+from .methods import Implicit, Method
 from .symbols import SX
+
+SINGULAR = "the mechanism is near a singular position (its constraints nearly depend on each other)"
 
 
 def explained(
-    failure: StepFailure, inputs: Inputs, equations: Equations, step: ChainFunctions, scheme: Newmark | RungeKutta
+    failure: StepFailure, inputs: Inputs, equations: Equations, step: ChainFunctions, method: Method
 ) -> SimulationError:
     """The failure in words, with what to try."""
-    when = f"{equations.model.name!r}: step {failure.step}, t = {failure.time:.6g} s, h = {inputs.step:g} s"
+    scheme = method.integrator
+    when = f"{equations.model.name!r}: step {failure.step}, t = {failure.time:.6g} s, h = {failure.length:.3g} s"
     if failure.reason == OVERWOUND:
         worst, residual = [e.name for e in equations.elements if e.twist is not None][failure.which], math.nan
         text = (
@@ -28,12 +32,25 @@ def explained(
             "rest_angle; use a custom torque, or several springs in series"
         )
         return SimulationError(text, time=failure.time, step=failure.step, residual=residual, worst=worst)
-    q, v = _last_finite_iterate(failure, inputs, step, scheme) if isinstance(scheme, Newmark) else _before(failure, equations)
-    if failure.reason == NO_CONVERGENCE:
+    if isinstance(scheme, (RungeKutta, Sundials)):
+        q, v = _before(failure, equations)
+    else:
+        q, v = _last_finite_iterate(failure, inputs, step, scheme)
+    singular = _nearly_dependent(equations, q, inputs.parameters, failure.time)
+    if failure.reason == UNDERFLOW:
         worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
-        remedy = "try a smaller step"
-        if _nearly_dependent(equations, q, inputs.parameters, failure.time):
-            remedy = "the mechanism is near a singular position (its constraints nearly depend on each other); another step may pass it"
+        remedy = (
+            f"{SINGULAR}: formulation='ali3p' with equal steps may pass it"
+            if singular
+            else (
+                "look for a force that jumps or grows without bound there; a larger tolerance=, or formulation='ali3p' with equal steps, "
+                "may pass it"
+            )
+        )
+        text = f"{when}: the steps became too short to go on at tolerance {inputs.schedule.tolerance:g}; {remedy}"
+    elif failure.reason == NO_CONVERGENCE:
+        worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
+        remedy = f"{SINGULAR}; another step may pass it" if singular else "try a smaller step"
         text = f"{when}: no convergence in {inputs.max_iterations} iterations; worst constraint {worst!r}, residual {residual:.3g}; {remedy}"
     else:
         worst, residual = _not_finite(equations, q, v, inputs.parameters, failure.time), math.nan
@@ -48,10 +65,11 @@ def _before(failure: StepFailure, equations: Equations) -> tuple[np.ndarray, np.
 
 
 def _last_finite_iterate(
-    failure: StepFailure, inputs: Inputs, step: ChainFunctions, scheme: Newmark
+    failure: StepFailure, inputs: Inputs, step: ChainFunctions, scheme: Implicit
 ) -> tuple[np.ndarray, np.ndarray]:
     """Positions and velocities of the failed step as far as they were finite."""
-    h = inputs.step
+    assert step.predict is not None and step.iterate is not None
+    h = failure.length
     settings = [np.array([h]), failure.penalty[: step.predict.numel_in(2)], inputs.parameters, np.array([failure.time])]
     x, y = evaluated(step.predict, failure.state, *settings)
     for _ in range(inputs.max_iterations):
@@ -60,7 +78,7 @@ def _last_finite_iterate(
             break
         x, y = x_new, y_new
     q0, v0, a0 = np.split(failure.state[: 3 * x.size], 3)
-    q, v = scheme.predict(q0, v0, a0, h)
+    q, v = scheme.predict(q0, v0, a0, failure.state[-x.size :], h)
     return q + scheme.beta * h**2 * x, v + scheme.gamma * h * x
 
 
@@ -77,7 +95,7 @@ def _not_finite(e: Equations, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, t: f
     return "the motion as a whole"
 
 
-def check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str, step: float) -> None:
+def check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str) -> None:
     """The motion is finite where a run comes to its end; objectives are functions of their own."""
     for what, values in (("value", trajectory.objectives), ("derivative", trajectory.gradients)):
         if values is not None and not np.isfinite(values).all():
@@ -87,7 +105,7 @@ def check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str, 
                 f"{mechanism!r}: the {what} of objective {name!r} is not finite from t = {t:g} s on (NaN or infinite); "
                 "look for a root, logarithm or quotient that meets zero there",
                 time=t,
-                step=round(t / step),
+                step=int(np.searchsorted(trajectory.step_ends, t * (1 - 1e-12))),
                 residual=math.nan,
                 worst=name,
             )

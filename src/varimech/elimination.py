@@ -25,6 +25,8 @@ class Factorisation:
     """A factored matrix that solves for any number of right-hand sides."""
 
     def __init__(self, matrix: SX, *, symmetric: bool = False, late: range = range(0)):
+        if symmetric:  # an entry may have been found to be zero on one side only
+            matrix = ca.project(matrix, matrix.sparsity() + matrix.sparsity().T)
         rows, columns = matrix.sparsity().get_triplet()
         self._pattern = _pattern(matrix.shape[0], tuple(zip(rows, columns, strict=True)), symmetric, late)
         self._values: list[SX] = self._pattern.eliminate.call([matrix.nz[:]])

@@ -13,6 +13,8 @@ import numpy as np
 
 from .backends.program import Trajectory, check_backend
 from .errors import ModelError, VarimechError, unknown_name
+from .integrators.sundials import Sundials
+from .methods import Formulation, Integrator, Method, choose
 from .model.model import Model
 from .model.parameter import Parameter
 from .progress import progress_bar
@@ -20,14 +22,15 @@ from .results.ensemble import Ensemble
 from .results.gradient import Gradient
 from .results.live import LiveRun
 from .results.run import Run
+from .schedule import Schedule
 from .sensitivity.finite_difference import RELATIVE_STEPS, central_differences
 from .sensitivity.objective import Objectives, named_objectives
-from .task import Integrator, Task, Times, find_integrator, run_times
+from .task import Task
 
 if TYPE_CHECKING:
     from .solver import Solver
 
-METHODS = ("direct", "finite-difference")
+METHODS = ("direct", "composite", "finite-difference")
 
 
 @final
@@ -50,7 +53,7 @@ class Mechanism(Model):
 
     def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
         super().__init__(name, gravity=gravity, dimension=dimension)
-        self._solvers: dict[tuple[int, Integrator], Solver] = {}
+        self._solvers: dict[tuple[int, Method], Solver] = {}
 
     def __repr__(self) -> str:
         kind = "planar" if self.dimension == 2 else "spatial"
@@ -62,28 +65,39 @@ class Mechanism(Model):
     @property
     def freedoms(self) -> int:
         """Number of freedoms at the start, drivers not counted."""
-        return self._solver("trapezoidal").start.freedoms
+        return self._solver(choose(1.0)[0]).start.freedoms
 
     def simulate(
         self,
         duration: float,
         *,
-        step: float = 1e-3,
+        step: float | None = None,
         every: int = 1,
+        tolerance: float | None = None,
+        output: float | None = None,
+        integrator: str | Integrator | None = None,
+        formulation: str | Formulation | None = None,
         parameters: Mapping[str, float] | None = None,
-        integrator: str | Integrator = "trapezoidal",
         backend: str = "auto",
         progress: bool | None = None,
     ) -> Run:
         """Simulate from t = 0.
 
+        Without `step` the steps are chosen for a relative error of `tolerance` (1e-8 if not given), by an explicit scheme of order 8 with
+        projections. With `step` they are equal, by the trapezoidal rule with ALI3-P, which also passes singular positions.
+        `varimech methods` lists what else there is.
+
         Args:
             duration: s.
-            step: time step, s; shortened a little if it does not divide the duration.
-            every: store every so many steps.
+            step: equal time steps, s; shortened a little if they do not divide the duration.
+            every: store every so many of them.
+            tolerance: relative error for which steps are chosen.
+            output: time between stored results where steps are chosen, s; a five-hundredth of the duration if not given.
+            integrator: "trapezoidal", "newmark", "hht", "generalised-alpha" (implicit, equal steps), "rk4" (explicit, equal steps), "dopri5",
+                "dop853" (explicit, either), "cvodes", "idas" (to a tolerance); or one with constants, such as `varimech.Newmark(gamma=0.7)`.
+            formulation: "ali3p", "index1", "index1-stabilised", "independent", "penalty", or one with constants, such as
+                `varimech.Penalty(factor=1e8)`; the best one for the integrator if not given.
             parameters: values that differ from the nominal ones.
-            integrator: "trapezoidal" (order 2, ALI3-P), or `varimech.Newmark(gamma=…)` for numerical damping; for smooth motions that are
-                not stiff "rk4" and "dopri5" (order 4 and 5, explicit, index 1 with projections), which reach high accuracy with few steps.
             backend: "native" (compiled C), "interpreted", or "auto": compiled where that saves time. The numbers are the same.
             progress: show a progress bar if it takes long; on a terminal if not given.
 
@@ -94,10 +108,18 @@ class Mechanism(Model):
         """
         began = time.perf_counter()
         check_backend(backend)
-        times, ρ = run_times(duration, step, every), self.numbers.values(parameters)
-        solver = self._solver(integrator)
-        trajectory, ran = solver.run(Task(times, {}, None, backend, progress), ρ)
-        return self._run(solver, times, trajectory, ρ, [], _seconds(began, ran))
+        method, schedule = choose(
+            duration,
+            step=step,
+            every=every,
+            tolerance=tolerance,
+            output=output,
+            integrator=integrator,
+            formulation=formulation,
+        )
+        ρ, solver = self.numbers.values(parameters), self._solver(method)
+        trajectory, ran = solver.run(Task(schedule, {}, None, backend, progress), ρ)
+        return self._run(solver, schedule, trajectory, ρ, [], _seconds(began, ran))
 
     def sensitivity(
         self,
@@ -105,11 +127,14 @@ class Mechanism(Model):
         wrt: Sequence[str | Parameter] | str | Parameter | None = None,
         *,
         duration: float,
-        step: float = 1e-3,
+        step: float | None = None,
         every: int = 1,
+        tolerance: float | None = None,
+        output: float | None = None,
+        integrator: str | Integrator | None = None,
+        formulation: str | Formulation | None = None,
         method: str = "direct",
         parameters: Mapping[str, float] | None = None,
-        integrator: str | Integrator = "trapezoidal",
         relative_steps: Sequence[float] = RELATIVE_STEPS,
         backend: str = "auto",
         progress: bool | None = None,
@@ -119,8 +144,9 @@ class Mechanism(Model):
         Args:
             objectives: one, a list, or a mapping from names (see `varimech.integral` and `varimech.final`); may be empty.
             wrt: parameters by name; "all", or nothing, for all of them.
-            duration, step, every, parameters, integrator, backend, progress: as for `simulate`.
-            method: "direct" (exact derivative of the discrete solution) or "finite-difference" (central, over a sweep of perturbations).
+            duration, step, every, tolerance, output, integrator, formulation, parameters, backend, progress: as for `simulate`.
+            method: "direct" (exact derivative of the discrete solution, chosen steps held fixed), "composite" (motion and derivative as one
+                differential-algebraic system, after Serban and Freeman) or "finite-difference" (central, over a sweep of perturbations).
             relative_steps: the perturbations of that sweep, relative to each parameter.
 
         Returns:
@@ -130,17 +156,23 @@ class Mechanism(Model):
             raise unknown_name("method", method, METHODS)
         began = time.perf_counter()
         check_backend(backend)
-        times, ρ = run_times(duration, step, every), self.numbers.values(parameters)
+        way, schedule = choose(
+            duration,
+            step=step,
+            every=every,
+            tolerance=tolerance,
+            output=output,
+            integrator=integrator,
+            formulation=formulation,
+        )
         named, indices = named_objectives(objectives), self._chosen(wrt)
-        solver = self._solver(integrator)
-        if method == "direct":
-            trajectory, ran = solver.run(Task(times, named, indices, backend, progress), ρ)
-            assert trajectory.gradients is not None
-            gradients, sweep = trajectory.gradients, None
+        ρ, solver = self.numbers.values(parameters), self._solver(way)
+        task, sweep = Task(schedule, named, indices, backend, progress), None
+        if method == "finite-difference":
+            trajectory, sweep, ran = self._differences(solver, task, ρ, tuple(relative_steps))
         else:
-            trajectory, gradients, sweep, ran = self._differences(
-                solver, Task(times, named, indices, backend, progress), ρ, tuple(relative_steps)
-            )
+            trajectory, ran = solver.run(task, ρ) if method == "direct" else solver.run_composite(task, ρ)
+        assert trajectory.gradients is not None
         seconds = _seconds(began, ran)
         chosen = [list(self.parameters.values())[k] for k in indices]
         return Gradient(
@@ -151,8 +183,8 @@ class Mechanism(Model):
             tuple(p.unit for p in chosen),
             trajectory.time,
             trajectory.objectives,
-            gradients,
-            self._run(solver, times, trajectory, ρ, indices, seconds),
+            trajectory.gradients,
+            self._run(solver, schedule, trajectory, ρ, indices, seconds),
             seconds,
             sweep,
         )
@@ -163,9 +195,11 @@ class Mechanism(Model):
         parameters: Mapping[str, Any],
         *,
         duration: float,
-        step: float = 1e-3,
+        step: float | None = None,
+        tolerance: float | None = None,
         wrt: Sequence[str | Parameter] | str | Parameter | None = None,
-        integrator: str | Integrator = "trapezoidal",
+        integrator: str | Integrator | None = None,
+        formulation: str | Formulation | None = None,
         backend: str = "auto",
         threads: int | None = None,
         progress: bool | None = None,
@@ -175,7 +209,7 @@ class Mechanism(Model):
         Args:
             objectives: as for `sensitivity`; at least one.
             parameters: name → values, one for each sample; parameters that are not named stay nominal.
-            duration, step, integrator, backend, progress: as for `simulate`.
+            duration, step, tolerance, integrator, formulation, backend, progress: as for `simulate`.
             wrt: parameters to differentiate for ("all" for all of them); none if not given.
             threads: how many runs at a time; one for each core if not given.
 
@@ -183,7 +217,8 @@ class Mechanism(Model):
             An `Ensemble` in the order of the samples. A sample that fails is reported in `.failures`; the others go on.
         """
         check_backend(backend)
-        times, named = run_times(duration, step, 1), named_objectives(objectives)
+        method, schedule = choose(duration, step=step, tolerance=tolerance, integrator=integrator, formulation=formulation)
+        named = named_objectives(objectives)
         if not named:
             raise ModelError("an ensemble needs at least one objective: it keeps no trajectories")
         if threads is not None and threads < 1:
@@ -194,8 +229,8 @@ class Mechanism(Model):
         for name, column in columns.items():
             rows[:, self.numbers.indices([name])[0]] = column
         began = time.perf_counter()
-        task = Task(Times(times.duration, times.steps, times.steps), named, indices, backend, progress)
-        outcomes, ran = self._solver(integrator).run_many(task, rows, threads or os.cpu_count() or 1)
+        task = Task(schedule.last_only(), named, indices, backend, progress)
+        outcomes, ran = self._solver(method).run_many(task, rows, threads or os.cpu_count() or 1)
         names = tuple(self.parameters) if indices is None else tuple(list(self.parameters)[k] for k in indices)
         values = np.full((len(outcomes), len(named)), np.nan)
         gradients = None if indices is None else np.full((len(outcomes), len(named), len(indices)), np.nan)
@@ -227,9 +262,7 @@ class Mechanism(Model):
             raise ModelError(f"ensemble: parameters have different numbers of samples: {sizes}")
         return columns
 
-    def _differences(
-        self, solver: Solver, task: Task, ρ: np.ndarray, steps: tuple[float, ...]
-    ) -> tuple[Trajectory, np.ndarray, Any, float]:
+    def _differences(self, solver: Solver, task: Task, ρ: np.ndarray, steps: tuple[float, ...]) -> tuple[Trajectory, Any, float]:
         import xarray as xr
 
         if not steps or any(not s > 0 for s in steps):
@@ -237,6 +270,10 @@ class Mechanism(Model):
         assert task.indices is not None
         plain = replace(task, indices=None, progress=False, runs=2 * len(steps) * len(task.indices))
         trajectory, ran = solver.run(plain, ρ)
+        if task.schedule.tolerance and not isinstance(solver.method.integrator, Sundials):
+            # all runs take the steps of the first: a choice of steps is no smooth function of the parameters
+            plain = replace(plain, schedule=task.schedule.replayed(trajectory.step_ends))
+            trajectory, _ = solver.run(plain, ρ)
         errors: list[VarimechError] = []
 
         def outcome(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -259,7 +296,7 @@ class Mechanism(Model):
             coords={"relative_step": list(steps), "objective": list(task.objectives), "parameter": names},
             dims=["relative_step", "objective", "parameter"],
         )
-        return replace(trajectory, sensitivities=found.sensitivities), found.gradient_history, sweep, ran
+        return replace(trajectory, sensitivities=found.sensitivities, gradients=found.gradient_history), sweep, ran
 
     def _chosen(self, wrt: Sequence[str | Parameter] | str | Parameter | None) -> list[int]:
         if not self.parameters:
@@ -274,37 +311,43 @@ class Mechanism(Model):
             raise ModelError(f"wrt = {names!r} names a parameter twice")
         return indices
 
-    def _solver(self, integrator: str | Integrator) -> Solver:
+    def _solver(self, method: Method) -> Solver:
         """The solver for this state of the model, built when first needed."""
         from .solver import Solver  # a good part of what there is to import
 
-        key = (self.revision, find_integrator(integrator))
+        key = (self.revision, method)
         if key not in self._solvers:
             self._solvers = {k: s for k, s in self._solvers.items() if k[0] == self.revision}
-            self._solvers[key] = Solver(self, key[1])
+            self._solvers[key] = Solver(self, method)
         return self._solvers[key]
 
     def _run(
         self,
         solver: Solver,
-        times: Times,
+        schedule: Schedule,
         trajectory: Trajectory,
         ρ: np.ndarray,
         indices: list[int],
         seconds: dict[str, float],
     ) -> Run:
+        lengths, steps = np.diff(trajectory.step_ends), trajectory.steps
         info = {
             "mechanism": self.name,
             "dimension": self.dimension,
-            "method": solver.method,
-            "step": times.step,
-            "steps": times.steps,
+            "method": solver.method.title,
+            "step": schedule.step
+            or ([float(lengths.min()), float(lengths.max())] if steps is None else schedule.duration / steps),
+            "steps": lengths.size if steps is None else steps,
             "iterations": trajectory.iterations,
             "residuals": [float(r) for r in trajectory.residuals],
             "parameters": dict(zip(self.parameters, ρ.tolist(), strict=True)),
             "seconds": seconds,
             "versions": _versions(),
         }
+        if schedule.tolerance:
+            info |= {"tolerance": schedule.tolerance, "rejected": trajectory.rejected}
+        if trajectory.selections:
+            info["selections"] = trajectory.selections
         return Run(LiveRun(solver.equations, trajectory, ρ, indices), info)
 
 

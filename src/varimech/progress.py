@@ -13,14 +13,14 @@ PATIENCE = 2.0
 
 
 @contextmanager
-def progress_bar(label: str, total: int, enabled: bool | None = None) -> Iterator[Callable[[int], None]]:
+def progress_bar(label: str, total: float, enabled: bool | None = None) -> Iterator[Callable[[float], None]]:
     """A function to call with the amount done; the bar appears only if the work outlasts the patience."""
     show = sys.stderr.isatty() if enabled is None else enabled
     began = time.monotonic()
     bar: Any = None
     task: Any = None
 
-    def update(done: int) -> None:
+    def update(done: float) -> None:
         nonlocal bar, task
         if not show or (bar is None and time.monotonic() - began < PATIENCE):
             return

@@ -9,11 +9,14 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 
+import casadi as ca
 import numpy as np
 
 from .backends.columns import row_length
 from .backends.program import ChainFunctions, Inputs, Program, StartFailure, StepFailure, Trajectory
 from .backends.runner import Runner
+from .backends.sundials import SundialsRunner
+from .composite import CompositeSolver
 from .coordinates.equations import Dynamics
 from .coordinates.kinds import pieces_of
 from .coordinates.natural import natural_equations
@@ -23,10 +26,13 @@ from .coordinates.start_chain import start_chain
 from .coordinates.twist import twist_function, twist_plan
 from .diagnosis import check_finite, explained
 from .errors import ModelError, VarimechError
-from .formulations.ali3p import ali3p_step
-from .formulations.index1 import index1_step
-from .integrators.newmark import TRAPEZOIDAL, Newmark
+from .formulations.ali3p import ALI3P
+from .formulations.independent import Independent
+from .formulations.index1 import Projected
+from .formulations.penalty import Penalty
 from .integrators.runge_kutta import RungeKutta
+from .integrators.sundials import Sundials
+from .methods import Method
 from .model.parts import Parts
 from .progress import progress_bar
 from .sensitivity.direct import tangent_of
@@ -35,8 +41,7 @@ from .stages.assembled import AssembledChain, Tangent
 from .stages.chain import Chain
 from .stages.pieces import Pieces
 from .stages.saddle import Saddle
-from .symbols import SX
-from .task import Integrator, Task, run_times
+from .task import Task
 
 MAX_ITERATIONS = 25
 
@@ -54,47 +59,76 @@ KEPT = 32
 class Solver:
     """Equations, start and step of a model as it is now; programs for the objectives and parameters asked for."""
 
-    def __init__(self, model: Parts, scheme: Integrator, *, large: bool | None = None):
+    def __init__(self, model: Parts, method: Method, *, large: bool | None = None):
         self.model = model.frozen()
-        self.scheme = scheme
-        self._runners: dict[tuple[object, ...], Runner] = {}
-        self._recent: dict[tuple[object, ...], Runner] = {}
+        self.method = method
+        self._runners: dict[tuple[object, ...], Runner | SundialsRunner] = {}
+        self._recent: dict[tuple[object, ...], Runner | SundialsRunner] = {}
         self._chains: dict[tuple[object, ...], ChainFunctions] = {}
         self.equations = natural_equations(self.model)
         self.start = StartSolver(self.equations)
-        self._unknowns = self.equations.q.numel() + self.equations.λ.numel()
-        self.large = self._unknowns > LARGE if large is None else large
+        unknowns = self.equations.q.numel() + self.equations.λ.numel()
+        self.large = unknowns > LARGE if large is None else large
         """Whether functions are assembled from elements, not written out."""
-
-    @property
-    def method(self) -> str:
-        """In words."""
-        s = self.scheme
-        if isinstance(s, RungeKutta):
-            return f"index 1 with projections, {s.name}, natural coordinates"
-        rule = "trapezoidal rule" if s == TRAPEZOIDAL else f"Newmark (γ = {s.gamma:g}, β = {s.beta:g})"
-        return f"ALI3-P, {rule}, natural coordinates"
+        if self.large and (isinstance(method.formulation, Independent) or isinstance(method.integrator, Sundials)):
+            what = method.integrator.title if isinstance(method.integrator, Sundials) else method.formulation.title
+            raise ModelError(
+                f"mechanism {self.model.name!r} has {unknowns} unknowns and multipliers; {what} takes up to {LARGE}: "
+                "use formulation='index1' or 'ali3p'"
+            )
 
     def run(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """One run, and the seconds that it took once everything was built."""
         self.start.check_fits(ρ, task.indices)
-        if self._near is not None and self._is_close(ρ):
+        in_driver = not isinstance(self.method.integrator, Sundials)
+        if in_driver and self._near is not None and self._is_close(ρ):
             with suppress(StartFailure):  # assembly finds it, or says why there is none
                 return self._carry_out(task, self._inputs(task, ρ, guess=self._near), regular=True)
         q = self.start.assemble(ρ)
-        if self.start.regular(q, ρ):
+        regular = self.start.regular(q, ρ)
+        if in_driver and regular:
             with suppress(StartFailure):  # what follows finds the start, or says why there is none
                 return self._carry_out(task, self._inputs(task, ρ, guess=q), regular=True)
         initial = self.start.complete(q, ρ)
-        S = None if task.indices is None else self.start.sensitivities(initial, ρ, task.indices)
-        return self._carry_out(task, self._inputs(task, ρ, state=initial.packed, sensitivities=S), regular=False)
+        S = None if task.indices is None else self._remembered(self.start.sensitivities(initial, ρ, task.indices))
+        inputs = self._inputs(task, ρ, state=self._remembered(initial.packed), sensitivities=S)
+        return self._carry_out(task, inputs, regular=regular and not in_driver)
+
+    def run_composite(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
+        """The same by the composite system, one run for each parameter."""
+        composite, indices = self._composite, task.indices or []
+        self.start.check_fits(ρ, indices)
+        q = self.start.assemble(ρ)
+        if not self.start.regular(q, ρ):
+            raise ModelError(
+                f"mechanism {self.model.name!r}: method='composite' takes no redundant constraints and no massless coordinates; "
+                "use method='direct'"
+            )
+        initial = self.start.complete(q, ρ)
+        slopes = self.start.sensitivities(initial, ρ, indices)
+        inputs = self._inputs(task, ρ, state=self._remembered(initial.packed))
+        began = time.perf_counter()
+        found = [composite.run(task, inputs, self._remembered(slopes[:, k]), index) for k, index in enumerate(indices)]
+        S, gradients = (np.concatenate([getattr(t, name) for t in found], axis=2) for name in ("sensitivities", "gradients"))
+        whole = replace(found[-1], sensitivities=S, gradients=gradients)
+        check_finite(whole, list(task.objectives), self.model.name)
+        return whole, time.perf_counter() - began
+
+    @cached_property
+    def _composite(self) -> CompositeSolver:
+        return CompositeSolver(self.equations, self.method, large=self.large)
+
+    def _remembered(self, state: np.ndarray) -> np.ndarray:
+        """A state with what the integrator remembers: at first, the accelerations."""
+        n = self.equations.q.numel()
+        return np.concatenate([state, state[2 * n : 3 * n]]) if self._remembers else state
 
     def run_many(self, task: Task, samples: np.ndarray, threads: int) -> tuple[list[Trajectory | VarimechError], float]:
         """A run for each row of parameter values, in threads, and the seconds they took; what failed is returned, not raised."""
         quiet = replace(task, progress=False, runs=len(samples))
         refused = self.model.numbers.violations(samples)
         # one short run derives and compiles what all others share; where nominal values fail, each run looks after itself
-        once = replace(quiet, times=run_times(task.times.step, task.times.step, 1), runs=len(samples) * task.times.steps)
+        once = replace(quiet, schedule=task.schedule.shortened(), runs=len(samples) * task.schedule.estimated_steps)
         with suppress(VarimechError):
             self.run(once, self.model.numbers.nominal)
         at_once, close = self._many_at_once(quiet), self._is_close(samples)
@@ -155,22 +189,31 @@ class Solver:
         state: np.ndarray | None = None,
         sensitivities: np.ndarray | None = None,
     ) -> Inputs:
-        t = task.times
-        return Inputs(guess, state, sensitivities, ρ, t.step, t.steps, t.every, MAX_ITERATIONS)
+        return Inputs(guess, state, sensitivities, ρ, self.model.numbers.nominal, task.schedule, MAX_ITERATIONS)
 
     def _carry_out(self, task: Task, inputs: Inputs, *, regular: bool) -> tuple[Trajectory, float]:
         runner = self.runner(task.objectives, task.indices, regular=regular)
         carry_out = runner.prepare(inputs, task.backend, runs=task.runs)
         began = time.perf_counter()
         try:
-            with progress_bar(f"{self.model.name}: {task.times.duration:g} s", task.times.steps, task.progress) as tell:
+            with progress_bar(f"{self.model.name}: {task.schedule.duration:g} s", 1.0, task.progress) as tell:
                 trajectory = carry_out(tell)
         except StepFailure as failure:
-            raise explained(failure, inputs, self.equations, runner.program.step, self.scheme) from None
-        check_finite(trajectory, list(task.objectives), self.model.name, task.times.step)
-        return trajectory, time.perf_counter() - began
+            raise explained(failure, inputs, self.equations, runner.program.step, self.method) from None
+        check_finite(trajectory, list(task.objectives), self.model.name)
+        ran = time.perf_counter() - began
+        n = self.equations.packed.numel()  # without what the integrator remembers
+        S = trajectory.sensitivities
+        return replace(trajectory, states=trajectory.states[:, :n], sensitivities=None if S is None else S[:, :n]), ran
 
-    def runner(self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool = True) -> Runner:
+    @property
+    def _remembers(self) -> bool:
+        """Whether the integrator needs more than the state."""
+        return not isinstance(self.method.integrator, (RungeKutta, Sundials)) and self.method.integrator.remembers
+
+    def runner(
+        self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool = True
+    ) -> Runner | SundialsRunner:
         """What carries out runs with these objectives; `indices` are the parameters to differentiate for, None for none."""
         chosen = None if indices is None else tuple(indices)
         same_objects = (tuple(objectives.items()), chosen, regular)
@@ -179,46 +222,81 @@ class Solver:
             self._recent[same_objects] = self._runner_of_expressions(objectives, indices, regular=regular)
         return self._recent[same_objects]
 
-    def _runner_of_expressions(self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool) -> Runner:
+    def _runner_of_expressions(
+        self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool
+    ) -> Runner | SundialsRunner:
         """Equal expressions are one program, however often a user writes their functions anew."""
         count = len(indices or [])
-        functions = objective_functions(self.equations, objectives, indices or [], count if self.large else row_length(count))
-        key = (functions.values.serialize(), None if indices is None else tuple(indices), regular)
+        row = count if self.large else row_length(count)
+        functions = objective_functions(self.equations, objectives, indices or [], row)
+        key = (
+            functions.integrands.serialize(),
+            functions.finals.serialize(),
+            None if indices is None else tuple(indices),
+            regular,
+        )
         if key not in self._runners:
             _make_room(self._runners)
             program = Program(
-                self._functions(start_chain, indices, state_varies=False) if regular else None,
-                self._step_functions(functions.integrands, indices, regular=regular),
-                penalty_plan(self._pieces, Saddle(regular)) if self.large else penalty_function(self.equations, Saddle(regular)),
+                self.equations.q.numel(),
+                self._functions("start", lambda e, _: start_chain(e, remember=self._remembers), indices, True)
+                if regular
+                else None,
+                self._functions("step", self._step, indices, regular),
+                penalty_plan(self._pieces, self._saddle(regular))
+                if self.large
+                else penalty_function(self.equations, self._saddle(regular)),
                 twist_plan(self._pieces) if self.large else twist_function(self.equations),
-                functions.values,
-                None if indices is None else functions.derivatives,
+                functions,
+                None if indices is None else count,
+                0 if indices is None else row,
+                self.method.integrator if isinstance(self.method.integrator, RungeKutta) else None,
+                self._functions("rates", self._rates, indices, regular)
+                if isinstance(self.method.formulation, Projected)
+                else None,
+                self._jacobian if isinstance(self.method.formulation, Independent) else None,
             )
-            self._runners[key] = Runner(program)
+            if isinstance(self.method.integrator, Sundials):
+                chain = self._rates(self.equations, self._saddle(regular))
+                self._runners[key] = SundialsRunner(program, chain, self.method.integrator, indices)
+            else:
+                self._runners[key] = Runner(program)
         return self._runners[key]
 
-    def _step_functions(self, integrands: SX, indices: list[int] | None, *, regular: bool) -> ChainFunctions:
-        scheme, saddle = self.scheme, Saddle(regular)
-        if isinstance(scheme, Newmark):
-            return self._functions(lambda e: ali3p_step(e, scheme, saddle), indices, regular=regular)
-        if self.large:
-            raise ModelError(
-                f"mechanism {self.model.name!r} has {self._unknowns} unknowns and multipliers; explicit integrators take up to {LARGE}: "
-                "use integrator='trapezoidal'"
-            )
-        # its quadrature belongs to the step, so each set of objectives has steps of its own
-        return self._new_functions(lambda e: index1_step(e, scheme, saddle, integrands), indices, state_varies=True)
+    def _step(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
+        """A step of an implicit integrator, or what completes the state at the end of an explicit one's."""
+        formulation, integrator = self.method.formulation, self.method.integrator
+        if isinstance(formulation, Projected):
+            return formulation.end(dynamics, saddle)
+        if isinstance(integrator, (RungeKutta, Sundials)):
+            return self._rates(dynamics, saddle)
+        assert isinstance(formulation, (ALI3P, Penalty))
+        return formulation.step(dynamics, integrator, saddle)
+
+    def _rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
+        assert not isinstance(self.method.formulation, ALI3P)
+        return self.method.formulation.rates(dynamics, saddle)
+
+    def _saddle(self, regular: bool) -> Saddle:
+        formulation = self.method.formulation
+        return Saddle(regular, factor=formulation.factor if isinstance(formulation, Penalty) else None)
+
+    @cached_property
+    def _jacobian(self) -> ca.Function:
+        e = self.equations
+        return ca.Function("jacobian", [e.q, e.ρ, e.t], [ca.densify(e.constraint_jacobian)])
 
     @cached_property
     def _pieces(self) -> Pieces[Dynamics]:
         return pieces_of(self.equations)
 
     def _functions(
-        self, build: Callable[[Dynamics], Chain], indices: list[int] | None, *, state_varies: bool = True, regular: bool = True
+        self, name: str, build: Callable[[Dynamics, Saddle], Chain], indices: list[int] | None, regular: bool
     ) -> ChainFunctions:
-        key = (state_varies, regular, None if indices is None else tuple(indices))
+        key = (name, regular, None if indices is None else tuple(indices))
         if key not in self._chains:
-            self._chains[key] = self._new_functions(build, indices, state_varies=state_varies)
+            saddle = self._saddle(regular)
+            self._chains[key] = self._new_functions(lambda e: build(e, saddle), indices, state_varies=name != "start")
         return self._chains[key]
 
     def _new_functions(
@@ -227,14 +305,17 @@ class Solver:
         if self.large:
             assembled = AssembledChain(self._pieces.mapped(build))
             last = assembled.finish(None if indices is None else Tangent(indices, state_varies))
-            return ChainFunctions(assembled.predict, assembled.iterate, last)
+            iterated = assembled.chain.iterated
+            return ChainFunctions(assembled.predict if iterated else None, assembled.iterate if iterated else None, last)
         chain = build(self.equations)
         tangent = None if indices is None else tangent_of(chain, indices, state_varies=state_varies)
         finish = chain.finish(None if tangent is None else tangent.coefficients)
         column = None if tangent is None else tangent.column
-        return ChainFunctions(chain.predict, chain.iterate, finish, column, chain.increments is not None)
+        return ChainFunctions(
+            chain.predict if chain.iterated else None, chain.iterate if chain.iterated else None, finish, column
+        )
 
 
-def _make_room(cache: dict[tuple[object, ...], Runner]) -> None:
+def _make_room(cache: dict[tuple[object, ...], Runner | SundialsRunner]) -> None:
     if len(cache) >= KEPT:
         cache.pop(next(iter(cache)))

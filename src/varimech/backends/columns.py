@@ -59,11 +59,10 @@ static int {name}(const double **arg, double **res, long long *iw, double *w, in
 """
 
 
-def all_columns(column: ca.Function, parameters: int, states: int) -> ca.Function:
-    """The same for all parameters as one function, to be interpreted:  (coefficients, state', ρ') → result', increments', by rows."""
+def all_columns(column: ca.Function, parameters: int) -> ca.Function:
+    """The same for all parameters as one function, to be interpreted:  (coefficients, state', ρ') → result', by rows."""
     c = ca.SX.sym("c", column.numel_in(0))
     S = ca.SX.sym("S", row_length(parameters), column.numel_in(1))
     e = ca.SX.sym("e", row_length(parameters), parameters)
     slopes = [column(c, S[k, :].T, e[k, :].T).T for k in range(row_length(parameters))]
-    everything = ca.vertcat(*slopes)
-    return ca.Function(column.name(), [c, S, e], [everything[:, :states], everything[:, states:]])
+    return ca.Function(column.name(), [c, S, e], [ca.vertcat(*slopes)])

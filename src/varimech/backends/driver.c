@@ -1,6 +1,4 @@
-/* A run, the same text for every program; see program.py for what it does.
-
-   Before it stand the generated functions, listed in vm_functions, plan.c, and the kernels of plans, listed in vm_maps. */
+/* A run; see program.py for what it does. */
 
 #ifdef _WIN32
 #define VM_EXPORT __declspec(dllexport)
@@ -8,205 +6,156 @@
 #define VM_EXPORT __attribute__((visibility("default")))
 #endif
 
-enum { VM_DONE = 0, VM_NO_CONVERGENCE = 1, VM_NOT_FINITE = 2, VM_NO_MEMORY = 3, VM_NO_START = 4, VM_OVERWOUND = 5 };
-enum { VM_STEP = 0, VM_START = 4, VM_PENALTY = 8, VM_TWIST, VM_OBJECTIVES, VM_OBJECTIVE_TANGENT };
-enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT };  /* of a step or a start */
-
-#define VM_NEGLIGIBLE 1e-4 /* program.py says why */
-
-typedef struct {
-  const vm_plan *plans;                  /* one for each function that is not generated */
-  long long states, unknowns, multipliers, objectives, parameters, row, coefficients, springs; /* sizes; parameters are those of the gradient,
-                                            derivatives of the state stand in rows of length `row` */
-  long long increments;                  /* whether steps say what they add to the integrals of the objectives, and after S to its derivatives */
-  long long arguments, results, integers, reals, bases, workspace;                 /* of the working storage */
-  const double *seeds;                   /* derivatives of the parameters */
-  const double *guess;                   /* for a start that is to be found; NULL where state and state_sensitivity are given */
-  double *state, *state_sensitivity;     /* in: at the first step; out: at the last one done */
-  double *integral, *integral_gradient;  /* ψ without its final term, ψ' likewise, so far */
-  const double *values;                  /* of all parameters */
-  double *penalty;
-  double step;
-  long long first, last, stride, total;  /* steps first+1 … last of a run of `total`; every `stride`-th and the last are stored */
-  long long max_iterations;
-  double *times, *states_stored, *sensitivities, *objectives_stored, *gradients;  /* where to store; `stored` were so far */
-  long long stored;
-  double *residuals;                     /* largest so far */
-  long long iterations;
-  long long failed_step, failed_spring;
-  long long status;
-} vm_run;
-
-/* where a run works */
-typedef struct {
-  vm_bench bench;
-  double *workspace, *coefficients, *increments, *x, *y, *x_next, *y_next, ratio, residuals[3];
-} vm_room;
-
-static int vm_finite(const double *x, long long n) {
-  double sum = 0;
-  for (long long i = 0; i < n; ++i) sum += 0 * x[i]; /* NaN and infinity times zero are NaN */
-  return sum == 0;
-}
-
-static void vm_call(int function, const vm_run *r, vm_room *m) {
-  vm_bench *b = &m->bench;
-  if (vm_functions[function]) vm_functions[function](b->arg, b->res, b->iw, b->rw, 0);
-  else vm_execute(r->plans + function, vm_maps, b, m->workspace);
-}
-
-/* Carries out a chain: from `state` (and S) with `count` settings to `result` (and S_result). Returns iterations, 0 if they did not converge. */
-static long long vm_solve(int chain, const vm_run *r, vm_room *m, const double *state, const double *S, const double *const *settings, int count,
-                          double *result, double *S_result) {
-  const size_t bytes = (size_t)count * sizeof(double *);
-  const double **arg = m->bench.arg;
-  double **res = m->bench.res;
-  arg[0] = state; memcpy(arg + 1, settings, bytes);
-  res[0] = m->x; res[1] = m->y;
-  vm_call(chain + VM_PREDICT, r, m);
-  long long k = 0;
-  int converged;
-  double last = 0;
-  do {
-    arg[0] = state; arg[1] = m->x; arg[2] = m->y; memcpy(arg + 3, settings, bytes);
-    res[0] = m->x_next; res[1] = m->y_next; res[2] = &m->ratio;
-    vm_call(chain + VM_ITERATE, r, m);
-    { double *swap = m->x; m->x = m->x_next; m->x_next = swap; }
-    { double *swap = m->y; m->y = m->y_next; m->y_next = swap; }
-    ++k;
-    /* a sequence that converges quadratically: the next ratio will be about ratio³ / last² */
-    converged = m->ratio <= 1 || m->ratio * m->ratio * m->ratio <= VM_NEGLIGIBLE * last * last;
-    last = m->ratio;
-  } while (!converged && m->ratio <= 1e300 && k < r->max_iterations);
-  if (!converged) return 0;
-  const int tangent = vm_functions[chain + VM_TANGENT] != 0, planned = r->parameters && !tangent;
-  arg[0] = state; arg[1] = m->x; arg[2] = m->y; arg[3] = S; memcpy(arg + (planned ? 4 : 3), settings, bytes);
-  res[0] = result; res[1] = m->residuals;
-  double **more = res + 2;
-  if (chain == VM_STEP && r->increments) *more++ = m->increments;
-  *more = tangent ? m->coefficients : S_result;
-  vm_call(chain + VM_FINISH, r, m);
-  if (tangent) {
-    arg[0] = m->coefficients; arg[1] = S; arg[2] = r->seeds;
-    res[0] = S_result;
-    vm_call(chain + VM_TANGENT, r, m);
-  }
-  return k;
-}
-
-static void vm_measure(const vm_run *r, vm_room *m, const double *time, const double *state, const double *S, double *g, double *w, double *g_,
-                       double *w_) {
-  const double **arg = m->bench.arg;
-  double **res = m->bench.res;
-  if (r->objectives == 0) return;
-  arg[0] = state; arg[1] = r->values; arg[2] = time;
-  res[0] = g; res[1] = w;
-  vm_call(VM_OBJECTIVES, r, m);
-  if (r->parameters == 0) return;
-  arg[0] = state; arg[1] = S; arg[2] = r->values; arg[3] = time;
-  res[0] = g_; res[1] = w_;
-  vm_call(VM_OBJECTIVE_TANGENT, r, m);
-}
-
-/* `function` of positions: the penalties, or the twists of torsional springs */
-static void vm_of_positions(int function, const vm_run *r, vm_room *m, const double *time, const double *state, double *result) {
-  m->bench.arg[0] = state; m->bench.arg[1] = r->values; m->bench.arg[2] = time; /* a state begins with its positions */
-  m->bench.res[0] = result;
-  vm_call(function, r, m);
-}
-
-static void vm_store(vm_run *r, double time, const double *state, const double *S, const double *w, const double *w_) {
+/* Stores a state, with what the integrals ψ and ψ' are there. */
+static void vm_store(vm_run *r, vm_room *m, double time, const double *state, const double *S, const double *psi, const double *psi_) {
   const long long k = r->stored++, o = r->objectives, p = r->parameters, n = r->states;
   r->times[k] = time;
   memcpy(r->states_stored + k * n, state, (size_t)n * sizeof(double));
-  for (long long i = 0; i < o; ++i) r->objectives_stored[k * o + i] = r->integral[i] + w[i];
   for (long long i = 0; p && i < n; ++i) memcpy(r->sensitivities + (k * n + i) * p, S + i * r->row, (size_t)p * sizeof(double));
-  for (long long i = 0; i < o * p; ++i) r->gradients[k * o * p + i] = r->integral_gradient[i] + w_[i];
+  vm_measure(VM_FINALS, r, m, &time, state, S, r->objectives_stored + k * o, r->gradients + k * o * p);
+  for (long long i = 0; i < o; ++i) r->objectives_stored[k * o + i] += psi[i];
+  for (long long i = 0; i < o * p; ++i) r->gradients[k * o * p + i] += psi_[i];
 }
 
-static void vm_keep_largest(double *largest, const double *values) {
-  for (int i = 0; i < 3; ++i) if (values[i] > largest[i]) largest[i] = values[i];
+/* Stores what dense output gives at all times wanted before the end of an explicit step. Returns a status. */
+static int vm_store_within(vm_run *r, vm_room *m, double begin, double h, double end, double *psi, double *psi_) {
+  const vm_scheme *s = r->scheme;
+  const long long o = r->objectives, q = o * r->parameters, count = s->stages + 1 + s->extra;
+  double weights[64];
+  int status = VM_DONE;
+  for (int first = 1; status == VM_DONE && r->outputs[r->stored] < end; first = 0) {
+    const double time = r->outputs[r->stored];
+    for (long long i = 0; first && i < s->extra && status == VM_DONE; ++i)
+      status = vm_stage(r, m, begin + s->more_c[i] * h, h, s->more + i * count, s->stages + 1 + i);
+    if (status != VM_DONE) break;
+    vm_dense_weights(s, (time - begin) / h, weights);
+    status = vm_evaluate(VM_STEP, r, m, time, h, weights, count, m->Z, m->Z_);
+    memcpy(psi, r->integral, (size_t)o * sizeof(double));
+    memcpy(psi_, r->integral_gradient, (size_t)q * sizeof(double));
+    vm_add(m->G, o, h, weights, count, psi);
+    vm_add(m->G_, q, h, weights, count, psi_);
+    if (status == VM_DONE) vm_store(r, m, time, m->Z, m->Z_, psi, psi_);
+  }
+  return status;
 }
 
 static int vm_carry_out(vm_run *r) {
-  const long long n = r->states, o = r->objectives, q = o * r->parameters, np = (n + (r->increments ? o : 0)) * r->row;
-  const double h = r->step;
-  double time = (double)r->first * h;
-  const double *const start_settings[] = {r->penalty, r->values, &time};
+  const vm_scheme *s = r->scheme;
+  const long long n = r->states, o = r->objectives, q = o * r->parameters, nr = n * r->row, c = r->coordinates;
+  const long long stages = s ? s->stages + 1 + s->extra : 2, last_stage = s ? s->stages : 1;
+  double h = r->step, time = r->time;
   const double *const step_settings[] = {&h, r->penalty, r->values, &time};
   int status = VM_DONE;
 
-  const long long doubles = 2 * n + 2 * np + 2 * r->unknowns + 2 * r->multipliers + 3 * o + 3 * q + 2 * r->springs + r->reals + r->workspace + r->coefficients + o;
-  double *memory = malloc((size_t)(doubles + 1) * sizeof(double));
+  const long long doubles = stages * (n + nr + o + q) + 2 * (n + nr) + 2 * (r->unknowns + r->multipliers) + o + q + 2 * r->springs + r->reals +
+                            r->workspace + r->coefficients + (r->selects ? r->conditions * c + 2 * c : 0);
+  double *memory = calloc((size_t)(doubles + 1), sizeof(double));
   long long *iw = malloc((size_t)(r->integers + 1) * sizeof(long long));
-  const double **arg = malloc((size_t)(r->arguments + 1) * sizeof(double *));
-  double **res = malloc((size_t)(r->results + r->bases + 1) * sizeof(double *));
+  const double **arg = malloc((size_t)(r->arguments + 5) * sizeof(double *));
+  double **res = malloc((size_t)(r->results + r->bases + 3) * sizeof(double *));
   if (!memory || !iw || !arg || !res) {
     free(memory); free(iw); free(arg); free(res);
     return VM_NO_MEMORY;
   }
   double *p = memory;
-  double *state = p, *next = p + n; p += 2 * n;
-  double *S = p, *S_next = p + np; p += 2 * np;
-  double *g = p, *g_old = p + o, *w = p + 2 * o; p += 3 * o;
-  double *g_ = p, *g_old_ = p + q, *w_ = p + 2 * q; p += 3 * q;
-  double *twists = p, *twists_old = p + r->springs; p += 2 * r->springs;
-  vm_room room = {.bench = {arg, res, iw, p, res + r->results}}; p += r->reals;
-  room.workspace = p; p += r->workspace;
-  room.coefficients = p; p += r->coefficients;
-  room.increments = p; p += o;
-  room.x = p; room.x_next = p + r->unknowns; p += 2 * r->unknowns;
-  room.y = p; room.y_next = p + r->multipliers;
+  vm_room room = {.bench = {arg, res, iw, p, res + r->results + 2}}, *m = &room; p += r->reals;
+  m->X = p; p += stages * n; m->X_ = p; p += stages * nr;
+  m->G = p; p += stages * o; m->G_ = p; p += stages * q;
+  m->Y = p; p += n; m->Y_ = p; p += nr; m->Z = p; p += n; m->Z_ = p; p += nr;
+  double *psi = p, *psi_ = p + o; p += o + q;
+  double *twists = p, *twists_new = p + r->springs; p += 2 * r->springs;
+  m->workspace = p; p += r->workspace;
+  m->coefficients = p; p += r->coefficients;
+  m->x = p; m->x_next = p + r->unknowns; p += 2 * r->unknowns;
+  m->y = p; m->y_next = p + r->multipliers; p += 2 * r->multipliers;
+  m->jacobian = p;
 
-  if (r->first == 0) vm_of_positions(VM_PENALTY, r, &room, &time, r->guess ? r->guess : r->state, r->penalty);
-  if (r->guess && r->first == 0) {
-    const long long k = vm_solve(VM_START, r, &room, r->guess, 0, start_settings, 3, state, S);
-    if (k == 0 || !vm_finite(state, n) || !(room.residuals[0] <= 1e-6 && room.residuals[1] <= 1e-6 && room.residuals[2] <= 1e-6))
+  /* the state at the beginning of a step is the first stage, the one at its end stands at last_stage */
+  if (r->done == 0) vm_of_positions(VM_PENALTY, r, m, r->nominal, &time, r->guess ? r->guess : r->state, r->penalty);
+  if (r->guess && r->done == 0) {
+    const double *const settings[] = {r->penalty, r->values, &time};
+    if (!vm_solve(VM_START, r, m, r->guess, 0, settings, 3, m->X, m->X_) || !vm_finite(m->X, n) ||
+        !(m->residuals[0] <= 1e-6 && m->residuals[1] <= 1e-6 && m->residuals[2] <= 1e-6))
       status = VM_NO_START;
     else
-      vm_keep_largest(r->residuals, room.residuals);
+      vm_keep_largest(r->residuals, m->residuals, 3);
   } else {
-    memcpy(state, r->state, (size_t)n * sizeof(double));
-    memcpy(S, r->state_sensitivity, (size_t)(n * r->row) * sizeof(double));
+    memcpy(m->X, r->state, (size_t)n * sizeof(double));
+    memcpy(m->X_, r->state_sensitivity, (size_t)nr * sizeof(double));
   }
   if (status == VM_DONE) {
-    if (r->springs) vm_of_positions(VM_TWIST, r, &room, &time, state, twists);
-    vm_measure(r, &room, &time, state, S, g, w, g_, w_);
-    if (r->first == 0) vm_store(r, time, state, S, w, w_);
+    if (r->springs) vm_of_positions(VM_TWIST, r, m, r->values, &time, m->X, twists);
+    if (r->selects) vm_select(r, m, &time, m->X);
+    vm_measure(VM_INTEGRANDS, r, m, &time, m->X, m->X_, m->G, m->G_);
+    if (r->done == 0) vm_store(r, m, time, m->X, m->X_, r->integral, r->integral_gradient);
+    if (r->done == 0 && r->tolerance > 0) r->proposal = vm_first_step(r, m->X);
   }
 
-  for (long long k = r->first + 1; k <= r->last && status == VM_DONE; ++k) {
-    time = (double)k * h;
-    memcpy(g_old, g, (size_t)o * sizeof(double));
-    memcpy(g_old_, g_, (size_t)q * sizeof(double));
-    const long long iterations = vm_solve(VM_STEP, r, &room, state, S, step_settings, 4, next, S_next);
-    if (iterations == 0 || !vm_finite(next, n)) {
-      status = iterations == 0 && room.ratio <= 1e300 ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
-      r->failed_step = k;
-      break;
-    }
-    { double *swap = twists; twists = twists_old; twists_old = swap; }
-    if (r->springs) vm_of_positions(VM_TWIST, r, &room, &time, next, twists);
-    for (long long i = 0; i < r->springs && status == VM_DONE; ++i)
-      if (fabs(twists[i] - twists_old[i]) > 3.141592653589793) { status = VM_OVERWOUND; r->failed_step = k; r->failed_spring = i; }
-    if (status != VM_DONE) break;
-    r->iterations += iterations;
-    vm_keep_largest(r->residuals, room.residuals);
-    { double *swap = state; state = next; next = swap; }
-    { double *swap = S; S = S_next; S_next = swap; }
-    vm_measure(r, &room, &time, state, S, g, w, g_, w_);
-    if (r->increments) {
-      for (long long i = 0; i < o; ++i) r->integral[i] += room.increments[i];
-      for (long long i = 0; i < q; ++i) r->integral_gradient[i] += S[(n + i / r->parameters) * r->row + i % r->parameters];
+  while (status == VM_DONE && r->done < r->last && (r->total ? r->done < r->total : r->time < r->duration)) {
+    const double begin = r->time;
+    double error = 0;
+    if (r->tolerance > 0) {
+      const double left = r->duration - begin;
+      h = r->proposal;
+      if (h > left / 10 && begin == 0) h = left / 10; /* a first look at what may be ahead */
+      if (h >= left * (1 - 1e-10)) h = left;
+      else if (2 * h > left) h = left / 2;
+      time = h == left ? r->duration : begin + h;
+      if (!(h > 1e-12 * r->duration)) { status = VM_UNDERFLOW; break; }
     } else {
-      for (long long i = 0; i < o; ++i) r->integral[i] += h / 2 * (g_old[i] + g[i]);
-      for (long long i = 0; i < q; ++i) r->integral_gradient[i] += h / 2 * (g_old_[i] + g_[i]);
+      time = r->ends ? r->ends[r->done + 1] : (double)(r->done + 1) * h;
+      if (r->ends) h = time - begin;
     }
-    if (k % r->stride == 0 || k == r->total) vm_store(r, time, state, S, w, w_);
+    double *next = m->X + last_stage * n, *next_ = m->X_ + last_stage * nr;
+    if (s) status = vm_explicit_step(r, m, begin, h, time);
+    else if (!vm_solve(VM_STEP, r, m, m->X, m->X_, step_settings, 4, next, next_)) status = m->ratio <= 1e300 ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
+    else if (!vm_finite(next, n)) status = VM_NOT_FINITE;
+    else vm_measure(VM_INTEGRANDS, r, m, &time, next, next_, m->G + o, m->G_ + q);
+    if (status == VM_DONE && r->tolerance > 0) error = vm_error(r, m, h);
+    if (r->tolerance > 0 && !(status == VM_DONE && error <= 1)) {
+      r->proposal = h * (status == VM_DONE && error > 1 ? vm_growth(r, error) : 0.25);
+      status = VM_DONE;
+      ++r->rejected;
+      continue;
+    }
+    if (status != VM_DONE) break;
+    vm_keep_largest(r->residuals, m->residuals, 3);
+    if (r->springs) vm_of_positions(VM_TWIST, r, m, r->values, &time, next, twists_new);
+    for (long long i = 0; i < r->springs && status == VM_DONE; ++i)
+      if (fabs(twists_new[i] - twists[i]) > 3.141592653589793) { status = VM_OVERWOUND; r->failed_spring = i; }
+    if (status == VM_OVERWOUND && r->tolerance > 0 && h > 1e-6 * r->duration) { /* perhaps only a long step */
+      r->proposal = h / 4;
+      status = VM_DONE;
+      ++r->rejected;
+      continue;
+    }
+    if (status != VM_DONE) break;
+    { double *swap = twists; twists = twists_new; twists_new = swap; }
+
+    if (r->outputs) status = vm_store_within(r, m, begin, h, time, psi, psi_);
+    if (status != VM_DONE) break;
+    if (s) {
+      vm_add(m->G, o, h, s->b, s->stages, r->integral);
+      vm_add(m->G_, q, h, s->b, s->stages, r->integral_gradient);
+    } else {
+      for (long long i = 0; i < o; ++i) r->integral[i] += h / 2 * (m->G[i] + m->G[o + i]);
+      for (long long i = 0; i < q; ++i) r->integral_gradient[i] += h / 2 * (m->G_[i] + m->G_[q + i]);
+    }
+    memcpy(m->X, next, (size_t)n * sizeof(double));
+    memcpy(m->X_, next_, (size_t)nr * sizeof(double));
+    memcpy(m->G, m->G + last_stage * o, (size_t)o * sizeof(double));
+    memcpy(m->G_, m->G_ + last_stage * q, (size_t)q * sizeof(double));
+    r->time = time;
+    ++r->done;
+    if (r->taken) r->taken[r->done] = time;
+    if (r->outputs ? r->outputs[r->stored] == time : (r->done % r->stride == 0 || r->done == r->total))
+      vm_store(r, m, time, m->X, m->X_, r->integral, r->integral_gradient);
+    if (r->selects) vm_select(r, m, &time, m->X);
+    if (r->tolerance > 0) r->proposal = h * vm_growth(r, error);
   }
 
-  memcpy(r->state, state, (size_t)n * sizeof(double));
-  memcpy(r->state_sensitivity, S, (size_t)(n * r->row) * sizeof(double));
+  memcpy(r->state, m->X, (size_t)n * sizeof(double));
+  memcpy(r->state_sensitivity, m->X_, (size_t)nr * sizeof(double));
   free(memory); free(iw); free(arg); free(res);
   return status;
 }

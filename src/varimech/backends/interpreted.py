@@ -8,23 +8,26 @@ import numpy as np
 
 from .bound import bound
 from .columns import all_columns, seeds
+from .explicit import ExplicitScheme, added
 from .program import (
     NEGLIGIBLE,
     NO_CONVERGENCE,
     NOT_FINITE,
     OVERWOUND,
+    UNDERFLOW,
     ChainFunctions,
+    Function,
     Inputs,
     Program,
     StartFailure,
     StepFailure,
-    Store,
     Trajectory,
 )
+from .selection import select
 
 
-def run_interpreted(program: Program, inputs: Inputs, progress: Callable[[int], None] | None = None) -> Trajectory:
-    """Carry out a program; `progress` is told the number of steps done, now and then.
+def run_interpreted(program: Program, inputs: Inputs, progress: Callable[[float], None] | None = None) -> Trajectory:
+    """Carry out a program; `progress` is told the share of the time that is done, now and then.
 
     Raises:
         StartFailure: if no start is found from the guess.
@@ -33,59 +36,136 @@ def run_interpreted(program: Program, inputs: Inputs, progress: Callable[[int], 
     return _Run(program, inputs).carry_out(progress)
 
 
+class _Trouble(Exception):
+    """A step that did not work out, with the reason."""
+
+
 class _Run:
-    """The arrays that the functions work on in place, and the bound calls."""
+    """The arrays that the functions work on in place, and the bound calls; see driver.c, which does the same."""
 
     def __init__(self, program: Program, inputs: Inputs):
-        self.program = program
-        self.inputs = inputs
+        self.program, self.inputs, self.schedule = program, inputs, inputs.schedule
         n, o, p, row = program.state_size, program.objective_count, program.parameter_count or 0, program.row_length
         self.count = p
-        self.with_tangent = program.parameter_count is not None
-        self.state, self.new = np.zeros(n), np.zeros(n)
-        self.S, self.S_new = np.zeros((n, row)), np.zeros((n, row))
-        self.g, self.w = np.zeros(o), np.zeros(o)
-        self.g_, self.w_ = np.zeros((o, p)), np.zeros((o, p))
-        self.time, self.penalty = np.zeros(1), np.zeros(program.penalty.numel_out(0))
+        self.time, self.step = np.zeros(1), np.array([self.schedule.step])
+        self.penalty, self.chosen = np.zeros(program.penalty.numel_out(0)), np.zeros(program.coordinates)
+        self.scheme = None if program.scheme is None else ExplicitScheme(program.scheme, program.coordinates, self.schedule)
+        stages = 2 if self.scheme is None else self.scheme.tables.stages + 1 + self.scheme.tables.extra
+        self.last = 1 if self.scheme is None else self.scheme.tables.stages
+        # the state at the beginning of a step is the first stage, the one at its end stands at `last`
+        self.X, self.X_ = np.zeros((stages, n)), np.zeros((stages, n, row))
+        self.G, self.G_ = np.zeros((stages, o)), np.zeros((stages, o, p))
+        self.new, self.new_ = np.zeros(n), np.zeros((n, row))
+        self.ψ, self.ψ_ = np.zeros(o), np.zeros((o, p))
+        self.worst, self.iterations, self.rejected, self.selections = np.zeros(3), 0, 0, 0
+        self.ends, self.proposal = [0.0], 0.0
         ρ_t = [inputs.parameters, self.time]
-        settings = [np.array([inputs.step]), self.penalty[: program.step.predict.numel_in(2)], *ρ_t]
-        self.step = _ChainCalls(program.step, self.state, self.S, settings, self.new, self.S_new)
-        q = program.penalty.numel_in(0)
+        settings = [self.penalty, *ρ_t]
+        if program.jacobian is not None:
+            settings.insert(0, self.chosen)
+        if self.scheme is None:
+            settings.insert(0, self.step)
+        q = program.coordinates
+        # where a step or a stage begins: a state, or combined positions and velocities
+        self.Y, self.Y_ = np.zeros(n if self.scheme is None else 2 * q), np.zeros((n if self.scheme is None else 2 * q, row))
+
+        def calls(chain: ChainFunctions) -> _ChainCalls:
+            return _ChainCalls(chain, self.Y, self.Y_, settings, self.new, self.new_, inputs.max_iterations)
+
+        self.finish = calls(program.step)
+        self.rates = self.finish if program.rates is None else calls(program.rates)
+        self._bind(ρ_t)
+        self.stored_count = 0
+        rows = self.schedule.stored_count
+        self.times, self.states, self.objectives = np.zeros(rows), np.zeros((rows, n)), np.zeros((rows, o))
+        self.sensitivities, self.gradients = np.zeros((rows, n, p)), np.zeros((rows, o, p))
+
+    def _bind(self, ρ_t: list[np.ndarray]) -> None:
+        p, o = self.program, self.program.objectives
+        q = p.coordinates
         self.guess = np.zeros(q)
-        self.weigh = bound(program.penalty, [self.guess, *ρ_t], [self.penalty])
-        self.twist, self.last_twist = np.zeros(program.twist.numel_out(0)), np.zeros(program.twist.numel_out(0))
-        self.watch = bound(program.twist, [self.new[:q], *ρ_t], [self.twist])
-        self.measure = bound(program.objectives, [self.new, *ρ_t], [self.g, self.w])
-        if program.objective_tangent is not None:
-            self.measure_tangent = bound(program.objective_tangent, [self.new, self.S_new, *ρ_t], [self.g_, self.w_])
+        self.weigh = bound(p.penalty, [self.guess, self.inputs.nominal, self.time], [self.penalty])
+        self.twist, self.last_twist = np.zeros(p.twist.numel_out(0)), np.zeros(p.twist.numel_out(0))
+        self.watch = bound(p.twist, [self.new[:q], *ρ_t], [self.twist])
+        self.value, self.slope = np.zeros(p.objective_count), np.zeros((p.objective_count, self.count))
 
-    def carry_out(self, progress: Callable[[int], None] | None) -> Trajectory:
+        def measure(function: Function, tangent: Function) -> Callable[[], None]:
+            value = bound(function, [self.new, *ρ_t], [self.value])
+            if p.parameter_count is None:
+                return value
+            slope = bound(tangent, [self.new, self.new_, *ρ_t], [self.slope])
+
+            def both() -> None:
+                value()
+                slope()
+
+            return both
+
+        self.integrands = measure(o.integrands, o.integrand_tangent)
+        self.finals = measure(o.finals, o.final_tangent)
+        if p.jacobian is not None:
+            self.jacobian = np.zeros((q, p.jacobian.size1_out(0)))
+            self.differentiate = bound(p.jacobian, [self.new[:q], *ρ_t], [self.jacobian])
+
+    def carry_out(self, progress: Callable[[float], None] | None) -> Trajectory:
+        schedule = self.schedule
+        self._begin()
+        time, done = 0.0, 0
+        while done < schedule.steps if schedule.steps else time < schedule.duration:
+            h, end = self._next_step(time, done)
+            try:
+                error = self._try(time, h, end)
+            except _Trouble as trouble:
+                reason = str(trouble)
+                retry = h > 1e-6 * schedule.duration if reason == OVERWOUND else reason != UNDERFLOW
+                if schedule.tolerance and retry:
+                    self.proposal = 0.25 * h
+                    self.rejected += 1
+                    continue
+                where = int((np.abs(self.twist - self.last_twist) > np.pi).argmax()) if self.twist.size else 0
+                raise StepFailure(done + 1, end, h, self.X[0].copy(), self.penalty.copy(), reason, where) from None
+            if error > 1:
+                self.proposal = h * self._explicit.growth(error)
+                self.rejected += 1
+                continue
+            np.maximum(self.worst, self.finish.residuals, out=self.worst)
+            self.last_twist[:] = self.twist
+            if schedule.outputs is not None:
+                self._store_within(time, h, end)
+            time, done = end, done + 1
+            self._accept(time, h, done)
+            if schedule.tolerance:
+                self.proposal = h * self._explicit.growth(error)
+            if progress is not None and done % 64 == 0:
+                progress(time / schedule.duration)
+        slopes = (self.sensitivities, self.gradients) if self.program.parameter_count is not None else (None, None)
+        ends = np.array(self.ends) if schedule.tolerance else schedule.known_ends
+        counts = self.rejected, self.selections
+        return Trajectory(self.times, self.states, self.objectives, self.worst, self.iterations, ends, *counts, None, *slopes)
+
+    @property
+    def _explicit(self) -> ExplicitScheme:
+        assert self.scheme is not None
+        return self.scheme
+
+    def _next_step(self, time: float, done: int) -> tuple[float, float]:
+        """Its length and its end."""
+        schedule = self.schedule
+        if not schedule.tolerance:
+            end = float(schedule.ends[done + 1]) if schedule.ends is not None else (done + 1) * schedule.step
+            return (end - time if schedule.ends is not None else schedule.step), end
+        left, h = schedule.duration - time, self.proposal
+        if h > left / 10 and time == 0:  # a first look at what may be ahead
+            h = left / 10
+        if h >= left * (1 - 1e-10):
+            h = left
+        elif 2 * h > left:
+            h = left / 2
+        return h, schedule.duration if h == left else time + h
+
+    def _begin(self) -> None:
+        """Find or take the start."""
         i = self.inputs
-        ψ, ψ_ = np.zeros_like(self.g), np.zeros_like(self.g_)
-        stored = Store(i, self.program)
-        worst = self._begin()
-        iterations = 0
-        stored.take(0.0, self.state, self.S[:, : self.count], ψ + self.w, ψ_ + self.w_)
-        for n in range(1, i.steps + 1):
-            self.time[0] = n * i.step
-            g, g_ = self.g.copy(), self.g_.copy()
-            iterations += self._step(n)
-            if self.program.step.increments:
-                ψ += self.step.increments
-                ψ_ += self.step.increment_slopes[:, : self.count]
-            else:
-                ψ += i.step / 2 * (g + self.g)
-                ψ_ += i.step / 2 * (g_ + self.g_)
-            np.maximum(worst, self.step.residuals, out=worst)
-            if n % i.stride == 0 or n == i.steps:
-                stored.take(self.time[0], self.state, self.S[:, : self.count], ψ + self.w, ψ_ + self.w_)
-            if progress is not None and n % 64 == 0:
-                progress(n)
-        return stored.trajectory(worst, iterations)
-
-    def _begin(self) -> np.ndarray:
-        """Find or take the start; returns its residuals."""
-        i, residuals = self.inputs, np.zeros(3)
         first = i.state if i.guess is None else i.guess
         assert first is not None
         self.guess[:] = first[: self.guess.size]
@@ -93,41 +173,113 @@ class _Run:
         if i.guess is not None:
             assert self.program.start is not None
             settings = [self.penalty, i.parameters, self.time]
-            start = _ChainCalls(self.program.start, self.guess, None, settings, self.new, self.S_new)
-            if start.solve(i.max_iterations) is None or not np.isfinite(self.new).all() or not (start.residuals <= 1e-6).all():
+            start = _ChainCalls(self.program.start, self.guess, None, settings, self.new, self.new_, i.max_iterations)
+            try:
+                start.solve()
+            except _Trouble:
+                raise StartFailure from None
+            if not np.isfinite(self.new).all() or not (start.residuals <= 1e-6).all():
                 raise StartFailure
-            residuals = start.residuals
+            np.maximum(self.worst, start.residuals, out=self.worst)
         else:
             self.new[:] = first
             if i.sensitivities is not None:
-                self.S_new[:, : i.sensitivities.shape[1]] = i.sensitivities
+                self.new_[:, : i.sensitivities.shape[1]] = i.sensitivities
         self.watch()
-        self._accept()
-        return residuals.copy()
-
-    def _step(self, n: int) -> int:
-        iterations = self.step.solve(self.inputs.max_iterations)
-        if iterations is None:
-            raise self._failure(n, NO_CONVERGENCE if np.isfinite(self.step.ratio[0]) else NOT_FINITE)
-        if not np.isfinite(self.new).all():
-            raise self._failure(n, NOT_FINITE)
         self.last_twist[:] = self.twist
-        self.watch()
-        if (jumps := np.abs(self.twist - self.last_twist) > np.pi).any():
-            raise self._failure(n, OVERWOUND, int(jumps.argmax()))
-        self._accept()
-        return iterations
+        self._keep(0)
+        self._choose()
+        self._store(0.0, self.ψ, self.ψ_)
+        if self.schedule.tolerance:
+            self.proposal = self._explicit.first_step(self.new)
 
-    def _failure(self, n: int, reason: str, which: int = 0) -> StepFailure:
-        return StepFailure(n, float(self.time[0]), self.state.copy(), self.penalty.copy(), reason, which)
+    def _try(self, begin: float, h: float, end: float) -> float:
+        """A step; returns its error over the one allowed, 0 where that is not known."""
+        if self.schedule.tolerance and not h > 1e-12 * self.schedule.duration:
+            raise _Trouble(UNDERFLOW)
+        if self.scheme is None:
+            self.step[0], self.time[0] = h, end
+            self.Y[:], self.Y_[:] = self.X[0], self.X_[0]
+            self._solve(self.finish)
+            self._keep(1)
+        else:
+            t = self.scheme.tables
+            for k in range(1, t.stages):
+                self._evaluate(self.rates, begin + t.c[k] * h, h, t.a[k])
+                self._keep(k)
+            self._evaluate(self.finish, end, h, t.b)
+            self._keep(t.stages)
+        error = self._explicit.error(self.X, h) if self.schedule.tolerance else 0.0
+        if error <= 1:
+            self.watch()
+            if (np.abs(self.twist - self.last_twist) > np.pi).any():
+                raise _Trouble(OVERWOUND)
+        return error
 
-    def _accept(self) -> None:
-        """Make the new state the current one, and measure it."""
-        self.measure()
-        if self.with_tangent:
-            self.measure_tangent()
-            self.S[:] = self.S_new
-        self.state[:] = self.new
+    def _evaluate(self, chain: _ChainCalls, time: float, h: float, weights: np.ndarray) -> None:
+        self.time[0] = time
+        self.Y[:] = self._explicit.combined(self.X, h, weights)
+        self.Y_[:] = self._explicit.combined(self.X_, h, weights)
+        self._solve(chain)
+
+    def _solve(self, chain: _ChainCalls) -> None:
+        self.iterations += chain.solve()
+        if not np.isfinite(self.new).all():
+            raise _Trouble(NOT_FINITE)
+
+    def _keep(self, k: int) -> None:
+        """Take the new state as stage k, with its integrands."""
+        self.integrands()
+        self.X[k], self.X_[k], self.G[k], self.G_[k] = self.new, self.new_, self.value, self.slope
+
+    def _accept(self, time: float, h: float, done: int) -> None:
+        """Take the end of a step as the beginning of the next."""
+        if self.scheme is None:
+            self.ψ += h / 2 * (self.G[0] + self.G[1])
+            self.ψ_ += h / 2 * (self.G_[0] + self.G_[1])
+        else:
+            self.ψ += added(self.G, h, self.scheme.tables.b)
+            self.ψ_ += added(self.G_, h, self.scheme.tables.b)
+        for stages in (self.X, self.X_, self.G, self.G_):
+            stages[0] = stages[self.last]
+        self.ends.append(time)
+        self.time[0], self.new[:], self.new_[:] = time, self.X[0], self.X_[0]
+        s = self.schedule
+        if time == s.outputs[self.stored_count] if s.outputs is not None else done % s.every == 0 or done == s.steps:
+            self._store(time, self.ψ, self.ψ_)
+        self._choose()
+
+    def _store(self, time: float, ψ: np.ndarray, ψ_: np.ndarray) -> None:
+        """Store the new state."""
+        k, self.stored_count = self.stored_count, self.stored_count + 1
+        self.finals()
+        self.times[k], self.states[k], self.objectives[k] = time, self.new, self.value + ψ
+        self.sensitivities[k], self.gradients[k] = self.new_[:, : self.count], self.slope + ψ_
+
+    def _store_within(self, begin: float, h: float, end: float) -> None:
+        """Store what dense output gives at all times wanted before the end of a step."""
+        outputs, t = self.schedule.outputs, self._explicit.tables
+        assert outputs is not None
+        first = True
+        while outputs[self.stored_count] < end:
+            time = float(outputs[self.stored_count])
+            for k in range(t.extra if first else 0):
+                self._evaluate(self.rates, begin + t.more_c[k] * h, h, t.more[k][: t.stages + 1 + k])
+                self._keep(t.stages + 1 + k)
+            first = False
+            weights = self._explicit.dense_weights((time - begin) / h)
+            self._evaluate(self.finish, time, h, weights)
+            self._store(time, self.ψ + added(self.G, h, weights), self.ψ_ + added(self.G_, h, weights))
+
+    def _choose(self) -> None:
+        """Choose independent coordinates anew where the present ones have become poor."""
+        if self.program.jacobian is None:
+            return
+        self.differentiate()
+        found = select(self.jacobian.T, self.chosen if self.selections else None)
+        if found is not self.chosen:
+            self.chosen[:] = found
+            self.selections += 1
 
 
 class _ChainCalls:
@@ -141,41 +293,46 @@ class _ChainCalls:
         settings: list[np.ndarray],
         result: np.ndarray,
         S_new: np.ndarray,
+        max_iterations: int,
     ):
-        x, y = np.zeros(chain.iterate.numel_out(0)), np.zeros(chain.iterate.numel_out(1))
+        self.max_iterations = max_iterations
         self.ratio, self.residuals = np.zeros(1), np.zeros(3)
-        self.predict = bound(chain.predict, [state, *settings], [x, y])
-        self.iterate = bound(chain.iterate, [state, x, y, *settings], [x, y, self.ratio])
+        arguments, results = [state], [result, self.residuals]
+        self.iterated = chain.predict is not None and chain.iterate is not None
+        if chain.predict is not None and chain.iterate is not None:
+            x, y = np.zeros(chain.iterate.numel_out(0)), np.zeros(chain.iterate.numel_out(1))
+            self.predict = bound(chain.predict, [state, *settings], [x, y])
+            self.iterate = bound(chain.iterate, [state, x, y, *settings], [x, y, self.ratio])
+            arguments += [x, y]
         slopes = np.zeros((state.size, S_new.shape[1])) if S is None else S
-        arguments, results = [state, x, y], [result, self.residuals]
-        count = chain.finish.numel_out(2) if chain.increments else 0
-        self.increments, self.increment_slopes = np.zeros(count), np.zeros((count, S_new.shape[1]))
-        if chain.increments:
-            results.append(self.increments)
         self.tangent: Callable[[], None] | None = None
         if chain.tangent is not None:
             coefficients = np.zeros(chain.tangent.numel_in(0))
             results.append(coefficients)
-            every = all_columns(chain.tangent, chain.tangent.numel_in(2), result.size)
-            self.tangent = bound(every, [coefficients, slopes, seeds(chain.tangent.numel_in(2))], [S_new, self.increment_slopes])
-        elif chain.finish.n_out() == 3 and not chain.increments:
+            every = all_columns(chain.tangent, chain.tangent.numel_in(2))
+            self.tangent = bound(every, [coefficients, slopes, seeds(chain.tangent.numel_in(2))], [S_new])
+        elif chain.finish.n_out() == 3:
             arguments.append(slopes)
             results.append(S_new)
         self.finish = bound(chain.finish, [*arguments, *settings], results)
 
-    def solve(self, max_iterations: int) -> int | None:
-        """Carry it out; returns the number of iterations, None if they did not converge."""
+    def solve(self) -> int:
+        """Carry it out; returns the number of iterations."""
+        iterations = self._iterate() if self.iterated else 0
+        self.finish()
+        if self.tangent is not None:
+            self.tangent()
+        return iterations
+
+    def _iterate(self) -> int:
         self.predict()
         last = 0.0
-        for k in range(1, max_iterations + 1):
+        for k in range(1, self.max_iterations + 1):
             self.iterate()
             ratio = float(self.ratio[0])
             if ratio <= 1.0 or ratio * ratio * ratio <= NEGLIGIBLE * last * last:
-                self.finish()
-                if self.tangent is not None:
-                    self.tangent()
                 return k
             if not ratio <= 1e300:
-                return None
+                raise _Trouble(NOT_FINITE)
             last = ratio
-        return None
+        raise _Trouble(NO_CONVERGENCE)

@@ -20,10 +20,12 @@ from ..stages.plan import Plan
 from .columns import seeds, tangent_source
 from .compiler import build_library, cached_library
 from .plan_tables import Kernels, PlanTables
-from .program import NO_CONVERGENCE, NOT_FINITE, OVERWOUND, Inputs, Program, StartFailure, StepFailure, Trajectory
+from .program import NO_CONVERGENCE, NOT_FINITE, OVERWOUND, UNDERFLOW, Inputs, Program, StartFailure, StepFailure, Trajectory
+from .scheme_tables import SchemeTables
 
 DONE, NO_MEMORY, NO_START = 0, 3, 4
-REASONS = {1: NO_CONVERGENCE, 2: NOT_FINITE, 5: OVERWOUND}
+REASONS = {1: NO_CONVERGENCE, 2: NOT_FINITE, 5: OVERWOUND, 6: UNDERFLOW}
+DRIVER = ("chain.c", "selection.c", "explicit.c", "driver.c")
 SLICE_SECONDS = 0.1
 """Steps are done in slices of about this time, so that progress can be shown and Ctrl-C works."""
 
@@ -51,11 +53,14 @@ class NativeProgram:
         for kernel in self.kernels.functions:
             generator.add(kernel)
         maps = [f"map{k}" for k in range(len(self.kernels.loops))] or ["0"]
+        p = self.program
+        iterated = [str(int(c is not None and c.iterate is not None)) for c in (p.step, p.start, p.rates)]
         lists = [
+            f"static const int vm_iterated[] = {{{', '.join(iterated)}}};",
             f"static const vm_function vm_functions[] = {{{', '.join(names)}}};",
             f"static const vm_map vm_maps[] = {{{', '.join(maps)}}};",
         ]
-        plan, driver = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("plan.c", "driver.c"))
+        plan, *driver = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("plan.c", *DRIVER))
         # what CasADi exports beside the functions would only cost the compiler time
         return "\n".join(
             [
@@ -65,7 +70,7 @@ class NativeProgram:
                 *self.kernels.loops,
                 *vectors,
                 *lists,
-                driver,
+                *driver,
             ]
         )
 
@@ -87,17 +92,18 @@ class NativeProgram:
         """
         _ = self._call
 
-    def run(self, inputs: Inputs, progress: Callable[[int], None] | None = None) -> Trajectory:
-        """Carry out the program; `progress` is told the number of steps done, now and then.
+    def run(self, inputs: Inputs, progress: Callable[[float], None] | None = None) -> Trajectory:
+        """Carry out the program; `progress` is told the share of the time that is done, now and then.
 
         Raises:
             StartFailure: if no start is found from the guess.
             StepFailure: if a step fails.
         """
         call, runs = self._call, _Runs(self, inputs, inputs.parameters[None, :])
-        r, done, size = runs.records, 0, 64
-        while done < inputs.steps:
-            r["first"], r["last"] = done, min(inputs.steps, done + size)
+        r, schedule, size = runs.records, inputs.schedule, 64
+        while not runs.finished:
+            done = int(r["done"][0])
+            r["last"] = runs.make_room(done + size)
             began = time.perf_counter()
             call(r.ctypes.data, 1)
             status = int(r["status"][0])
@@ -107,17 +113,16 @@ class NativeProgram:
                 raise StartFailure
             if status != DONE:
                 raise runs.failure(REASONS[status])
-            done = int(r["last"][0])
             seconds = max(1e-6, time.perf_counter() - began)
             size = max(1, int(size * min(100.0, SLICE_SECONDS / seconds)))
             if progress is not None:
-                progress(done)
+                progress(float(r["time"][0]) / schedule.duration)
         return runs.trajectory(0)
 
     def run_all(self, inputs: Inputs, values: np.ndarray) -> list[Trajectory | None]:
         """Carry it out for many sets of parameter values, one a row, at one call; None for those that failed, or are not finite."""
         call, runs = self._call, _Runs(self, inputs, values)
-        runs.records["last"] = inputs.steps
+        runs.records["last"] = np.iinfo(np.int64).max
         call(runs.records.ctypes.data, len(values))
         return [runs.trajectory(k) if good else None for k, good in enumerate(runs.good.tolist())]
 
@@ -136,15 +141,18 @@ class NativeProgram:
         generated = [f for f in (*p.functions, *self.kernels.functions) if isinstance(f, ca.Function)]
         plans = [f for f in p.functions if isinstance(f, Plan)]
         return {
+            "coordinates": p.coordinates,
             "states": p.state_size,
-            "unknowns": max(c.iterate.numel_out(0) for c in chains),
-            "multipliers": max(c.iterate.numel_out(1) for c in chains),
+            "unknowns": max((c.iterate.numel_out(0) for c in chains if c.iterate), default=0),
+            "multipliers": max((c.iterate.numel_out(1) for c in chains if c.iterate), default=0),
             "objectives": p.objective_count,
             "parameters": p.parameter_count or 0,
             "row": p.row_length,
             "coefficients": max(c.tangent.numel_in(0) if c.tangent else 0 for c in chains),
-            "increments": int(p.step.increments),
             "springs": p.twist.numel_out(0),
+            "conditions": p.jacobian.size1_out(0) if p.jacobian else 0,
+            "rates": int(p.rates is not None),
+            "selects": int(p.jacobian is not None),
             "arguments": max([f.sz_arg() for f in generated] + [len(f.arguments) for f in plans]),
             "results": max([f.sz_res() for f in generated] + [len(f.results) for f in plans]),
             "integers": max(f.sz_iw() for f in generated),
@@ -158,6 +166,11 @@ class NativeProgram:
         """The plans as the driver reads them."""
         return PlanTables(self.program.slots, self.kernels)
 
+    @cached_property
+    def scheme(self) -> SchemeTables | None:
+        """The coefficients of an explicit integrator as the driver reads them."""
+        return None if self.program.scheme is None else SchemeTables(self.program.scheme)
+
 
 def _unchecked(text: str) -> str:
     """Generated code without its checks for arguments and results that are not wanted: all of them are."""
@@ -168,56 +181,52 @@ def _unchecked(text: str) -> str:
 STORAGE = ("arguments", "results", "integers", "reals", "bases", "workspace")
 
 
-RECORD = np.dtype(
-    [
-        ("plans", np.uintp),
-        *[
-            (name, np.int64)
-            for name in (
-                "states",
-                "unknowns",
-                "multipliers",
-                "objectives",
-                "parameters",
-                "row",
-                "coefficients",
-                "springs",
-                "increments",
-                *STORAGE,
-            )
-        ],
-        *[
-            (name, np.uintp)
-            for name in ("seeds", "guess", "state", "state_sensitivity", "integral", "integral_gradient", "values", "penalty")
-        ],
-        ("step", np.float64),
-        *[(name, np.int64) for name in ("first", "last", "stride", "total", "max_iterations")],
-        *[(name, np.uintp) for name in ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")],
-        ("stored", np.int64),
-        ("residuals", np.uintp),
-        *[(name, np.int64) for name in ("iterations", "failed_step", "failed_spring", "status")],
-    ],
-    align=True,
+SIZES = (
+    "coordinates",
+    "states",
+    "unknowns",
+    "multipliers",
+    "objectives",
+    "parameters",
+    "row",
+    "coefficients",
+    "springs",
+    "conditions",
 )
-"""`vm_run` of driver.c."""
+FIELDS: list[tuple[type, tuple[str, ...]]] = [
+    (np.uintp, ("plans", "scheme")),
+    (np.int64, (*SIZES, "rates", "selects", *STORAGE)),
+    (np.uintp, ("seeds", "guess", "state", "state_sensitivity", "integral", "integral_gradient")),
+    (np.uintp, ("values", "nominal", "penalty", "chosen")),
+    (np.float64, ("duration", "step", "tolerance")),
+    (np.uintp, ("ends", "outputs", "taken")),
+    (np.int64, ("last", "stride", "total", "max_iterations")),
+    (np.uintp, ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")),
+    (np.int64, ("stored",)),
+    (np.uintp, ("residuals",)),
+    (np.float64, ("time", "proposal", "position_scale", "velocity_scale")),
+    (np.int64, ("done", "rejected", "selections", "iterations", "failed_spring", "status")),
+]
+RECORD = np.dtype([(name, kind) for kind, names in FIELDS for name in names], align=True)
+"""`vm_run` of chain.c."""
 
 
 class _Runs:
     """The arrays of some runs that differ in parameter values only, and the records that point to them."""
 
     def __init__(self, native: NativeProgram, inputs: Inputs, values: np.ndarray):
-        self.inputs = inputs
-        program, count = native.program, len(values)
-        p, o, n, rows = program.parameter_count, program.objective_count, program.state_size, inputs.stored_count
+        self.inputs = i = inputs
+        program, count, schedule = native.program, len(values), inputs.schedule
+        p, o, n, rows = program.parameter_count, program.objective_count, program.state_size, schedule.stored_count
         self._differentiated = p is not None
         self.arrays: dict[str, np.ndarray] = {
-            "seeds": np.tile(seeds(p or 0), (1, 1, 1)),
             "state": np.zeros((count, n)),
             "state_sensitivity": np.zeros((count, n, program.row_length)),
             "integral": np.zeros((count, o)),
             "integral_gradient": np.zeros((count, o, p or 0)),
             "values": np.ascontiguousarray(values, dtype=float),
             "penalty": np.zeros((count, program.penalty.numel_out(0))),
+            "chosen": np.zeros((count, program.coordinates)),
             "times": np.zeros((count, rows)),
             "states_stored": np.zeros((count, rows, n)),
             "objectives_stored": np.zeros((count, rows, o)),
@@ -225,20 +234,49 @@ class _Runs:
             "gradients": np.zeros((count, rows, o, p or 0)),
             "residuals": np.zeros((count, 3)),
         }
-        if inputs.state is not None:
-            self.arrays["state"][:] = inputs.state
-        if inputs.sensitivities is not None:
-            self.arrays["state_sensitivity"][:, :, :p] = inputs.sensitivities
-        if inputs.guess is not None:
-            self.arrays["guess"] = inputs.guess.astype(float)[None, :]
+        if i.state is not None:
+            self.arrays["state"][:] = i.state
+        if i.sensitivities is not None:
+            self.arrays["state_sensitivity"][:, :, :p] = i.sensitivities
+        common = {
+            "seeds": seeds(p or 0),
+            "guess": i.guess,
+            "nominal": i.nominal,
+            "outputs": schedule.outputs,
+            "ends": schedule.ends,
+        }
+        self._common = {name: np.ascontiguousarray(x, dtype=float) for name, x in common.items() if x is not None}
+        self._taken = np.zeros(1)
         self.records = np.zeros(count, dtype=RECORD)
         for name, array in self.arrays.items():
-            # what all have in common stands there once
-            self.records[name] = array.ctypes.data + (np.arange(count) * array.strides[0] if len(array) == count else 0)
-        i = inputs
-        settings = {"step": i.step, "stride": i.stride, "total": i.steps, "max_iterations": i.max_iterations}
-        for name, value in {**native.sizes, **settings, "plans": native.plans.address}.items():
+            self.records[name] = array.ctypes.data + np.arange(count) * array.strides[0]
+        for name, array in self._common.items():
+            self.records[name] = array.ctypes.data
+        settings = {
+            "duration": schedule.duration,
+            "step": schedule.step,
+            "tolerance": schedule.tolerance,
+            "stride": schedule.every,
+            "total": schedule.steps,
+            "max_iterations": i.max_iterations,
+            "plans": native.plans.address,
+            "scheme": native.scheme.address if native.scheme else 0,
+        }
+        for name, value in {**native.sizes, **settings}.items():
             self.records[name] = value
+
+    @property
+    def finished(self) -> bool:
+        """Whether a single run has come to its end."""
+        r, schedule = self.records, self.inputs.schedule
+        return bool(r["done"][0] >= schedule.steps if schedule.steps else r["time"][0] >= schedule.duration)
+
+    def make_room(self, steps: int) -> int:
+        """Let a single run note the ends of so many steps, where it chooses them."""
+        if self.inputs.schedule.tolerance:
+            self._taken = np.concatenate([self._taken, np.zeros(max(0, steps + 1 - self._taken.size))])
+            self.records["taken"] = self._taken.ctypes.data
+        return steps
 
     @property
     def good(self) -> np.ndarray:
@@ -250,13 +288,17 @@ class _Runs:
 
     def trajectory(self, k: int) -> Trajectory:
         """What one of them yields."""
-        a = self.arrays
+        a, r = self.arrays, self.records[k]
         slopes = (a["sensitivities"][k], a["gradients"][k]) if self._differentiated else (None, None)
-        iterations = int(self.records["iterations"][k])
-        return Trajectory(a["times"][k], a["states_stored"][k], a["objectives_stored"][k], a["residuals"][k], iterations, *slopes)
+        ends = self._taken[: int(r["done"]) + 1] if r["taken"] else self.inputs.schedule.known_ends
+        counts = int(r["rejected"]), int(r["selections"])
+        stored = a["times"][k], a["states_stored"][k], a["objectives_stored"][k]
+        return Trajectory(*stored, a["residuals"][k], int(r["iterations"]), ends, *counts, None, *slopes)
 
     def failure(self, reason: str) -> StepFailure:
         """Why a single run failed."""
-        step, which = int(self.records["failed_step"][0]), int(self.records["failed_spring"][0])
+        r, schedule = self.records[0], self.inputs.schedule
+        step, begin = int(r["done"]) + 1, float(r["time"])
+        end = float(schedule.known_ends[step]) if schedule.steps else begin + float(r["proposal"])
         state, penalty = self.arrays["state"][0], self.arrays["penalty"][0]
-        return StepFailure(step, step * self.inputs.step, state, penalty, reason, which)
+        return StepFailure(step, end, end - begin, state, penalty, reason, int(r["failed_spring"]))

@@ -1,11 +1,13 @@
-"""A program: the functions of a start and of a time step and of what is accumulated along a run, and what a run of it yields.
+"""A program: the functions of a start, of a time step and of what is accumulated along a run, and what a run of it yields.
 
 What every backend carries out:
 
     state, state' ← start from a guess (or as given);  α ← penalty;
-    for n = 1 … N:  state, state' ← step;  ψ ← ψ + h (g_{n−1} + g_n)/2, or what the step says;  ψ' likewise;  store every `stride`-th step,
+    for each step:  state, state' ← step;  ψ ← ψ + ∫ g over the step;  ψ' likewise;  store when it is time,
 
-where a start and a step are chains:  x, y ← predict;  repeat x, y ← iterate until converged;  finish.
+where start, step and rates are chains:  x, y ← predict;  repeat x, y ← iterate until converged;  finish  (the first two where the chain is
+iterated). A step of an implicit integrator is one chain, and ∫ g the trapezoidal rule; a step of an explicit one combines rates at its
+stages, then a chain completes the state at its end, and ∫ g is the same combination of integrands (`explicit`).
 
 An iteration gives the ratio r of its correction to the one allowed. Corrections of Newton's method shrink as  r, C r², …, so from two of them
 the next is known to be about  r³ / r_last². Converged means: r ≤ 1, or the next correction would be negligible.
@@ -20,6 +22,9 @@ import casadi as ca
 import numpy as np
 
 from ..errors import unknown_name
+from ..integrators.runge_kutta import RungeKutta
+from ..schedule import Schedule
+from ..sensitivity.objective import ObjectiveFunctions
 from ..stages.plan import Plan
 
 Function = ca.Function | Plan
@@ -34,12 +39,11 @@ class ChainFunctions:
     them itself.
     """
 
-    predict: Function
-    iterate: Function
+    predict: Function | None
+    """None where the chain is not iterated."""
+    iterate: Function | None
     finish: Function
     tangent: ca.Function | None = None
-    increments: bool = False
-    """Whether `finish` says, after the residuals, what a step adds to the integrals of the objectives, and `tangent` its derivatives."""
 
 
 @dataclass(frozen=True)
@@ -49,20 +53,38 @@ class Program:
     Derivatives with respect to parameters stand by rows of what is differentiated: (row, parameter).
     """
 
+    coordinates: int
+    """Number of coordinates. A state is positions, velocities, accelerations, multipliers, and what the integrator remembers."""
     start: ChainFunctions | None
     """None where runs begin with a given state only."""
     step: ChainFunctions
+    """The step of an implicit integrator; with an explicit one, what completes the state at its end."""
     penalty: Function
     twist: Function
-    objectives: ca.Function
-    objective_tangent: ca.Function | None = None
-    """Given where derivatives are wanted; both `finish` then have a tangent."""
+    objectives: ObjectiveFunctions
+    parameter_count: int | None = None
+    """Number of parameters it differentiates for; None if it does not."""
+    row_length: int = 0
+    """Length of a row of derivatives of the state, filled up with zeros where vectors of the processor are longer."""
+    scheme: RungeKutta | None = None
+    """Given for an explicit integrator."""
+    rates: ChainFunctions | None = None
+    """What gives the rates at its stages, where that is not what completes the state."""
+    jacobian: ca.Function | None = None
+    """(q, ρ, t) → Φ_q, given where independent coordinates are to be chosen by it."""
 
     @cached_property
     def slots(self) -> list[Function | None]:
         """All functions, each in its place, as the driver of compiled programs expects them."""
-        chains = [f for c in (self.step, self.start) for f in ((c.predict, c.iterate, c.finish, c.tangent) if c else 4 * [None])]
-        return [*chains, self.penalty, self.twist, self.objectives, self.objective_tangent]
+        o, slopes = self.objectives, self.parameter_count is not None
+        chains = [
+            f
+            for c in (self.step, self.start, self.rates)
+            for f in ((c.predict, c.iterate, c.finish, c.tangent) if c else 4 * [None])
+        ]
+        integrands, finals = (o.integrands, o.integrand_tangent), (o.finals, o.final_tangent)
+        measures = [f if slopes or k == 0 else None for pair in (integrands, finals) for k, f in enumerate(pair)]
+        return [*chains, self.penalty, self.twist, self.jacobian, *measures]
 
     @cached_property
     def functions(self) -> list[Function]:
@@ -71,8 +93,8 @@ class Program:
 
     @cached_property
     def chains(self) -> list[ChainFunctions]:
-        """Start, if it has one, and step."""
-        return [c for c in (self.start, self.step) if c is not None]
+        """Step, start and rates, as far as it has them."""
+        return [c for c in (self.step, self.start, self.rates) if c is not None]
 
     @cached_property
     def state_size(self) -> int:
@@ -82,17 +104,7 @@ class Program:
     @cached_property
     def objective_count(self) -> int:
         """Number of objectives."""
-        return int(self.objectives.numel_out(0))
-
-    @cached_property
-    def parameter_count(self) -> int | None:
-        """Number of parameters it differentiates for; None if it does not."""
-        return None if self.objective_tangent is None else int(self.objective_tangent.size1_out(0))
-
-    @cached_property
-    def row_length(self) -> int:
-        """Length of a row of derivatives of the state, filled up with zeros where vectors of the processor are longer."""
-        return 0 if self.objective_tangent is None else int(self.objective_tangent.size1_in(1))
+        return int(self.objectives.integrands.numel_out(0))
 
 
 @dataclass(frozen=True)
@@ -103,15 +115,10 @@ class Inputs:
     state: np.ndarray | None
     sensitivities: np.ndarray | None
     parameters: np.ndarray
-    step: float
-    steps: int
-    stride: int
+    nominal: np.ndarray
+    """Nominal values of the parameters; they set the penalty."""
+    schedule: Schedule
     max_iterations: int
-
-    @property
-    def stored_count(self) -> int:
-        """How many states are stored: every `stride`-th, and the last."""
-        return 1 + self.steps // self.stride + (1 if self.steps % self.stride else 0)
 
 
 @dataclass(frozen=True)
@@ -126,36 +133,18 @@ class Trajectory:
     residuals: np.ndarray
     """Largest constraint residuals over the run: position, velocity, acceleration."""
     iterations: int
+    step_ends: np.ndarray
+    """Times between steps, from 0 on."""
+    rejected: int = 0
+    """Steps that were tried and were too long."""
+    selections: int = 0
+    """How often independent coordinates were chosen."""
+    steps: int | None = None
+    """Their number, where their ends are not known: those of the stored results stand in for them."""
     sensitivities: np.ndarray | None = None
     """(time, state, parameter)"""
     gradients: np.ndarray | None = None
     """(time, objective, parameter)"""
-
-
-class Store:
-    """Where a run keeps every `stride`-th step, and the last."""
-
-    def __init__(self, inputs: Inputs, program: Program):
-        count, size = inputs.stored_count, program.state_size
-        objectives, parameters = program.objective_count, program.parameter_count
-        self.row = 0
-        self.time = np.zeros(count)
-        self.states = np.zeros((count, size))
-        self.objectives = np.zeros((count, objectives))
-        self.sensitivities = None if parameters is None else np.zeros((count, size, parameters))
-        self.gradients = None if parameters is None else np.zeros((count, objectives, parameters))
-
-    def take(self, time: float, state: np.ndarray, S: np.ndarray, ψ: np.ndarray, ψ_: np.ndarray) -> None:
-        """Keep one step."""
-        k = self.row
-        self.time[k], self.states[k], self.objectives[k] = time, state, ψ
-        if self.sensitivities is not None and self.gradients is not None:
-            self.sensitivities[k], self.gradients[k] = S, ψ_
-        self.row += 1
-
-    def trajectory(self, worst: np.ndarray, iterations: int) -> Trajectory:
-        """What was kept, with the largest residuals and the number of iterations."""
-        return Trajectory(self.time, self.states, self.objectives, worst, iterations, self.sensitivities, self.gradients)
 
 
 class StartFailure(Exception):
@@ -164,16 +153,20 @@ class StartFailure(Exception):
 
 NEGLIGIBLE = 1e-4
 """Ratio below which a correction is only rounding: those of converged iterations are some 1e-3 to 1e-2."""
-NO_CONVERGENCE, NOT_FINITE, OVERWOUND = "no convergence", "not finite", "overwound"
+NO_CONVERGENCE, NOT_FINITE, OVERWOUND, UNDERFLOW = "no convergence", "not finite", "overwound", "step-size underflow"
 
 
 class StepFailure(Exception):
-    """A step did not converge, met a value that is not finite, or wound a torsional spring (number `which`) too far."""
+    """A step did not converge, met a value that is not finite, became too short, or wound a torsional spring (number `which`) too far."""
 
-    def __init__(self, step: int, time: float, state: np.ndarray, penalty: np.ndarray, reason: str, which: int = 0):
-        super().__init__(f"step {step} at t = {time:g} s")
+    def __init__(
+        self, step: int, time: float, length: float, state: np.ndarray, penalty: np.ndarray, reason: str, which: int = 0
+    ):
+        super().__init__(f"step {step} to t = {time:g} s")
         self.step = step
         self.time = time
+        """At its end."""
+        self.length = length
         self.state = state
         """At the beginning of the step."""
         self.penalty = penalty

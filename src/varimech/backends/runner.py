@@ -27,7 +27,7 @@ SECONDS_PER_INSTRUCTION = 12e-9
 COMPILE_SECONDS, COMPILE_SECONDS_PER_INSTRUCTION, COMPILE_SECONDS_PER_MAP = 0.2, 2.5e-4, 1e-2
 """Of gcc -O2 on generated code, measured."""
 
-Progress = Callable[[int], None]
+Progress = Callable[[float], None]
 
 _log = logging.getLogger("varimech")
 _explained = False
@@ -47,7 +47,9 @@ class Runner:
         Raises:
             VarimechError: if the backend is not known, or cannot be had.
         """
-        if check_backend(backend) == "native" or (backend == "auto" and self._compiling_pays(inputs.steps * runs)):
+        if check_backend(backend) == "native" or (
+            backend == "auto" and self._compiling_pays(inputs.schedule.estimated_steps * runs)
+        ):
             try:
                 self.native.build()
             except BuildError as error:
@@ -60,7 +62,7 @@ class Runner:
 
     def prepare_all(self, inputs: Inputs, backend: str, *, runs: int) -> Callable[[np.ndarray], list[Trajectory | None]] | None:
         """What carries out many runs at one call, by parameter values (one set a row); None where they will be interpreted."""
-        if backend == "interpreted" or not (backend == "native" or self._compiling_pays(inputs.steps * runs)):
+        if backend == "interpreted" or not (backend == "native" or self._compiling_pays(inputs.schedule.estimated_steps * runs)):
             return None
         try:
             self.native.build()
@@ -78,7 +80,8 @@ class Runner:
         if self.native.built:
             return True
         instructions = sum(f.n_instructions() for f in self.program.functions)
-        ahead = steps * instructions * SECONDS_PER_INSTRUCTION
+        stages = len(self.program.scheme.b) if self.program.scheme else 1
+        ahead = steps * stages * instructions * SECONDS_PER_INSTRUCTION
         worth = self._interpreted_seconds + ahead > sum(map(_compile_seconds, self.program.functions), COMPILE_SECONDS)
         if worth and find_compiler() is None:
             _explain_once(

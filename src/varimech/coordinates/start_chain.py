@@ -20,8 +20,8 @@ ROUNDING = 1e-14
 """Relative error with which positions are known."""
 
 
-def start_chain(dynamics: Dynamics) -> Chain:
-    """(q near the start; α, ρ, t) → consistent q, q̇, q̈, λ at t = 0."""
+def start_chain(dynamics: Dynamics, *, remember: bool = False) -> Chain:
+    """(q near the start; α, ρ, t) → consistent q, q̇, q̈, λ at t = 0; and q̈ once more for integrators that remember an acceleration."""
     e, saddle = dynamics, Saddle(regular=True, passes=2)  # it runs once, so that given values are met to the last digit
     n, m = e.q.numel(), e.λ.numel()
     guess = SX.sym("guess", n)
@@ -48,4 +48,6 @@ def start_chain(dynamics: Dynamics) -> Chain:
     accelerate = Stage("accelerations", e.a, e.λ, e.balance, e.constraint_acceleration, still, SX.zeros(m), α[:m])
     settings = Block(START_CONDITIONS, α), Block(PARAMETERS, e.ρ), Block(SCALAR, e.t)
     result = *[Block(COORDINATES, x) for x in (e.q, e.v, e.a)], Block(CONSTRAINTS, e.λ)
+    if remember:
+        result = *result, Block(COORDINATES, e.a)
     return Chain("start", (Block(COORDINATES, guess),), settings, (place, move, accelerate), result, e.levels, saddle)

@@ -1,93 +1,93 @@
-"""Index-1 equations with an explicit scheme and projections.
-
-Accelerations and multipliers follow from positions and velocities by a linear system,
+"""Index-1 equations: accelerations and multipliers follow from positions and velocities by a linear system,
 
     M a + Φ_qᵀ λ = Q(q, v, t),     Φ_q a + Φ̇_q v + Φ̇_t = 0,
 
-so (q, v)' = (v, a) can be integrated by any scheme for ordinary differential equations. What drifts off the constraints within a step is
-of the scheme's own order; the end of each step is put back on them in the metric of M, positions by one Newton correction (the drift squared
-is left), velocities exactly:
+so (q, v)' = (v, a) can be integrated by any scheme for ordinary differential equations. Solutions drift off the constraints by the scheme's
+own error; two remedies:
+
+- `Projected`: the end of each step is put back on them in the metric of M, positions by one Newton correction (the drift squared is left),
+  velocities exactly:
 
     M (q − q*) + Φ_qᵀ μ = 0,  Φ(q) = 0;     M (v − v*) + Φ_qᵀ σ = 0,  Φ_q v + Φ_t = 0.
 
-The accelerations of the end are those of the beginning of the next step, so they cost nothing more.
+- `Stabilised`: the second equation becomes  Φ̈ + 2ξω Φ̇ + ω² Φ = 0  (Baumgarte). Cheaper, and an ordinary differential equation throughout.
 
-E. Eich, SIAM J. Numer. Anal. 30 (1993) 1467–1482 (projections keep the order); E. Hairer and G. Wanner, Solving Ordinary Differential
-Equations II, 2nd ed., Springer 1996, section VII.2.
+E. Eich, SIAM J. Numer. Anal. 30 (1993) 1467–1482 (projections keep the order); J. Baumgarte, Comput. Methods Appl. Mech. Eng. 1 (1972)
+1–16; E. Hairer and G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., Springer 1996, section VII.2.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
 
 import casadi as ca
 
 from ..coordinates.equations import Dynamics
-from ..stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS, SCALAR, Block, Chain, Stage
+from ..errors import ModelError
+from ..stages.chain import COORDINATES, Block, Chain, Stage
 from ..stages.saddle import Saddle
 from ..symbols import SX
+from .blocks import settings_of, stabilised, whole_state
 
 
-class ExplicitScheme(Protocol):
-    """Coefficients of an explicit Runge–Kutta scheme."""
+@dataclass(frozen=True)
+class Projected:
+    """Index 1 with projections at the end of each step. Takes redundant constraints, drivers and massless coordinates."""
+
+    name = "index1"
+    title = "index 1 with projections"
+
+    def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
+        """Accelerations and multipliers at given positions and velocities."""
+        return _accelerations("rates", dynamics, dynamics.constraint_acceleration, saddle)
+
+    def end(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
+        """The state on the constraints that is next to given positions and velocities."""
+        e = dynamics
+        n, m = e.q.numel(), e.λ.numel()
+        q_, v_, α, none = SX.sym("q*", n), SX.sym("v*", n), SX.sym("α", m), SX.zeros(m)
+        μ, σ = SX.sym("μ", m), SX.sym("σ", m)
+        here, mass, deviation = ca.substitute([e.constraint_jacobian, e.mass, e.constraints], [e.q], [q_])
+        positions = Stage("positions", e.q, μ, mass @ (e.q - q_) + here.T @ μ, deviation + here @ (e.q - q_), q_, none, α)
+        Φ_q = e.constraint_jacobian
+        velocities = Stage("velocities", e.v, σ, e.mass @ (e.v - v_) + Φ_q.T @ σ, e.constraint_rate, v_, none, α)
+        accelerations = Stage("accelerations", e.a, e.λ, e.balance, e.constraint_acceleration, SX.zeros(n), none, α)
+        state = Block(COORDINATES, q_), Block(COORDINATES, v_)
+        stages = positions, velocities, accelerations
+        return Chain("step", state, settings_of(e, α), stages, whole_state(e.q, e.v, e.a, e.λ), e.levels, saddle)
+
+
+@dataclass(frozen=True)
+class Stabilised:
+    """Index 1 with Baumgarte's stabilisation. Takes redundant constraints, drivers and massless coordinates.
+
+    Args:
+        omega: ω in rad/s, how fast what has drifted comes back.
+        xi: ξ, the share of critical damping.
+    """
+
+    omega: float = 10.0
+    xi: float = 1.0
+    name = "index1-stabilised"
+
+    def __post_init__(self) -> None:
+        if not self.omega >= 0 or not self.xi >= 0:
+            raise ModelError(f"Stabilised: omega = {self.omega!r} and xi = {self.xi!r} must not be negative")
 
     @property
-    def a(self) -> tuple[tuple[float, ...], ...]:
-        """Weights of earlier stages in each stage."""
-        ...
+    def title(self) -> str:
+        """In words."""
+        return f"index 1 with stabilisation (ω = {self.omega:g}, ξ = {self.xi:g})"
 
-    @property
-    def b(self) -> tuple[float, ...]:
-        """Weights of the stages in the result."""
-        ...
-
-    @property
-    def c(self) -> tuple[float, ...]:
-        """Where in a step its stages are."""
-        ...
+    def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
+        """Accelerations and multipliers at given positions and velocities."""
+        return _accelerations("rates", dynamics, stabilised(dynamics, self.omega, self.xi), saddle)
 
 
-def index1_step(dynamics: Dynamics, scheme: ExplicitScheme, saddle: Saddle, integrands: SX) -> Chain:
-    """One step with projections; its settings are h, α, ρ and the time at its end. Integrands are integrated by the same scheme."""
+def _accelerations(name: str, dynamics: Dynamics, condition: SX, saddle: Saddle) -> Chain:
     e = dynamics
     n, m = e.q.numel(), e.λ.numel()
-    q0, v0, a0, λ0 = (SX.sym(name, size) for name, size in (("q0", n), ("v0", n), ("a0", n), ("λ0", m)))
-    h, α, none = SX.sym("h"), SX.sym("α", m), SX.zeros(m)
-    velocities, accelerations = [v0], [a0]
-    state = [e.q, e.v, e.a, e.λ, e.t]
-    values = [ca.substitute(integrands, ca.vertcat(*state), ca.vertcat(q0, v0, a0, λ0, e.t - h))]
-    stages: list[Stage] = []
-
-    def sum_of(weights: tuple[float, ...], terms: list[SX]) -> SX:
-        return sum((w * x for w, x in zip(weights, terms, strict=True) if w), SX.zeros(terms[0].numel()))
-
-    def at(q: SX, v: SX, a: SX, λ: SX, t: SX) -> list[SX]:
-        return ca.substitute([e.balance, e.constraint_acceleration], [e.q, e.v, e.a, e.λ, e.t], [q, v, a, λ, t])
-
-    for i, (row, c) in enumerate(zip(scheme.a[1:], scheme.c[1:], strict=True), start=1):
-        q, v, a, λ = (SX.sym(f"{x}{i}", size) for x, size in (("q", n), ("v", n), ("a", n), ("λ", m)))
-        balance, condition = at(q, v, a, λ, e.t - (1 - c) * h)
-        relations = (q, q0 + h * sum_of(row, velocities)), (v, v0 + h * sum_of(row, accelerations))
-        stages.append(Stage(f"stage {i}", a, λ, balance, condition, a0, λ0, α, dependents=relations))
-        values.append(ca.substitute(integrands, ca.vertcat(*state), ca.vertcat(q, v, a, λ, e.t - (1 - c) * h)))
-        velocities.append(v)
-        accelerations.append(a)
-    q_, v_ = SX.sym("q*", n), SX.sym("v*", n)
-    ends = (q_, q0 + h * sum_of(scheme.b, velocities)), (v_, v0 + h * sum_of(scheme.b, accelerations))
-    μ, σ = SX.sym("μ", m), SX.sym("σ", m)
-    here = ca.substitute(e.constraint_jacobian, e.q, q_)
-    mass = ca.substitute(e.mass, e.q, q_)
-    drift = ca.substitute(e.constraints, e.q, q_) + here @ (e.q - q_)
-    stages.append(Stage("positions", e.q, μ, mass @ (e.q - q_) + here.T @ μ, drift, q_, none, α, dependents=ends))
-    Φ_q = e.constraint_jacobian
-    stages.append(Stage("velocities", e.v, σ, e.mass @ (e.v - v_) + Φ_q.T @ σ, e.constraint_rate, v_, none, α))
-    stages.append(Stage("accelerations", e.a, e.λ, e.balance, e.constraint_acceleration, a0, λ0, α))
-    settings = Block(SCALAR, h), Block(CONSTRAINTS, α), Block(PARAMETERS, e.ρ), Block(SCALAR, e.t)
-    increments = h * sum_of(scheme.b, values) if integrands.numel() else None
-    return Chain(
-        "step", _state(q0, v0, a0, λ0), settings, tuple(stages), _state(e.q, e.v, e.a, e.λ), e.levels, saddle, increments
-    )
-
-
-def _state(q: SX, v: SX, a: SX, λ: SX) -> tuple[Block, ...]:
-    return (*[Block(COORDINATES, x) for x in (q, v, a)], Block(CONSTRAINTS, λ))
+    α = SX.sym("α", m)
+    stage = Stage("accelerations", e.a, e.λ, e.balance, condition, SX.zeros(n), SX.zeros(m), α)
+    state = Block(COORDINATES, e.q), Block(COORDINATES, e.v)
+    return Chain(name, state, settings_of(e, α), (stage,), whole_state(e.q, e.v, e.a, e.λ), e.levels, saddle)

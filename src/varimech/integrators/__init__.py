@@ -1,1 +1,1 @@
-"""Time discretisations: how positions and velocities at the end of a step follow from accelerations."""
+"""Time discretisations, one a file. Implicit ones say how positions and velocities follow from accelerations, explicit ones combine rates."""

@@ -11,14 +11,10 @@ Source: N. M. Newmark, J. Eng. Mech. Div. 85 (1959) 67–94; T. J. R. Hughes, Th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
-
-import numpy as np
+from typing import Any
 
 from ..errors import ModelError
-from ..symbols import SX
-
-V = TypeVar("V", SX, np.ndarray)
+from .difference import V
 
 
 @dataclass(frozen=True)
@@ -29,8 +25,9 @@ class Newmark:
     0.5625
     """
 
-    gamma: float = 0.5
+    gamma: float = 0.6
     beta: float = -1.0
+    remembers = False
 
     def __post_init__(self) -> None:
         if self.beta == -1.0:
@@ -42,9 +39,23 @@ class Newmark:
                 f"Newmark: beta = {self.beta} is below gamma/2 = {self.gamma / 2}: not stable for every step; raise beta"
             )
 
-    def predict(self, q: V, v: V, a: V, h: Any) -> tuple[V, V]:
+    @property
+    def order(self) -> int:
+        """Of convergence."""
+        return 2 if self.gamma == 0.5 else 1
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        return "trapezoidal rule" if self == TRAPEZOIDAL else f"Newmark (γ = {self.gamma:g}, β = {self.beta:g})"
+
+    def predict(self, q: V, v: V, a: V, memory: V, h: Any) -> tuple[V, V]:
         """The parts of q and q̇ that the last state determines."""
         return q + h * v + h**2 * (0.5 - self.beta) * a, v + h * (1 - self.gamma) * a
+
+    def remember(self, a: V, memory: V, a_new: V) -> V:
+        """Nothing that is used."""
+        return a_new
 
 
 TRAPEZOIDAL = Newmark(0.5, 0.25)

@@ -2,13 +2,15 @@
 
     k_i = f(t + c_i h, y + h Σ_j a_ij k_j),     y_new = y + h Σ_i b_i k_i
 
-Sources: W. Kutta, Z. Math. Phys. 46 (1901) 435–453 (order 4); J. R. Dormand and P. J. Prince, J. Comput. Appl. Math. 6 (1980) 19–26
-(order 5, "DOPRI5").
+An embedded scheme estimates its error as h Σ e_i k_i, the rate at the end of the step being the last k; dense output is
+y(t + θh) = y + h Σ_i b_i(θ) k_i with polynomials b_i, which may need some more stages.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+Rows = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -16,27 +18,27 @@ class RungeKutta:
     """A scheme by its coefficients: a (rows below the diagonal) and b; c follows from a."""
 
     name: str
+    title: str
     order: int
-    a: tuple[tuple[float, ...], ...]
+    a: Rows
     b: tuple[float, ...]
+    error: tuple[float, ...] = ()
+    """e, one for each stage and one for the end of the step; empty if it estimates none."""
+    second_error: tuple[float, ...] = ()
+    """A coarser estimate that makes the first one safe; see `dop853`."""
+    error_order: int = 0
+    """The estimate is of size h to this power."""
+    extra: Rows = ()
+    """Weights of all stages, the end and earlier ones of these in further stages that dense output needs."""
+    dense: Rows = ()
+    """b_i(θ) by powers of θ, from the first on: a row for each stage, the end, and each further stage."""
 
     @property
     def c(self) -> tuple[float, ...]:
         """Where in a step its stages are."""
         return tuple(sum(row) for row in self.a)
 
-
-RK4 = RungeKutta("Runge–Kutta of order 4", 4, ((), (1 / 2,), (0.0, 1 / 2), (0.0, 0.0, 1.0)), (1 / 6, 1 / 3, 1 / 3, 1 / 6))
-DOPRI5 = RungeKutta(
-    "Dormand–Prince of order 5",
-    5,
-    (
-        (),
-        (1 / 5,),
-        (3 / 40, 9 / 40),
-        (44 / 45, -56 / 15, 32 / 9),
-        (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
-        (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
-    ),
-    (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
-)
+    @property
+    def adaptive(self) -> bool:
+        """Whether it can choose its steps."""
+        return bool(self.error)

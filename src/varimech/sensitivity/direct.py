@@ -25,7 +25,6 @@ from ..symbols import SX
 class TangentFunction:
     """result' of a chain, column by column:  (coefficients, state', ρ') → result',  where ρ' has the chosen parameters only.
 
-    The derivatives of its increments, if it has them, follow those of the result.
     The coefficients are expressions of the chain's unknowns, the same for all columns.
     """
 
@@ -55,10 +54,7 @@ def tangent_of(chain: Chain, indices: list[int], *, state_varies: bool = True) -
         # now that x' is known, so are the dependents'
         relations = [known.derivative(relation) for _, relation in stage.dependents]
         known = known.extended([symbol for symbol, _ in stage.dependents], relations)
-    slopes = [known.derivative(block.value) for block in chain.result]
-    if chain.increments is not None:
-        slopes.append(known.derivative(chain.increments))
-    result = ca.cse(ca.densify(ca.vertcat(*slopes)))
+    result = ca.cse(ca.densify(ca.vertcat(*[known.derivative(block.value) for block in chain.result])))
     column = ca.Function(f"{chain.name}_tangent", [coefficients.symbols, slope, seed], [result])
     return TangentFunction(column, coefficients.values)
 

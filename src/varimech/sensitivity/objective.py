@@ -1,6 +1,7 @@
 """Objectives:  ψ = w(t_F) + ∫ g dt,  with g and w functions of the state.
 
-They are integrated along with the motion, by the trapezoidal rule on its steps (order 2, like the motion itself).
+They are integrated along with the motion, at the order of its integrator: by the trapezoidal rule on the steps of an implicit one, with the
+stages and weights of an explicit one.
 """
 
 from __future__ import annotations
@@ -66,12 +67,12 @@ def named_objectives(objectives: Objectives) -> dict[str, Objective]:
 
 @dataclass(frozen=True)
 class ObjectiveFunctions:
-    """(state, ρ, t) → g, w, and (state, state', ρ, t) → g', w' with one row a parameter."""
+    """(state, ρ, t) → g, or w;  (state, state', ρ, t) → g', or w', with one row a parameter."""
 
-    values: ca.Function
-    derivatives: ca.Function
-    integrands: SX
-    """g, as expressions."""
+    integrands: ca.Function
+    integrand_tangent: ca.Function
+    finals: ca.Function
+    final_tangent: ca.Function
 
 
 def objective_functions(
@@ -80,16 +81,26 @@ def objective_functions(
     """Integrands and final terms of all objectives, and their derivatives along a sensitivity of the state, whose rows have that length."""
     e = equations
     state = e.packed
-    pairs = [(_scalar(e, name, o.integrand), _scalar(e, name, o.final)) for name, o in objectives.items()]
-    g = ca.densify(ca.vertcat(SX(0, 1), *[pair[0] for pair in pairs]))
-    w = ca.densify(ca.vertcat(SX(0, 1), *[pair[1] for pair in pairs]))
     seeds = SX.sym("S", row_length, state.numel())
     u, u_ = ca.vertcat(state, e.ρ), ca.vertcat(seeds[: len(indices), :].T, parameter_seeds(e.ρ.numel(), indices))
-    inputs = [state, e.ρ, e.t]
-    slopes = [ca.densify(ca.jtimes(x, u, u_)).T for x in (g, w)]
-    return ObjectiveFunctions(
-        ca.Function("objectives", inputs, [g, w]), ca.Function("objective_tangent", [state, seeds, e.ρ, e.t], slopes), g
-    )
+
+    def both(name: str, value: SX) -> tuple[ca.Function, ca.Function]:
+        slope = ca.densify(ca.jtimes(value, u, u_)).T
+        tangent = ca.Function(f"{name}_tangent", [state, seeds, e.ρ, e.t], [slope])
+        return ca.Function(f"{name}s", [state, e.ρ, e.t], [value]), tangent
+
+    g, w = objective_expressions(e, objectives)
+    return ObjectiveFunctions(*both("integrand", g), *both("final", w))
+
+
+def objective_expressions(equations: Equations, objectives: Mapping[str, Objective]) -> tuple[SX, SX]:
+    """g and w of all objectives."""
+
+    def column(functions: list[tuple[str, StateFunction | None]]) -> SX:
+        return ca.densify(ca.vertcat(SX(0, 1), *[_scalar(equations, name, f) for name, f in functions]))
+
+    g, w = ([(name, getattr(o, kind)) for name, o in objectives.items()] for kind in ("integrand", "final"))
+    return column(g), column(w)
 
 
 def _scalar(equations: Equations, name: str, function: StateFunction | None) -> SX:

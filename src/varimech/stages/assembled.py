@@ -11,7 +11,7 @@ import numpy as np
 
 from ..elimination import minimum_degree
 from ..symbols import SX
-from .chain import COORDINATES, NEWTON_TOLERANCE, PARAMETERS, SCALAR, Chain, Stage
+from .chain import CONSTRAINTS, COORDINATES, NEWTON_TOLERANCE, NOTHING, PARAMETERS, SCALAR, Chain, Stage
 from .known import Known
 from .pieces import Name, Output, Piece, Pieces, Stored, Writer
 from .plan import Factor, Factors, Mode, Pattern, Plan, Solve, Table, Vector
@@ -70,15 +70,16 @@ class AssembledChain:
         return f.plan
 
     def finish(self, tangent: Tangent | None = None) -> Plan:
-        """(state, x, y[, state'], settings…) → result, residuals[, result']."""
+        """(state[, x, y][, state'], settings…) → result, residuals[, result']."""
         f = _Function(self, "finish")
-        f.unknowns()
+        if self.chain.iterated:
+            f.unknowns()
         if tangent is not None:
             f.derivatives(tangent)
         f.settings()
         result, residuals = f.state_result(), f.plan.result(3)
         slopes = f.state_result(len(tangent.indices)) if tangent is not None else None
-        for i in range(1, len(self.chain.stages)):
+        for i in range(1 if self.chain.iterated else 0, len(self.chain.stages)):
             f.solve_linear(i)
         f.collect(result, lambda c, block: block)
         f.zero(Stored(SCALAR, residuals))
@@ -257,8 +258,15 @@ class _Function(Writer[Chain]):
 
     def collect(self, targets: list[Stored], value: Callable[[Chain, SX], SX]) -> None:
         """Write the blocks of the result, or something of them."""
+        without_multipliers = self._chain.stages[0].multiplier_space == NOTHING
         for k, target in enumerate(targets):
-            self.over_entries(target.space, Output(partial(_result, value, k), target))
+            output = Output(partial(_result, value, k), target)
+            if (
+                target.space == CONSTRAINTS and without_multipliers
+            ):  # they are no unknowns then, but follow from the element's coordinates
+                self.over_kinds(output)
+            else:
+                self.over_entries(target.space, output)
 
     # dependents
 

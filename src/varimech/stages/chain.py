@@ -29,12 +29,13 @@ NEWTON_TOLERANCE = 1e-9
 """Relative correction at which Newton's iteration has converged (the error left is far smaller: convergence is quadratic)."""
 
 
-COORDINATES, CONSTRAINTS, START_CONDITIONS, PARAMETERS, SCALAR = (
+COORDINATES, CONSTRAINTS, START_CONDITIONS, PARAMETERS, SCALAR, NOTHING = (
     "coordinates",
     "constraints",
     "start conditions",
     "parameters",
     "scalar",
+    "nothing",
 )
 """Spaces. Those of start conditions are the constraints and, after them, what is given beside them."""
 
@@ -71,7 +72,7 @@ class Stage:
     noise: SX | None = None
     magnitude: SX | None = None
     metric: SX | None = None
-    """Given where conditions alone determine x, and f is only Jᵀ y: the metric in which corrections are smallest."""
+    """In place of ∂f/∂x, where that does not change what x comes to: the metric in which corrections are smallest."""
 
     def derivative(self, expression: SX) -> SX:
         """Total derivative with respect to the unknowns, through the dependents."""
@@ -93,7 +94,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Chain:
-    """Stages in order: the first is nonlinear and iterated, all others are linear; and what they lead to."""
+    """Stages in order: the first may be nonlinear and is iterated then, all others are linear; and what they lead to."""
 
     name: str
     state: tuple[Block, ...]
@@ -107,8 +108,11 @@ class Chain:
     """What should vanish then: constraints at position, velocity and acceleration level. Their largest entries are its `residuals`."""
     saddle: Saddle
     """How the linear systems of the stages are solved."""
-    increments: SX | None = None
-    """What a step adds to the integrals of the objectives, where the formulation has a quadrature of its own."""
+
+    @property
+    def iterated(self) -> bool:
+        """Whether its first stage is nonlinear."""
+        return self.stages[0].noise is not None
 
     @property
     def parameters(self) -> SX:
@@ -162,20 +166,21 @@ class Chain:
     def iterate(self) -> ca.Function:
         """(state, x, y, settings…) → x, y, r: one Newton correction; converged where r ≤ 1."""
         s = self.stages[0]
-        if s.noise is None or s.magnitude is None:  # linear: solved at once
-            x, y = self._solve_linear(s)
-            return self.function("iterate", [self.packed, s.unknown, s.multiplier], [x, y, SX(0)])
+        assert s.noise is not None and s.magnitude is not None
         Δx, Δy = self.solve(s, -s.balance, -s.condition * (1 / s.weight), passes=1)
         x = s.unknown + Δx
         allowed = NEWTON_TOLERANCE * ca.norm_inf(x) + s.noise * (1 + ca.norm_inf(s.magnitude))
         return self.function("iterate", [self.packed, s.unknown, s.multiplier], [x, s.multiplier + Δy, ca.norm_inf(Δx) / allowed])
 
     def finish(self, wanted: SX | None = None) -> ca.Function:
-        """(state, x, y, settings…) → result, residuals[, increments][, wanted]: the linear stages, and expressions of all unknowns."""
+        """(state[, x, y], settings…) → result, residuals[, wanted]: the linear stages, and expressions of all unknowns.
+
+        x and y are those of the iterated stage, if there is one.
+        """
         first = self.stages[0]
         symbols: list[SX] = []
         values: list[SX] = []
-        for stage in self.stages[1:]:
+        for stage in self.stages[1:] if self.iterated else self.stages:
             for symbol, relation in stage.dependents:  # of a linear stage, so they follow from what came before
                 values.append(ca.substitute([relation], symbols, values)[0] if symbols else relation)
                 symbols.append(symbol)
@@ -185,9 +190,10 @@ class Chain:
             symbols += [stage.unknown, stage.multiplier]
             values += [x, y]
         residuals = ca.vertcat(*[ca.norm_inf(level) if level.numel() else SX(0) for level in self.levels])
-        inputs = [self.packed, first.unknown, first.multiplier]
+        inputs = [self.packed, first.unknown, first.multiplier] if self.iterated else [self.packed]
         outputs = [ca.vertcat(*[block.value for block in self.result]), residuals]
-        outputs += [x for x in (self.increments, wanted) if x is not None]
+        if wanted is not None:
+            outputs.append(wanted)
         return self.function("finish", inputs, ca.substitute(outputs, symbols, values) if symbols else outputs)
 
     def _solve_linear(self, stage: Stage) -> tuple[SX, SX]:

@@ -62,11 +62,15 @@ class Saddle:
     regular: bool
     passes: int | None = None
     """In a linear solve; one if regular, else two, if not given."""
+    factor: float | None = None
+    """κ, where a formulation sets it."""
+    pairs: tuple[int, ...] | None = None
+    """For each unknown and multiplier the row that it is eliminated with, where that is not its own; for regular systems."""
 
     @property
     def penalty_factor(self) -> float:
         """κ."""
-        return 1e12 if self.regular else 1e7
+        return self.factor or (1e12 if self.regular else 1e7)
 
     def solve(
         self, stage: Linearised, correct: Corrector, f: SX, g: SX, y: SX | None = None, *, passes: int | None = None
@@ -96,6 +100,9 @@ class Saddle:
         n, m = H.shape[0], J.shape[0]
         if self.regular or m == 0:
             system = ca.blockcat([[H, J.T], [J, -ca.diag(1 / α)]]) if m else H
+            if self.pairs is not None:
+                rows = list(self.pairs)
+                return _Whole(Factorisation(system[rows, :], symmetric=False, late=range(n, n + m)), n, rows)
             return _Whole(Factorisation(system, symmetric=stage.symmetric, late=range(n, n + m)), n)
         return _Penalised(Factorisation(H + J.T @ (α * J), symmetric=stage.symmetric), J, α)
 
@@ -126,12 +133,15 @@ class Corrector(Protocol):
 class _Whole:
     factors: Factorisation
     n: int
+    rows: list[int] | None = None
+    """The order in which its rows stand."""
 
     def mapped(self, change: Callable[[SX], SX]) -> Corrector:
-        return _Whole(self.factors.mapped(change), self.n)
+        return _Whole(self.factors.mapped(change), self.n, self.rows)
 
     def __call__(self, r: SX, s: SX) -> tuple[SX, SX]:
-        both = self.factors.solve(ca.vertcat(r, s))
+        right = ca.vertcat(r, s)
+        both = self.factors.solve(right if self.rows is None else right[self.rows, :])
         return both[: self.n, :], both[self.n :, :]
 
 

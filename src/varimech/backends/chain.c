@@ -1,0 +1,142 @@
+/* What a run is, and how it calls generated functions and carries out chains; the same text for every program.
+
+   Before it stand the generated functions, listed in vm_functions, plan.c, and the kernels of plans, listed in vm_maps. */
+
+enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NO_START, VM_OVERWOUND, VM_UNDERFLOW };
+enum { VM_STEP = 0, VM_START = 4, VM_RATES = 8, VM_PENALTY = 12, VM_TWIST, VM_JACOBIAN, VM_INTEGRANDS, VM_INTEGRAND_TANGENT, VM_FINALS, VM_FINAL_TANGENT };
+enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT };  /* of a step, a start or rates */
+
+#define VM_NEGLIGIBLE 1e-4 /* program.py says why */
+
+/* coefficients of an explicit integrator; see runge_kutta.py */
+typedef struct {
+  long long stages, extra, degree;
+  const double *a, *b, *c, *error, *second_error, *more, *more_c, *dense; /* matrices by rows; second_error may be NULL */
+  double error_order;
+} vm_scheme;
+
+typedef struct {
+  const vm_plan *plans;                  /* one for each function that is not generated */
+  const vm_scheme *scheme;               /* NULL for implicit steps */
+  long long coordinates, states, unknowns, multipliers, objectives, parameters, row, coefficients, springs, conditions; /* sizes; parameters are
+                                            those of the gradient, derivatives of the state stand in rows of length `row` */
+  long long rates;                       /* whether there are rates beside the step */
+  long long selects;                     /* whether independent coordinates are chosen */
+  long long arguments, results, integers, reals, bases, workspace;                 /* of the working storage */
+  const double *seeds;                   /* derivatives of the parameters */
+  const double *guess;                   /* for a start that is to be found; NULL where state and state_sensitivity are given */
+  double *state, *state_sensitivity;     /* in: at the first step; out: at the last one done */
+  double *integral, *integral_gradient;  /* ψ without its final term, ψ' likewise, so far */
+  const double *values, *nominal;        /* of all parameters; the nominal ones set the penalty */
+  double *penalty;
+  double *chosen;                        /* 1 for independent coordinates, else 0 */
+  double duration, step, tolerance;      /* s; equal steps unless there is a tolerance or `ends` */
+  const double *ends;                    /* times between steps where these are given, from 0 on; else NULL */
+  const double *outputs;                 /* when to store, from the second on; NULL for every `stride`-th step and the last */
+  double *taken;                         /* ends of all steps done, where wanted */
+  long long last, stride, total;         /* up to which step to go now; how many there are, where that is known */
+  long long max_iterations;
+  double *times, *states_stored, *sensitivities, *objectives_stored, *gradients;  /* where to store; `stored` were so far */
+  long long stored;
+  double *residuals;                     /* largest so far */
+  double time, proposal, position_scale, velocity_scale;
+  long long done, rejected, selections, iterations;
+  long long failed_spring;
+  long long status;
+} vm_run;
+
+/* where a run works */
+typedef struct {
+  vm_bench bench;
+  double *workspace, *coefficients, *x, *y, *x_next, *y_next, *jacobian, ratio, residuals[3];
+  /* of explicit schemes: states at all stages, at the end and at further stages, integrands there, both with derivatives; y, and what dense output gives */
+  double *X, *X_, *G, *G_, *Y, *Y_, *Z, *Z_;
+} vm_room;
+
+static int vm_finite(const double *x, long long n) {
+  double sum = 0;
+  for (long long i = 0; i < n; ++i) sum += 0 * x[i]; /* NaN and infinity times zero are NaN */
+  return sum == 0;
+}
+
+static void vm_call(int function, const vm_run *r, vm_room *m) {
+  vm_bench *b = &m->bench;
+  if (vm_functions[function]) vm_functions[function](b->arg, b->res, b->iw, b->rw, 0);
+  else vm_execute(r->plans + function, vm_maps, b, m->workspace);
+}
+
+/* Carries out a chain: from `state` (and S) with `count` settings to `result` (and S_result). Returns whether it converged. */
+static int vm_solve(int chain, vm_run *r, vm_room *m, const double *state, const double *S, const double *const *settings, int count,
+                    double *result, double *S_result) {
+  const size_t bytes = (size_t)count * sizeof(double *);
+  const int iterated = vm_iterated[chain / 4];
+  const double **arg = m->bench.arg;
+  double **res = m->bench.res;
+  m->ratio = 0;
+  if (iterated) {
+    arg[0] = state; memcpy(arg + 1, settings, bytes);
+    res[0] = m->x; res[1] = m->y;
+    vm_call(chain + VM_PREDICT, r, m);
+    long long k = 0;
+    int converged;
+    double last = 0;
+    do {
+      arg[0] = state; arg[1] = m->x; arg[2] = m->y; memcpy(arg + 3, settings, bytes);
+      res[0] = m->x_next; res[1] = m->y_next; res[2] = &m->ratio;
+      vm_call(chain + VM_ITERATE, r, m);
+      { double *swap = m->x; m->x = m->x_next; m->x_next = swap; }
+      { double *swap = m->y; m->y = m->y_next; m->y_next = swap; }
+      ++k;
+      /* a sequence that converges quadratically: the next ratio will be about ratio³ / last² */
+      converged = m->ratio <= 1 || m->ratio * m->ratio * m->ratio <= VM_NEGLIGIBLE * last * last;
+      last = m->ratio;
+    } while (!converged && m->ratio <= 1e300 && k < r->max_iterations);
+    if (!converged) return 0;
+    if (chain != VM_START) r->iterations += k;
+  }
+  const int tangent = vm_functions[chain + VM_TANGENT] != 0, planned = r->parameters && !tangent;
+  *arg++ = state;
+  if (iterated) { *arg++ = m->x; *arg++ = m->y; }
+  if (planned) *arg++ = S;
+  memcpy(arg, settings, bytes);
+  res[0] = result; res[1] = m->residuals;
+  res[2] = tangent ? m->coefficients : S_result;
+  vm_call(chain + VM_FINISH, r, m);
+  if (tangent) {
+    arg = m->bench.arg;
+    arg[0] = m->coefficients; arg[1] = S; arg[2] = r->seeds;
+    res[0] = S_result;
+    vm_call(chain + VM_TANGENT, r, m);
+  }
+  return 1;
+}
+
+/* values of the objectives' integrands or finals at a state, and their derivatives */
+static void vm_measure(int function, vm_run *r, vm_room *m, const double *time, const double *state, const double *S, double *value, double *slope) {
+  if (r->objectives == 0) return;
+  const double **arg = m->bench.arg;
+  arg[0] = state; arg[1] = r->values; arg[2] = time;
+  m->bench.res[0] = value;
+  vm_call(function, r, m);
+  if (r->parameters == 0) return;
+  arg[0] = state; arg[1] = S; arg[2] = r->values; arg[3] = time;
+  m->bench.res[0] = slope;
+  vm_call(function + 1, r, m);
+}
+
+/* `function` of positions: penalties, twists of torsional springs, or the Jacobian of the constraints */
+static void vm_of_positions(int function, vm_run *r, vm_room *m, const double *values, const double *time, const double *state, double *result) {
+  m->bench.arg[0] = state; m->bench.arg[1] = values; m->bench.arg[2] = time; /* a state begins with its positions */
+  m->bench.res[0] = result;
+  vm_call(function, r, m);
+}
+
+static void vm_keep_largest(double *largest, const double *values, long long count) {
+  for (long long i = 0; i < count; ++i) if (values[i] > largest[i]) largest[i] = values[i];
+}
+
+static double vm_size(const double *x, long long count) {
+  double largest = 0;
+  for (long long i = 0; i < count; ++i) if (fabs(x[i]) > largest) largest = fabs(x[i]);
+  return largest;
+}

@@ -1,0 +1,121 @@
+/* Steps of explicit Runge–Kutta schemes: stages, error, dense output. A state is q, v, a, λ, so its rates (v, a) are part of it.
+   explicit.py does the same. */
+
+#define VM_SAFETY 0.1 /* share of the tolerance that is allowed for the error of one step */
+
+typedef struct { const double *list[4]; int count; } vm_settings;
+
+static vm_settings vm_settings_at(const vm_run *r, const double *time) {
+  vm_settings s = {{r->penalty, r->values, time, 0}, 3};
+  if (r->selects) { vm_settings t = {{r->chosen, r->penalty, r->values, time}, 4}; s = t; }
+  return s;
+}
+
+/* result = (q, v) of the first stage + h Σ weights_j (v, a) of stage j; the same for derivatives, where a row has `width` numbers */
+static void vm_combine(const vm_run *r, const double *X, long long width, double h, const double *weights, long long count, double *result) {
+  const long long size = 2 * r->coordinates * width, shift = r->coordinates * width, stride = r->states * width;
+  for (long long i = 0; i < size; ++i) result[i] = 0;
+  for (long long j = 0; j < count; ++j) {
+    const double w = weights[j], *K = X + j * stride + shift;
+    if (w != 0) for (long long i = 0; i < size; ++i) result[i] += w * K[i];
+  }
+  for (long long i = 0; i < size; ++i) result[i] = X[i] + h * result[i];
+}
+
+/* total += h Σ weights_j G_j */
+static void vm_add(const double *G, long long size, double h, const double *weights, long long count, double *total) {
+  for (long long i = 0; i < size; ++i) {
+    double sum = 0;
+    for (long long j = 0; j < count; ++j) if (weights[j] != 0) sum += weights[j] * G[j * size + i];
+    total[i] += h * sum;
+  }
+}
+
+/* The state by a chain at the time of a combination of `count` stages. Returns a status. */
+static int vm_evaluate(int chain, vm_run *r, vm_room *m, double time, double h, const double *weights, long long count, double *state, double *S) {
+  const vm_settings s = vm_settings_at(r, &time);
+  vm_combine(r, m->X, 1, h, weights, count, m->Y);
+  if (r->parameters) vm_combine(r, m->X_, r->row, h, weights, count, m->Y_);
+  if (!vm_solve(chain, r, m, m->Y, m->Y_, s.list, s.count, state, S)) return m->ratio <= 1e300 ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
+  return vm_finite(state, r->states) ? VM_DONE : VM_NOT_FINITE;
+}
+
+static void vm_measure_stage(vm_run *r, vm_room *m, double time, long long i) {
+  const long long o = r->objectives, n = r->states;
+  vm_measure(VM_INTEGRANDS, r, m, &time, m->X + i * n, m->X_ + i * n * r->row, m->G + i * o, m->G_ + i * o * r->parameters);
+}
+
+/* Stage i, by the rates at the time of a combination of the stages before it. Returns a status. */
+static int vm_stage(vm_run *r, vm_room *m, double time, double h, const double *weights, long long i) {
+  const long long n = r->states;
+  const int status = vm_evaluate(r->rates ? VM_RATES : VM_STEP, r, m, time, h, weights, i, m->X + i * n, m->X_ + i * n * r->row);
+  if (status == VM_DONE) vm_measure_stage(r, m, time, i);
+  return status;
+}
+
+/* A step from the first stage, which is the state at its beginning; its end stands behind the stages. Returns a status. */
+static int vm_explicit_step(vm_run *r, vm_room *m, double begin, double h, double end) {
+  const vm_scheme *s = r->scheme;
+  const long long n = r->states, count = s->stages;
+  int status = VM_DONE;
+  for (long long i = 1; i < count && status == VM_DONE; ++i) status = vm_stage(r, m, begin + s->c[i] * h, h, s->a + i * count, i);
+  if (status == VM_DONE) status = vm_evaluate(VM_STEP, r, m, end, h, s->b, count, m->X + count * n, m->X_ + count * n * r->row);
+  if (status == VM_DONE) vm_measure_stage(r, m, end, count);
+  return status;
+}
+
+static double vm_error_norm(const vm_run *r, const vm_room *m, const double *weights) {
+  const long long n = r->coordinates, count = r->scheme->stages + 1;
+  double largest = 0;
+  for (long long i = 0; i < 2 * n; ++i) {
+    const double scale = i < n ? r->position_scale : r->velocity_scale;
+    double sum = 0;
+    for (long long j = 0; j < count; ++j) if (weights[j] != 0) sum += weights[j] * m->X[j * r->states + n + i];
+    if (scale > 0 && fabs(sum) / scale > largest) largest = fabs(sum) / scale;
+  }
+  return largest;
+}
+
+/* The error of a step over the one allowed. */
+static double vm_error(vm_run *r, const vm_room *m, double h) {
+  const vm_scheme *s = r->scheme;
+  const double *end = m->X + s->stages * r->states, q = vm_size(end, r->coordinates), v = vm_size(end + r->coordinates, r->coordinates);
+  if (q > r->position_scale) r->position_scale = q;
+  if (v > r->velocity_scale) r->velocity_scale = v;
+  double error = vm_error_norm(r, m, s->error);
+  if (s->second_error) {
+    const double second = vm_error_norm(r, m, s->second_error), both = error * error + 0.01 * second * second;
+    error = both > 0 ? error * error / sqrt(both) : 0;
+  }
+  return h * error / (VM_SAFETY * r->tolerance);
+}
+
+/* How much longer the next step may be: at least a fifth, at most five times. */
+static double vm_growth(const vm_run *r, double error) {
+  const double factor = error > 0 ? 0.9 * pow(error, -1 / r->scheme->error_order) : 5;
+  return factor < 0.2 ? 0.2 : factor > 5 ? 5 : factor;
+}
+
+/* A first step, from the time in which the state would change by itself. */
+static double vm_first_step(vm_run *r, const double *state) {
+  const long long n = r->coordinates;
+  const double q = vm_size(state, n), v = vm_size(state + n, n), a = vm_size(state + 2 * n, n);
+  double time = r->duration;
+  r->position_scale = q;
+  r->velocity_scale = v;
+  if (v > 0 && q / v < time) time = q / v;
+  if (a > 0 && sqrt(q / a) < time) time = sqrt(q / a);
+  if (a > 0 && v > 0 && v / a < time) time = v / a;
+  time *= 0.1 * pow(r->tolerance, 1 / r->scheme->error_order);
+  return time > 1e-9 * r->duration ? time : 1e-9 * r->duration;
+}
+
+/* Weights of dense output at θ. */
+static void vm_dense_weights(const vm_scheme *s, double theta, double *weights) {
+  const long long count = s->stages + 1 + s->extra;
+  for (long long i = 0; i < count; ++i) {
+    double sum = 0;
+    for (long long p = s->degree - 1; p >= 0; --p) sum = (sum + s->dense[i * s->degree + p]) * theta;
+    weights[i] = sum;
+  }
+}

@@ -1,0 +1,95 @@
+"""Steps of explicit Runge–Kutta schemes in Python; explicit.c does the same, operation by operation.
+
+A state is q, v, a, λ, so its rates (v, a) are part of it, and the states at all stages are all there is to keep.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..integrators.runge_kutta import RungeKutta
+from ..schedule import Schedule
+from .scheme_tables import SchemeTables
+
+SAFETY = 0.1
+"""Share of the tolerance that is allowed for the error of one step."""
+
+
+class ExplicitScheme:
+    """Combinations of stages, the error of a step and the next one's length. `width` numbers belong to each row of derivatives."""
+
+    def __init__(self, scheme: RungeKutta, coordinates: int, schedule: Schedule):
+        self.tables = SchemeTables(scheme)
+        self.coordinates = coordinates
+        self.schedule = schedule
+        self.position_scale = self.velocity_scale = 0.0
+
+    def combined(self, X: np.ndarray, h: float, weights: np.ndarray) -> np.ndarray:
+        """(q, v) of the first stage + h Σ weights_j (v, a) of stage j."""
+        n = self.coordinates
+        total = np.zeros_like(X[0, : 2 * n])
+        for w, stage in zip(weights, X, strict=False):
+            if w != 0:
+                total += w * stage[n : 3 * n]
+        return np.asarray(X[0, : 2 * n] + h * total)
+
+    def error(self, X: np.ndarray, h: float) -> float:
+        """The error of a step over the one allowed."""
+        t, n = self.tables, self.coordinates
+        end = X[t.stages]
+        self.position_scale = max(self.position_scale, float(np.abs(end[:n]).max(initial=0.0)))
+        self.velocity_scale = max(self.velocity_scale, float(np.abs(end[n : 2 * n]).max(initial=0.0)))
+        error = self._norm(X, t.error)
+        if t.second_error.size:
+            second = self._norm(X, t.second_error)
+            both = error * error + 0.01 * second * second
+            error = error * error / math.sqrt(both) if both > 0 else 0.0
+        return h * error / (SAFETY * self.schedule.tolerance)
+
+    def _norm(self, X: np.ndarray, weights: np.ndarray) -> float:
+        n = self.coordinates
+        total = np.zeros(2 * n)
+        for w, stage in zip(weights, X, strict=False):
+            if w != 0:
+                total += w * stage[n : 3 * n]
+        scales = (self.position_scale, total[:n]), (self.velocity_scale, total[n:])
+        return max((float((np.abs(part) / scale).max(initial=0.0)) for scale, part in scales if scale > 0), default=0.0)
+
+    def growth(self, error: float) -> float:
+        """How much longer the next step may be: at least a fifth, at most five times."""
+        factor = 0.9 * error ** (-1 / self.tables.error_order) if error > 0 else 5.0
+        return min(5.0, max(0.2, factor))
+
+    def first_step(self, state: np.ndarray) -> float:
+        """From the time in which the state would change by itself."""
+        n, duration = self.coordinates, self.schedule.duration
+        q, v, a = (float(np.abs(state[k * n : (k + 1) * n]).max(initial=0.0)) for k in range(3))
+        self.position_scale, self.velocity_scale = q, v
+        times = [duration]
+        if v > 0:
+            times.append(q / v)
+        if a > 0:
+            times.append(math.sqrt(q / a))
+        if a > 0 and v > 0:
+            times.append(v / a)
+        time = min(times) * (0.1 * self.schedule.tolerance ** (1 / self.tables.error_order))
+        return max(time, 1e-9 * duration)
+
+    def dense_weights(self, θ: float) -> np.ndarray:
+        """Weights of all stages at a share of a step."""
+        total = np.zeros(len(self.tables.dense))
+        for column in self.tables.dense.T[::-1]:
+            total = (total + column) * θ
+        return total
+
+
+def added(G: np.ndarray, h: float, weights: np.ndarray) -> Any:
+    """h Σ weights_j G_j."""
+    total = np.zeros_like(G[0])
+    for w, value in zip(weights, G, strict=False):
+        if w != 0:
+            total += w * value
+    return h * total

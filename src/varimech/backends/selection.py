@@ -1,0 +1,41 @@
+"""The choice of independent coordinates; selection.c does the same.
+
+Gaussian elimination of Φ_q with full pivoting: columns that get a pivot are dependent, the others independent. Redundant rows get none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+POOR = 0.1
+"""The present choice is kept until its smallest pivot falls below this share of the best one's."""
+DEPENDENT = 1e-9
+"""Pivots below this share of the first one are zero."""
+
+
+def select(J: np.ndarray, present: np.ndarray | None) -> np.ndarray:
+    """1 for independent coordinates, else 0; the present choice itself if it is still good."""
+    best, reachable, rank = _eliminate(J.copy(), np.zeros(J.shape[1]), None)
+    if present is not None and _eliminate(J.copy(), present, rank)[1] >= POOR * reachable:
+        return present
+    return best
+
+
+def _eliminate(J: np.ndarray, avoid: np.ndarray, rank: int | None) -> tuple[np.ndarray, float, int]:
+    """Columns without a pivot (1) and with one (0), the smallest pivot, and the rank; where a given rank is not reached, a pivot of 0."""
+    independent = np.ones(J.shape[1])
+    first = smallest = 0.0
+    most = min(J.shape) if rank is None else rank
+    for k in range(most):
+        sizes = np.abs(J[k:]) * ((independent == 1) & (avoid == 0))
+        # by columns, so that of equal ones the first column counts, as in C
+        column, row = divmod(int(np.argmax(sizes.T)), sizes.shape[0])
+        pivot = float(sizes[row, column])
+        first = first or pivot
+        if pivot <= DEPENDENT * first:
+            return (independent, smallest, k) if rank is None else (independent, 0.0, k)
+        smallest = pivot
+        independent[column] = 0
+        J[[k, k + row]] = J[[k + row, k]]
+        J[k + 1 :] -= np.outer(J[k + 1 :, column] / J[k, column], J[k])
+    return independent, smallest, most

@@ -1,0 +1,114 @@
+"""Penalty formulation: no multipliers; constraints are springs, dampers and masses so strong that they hardly give way.
+
+    M q̈ + Φ_qᵀ α (Φ̈ + 2ξω Φ̇ + ω² Φ) = Q,     λ = α (Φ̈ + 2ξω Φ̇ + ω² Φ)
+
+α is `factor` times the mass that each constraint works against. Constraints are violated by λ/(α ω²), so results differ from those of a
+rigid joint by about 1/factor; that, not the integrator, limits the accuracy. With Φ̈ in it the equation is not stiff: what is off the
+constraints oscillates with ω. Without (`inertial=False`) and with ξ = 0 it is the pure penalty M q̈ + Φ_qᵀ (αω²) Φ = Q, stiff, for implicit
+integrators only; its accelerations carry the vibrations of the springs.
+
+Sources: E. Bayo, J. García de Jalón and M. A. Serna, Comput. Methods Appl. Mech. Eng. 71 (1988) 183–195; D. Dopico, Y. Zhu, A. Sandu and
+C. Sandu, J. Comput. Nonlinear Dyn. 10 (2015) 011012; pure form: J. C. García Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and
+D. Dopico, CILAMCE 2023.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from ..coordinates.equations import Dynamics
+from ..errors import ModelError
+from ..integrators.difference import DifferenceScheme
+from ..stages.chain import COORDINATES, NOTHING, Block, Chain, Stage
+from ..stages.saddle import Saddle
+from ..symbols import SX
+from .blocks import ROUNDING, settings_of, stabilised, whole_state
+from .implicit import ImplicitStep
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """Penalty formulation. Takes redundant constraints, drivers and massless coordinates.
+
+    Args:
+        factor: α over the mass that a constraint works against (1e7: errors of about 1e-7; beyond 1e10 rounding takes over).
+        omega: ω in rad/s; with `inertial=False` the square of it scales the stiffness.
+        xi: ξ, the share of critical damping.
+        inertial: whether Φ̈ takes part.
+    """
+
+    factor: float = 1e7
+    omega: float = 10.0
+    xi: float = 1.0
+    inertial: bool = True
+    name = "penalty"
+
+    def __post_init__(self) -> None:
+        for label, value in (("factor", self.factor), ("omega", self.omega)):
+            if not value > 0:
+                raise ModelError(f"Penalty: {label} = {value!r} must be positive")
+        if not self.xi >= 0:
+            raise ModelError(f"Penalty: xi = {self.xi!r} must not be negative")
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        kind = "penalty" if self.inertial else "pure penalty" if self.xi == 0 else "penalty without inertia"
+        return f"{kind} (factor {self.factor:g}, ω = {self.omega:g}, ξ = {self.xi:g})"
+
+    def step(self, dynamics: Dynamics, scheme: DifferenceScheme, saddle: Saddle) -> Chain:
+        """One step with an implicit integrator."""
+        e = dynamics
+        s = ImplicitStep(e, scheme)
+        λ = s.α * self._deviation(e)
+        balance = e.mass @ e.a - e.forces + e.constraint_jacobian.T @ λ
+        balance, λ = ca.substitute([balance, λ], [e.v, e.a], [s.v_, s.a_])
+        motion = _without_multipliers(
+            s.a_, balance, s.a0, symmetric=False, dependents=s.relations, noise=ROUNDING / s.position_weight, magnitude=e.q
+        )
+        return s.chain((motion,), s.v_, s.a_, λ, saddle)
+
+    def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
+        """Accelerations and multipliers at given positions and velocities, for an explicit integrator."""
+        e = dynamics
+        α = SX.sym("α", e.λ.numel())
+        λ = α * self._deviation(e)
+        balance = e.mass @ e.a - e.forces + e.constraint_jacobian.T @ λ
+        motion = _without_multipliers(e.a, balance, SX.zeros(e.a.numel()), symmetric=True)
+        state = Block(COORDINATES, e.q), Block(COORDINATES, e.v)
+        return Chain("rates", state, settings_of(e, α), (motion,), whole_state(e.q, e.v, e.a, λ), e.levels, saddle)
+
+    def _deviation(self, e: Dynamics) -> SX:
+        whole = stabilised(e, self.omega, self.xi)
+        return whole if self.inertial else whole - e.constraint_acceleration
+
+
+def _without_multipliers(
+    unknown: SX,
+    balance: SX,
+    guess: SX,
+    *,
+    symmetric: bool,
+    dependents: tuple[tuple[SX, SX], ...] = (),
+    noise: SX | None = None,
+    magnitude: SX | None = None,
+) -> Stage:
+    """A stage that is only a balance."""
+    none = SX(0, 1)
+    return Stage(
+        "motion",
+        unknown,
+        none,
+        balance,
+        none,
+        guess,
+        none,
+        none,
+        symmetric,
+        dependents=dependents,
+        multiplier_space=NOTHING,
+        noise=noise,
+        magnitude=magnitude,
+    )

@@ -1,0 +1,74 @@
+"""The generalised-α scheme: Newmark's difference equations with an auxiliary acceleration b in place of q̈,
+
+    (1 − α_m) b_{n+1} + α_m b_n = (1 − α_f) q̈_{n+1} + α_f q̈_n,
+
+while the equations of motion hold at the end of the step for q̈_{n+1} itself. With
+
+    α_m = (2ρ∞ − 1)/(ρ∞ + 1),   α_f = ρ∞/(ρ∞ + 1),   γ = ½ + α_f − α_m,   β = ¼ (γ + ½)²
+
+it is of order 2, unconditionally stable for linear systems, and leaves the share ρ∞ of a vibration that is fast against the step:
+1 damps nothing, 0 removes it in one step.
+
+J. Chung and G. M. Hulbert, J. Appl. Mech. 60 (1993) 371–375; for constrained systems in this form: M. Arnold and O. Brüls, Multibody Syst. Dyn.
+18 (2007) 185–202.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import ModelError
+from .difference import V
+
+
+@dataclass(frozen=True)
+class AlphaScheme:
+    """The scheme by its constants α_m and α_f; see `GeneralisedAlpha` and `HHT` for the usual choices."""
+
+    title: str
+    alpha_m: float
+    alpha_f: float
+    remembers = True
+    order = 2
+
+    @property
+    def newmark_gamma(self) -> float:
+        """γ of the difference equations, which gives order 2."""
+        return 0.5 + self.alpha_f - self.alpha_m
+
+    @property
+    def newmark_beta(self) -> float:
+        """β of the difference equations."""
+        return (self.newmark_gamma + 0.5) ** 2 / 4
+
+    @property
+    def beta(self) -> float:
+        """Weight of q̈ in the position, through b."""
+        return self.newmark_beta * (1 - self.alpha_f) / (1 - self.alpha_m)
+
+    @property
+    def gamma(self) -> float:
+        """Weight of q̈ in the velocity, through b."""
+        return self.newmark_gamma * (1 - self.alpha_f) / (1 - self.alpha_m)
+
+    def predict(self, q: V, v: V, a: V, memory: V, h: Any) -> tuple[V, V]:
+        """The parts of q and q̇ that the last state determines."""
+        known = (self.alpha_f * a - self.alpha_m * memory) / (1 - self.alpha_m)
+        β, γ = self.newmark_beta, self.newmark_gamma
+        return q + h * v + h**2 * ((0.5 - β) * memory + β * known), v + h * ((1 - γ) * memory + γ * known)
+
+    def remember(self, a: V, memory: V, a_new: V) -> V:
+        """b at the end of a step."""
+        return ((1 - self.alpha_f) * a_new + self.alpha_f * a - self.alpha_m * memory) / (1 - self.alpha_m)
+
+
+def GeneralisedAlpha(rho: float = 0.8) -> AlphaScheme:
+    """The scheme that leaves the share `rho` (0 … 1) of vibrations that are fast against the step.
+
+    >>> GeneralisedAlpha(rho=1.0).newmark_gamma
+    0.5
+    """
+    if not 0 <= rho <= 1:
+        raise ModelError(f"GeneralisedAlpha: rho = {rho!r} must lie between 0 (fast vibrations vanish) and 1 (nothing is damped)")
+    return AlphaScheme(f"generalised-α (ρ∞ = {rho:g})", (2 * rho - 1) / (rho + 1), rho / (rho + 1))

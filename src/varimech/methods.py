@@ -1,0 +1,178 @@
+"""Ways to solve: which formulation goes with which integrator, what each suits, and what is chosen where nothing is said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import ModelError, unknown_name
+from .formulations.ali3p import ALI3P
+from .formulations.independent import Independent
+from .formulations.index1 import Projected, Stabilised
+from .formulations.penalty import Penalty
+from .integrators.dop853 import DOP853
+from .integrators.dopri5 import DOPRI5
+from .integrators.generalised_alpha import AlphaScheme, GeneralisedAlpha
+from .integrators.hht import HHT
+from .integrators.newmark import TRAPEZOIDAL, Newmark
+from .integrators.rk4 import RK4
+from .integrators.runge_kutta import RungeKutta
+from .integrators.sundials import CVODES, IDAS, Sundials
+from .schedule import DEFAULT_STEP, DEFAULT_TOLERANCE, Schedule, check_every, chosen_steps, equal_steps
+
+Formulation = ALI3P | Projected | Stabilised | Independent | Penalty
+Implicit = Newmark | AlphaScheme
+Integrator = Implicit | RungeKutta | Sundials
+
+FORMULATIONS: dict[str, Formulation] = {f.name: f for f in (ALI3P(), Projected(), Stabilised(), Independent(), Penalty())}
+INTEGRATORS: dict[str, Integrator] = {
+    "trapezoidal": TRAPEZOIDAL,
+    "newmark": Newmark(),
+    "hht": HHT(),
+    "generalised-alpha": GeneralisedAlpha(),
+    "rk4": RK4,
+    "dopri5": DOPRI5,
+    "dop853": DOP853,
+    "cvodes": CVODES,
+    "idas": IDAS,
+}
+SUITS = {
+    "ali3p": "anything: redundant constraints, massless parts, singular positions, stiff forces; constraints hold to rounding",
+    "index1": "smooth motions to high accuracy, redundant constraints included; constraints hold to rounding",
+    "index1-stabilised": "the same without projections: constraints drift within the tolerance; what CVODES and IDAS solve",
+    "independent": "smooth motions; integrates as many coordinates as there are freedoms, and chooses them anew where needed",
+    "penalty": "comparison with penalty codes; joints give way by about 1/factor",
+    "trapezoidal": "order 2, no damping: keeps energy, passes singular positions; the robust choice with equal steps",
+    "newmark": "order 1 with damping of fast vibrations (gamma=…)",
+    "hht": "order 2 with damping of fast vibrations (alpha=…)",
+    "generalised-alpha": "order 2 with damping of fast vibrations, least of slow ones (rho=…)",
+    "rk4": "order 4, equal steps",
+    "dopri5": "order 5(4), chooses its steps; tolerances of 1e-3 to 1e-6, and motions with kinks",
+    "dop853": "order 8(5,3), chooses its steps; tolerances of 1e-6 to 1e-12",
+    "cvodes": "stiff forces to a tolerance; small models",
+    "idas": "very stiff forces to a tolerance; small models",
+}
+
+
+@dataclass(frozen=True)
+class Method:
+    """A formulation with an integrator."""
+
+    formulation: Formulation
+    integrator: Integrator
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        return f"{self.formulation.title}, {self.integrator.title}, natural coordinates"
+
+
+def integrators_of(formulation: Formulation) -> list[str]:
+    """Names of the integrators that a formulation goes with."""
+    return [name for name, integrator in INTEGRATORS.items() if _fit(formulation, integrator)]
+
+
+def formulations_of(integrator: Integrator) -> list[str]:
+    """Names of the formulations that an integrator goes with, the best first."""
+    return [name for name, formulation in FORMULATIONS.items() if _fit(formulation, integrator)]
+
+
+def choose(
+    duration: float,
+    *,
+    step: float | None = None,
+    every: int = 1,
+    tolerance: float | None = None,
+    output: float | None = None,
+    integrator: str | Integrator | None = None,
+    formulation: str | Formulation | None = None,
+) -> tuple[Method, Schedule]:
+    """The method and the times for what a user says; what is not said is chosen.
+
+    Raises:
+        ModelError: for combinations that cannot be, with one that can.
+    """
+    check_every(every)
+    if step is not None and tolerance is not None:
+        raise ModelError(
+            "step= takes equal steps and tolerance= chooses them: give one of the two (output= spaces stored results)"
+        )
+    method = _method(integrator, formulation, equal=step is not None or (tolerance is None and every != 1))
+    adaptive = isinstance(method.integrator, Sundials) or (
+        isinstance(method.integrator, RungeKutta) and method.integrator.adaptive
+    )
+    name = _name_of(method.integrator)
+    if tolerance is not None and not adaptive:
+        raise ModelError(
+            f"integrator {name!r} takes equal steps and knows no tolerance: give step= instead, or integrator='dop853' "
+            "(smooth motions) or 'cvodes' (stiff ones) with tolerance="
+        )
+    if step is not None and isinstance(method.integrator, Sundials):
+        raise ModelError(
+            f"integrator {name!r} chooses its steps: give tolerance= instead of step= (output= spaces stored results)"
+        )
+    if adaptive and step is None:
+        if every != 1:
+            raise ModelError(
+                f"every = {every!r} counts equal steps: give step= too, or output= for the time between stored results"
+            )
+        return method, chosen_steps(duration, DEFAULT_TOLERANCE if tolerance is None else tolerance, output)
+    if output is not None:
+        raise ModelError("output= spaces the results of runs that choose their steps: use every= with equal steps")
+    return method, equal_steps(duration, min(DEFAULT_STEP, _positive(duration)) if step is None else step, every)
+
+
+def find_integrator(integrator: str | Integrator) -> Integrator:
+    """An integrator by name, or as given."""
+    if isinstance(integrator, (Newmark, AlphaScheme, RungeKutta, Sundials)):
+        return integrator
+    if integrator in INTEGRATORS:
+        return INTEGRATORS[integrator]
+    raise unknown_name("integrator", integrator, [*INTEGRATORS, "varimech.Newmark(gamma=…)"])
+
+
+def find_formulation(formulation: str | Formulation) -> Formulation:
+    """A formulation by name, or as given."""
+    if isinstance(formulation, (ALI3P, Projected, Stabilised, Independent, Penalty)):
+        return formulation
+    if formulation in FORMULATIONS:
+        return FORMULATIONS[formulation]
+    raise unknown_name("formulation", formulation, [*FORMULATIONS, "varimech.Penalty(factor=…)"])
+
+
+def _method(integrator: str | Integrator | None, formulation: str | Formulation | None, *, equal: bool) -> Method:
+    if integrator is None and formulation is None:
+        return Method(ALI3P(), TRAPEZOIDAL) if equal else Method(Projected(), DOP853)
+    if integrator is None:
+        assert formulation is not None
+        wanted = find_formulation(formulation)
+        return Method(wanted, DOP853 if _fit(wanted, DOP853) and not (equal and _fit(wanted, TRAPEZOIDAL)) else TRAPEZOIDAL)
+    found = find_integrator(integrator)
+    if formulation is None:
+        return Method(FORMULATIONS[formulations_of(found)[0]], found)
+    wanted = find_formulation(formulation)
+    if not _fit(wanted, found):
+        raise ModelError(
+            f"formulation {wanted.title!r} does not go with integrator {_name_of(found)!r}: use one of "
+            f"{', '.join(map(repr, integrators_of(wanted)))} with it, or formulation={formulations_of(found)[0]!r}"
+        )
+    return Method(wanted, found)
+
+
+def _fit(formulation: Formulation, integrator: Integrator) -> bool:
+    if isinstance(integrator, (Newmark, AlphaScheme)):
+        return isinstance(formulation, (ALI3P, Penalty))
+    if isinstance(formulation, Penalty):
+        return formulation.inertial and integrator != IDAS
+    if isinstance(integrator, Sundials):
+        return isinstance(formulation, Stabilised)
+    return isinstance(formulation, (Projected, Stabilised, Independent))
+
+
+def _name_of(integrator: Integrator) -> str:
+    return next((name for name, known in INTEGRATORS.items() if known == integrator), integrator.title)
+
+
+def _positive(duration: Any) -> float:
+    """A duration for comparison; what is wrong with it is said elsewhere."""
+    return duration if isinstance(duration, (int, float)) and duration > 0 else DEFAULT_STEP

@@ -1,0 +1,114 @@
+"""When a run steps and when it stores: equal steps, steps that a tolerance chooses, or steps at given times."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from .errors import ModelError
+
+DEFAULT_STEP = 1e-3
+"""s, of integrators that take equal steps."""
+DEFAULT_TOLERANCE = 1e-8
+"""Of integrators that choose their steps."""
+DEFAULT_OUTPUTS = 500
+"""Intervals between stored results of a run that chooses its steps."""
+SMALLEST_TOLERANCE = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """Times of a run, in s."""
+
+    duration: float
+    step: float = 0.0
+    """Of equal steps; 0 where they are chosen or given."""
+    steps: int = 0
+    """Number of steps, where it is known before."""
+    every: int = 1
+    """Every so many steps one is stored, and the last; with `outputs` those are stored instead."""
+    tolerance: float = 0.0
+    """Relative error that steps are chosen for; 0 where they are equal or given."""
+    outputs: np.ndarray | None = None
+    """When to store, from 0 to the duration."""
+    ends: np.ndarray | None = None
+    """Given times between steps, from 0 to the duration."""
+
+    @property
+    def stored_count(self) -> int:
+        """How many states are stored."""
+        if self.outputs is not None:
+            return self.outputs.size
+        return 1 + self.steps // self.every + (1 if self.steps % self.every else 0)
+
+    @property
+    def estimated_steps(self) -> int:
+        """Number of steps, guessed where it is not known."""
+        return self.steps or 200
+
+    @property
+    def known_ends(self) -> np.ndarray:
+        """Times between steps, where they are known before."""
+        return np.arange(self.steps + 1) * self.step if self.ends is None else self.ends
+
+    def replayed(self, ends: np.ndarray) -> Schedule:
+        """The same with steps that another run has chosen."""
+        return replace(self, tolerance=0.0, steps=ends.size - 1, ends=ends)
+
+    def last_only(self) -> Schedule:
+        """The same with nothing stored but beginning and end."""
+        if self.outputs is not None:
+            return replace(self, outputs=np.array([0.0, self.duration]))
+        return replace(self, every=self.steps)
+
+    def shortened(self) -> Schedule:
+        """A run of the same kind that is over soon."""
+        if self.tolerance:
+            end = 1e-6 * self.duration
+            return replace(self, duration=end, outputs=np.array([0.0, end]))
+        return replace(self, duration=self.step, steps=1, every=1)
+
+
+def check_every(every: Any) -> None:
+    """It has to be a number of steps."""
+    if not isinstance(every, Integral) or isinstance(every, bool) or every < 1:
+        raise ModelError(f"every = {every!r} must be a whole number of steps, 1 or more")
+
+
+def equal_steps(duration: float, step: float, every: int) -> Schedule:
+    """Checked equal steps; they are shortened a little where they do not divide the duration."""
+    _check_seconds(duration=duration, step=step)
+    if step > duration:
+        raise ModelError(f"step = {step:g} s is longer than the whole run of {duration:g} s")
+    steps = max(1, math.ceil(duration / step - 1e-9))
+    return Schedule(float(duration), float(duration) / steps, steps, int(every))
+
+
+def chosen_steps(duration: float, tolerance: float, output: float | None) -> Schedule:
+    """Checked steps that a tolerance chooses, with results stored every `output` seconds."""
+    _check_seconds(duration=duration)
+    if not _is_number(tolerance) or not SMALLEST_TOLERANCE <= tolerance <= 0.1:
+        raise ModelError(f"tolerance = {tolerance!r} must be a number between {SMALLEST_TOLERANCE:g} and 0.1")
+    count = DEFAULT_OUTPUTS
+    if output is not None:
+        _check_seconds(output=output)
+        if output > duration:
+            raise ModelError(f"output = {output:g} s is longer than the whole run of {duration:g} s")
+        count = max(1, math.ceil(duration / output - 1e-9))
+    outputs = np.linspace(0.0, duration, count + 1)
+    outputs[-1] = duration
+    return Schedule(float(duration), tolerance=float(tolerance), outputs=outputs)
+
+
+def _check_seconds(**values: Any) -> None:
+    for label, value in values.items():
+        if not _is_number(value) or not value > 0:
+            raise ModelError(f"{label} = {value!r} must be a positive finite number of seconds")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
