@@ -19,7 +19,8 @@ from varimech.coordinates.equations import Dynamics, Element, Equations
 from varimech.coordinates.kinds import pieces_of
 from varimech.coordinates.start import EXPLAINED
 from varimech.elimination import Factorisation, minimum_degree
-from varimech.integrators.newmark import TRAPEZOIDAL
+from varimech.methods import choose
+from varimech.schedule import equal_steps
 from varimech.solver import LARGE, Solver
 from varimech.stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS
 from varimech.stages.plan import Plan
@@ -31,6 +32,8 @@ STATES = 1e-13
 """Largest difference relative to the largest entry of q, q̇, q̈ and λ each. Measured: 2e-14, q̈ of 30 bars; 1e-15 for most models."""
 SLOPES = 5e-13
 """The same for derivatives, by parameter. Measured: 4e-14. A q' that is still small, such as by a mass after few steps, would need more."""
+
+ROBUST, _ = choose(1.0, step=1e-3)
 
 needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
 
@@ -52,7 +55,7 @@ def run(
     """With derivatives for all parameters, or those at `indices`."""
     ρ = solver.model.numbers.nominal
     indices = indices or list(range(ρ.size)) or None
-    return solver.run(Task(run_times(steps * step, step, 1), objectives or {}, indices, backend, progress=False), ρ)[0]
+    return solver.run(Task(equal_steps(steps * step, step, 1), objectives or {}, indices, backend, progress=False), ρ)[0]
 
 
 # comparison

@@ -12,7 +12,7 @@ from .formulations.index1 import Projected, Stabilised
 from .formulations.penalty import Penalty
 from .integrators.dop853 import DOP853
 from .integrators.dopri5 import DOPRI5
-from .integrators.generalised_alpha import AlphaScheme, GeneralisedAlpha
+from .integrators.generalised_alpha import GeneralisedAlpha
 from .integrators.hht import HHT
 from .integrators.newmark import TRAPEZOIDAL, Newmark
 from .integrators.rk4 import RK4
@@ -21,7 +21,7 @@ from .integrators.sundials import CVODES, IDAS, Sundials
 from .schedule import DEFAULT_STEP, DEFAULT_TOLERANCE, Schedule, check_every, chosen_steps, equal_steps
 
 Formulation = ALI3P | Projected | Stabilised | Independent | Penalty
-Implicit = Newmark | AlphaScheme
+Implicit = Newmark | HHT | GeneralisedAlpha
 Integrator = Implicit | RungeKutta | Sundials
 
 FORMULATIONS: dict[str, Formulation] = {f.name: f for f in (ALI3P(), Projected(), Stabilised(), Independent(), Penalty())}
@@ -124,7 +124,7 @@ def choose(
 
 def find_integrator(integrator: str | Integrator) -> Integrator:
     """An integrator by name, or as given."""
-    if isinstance(integrator, (Newmark, AlphaScheme, RungeKutta, Sundials)):
+    if isinstance(integrator, (Newmark, HHT, GeneralisedAlpha, RungeKutta, Sundials)):
         return integrator
     if integrator in INTEGRATORS:
         return INTEGRATORS[integrator]
@@ -160,7 +160,7 @@ def _method(integrator: str | Integrator | None, formulation: str | Formulation 
 
 
 def _fit(formulation: Formulation, integrator: Integrator) -> bool:
-    if isinstance(integrator, (Newmark, AlphaScheme)):
+    if isinstance(integrator, (Newmark, HHT, GeneralisedAlpha)):
         return isinstance(formulation, (ALI3P, Penalty))
     if isinstance(formulation, Penalty):
         return formulation.inertial and integrator != IDAS

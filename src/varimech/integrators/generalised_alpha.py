@@ -9,8 +9,8 @@ while the equations of motion hold at the end of the step for q̈_{n+1} itself. 
 it is of order 2, unconditionally stable for linear systems, and leaves the share ρ∞ of a vibration that is fast against the step:
 1 damps nothing, 0 removes it in one step.
 
-J. Chung and G. M. Hulbert, J. Appl. Mech. 60 (1993) 371–375; for constrained systems in this form: M. Arnold and O. Brüls, Multibody Syst. Dyn.
-18 (2007) 185–202.
+J. Chung and G. M. Hulbert, J. Appl. Mech. 60 (1993) 371–375; for constrained systems in this form: M. Arnold and O. Brüls,
+Multibody Syst. Dyn. 18 (2007) 185–202.
 """
 
 from __future__ import annotations
@@ -22,15 +22,21 @@ from ..errors import ModelError
 from .difference import V
 
 
-@dataclass(frozen=True)
 class AlphaScheme:
-    """The scheme by its constants α_m and α_f; see `GeneralisedAlpha` and `HHT` for the usual choices."""
+    """The scheme by its constants α_m and α_f; see `GeneralisedAlpha` and `HHT` for the usual choices of them."""
 
-    title: str
-    alpha_m: float
-    alpha_f: float
     remembers = True
     order = 2
+
+    @property
+    def alpha_m(self) -> float:
+        """α_m."""
+        raise NotImplementedError
+
+    @property
+    def alpha_f(self) -> float:
+        """α_f."""
+        raise NotImplementedError
 
     @property
     def newmark_gamma(self) -> float:
@@ -63,12 +69,33 @@ class AlphaScheme:
         return ((1 - self.alpha_f) * a_new + self.alpha_f * a - self.alpha_m * memory) / (1 - self.alpha_m)
 
 
-def GeneralisedAlpha(rho: float = 0.8) -> AlphaScheme:
+@dataclass(frozen=True)
+class GeneralisedAlpha(AlphaScheme):
     """The scheme that leaves the share `rho` (0 … 1) of vibrations that are fast against the step.
 
     >>> GeneralisedAlpha(rho=1.0).newmark_gamma
     0.5
     """
-    if not 0 <= rho <= 1:
-        raise ModelError(f"GeneralisedAlpha: rho = {rho!r} must lie between 0 (fast vibrations vanish) and 1 (nothing is damped)")
-    return AlphaScheme(f"generalised-α (ρ∞ = {rho:g})", (2 * rho - 1) / (rho + 1), rho / (rho + 1))
+
+    rho: float = 0.8
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.rho <= 1:
+            raise ModelError(
+                f"GeneralisedAlpha: rho = {self.rho!r} must lie between 0 (fast vibrations vanish) and 1 (nothing is damped)"
+            )
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        return f"generalised-α (ρ∞ = {self.rho:g})"
+
+    @property
+    def alpha_m(self) -> float:
+        """α_m."""
+        return (2 * self.rho - 1) / (self.rho + 1)
+
+    @property
+    def alpha_f(self) -> float:
+        """α_f."""
+        return self.rho / (self.rho + 1)

@@ -5,16 +5,37 @@ H. M. Hilber, T. J. R. Hughes and R. L. Taylor, Earthq. Eng. Struct. Dyn. 5 (197
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..errors import ModelError
 from .generalised_alpha import AlphaScheme
 
 
-def HHT(alpha: float = 0.05) -> AlphaScheme:
+@dataclass(frozen=True)
+class HHT(AlphaScheme):
     """The scheme with damping `alpha`, 0 … ⅓.
 
     >>> HHT(alpha=0.0).newmark_beta
     0.25
     """
-    if not 0 <= alpha <= 1 / 3 + 1e-12:
-        raise ModelError(f"HHT: alpha = {alpha!r} must lie between 0 (no damping) and 1/3 (most damping)")
-    return AlphaScheme(f"HHT (α = {alpha:g})", 0.0, alpha)
+
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.alpha <= 1 / 3 + 1e-12:
+            raise ModelError(f"HHT: alpha = {self.alpha!r} must lie between 0 (no damping) and 1/3 (most damping)")
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        return f"HHT (α = {self.alpha:g})"
+
+    @property
+    def alpha_m(self) -> float:
+        """None."""
+        return 0.0
+
+    @property
+    def alpha_f(self) -> float:
+        """α."""
+        return self.alpha

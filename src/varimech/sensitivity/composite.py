@@ -5,8 +5,9 @@
         ⎣ M        0 ⎦         ⎣ Φ_q q_b + Φ_b ⎦         ⎣ Q                      ⎦
 
 It is a differential-algebraic system of the same form as the motion's own, so any formulation and integrator for the one solves the other.
-These are Lagrange's equations of what the elements state, differentiated along b: kinetic energy T′ = dT/db, potential V′, constraints (Φ, Φ′),
-and for an effort f at a rate w the two pairs (w′, f) and (w, f′). So it is derived here by differentiating the elements once.
+These are Lagrange's equations of what the elements state, differentiated along b: kinetic energy T′ = dT/db, potential V′,
+constraints (Φ, Φ′), and for an effort f at a rate w the two pairs (w′, f) and (w, f′). So it is derived here by differentiating the
+elements once.
 
 The direction b in the space of parameters is data: the system has the parameters (ρ, ρ′).
 
