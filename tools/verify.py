@@ -45,7 +45,7 @@ class Figure:
 
 @cache
 def solved(step: float) -> five_bar.FiveBar:
-    return five_bar.run(step)
+    return five_bar.run({"step": step})
 
 
 def five_bar_table() -> Iterator[Figure]:

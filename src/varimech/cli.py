@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .benchmarks import BENCHMARKS, find_benchmark
+from .benchmarks import BENCHMARKS, Outcome, find_benchmark
 from .doctor import examine
 from .errors import VarimechError
 
@@ -27,14 +27,18 @@ def _varimech() -> None:
 
 @app.command()
 def benchmark(
-    name: Annotated[str, typer.Argument(help="Name of a benchmark, or [bold]list[/] to see them all.")],
-    step: Annotated[float | None, typer.Option(help="Time step in seconds; the benchmark's own if not given.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Folder for result files and pictures.")] = None,
+    name: Annotated[str, typer.Argument(help="Name of a benchmark, [bold]all[/], or [bold]list[/] to see their names.")],
+    step: Annotated[float | None, typer.Option(help="Time step in seconds.")] = None,
+    tolerance: Annotated[float | None, typer.Option(help="Accuracy to keep instead of a fixed step.")] = None,
+    integrator: Annotated[str | None, typer.Option(help="Name of an integrator.")] = None,
+    formulation: Annotated[str | None, typer.Option(help="Name of a formulation.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else: an object, or a list for all.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for result files and pictures; for all, with one folder each.")] = None,
+    page: Annotated[Path | None, typer.Option(help="Markdown file for accuracy and times.")] = None,
 ) -> None:
-    """Solve a published problem and compare with its reference values.
+    """Solve a published problem, or all of them, and compare with reference values.
 
-    Exit code 0: all tolerances met; 1: not met; 2: it could not be run.
+    Settings that are not given are the benchmark's own. Exit code 0: all tolerances met; 1: not met; 2: it could not be run.
 
     Examples:
 
@@ -42,22 +46,46 @@ def benchmark(
 
       varimech benchmark five-bar --step 1e-3 --out out/five-bar
 
-      varimech benchmark five-bar --json
+      varimech benchmark andrews --json
+
+      varimech benchmark all --page library.md
     """
     if name == "list":
         _print_list(as_json)
         return
-    entry = find_benchmark(name)
-    outcome = entry.run(entry.default_step if step is None else step)
-    written = [] if out is None else outcome.write(out)
+    entries = BENCHMARKS if name == "all" else {name: find_benchmark(name)}
+    options = {"step": step, "tolerance": tolerance, "integrator": integrator, "formulation": formulation}
+    given = {key: value for key, value in options.items() if value is not None}
+    outcomes: dict[str, Outcome] = {}
+    written: list[Path] = []
+    for key, entry in entries.items():
+        try:
+            outcomes[key] = entry.solve(**given)
+        except VarimechError as error:
+            if name != "all":
+                raise
+            typer.secho(f"error: {key}: {error}", err=True, fg="red")  # the others go on
+            continue
+        if out is not None:
+            written += outcomes[key].write(out / key if name == "all" else out)
+    if page is not None:
+        from .benchmarks.page import page as page_of
+
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(page_of(outcomes), encoding="utf-8")
     if as_json:
-        typer.echo(json.dumps(outcome.to_json()))
+        data = [outcome.to_json() for outcome in outcomes.values()]
+        typer.echo(json.dumps(data if name == "all" else data[0]))
     else:
-        _print_outcome(entry.title, outcome.tables(), outcome.to_json()["seconds"], outcome.passed)
+        if name == "all":
+            _print_overview(outcomes)
+        else:
+            _print_outcome(entries[name].title, outcomes[name])
         if out is not None:
             pictures = sum(p.suffix == ".png" for p in written)
             typer.echo(f"{len(written) - pictures} result files and {pictures} pictures are in {out}")
-    raise typer.Exit(0 if outcome.passed else 1)
+    passed = all(outcome.passed for outcome in outcomes.values())
+    raise typer.Exit(2 if len(outcomes) < len(entries) else 0 if passed else 1)
 
 
 @app.command()
@@ -84,26 +112,52 @@ def doctor(
 
 def _print_list(as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps([{"benchmark": n, "title": e.title, "step": e.default_step} for n, e in BENCHMARKS.items()]))
+        typer.echo(json.dumps([{"benchmark": n, "title": e.title, "settings": e.settings} for n, e in BENCHMARKS.items()]))
         return
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("name", "title", "default step (s)")
+    table = Table("name", "title", "settings")
     for name, entry in BENCHMARKS.items():
-        table.add_row(name, entry.title, f"{entry.default_step:g}")
+        words = (
+            f"{key} = {value:g}" if isinstance(value, float) else f"{key} = {value}" for key, value in entry.settings.items()
+        )
+        table.add_row(name, entry.title, ", ".join(words))
     Console().print(table)
 
 
-def _print_outcome(title: str, tables: list, seconds: dict[str, float], passed: bool) -> None:
+def _print_outcome(title: str, outcome: Outcome) -> None:
     from rich.console import Console
 
     console = Console()
     console.print(f"[bold]{title}[/]")
-    for table in tables:
+    data = outcome.to_json()
+    console.print(data["method"])
+    for table in outcome.tables():
         console.print(table)
-    verdict = "[bold green]passed[/]" if passed else "[bold red]failed[/]"
-    console.print(f"{verdict}; {seconds['build']:.2f} s to build, {seconds['run']:.2f} s to run")
+    seconds = data["seconds"]
+    console.print(f"{_verdict(outcome.passed)}; {seconds['build']:.2f} s to build, {seconds['run']:.2f} s to run")
+
+
+def _print_overview(outcomes: dict[str, Outcome]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from .benchmarks.outcome import worst
+
+    table = Table("benchmark", "worst check")
+    for heading in ("share", "build (s)", "run (s)"):
+        table.add_column(heading, justify="right")
+    table.add_column("")
+    for name, outcome in outcomes.items():
+        check, seconds = worst(outcome.checks), outcome.to_json()["seconds"]
+        numbers = (f"{check.share:.2%}", f"{seconds['build']:.2f}", f"{seconds['run']:.3f}")
+        table.add_row(name, check.name, *numbers, _verdict(outcome.passed))
+    Console().print(table)
+
+
+def _verdict(passed: bool) -> str:
+    return "[bold green]passed[/]" if passed else "[bold red]failed[/]"
 
 
 def main() -> None:

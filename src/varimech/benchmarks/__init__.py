@@ -1,21 +1,32 @@
 """Published problems with their reference values, solved through the public interface only.
 
-Each benchmark is one file with a function `run(step) → Outcome`; its name and title stand here, so that listing them loads nothing.
+Each benchmark is one file with `mechanism(…)`, its solver settings `SETTINGS` and a function `run(settings) → Outcome`; its name and title
+stand here, so that naming them loads nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import unknown_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .outcome import Check
 
 
 class Outcome(Protocol):
     """What every benchmark yields."""
+
+    @property
+    def checks(self) -> Sequence[Check]:
+        """Computed numbers beside their references."""
+        ...
 
     @property
     def passed(self) -> bool:
@@ -23,7 +34,7 @@ class Outcome(Protocol):
         ...
 
     def to_json(self) -> dict[str, Any]:
-        """Its figures as plain data."""
+        """Its figures as plain data: `benchmark`, `method`, `passed`, `checks`, `seconds` and what else it has."""
         ...
 
     def tables(self) -> list[Any]:
@@ -41,17 +52,33 @@ class Entry:
 
     title: str
     module: str
-    default_step: float
 
     @property
-    def run(self) -> Callable[[float], Outcome]:
+    def settings(self) -> dict[str, Any]:
+        """Its own solver settings: keyword arguments of `simulate` and `sensitivity`."""
+        return dict(import_module(f".{self.module}", __package__).SETTINGS)
+
+    @property
+    def run(self) -> Callable[[Mapping[str, Any]], Outcome]:
         """Loads the benchmark."""
-        function: Callable[[float], Outcome] = import_module(f".{self.module}", __package__).run
+        function: Callable[[Mapping[str, Any]], Outcome] = import_module(f".{self.module}", __package__).run
         return function
+
+    def solve(self, **given: Any) -> Outcome:
+        """Solve it with its own settings where nothing else is given. A step replaces a tolerance and the other way round."""
+        replaced = {"step": "tolerance", "tolerance": "step"}
+        dropped = {replaced[key] for key in given if key in replaced}
+        return self.run({**{k: v for k, v in self.settings.items() if k not in dropped}, **given})
 
 
 BENCHMARKS: dict[str, Entry] = {
-    "five-bar": Entry("Sensitivity analysis of a five-bar mechanism (Dopico 2023)", "five_bar", 1e-3),
+    "five-bar": Entry("Sensitivity analysis of a five-bar mechanism (Dopico 2023)", "five_bar"),
+    "pendulum": Entry("Simple pendulum (IFToMM A01)", "pendulum"),
+    "four-bar": Entry("Chain of N four-bar windows through its singular position, N = 2 and 40 (IFToMM A02)", "four_bar"),
+    "andrews": Entry("Andrews' squeezing mechanism (IFToMM A03, DAE test set)", "andrews"),
+    "bricard": Entry("Bricard's overconstrained mechanism (IFToMM A04)", "bricard"),
+    "governor": Entry("Flyball governor with stiff springs (IFToMM A05)", "governor"),
+    "spatial-slider-crank": Entry("Spatial slider-crank with springs, and its sensitivities (IFToMM)", "spatial_slider_crank"),
 }
 
 

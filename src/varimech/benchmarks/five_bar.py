@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,9 +24,12 @@ import numpy as np
 
 import varimech as vm
 
+from .outcome import Check, check_table, stored_every, summary
+
 if TYPE_CHECKING:
     from rich.table import Table
 
+SETTINGS: dict[str, Any] = {"step": 1e-3}
 DURATION = 5.0
 PARAMETERS = ("Ls1", "Ls2", "m_A1", "xG_A1", "L_A1")
 OBJECTIVES = ("psi1", "psi2", "psi3")
@@ -77,10 +81,9 @@ def objectives() -> dict[str, vm.Objective]:
     }
 
 
-def run(step: float = 1e-3) -> FiveBar:
-    """Solve the benchmark with a time step (s)."""
-    every = max(1, round(0.01 / step))
-    return FiveBar(mechanism().sensitivity(objectives(), PARAMETERS, duration=DURATION, step=step, every=every))
+def run(settings: Mapping[str, Any] = SETTINGS) -> FiveBar:
+    """Solve the benchmark."""
+    return FiveBar(mechanism().sensitivity(objectives(), PARAMETERS, duration=DURATION, **stored_every(settings, 0.01)))
 
 
 @dataclass(frozen=True)
@@ -105,21 +108,25 @@ class FiveBar:
         return float((TOLERANCES[2] / TOLERANCES * self.errors).sum())
 
     @property
+    def checks(self) -> tuple[Check, ...]:
+        """Conditions (4) and (5)."""
+        errors = [Check(f"error (3) of {n}", e, 0.0, t) for n, e, t in zip(OBJECTIVES, self.errors, TOLERANCES, strict=True)]
+        return (*errors, Check("error (5), combined", self.combined_error, 0.0, 3 * TOLERANCES[2]))
+
+    @property
     def passed(self) -> bool:
         """Whether conditions (4) and (5) hold."""
-        return bool((self.errors <= TOLERANCES).all() and self.combined_error <= 3 * TOLERANCES[2])
+        return all(c.passed for c in self.checks)
 
     def to_json(self) -> dict[str, Any]:
         """All figures as plain data."""
         return {
-            "benchmark": "five-bar",
+            **summary("five-bar", self.solution.run.info["method"], self.checks, self.solution.seconds),
             "step": self.solution.run.info["step"],
             "objectives": self.solution.value_history[-1].tolist(),
             "sensitivities": self.sensitivities.tolist(),
             "error": self.errors.tolist(),
             "combined_error": self.combined_error,
-            "passed": self.passed,
-            "seconds": self.solution.seconds,
         }
 
     def tables(self) -> list[Table]:
@@ -140,14 +147,7 @@ class FiveBar:
                     f"{computed - reference:+.2e}",
                 )
                 values.add_row(*row, end_section=j == len(PARAMETERS) - 1)
-        errors = Table(title="Errors", title_justify="left")
-        for heading in ("error", "value", "allowed", "share", ""):
-            errors.add_column(heading, justify="left" if heading in ("error", "") else "right")
-        rows = [(f"(3) {n}", e, t) for n, e, t in zip(OBJECTIVES, self.errors, TOLERANCES, strict=True)]
-        for label, error, allowed in [*rows, ("(5) combined", self.combined_error, 3 * TOLERANCES[2])]:
-            verdict = "[green]pass[/]" if error <= allowed else "[red]fail[/]"
-            errors.add_row(label, f"{error:.3e}", f"{allowed:.1e}", f"{error / allowed:.2%}", verdict)
-        return [values, errors]
+        return [values, check_table(self.checks, "Errors")]
 
     def write(self, folder: Path) -> list[Path]:
         """The files that the benchmark names, and its Figures 2 to 6."""

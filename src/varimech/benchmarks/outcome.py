@@ -1,0 +1,173 @@
+"""What a benchmark yields: checked numbers, times, tables and pictures; and how numbers are picked from a run."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import varimech as vm
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.table import Table
+
+COMPONENTS = ("x", "y", "z")
+
+
+@dataclass(frozen=True)
+class Check:
+    """A computed number beside its reference; its name ends with the unit."""
+
+    name: str
+    value: float
+    reference: float
+    tolerance: float
+
+    @property
+    def error(self) -> float:
+        """|value − reference|."""
+        return abs(float(self.value) - float(self.reference))
+
+    @property
+    def share(self) -> float:
+        """Error as a part of the tolerance."""
+        return self.error / float(self.tolerance)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the error stays within the tolerance; a value that is not a number does not."""
+        return self.share <= 1.0
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "name": self.name,
+            "value": float(self.value),
+            "reference": float(self.reference),
+            "tolerance": float(self.tolerance),
+            "passed": self.passed,
+        }
+
+
+def worst(checks: Sequence[Check]) -> Check:
+    """The check that comes closest to its tolerance, or misses it most; first of all one whose value is not a number."""
+    return max(checks, key=lambda c: c.share if math.isfinite(c.share) else math.inf)
+
+
+def summary(name: str, method: str, checks: Sequence[Check], seconds: Mapping[str, float]) -> dict[str, Any]:
+    """What the JSON of every benchmark has."""
+    return {
+        "benchmark": name,
+        "method": method,
+        "passed": all(c.passed for c in checks),
+        "checks": [c.to_json() for c in checks],
+        "seconds": {key: float(seconds[key]) for key in ("build", "run")},
+    }
+
+
+def check_table(checks: Sequence[Check], title: str = "Checks") -> Table:
+    """The checks as a table."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for heading in ("what", "computed", "reference", "error", "allowed", "share", ""):
+        table.add_column(heading, justify="left" if heading in ("what", "") else "right")
+    for c in checks:
+        verdict = "[green]pass[/]" if c.passed else "[red]fail[/]"
+        numbers = (f"{c.value:.10g}", f"{c.reference:.10g}", f"{c.error:.1e}", f"{c.tolerance:.1e}", f"{c.share:.2%}")
+        table.add_row(c.name, *numbers, verdict)
+    return table
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A solved benchmark: its runs, what was checked, and pictures that are drawn when asked for."""
+
+    name: str
+    runs: tuple[vm.Run, ...]
+    checks: tuple[Check, ...]
+    figures: Callable[[], dict[str, Figure]]
+    """File name → picture."""
+
+    @property
+    def method(self) -> str:
+        """Formulation and integrator; more than one where the runs differ."""
+        return "; ".join(dict.fromkeys(str(r.info["method"]) for r in self.runs))
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Time for deriving and starting, and for the time steps; all runs together."""
+        return {key: sum(r.info["seconds"][key] for r in self.runs) for key in ("build", "run")}
+
+    @property
+    def passed(self) -> bool:
+        """Whether all checks pass."""
+        return all(c.passed for c in self.checks)
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures as plain data."""
+        return summary(self.name, self.method, self.checks, self.seconds)
+
+    def tables(self) -> list[Table]:
+        """The checks."""
+        return [check_table(self.checks)]
+
+    def write(self, folder: Path) -> list[Path]:
+        """`results.json` and the pictures."""
+        folder.mkdir(parents=True, exist_ok=True)
+        results = folder / "results.json"
+        results.write_text(json.dumps(self.to_json(), indent=2) + "\n", encoding="utf-8")
+        written = [results]
+        for name, figure in self.figures().items():
+            figure.savefig(folder / f"{name}.png")
+            written.append(folder / f"{name}.png")
+        return written
+
+
+def row_at(run: vm.Run, time: float) -> int:
+    """Index of a stored time (s)."""
+    row = int(np.abs(run.time - time).argmin())
+    if abs(run.time[row] - time) > 1e-9:
+        raise vm.ModelError(
+            f"{run.info['mechanism']}: t = {time:g} s is not among the stored times; choose a step that divides it"
+        )
+    return row
+
+
+def check_point(
+    run: vm.Run, point: str, time: float, reference: Sequence[float], tolerance: float, *, called: str | None = None
+) -> list[Check]:
+    """Position of a point at a time, one check a component."""
+    position = run.position(point).transpose("time", "component").to_numpy()[row_at(run, time)]
+    return [
+        Check(f"{c} of {called or point} at {time:g} s (m)", float(x), r, tolerance)
+        for c, x, r in zip(COMPONENTS, position, reference, strict=False)
+    ]
+
+
+def stored_every(settings: Mapping[str, Any], interval: float) -> dict[str, Any]:
+    """Settings that store one row each interval (s) where whole steps make it up; others as they are."""
+    steps = round(interval / settings["step"]) if "step" in settings else 0
+    fits = steps >= 1 and abs(steps * settings["step"] - interval) < 1e-12
+    return {**({"every": steps} if fits else {}), **settings}
+
+
+def energy_panel(run: vm.Run) -> vm.Panel:
+    """Kinetic energy, and how far potential and total energy moved from their start (J)."""
+    lines = [vm.Line("kinetic", run.time, run.energy("kinetic").to_numpy())]
+    for kind in ("potential", "total"):
+        energy = run.energy(kind).to_numpy()
+        lines.append(vm.Line(f"{kind}, change", run.time, energy - energy[0]))
+    return vm.Panel("energy (J)", lines)
+
+
+def energy_drift(run: vm.Run) -> float:
+    """Largest change of the total energy, relative to the largest kinetic energy."""
+    total = run.energy().to_numpy()
+    return float(np.abs(total - total[0]).max() / run.energy("kinetic").to_numpy().max())

@@ -1,0 +1,69 @@
+"""A Markdown page with the accuracy and the time of solved benchmarks."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
+
+from . import BENCHMARKS, Outcome
+from .outcome import Check, worst
+
+
+def page(outcomes: Mapping[str, Outcome]) -> str:
+    """The page for solved benchmarks, by name."""
+    lines = [
+        "# Benchmark library",
+        "",
+        "Published problems, each solved by one file in `src/varimech/benchmarks/` and set against its reference values, whose sources",
+        "stand there. This page is written by `varimech benchmark all --page FILE`. The share is an error divided by its tolerance; the",
+        "check shown is the one with the largest. Times are of one run each: to derive, compile and start, and for the time steps.",
+        "",
+        f"Machine: {_machine()}.",
+        "",
+        "| benchmark | checks | worst check | share | build | run | |",
+        "| --- | --: | --- | --: | --: | --: | --- |",
+    ]
+    for name, outcome in outcomes.items():
+        check, seconds = worst(outcome.checks), outcome.to_json()["seconds"]
+        cells = (
+            f"[{name}](#{name})",
+            str(len(outcome.checks)),
+            _cell(check.name),
+            f"{check.share:.2%}",
+            f"{seconds['build']:.2f} s",
+            f"{seconds['run']:.3f} s",
+            "passed" if outcome.passed else "**failed**",
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    for name, outcome in outcomes.items():
+        lines += ["", *_section(name, outcome)]
+    return "\n".join(lines) + "\n"
+
+
+def _section(name: str, outcome: Outcome) -> list[str]:
+    """Method and checks of one benchmark."""
+    return [
+        f"## {name}",
+        "",
+        f"{BENCHMARKS[name].title}. Solved by: {outcome.to_json()['method']}.",
+        "",
+        "| check | computed | reference | error | tolerance | |",
+        "| --- | --: | --: | --: | --: | --- |",
+        *(_row(c) for c in outcome.checks),
+    ]
+
+
+def _row(c: Check) -> str:
+    numbers = f"{c.value:.10g} | {c.reference:.10g} | {c.error:.1e} | {c.tolerance:.1e}"
+    return f"| {_cell(c.name)} | {numbers} | {'passed' if c.passed else '**failed**'} |"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _machine() -> str:
+    versions = ", ".join(f"{name} {version(name)}" for name in ("varimech", "casadi", "numpy"))
+    return f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}; Python {platform.python_version()}, {versions}"

@@ -1,0 +1,290 @@
+"""The benchmark library: every benchmark passes with its own settings, none passes vacuously, and the command line tells what it found."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from typer.testing import CliRunner
+
+import varimech as vm
+from varimech.benchmarks import BENCHMARKS, Entry, Outcome, andrews, find_benchmark, four_bar, pendulum, spatial_slider_crank
+from varimech.benchmarks.outcome import Check, check_point, row_at, stored_every, worst
+from varimech.cli import app
+
+
+@cache
+def solved(name: str) -> Outcome:
+    return find_benchmark(name).solve()
+
+
+# every benchmark, through the registry
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_passes_with_its_own_settings(name: str) -> None:
+    outcome = solved(name)
+    assert outcome.passed, [c for c in outcome.checks if not c.passed]
+    assert len(outcome.checks) >= 4
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_json_has_what_every_benchmark_has(name: str) -> None:
+    data = json.loads(json.dumps(solved(name).to_json(), allow_nan=False))
+    assert {"benchmark", "method", "passed", "checks", "seconds"} <= set(data)
+    assert data["benchmark"] == name
+    assert data["method"]
+    assert data["passed"] is True
+    assert set(data["seconds"]) == {"build", "run"}
+    assert all(seconds > 0 for seconds in data["seconds"].values())
+    for check in data["checks"]:
+        assert set(check) == {"name", "value", "reference", "tolerance", "passed"}
+        assert all(type(check[key]) is float for key in ("value", "reference", "tolerance"))
+        assert check["passed"] is (abs(check["value"] - check["reference"]) <= check["tolerance"])
+    names = [check["name"] for check in data["checks"]]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("five-bar", {"Ls1": 2.2362}),
+        ("pendulum", {"L": 1.000001}),
+        ("four-bar", {"m_rod": 1.001}),
+        ("andrews", {"k": 4530.01}),
+        ("bricard", {"m3": 1.000001}),
+        ("governor", {"l0": 0.50001}),
+        ("spatial-slider-crank", {"k1": 100.001}),
+    ],
+)
+def test_a_slightly_wrong_mechanism_fails(name: str, parameters: dict[str, float]) -> None:
+    assert not find_benchmark(name).solve(parameters=parameters).passed
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_no_tolerance_is_as_large_as_what_it_checks(name: str) -> None:
+    for check in solved(name).checks:
+        assert check.tolerance < 1e-2 * abs(check.reference) or check.reference == 0
+        moved = Check(check.name, check.value, check.reference + 10 * check.tolerance, check.tolerance)
+        assert not moved.passed
+
+
+# one by one
+
+
+def test_andrews_has_the_documented_start() -> None:
+    run = andrews.mechanism().simulate(1e-4, step=1e-5, integrator="dopri5")
+    β, FE = (float(run.angular_acceleration(body)[0]) for body in ("OF", "FE"))
+    assert β == pytest.approx(14222.4439199541, rel=1e-13)
+    assert FE - β == pytest.approx(-10666.8329399656, rel=1e-13)
+    points = {"F": (0.0069866741, -0.0004317231), "E": (-0.0209600223, 0.0012951692), "G": (-0.0339972039, 0.0164619717)}
+    points |= {"H": (-0.0316331345, -0.0156188687), "D": (-0.0104723939, 0.0253577885)}
+    for point, place in points.items():
+        np.testing.assert_allclose(run.position(point)[0], place, atol=1e-10, rtol=0)
+
+
+def test_andrews_closes_at_the_rounded_start_too() -> None:
+    run = andrews.mechanism(andrews.ROUNDED_START).simulate(1e-4, step=1e-5, integrator="dopri5")
+    expected = {"β": -0.0620, "Θ": 2.14587e-4, "γ": 0.4552798121, "Φ": 0.2226683759}
+    expected |= {"δ": 0.4873649811, "Ω": -0.2226683759, "ε": 1.2305474392}
+    computed = andrews.angles(run, 0.0)
+    assert computed == pytest.approx(expected, abs=2e-10)
+
+
+def test_andrews_can_be_differentiated_for_each_of_its_parameters() -> None:
+    objectives = {"x of F": vm.final(lambda s: s.position("F")[0], unit="m")}
+    both = {
+        method: andrews.mechanism().sensitivity(objectives, duration=0.01, step=1e-4, integrator="dopri5", method=method)
+        for method in ("direct", "finite-difference")
+    }
+    direct, differences = (gradient.gradient_history[-1, 0] for gradient in both.values())
+    assert direct.shape == (5,)
+    assert np.abs(direct).min() > 0
+    np.testing.assert_allclose(direct, differences, rtol=1e-5)
+
+
+def test_four_bar_equation_agrees_with_the_published_points() -> None:
+    for windows, places in four_bar.PLACES.items():
+        θ = four_bar.crank_angle(windows, np.array([0.0, *places]))[1:]
+        np.testing.assert_allclose(np.column_stack([np.cos(θ), np.sin(θ)]), list(places.values()), atol=1e-10)
+
+
+def test_four_bar_has_one_freedom_and_all_its_links() -> None:
+    m = four_bar.mechanism(5)
+    assert m.freedoms == 1
+    assert len(m.moving_bodies) == 11
+    run = m.simulate(0.01, step=1e-3)
+    np.testing.assert_allclose(run.velocity("B0")[0], (1, 0), atol=1e-14)
+    np.testing.assert_allclose(run.position("B5")[0], (5, 1), atol=1e-14)
+
+
+def slider_crank_alone(times: list[float]) -> dict[str, np.ndarray]:
+    """The spatial slider-crank with one coordinate: M(θ) θ̈ + ½ M' θ̇² + V' = 0, and its sensitivities, by SciPy's DOP853.
+
+    The crank turns by θ about x. B follows; C is where the rod meets the x axis; the universal joint keeps the rod's second axis at right
+    angles to x. All derivatives by CasADi.
+    """
+    θ, ω, ψ = (ca.SX.sym(s) for s in ("θ", "ω", "ψ"))
+    ρ = ca.SX.sym("ρ", 4)
+    k1, k2, r, m = ca.vertsplit(ρ)
+    A, D, E = ca.DM([0, 0.1, 0.12]), ca.DM([0.5, 0, 0]), ca.DM([0, 0.1, 0.4])
+    arm = ca.vertcat(0, -ca.sin(θ), ca.cos(θ))
+    B, crank = A + r * arm, A + 0.04 * arm
+    C = ca.vertcat(ca.sqrt(0.3**2 - B[1] ** 2 - B[2] ** 2), 0, 0)
+    rod = (B + C) / 2
+    along = (C - B) / 0.3
+    across = ca.cross(ca.DM([1, 0, 0]), along)
+    across = across / ca.norm_2(across)
+    R = ca.horzcat(along, across, ca.cross(along, across))
+    spin = R.T @ ca.reshape(ca.jacobian(ca.vec(R), θ), 3, 3)
+    turn = ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0])
+
+    def squared_rate(point: ca.SX) -> ca.SX:
+        return ca.sumsqr(ca.jacobian(point, θ))
+
+    M = 0.12 * squared_rate(crank) + 1e-4 + 0.5 * squared_rate(rod) + m * squared_rate(C)
+    M += ca.dot(ca.DM([4e-4, 4e-3, 4e-3]), turn**2)
+    V = 9.81 * (0.12 * crank[2] + 0.5 * rod[2])
+    V += k1 / 2 * (ca.norm_2(C - D) - 0.3) ** 2 + k2 / 2 * (ca.norm_2(B - E) - 0.2) ** 2
+    speed = ca.jacobian(C[0], θ) * ω
+    y = ca.vertcat(θ, ω, ψ)
+    f = ca.vertcat(ω, -(ca.jacobian(M, θ) * ω**2 / 2 + ca.jacobian(V, θ)) / M, speed**2)
+    S = ca.SX.sym("S", 3, 4)
+    slopes = ca.vertcat(f, ca.vec(ca.jacobian(f, y) @ S + ca.jacobian(f, ρ)))
+    rates = ca.Function("rates", [ca.vertcat(y, ca.vec(S)), ρ], [slopes])
+    nominal = [100.0, 50.0, 0.08, 2.0]
+    start = np.array([0.0, 6.0, 0.0, *np.zeros(12)])
+    solution = solve_ivp(
+        lambda t, z: rates(z, nominal).full().ravel(),
+        (0.0, times[-1]),
+        start,
+        method="DOP853",
+        rtol=1e-12,
+        atol=1e-12,
+        t_eval=times,
+    )
+    measures = ca.Function("measures", [θ, ω, ρ], [C[0], speed, R @ turn * ω])
+    return {
+        "crank": solution.y[0],
+        "slider": np.array([float(measures(z[0], z[1], nominal)[0]) for z in solution.y.T]),
+        "ψ": solution.y[2],
+        "gradient": solution.y[3:].T.reshape(-1, 4, 3)[:, :, 2],
+        "start": np.concatenate([x.full().ravel() for x in measures(0.0, 6.0, nominal)]),
+    }
+
+
+def test_slider_crank_references_come_from_one_equation_of_motion() -> None:
+    alone = slider_crank_alone(list(spatial_slider_crank.SLIDER))
+    np.testing.assert_allclose(alone["start"], (0.2, 0.24, 1.92, -0.96, 0.48), atol=1e-14)
+    np.testing.assert_allclose(alone["slider"], list(spatial_slider_crank.SLIDER.values()), atol=2e-11)
+    np.testing.assert_allclose(alone["crank"], list(spatial_slider_crank.CRANK.values()), atol=2e-11)
+    assert alone["ψ"][-1] == pytest.approx(spatial_slider_crank.PSI, abs=2e-11)
+    np.testing.assert_allclose(alone["gradient"][-1], list(spatial_slider_crank.PSI_GRADIENT.values()), rtol=1e-8)
+
+
+def test_pendulum_has_the_exact_period() -> None:
+    # 4 √(L/g) K(k = sin 45°) by the arithmetic-geometric mean, K = π / (2 agm(1, cos 45°))
+    a, b = 1.0, math.cos(math.pi / 4)
+    for _ in range(6):
+        a, b = (a + b) / 2, math.sqrt(a * b)
+    assert pendulum.period() == pytest.approx(4 / math.sqrt(9.81) * math.pi / (2 * a), rel=1e-14)
+
+
+# what they are made of
+
+
+def test_a_value_that_is_not_a_number_does_not_pass() -> None:
+    checks = [Check("fine", 1.0, 1.0, 1e-3), Check("broken", math.nan, 1.0, 1e-3), Check("off", 2.0, 1.0, 1e-3)]
+    assert [c.passed for c in checks] == [True, False, False]
+    assert worst(checks).name == "broken"
+
+
+def test_only_stored_times_are_checked() -> None:
+    run = pendulum.mechanism().simulate(0.1, step=0.01)
+    assert row_at(run, 0.03) == 3
+    with pytest.raises(vm.ModelError, match=r"0\.035 s is not among the stored times"):
+        check_point(run, "mass", 0.035, (0, 0), 1.0)
+
+
+def test_rows_are_stored_at_whole_intervals_where_steps_fit() -> None:
+    assert stored_every({"step": 1e-3}, 0.01) == {"step": 1e-3, "every": 10}
+    assert stored_every({"step": 3e-3}, 0.01) == {"step": 3e-3}
+    assert stored_every({"tolerance": 1e-8}, 0.01) == {"tolerance": 1e-8}
+    assert stored_every({"step": 1e-3, "every": 2}, 0.01)["every"] == 2
+
+
+@pytest.mark.parametrize(
+    ("own", "given", "used"),
+    [
+        ({"tolerance": 1e-10}, {"step": 0.1}, {"step": 0.1}),
+        ({"integrator": "dopri5", "step": 0.1}, {"tolerance": 1e-8}, {"integrator": "dopri5", "tolerance": 1e-8}),
+        ({"step": 0.1}, {"integrator": "rk4"}, {"step": 0.1, "integrator": "rk4"}),
+        ({"step": 0.1}, {}, {"step": 0.1}),
+    ],
+)
+def test_a_step_replaces_a_tolerance_and_the_other_way_round(
+    own: dict[str, object], given: dict[str, object], used: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr(pendulum, "SETTINGS", own)
+    monkeypatch.setattr(pendulum, "run", seen.append)
+    Entry("", "pendulum").solve(**given)
+    assert seen == [used]
+
+
+# the command line
+
+
+def test_list_names_all_benchmarks() -> None:
+    result = CliRunner().invoke(app, ["benchmark", "list", "--json"])
+    assert [entry["benchmark"] for entry in json.loads(result.stdout)] == list(BENCHMARKS)
+
+
+def test_command_writes_figures_9_and_10_of_andrews(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["benchmark", "andrews", "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    assert {p.name for p in tmp_path.iterdir()} == {"figure9_energy.png", "figure10_point_f.png", "mechanism.png", "results.json"}
+    assert all(p.stat().st_size > 10_000 for p in tmp_path.glob("*.png"))
+    assert json.loads((tmp_path / "results.json").read_text())["passed"] is True
+    assert "1 result files and 3 pictures" in result.stdout
+
+
+def only(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Leave out the other benchmarks, which take their time."""
+    for name in set(BENCHMARKS) - set(names):
+        monkeypatch.delitem(BENCHMARKS, name)
+
+
+def test_all_prints_one_list_and_writes_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch, "pendulum", "bricard")
+    page = tmp_path / "docs" / "library.md"
+    result = CliRunner().invoke(app, ["benchmark", "all", "--json", "--page", str(page), "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    assert [data["benchmark"] for data in json.loads(result.stdout)] == ["pendulum", "bricard"]
+    text = page.read_text(encoding="utf-8")
+    assert "## pendulum" in text and "| [bricard](#bricard) | 10 |" in text
+    assert text.count("passed |") == 2 + sum(len(solved(name).checks) for name in BENCHMARKS)
+    assert (tmp_path / "bricard" / "mechanism.png").exists()
+
+
+def test_all_fails_where_one_fails_and_says_which_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch, "pendulum", "five-bar")
+    result = CliRunner().invoke(
+        app, ["benchmark", "all", "--step", "2e-2", "--integrator", "trapezoidal"], env={"COLUMNS": "160"}
+    )
+    assert result.exit_code == 1
+    assert "five-bar" in result.stdout and "failed" in result.stdout
+
+
+def test_all_goes_on_where_one_cannot_be_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch, "pendulum", "andrews")
+    result = CliRunner().invoke(app, ["benchmark", "all", "--step", "0.1", "--json"])  # longer than the whole run of one
+    assert result.exit_code == 2
+    assert "error: andrews" in result.output
+    assert '"benchmark": "pendulum"' in result.output
