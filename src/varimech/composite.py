@@ -78,7 +78,8 @@ class CompositeSolver:
 
     @property
     def _saddle(self) -> Saddle:
-        return Saddle(regular=True, pairs=self.composite.pairs)
+        saddle = Saddle(regular=True) if isinstance(self.method.formulation, ALI3P) else Saddle.of_rates(regular=True)
+        return replace(saddle, pairs=self.composite.pairs)
 
     @property
     def _inputs(self) -> list[ca.SX]:
@@ -104,7 +105,7 @@ class CompositeSolver:
     def _penalty(self) -> ca.Function:
         """Constraints and their derivatives have the penalties of the constraints."""
         e, (plain, derived) = self.equations, self.composite.constraint_rows
-        single = penalty_function(e, Saddle(regular=True))(e.q, e.ρ, e.t)
+        single = penalty_function(e, self._saddle)(e.q, e.ρ, e.t)
         both = ca.SX(2 * len(plain), 1)
         both[plain], both[derived] = single[: len(plain)], single[: len(plain)]
         return ca.Function("penalty", self._inputs, [ca.densify(both)])

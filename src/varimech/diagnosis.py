@@ -8,15 +8,19 @@ import casadi as ca
 import numpy as np
 
 from .backends.bound import evaluated
-from .backends.program import NO_CONVERGENCE, OVERWOUND, UNDERFLOW, ChainFunctions, Inputs, StepFailure, Trajectory
+from .backends.program import NO_CONVERGENCE, OVERWOUND, SINGULAR, UNDERFLOW, ChainFunctions, Inputs, StepFailure, Trajectory
 from .coordinates.equations import Equations
 from .errors import SimulationError
+from .formulations.index1 import Stabilised
+from .formulations.penalty import Penalty
 from .integrators.runge_kutta import RungeKutta
 from .integrators.sundials import Sundials
-from .methods import Implicit, Method
+from .methods import Formulation, Implicit, Method
 from .symbols import SX
 
-SINGULAR = "the mechanism is near a singular position (its constraints nearly depend on each other)"
+VIOLATION = 1e-5
+"""Largest violation of constraints in a run without projections, over the size of the mechanism."""
+AT_SINGULARITY = "the mechanism is near a singular position (its constraints nearly depend on each other)"
 
 
 def explained(
@@ -37,10 +41,14 @@ def explained(
     else:
         q, v = _last_finite_iterate(failure, inputs, step, scheme)
     singular = _nearly_dependent(equations, q, inputs.parameters, failure.time)
-    if failure.reason == UNDERFLOW:
+    if failure.reason == SINGULAR:
+        worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
+        text = f"{when}: {AT_SINGULARITY}, so no choice of independent coordinates determines the others; "
+            "formulation='index1' or 'ali3p' may pass it"
+    elif failure.reason == UNDERFLOW:
         worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
         remedy = (
-            f"{SINGULAR}: formulation='ali3p' with equal steps may pass it"
+            f"{AT_SINGULARITY}: formulation='ali3p' with equal steps may pass it"
             if singular
             else (
                 "look for a force that jumps or grows without bound there; a larger tolerance=, or formulation='ali3p' with equal steps, "
@@ -50,7 +58,7 @@ def explained(
         text = f"{when}: the steps became too short to go on at tolerance {inputs.schedule.tolerance:g}; {remedy}"
     elif failure.reason == NO_CONVERGENCE:
         worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
-        remedy = f"{SINGULAR}; another step may pass it" if singular else "try a smaller step"
+        remedy = f"{AT_SINGULARITY}; another step may pass it" if singular else "try a smaller step"
         text = f"{when}: no convergence in {inputs.max_iterations} iterations; worst constraint {worst!r}, residual {residual:.3g}; {remedy}"
     else:
         worst, residual = _not_finite(equations, q, v, inputs.parameters, failure.time), math.nan
@@ -111,9 +119,28 @@ def check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str) 
             )
 
 
+def check_constraints(trajectory: Trajectory, formulation: Formulation, equations: Equations) -> None:
+    """A run without projections whose joints come apart is no result."""
+    if not isinstance(formulation, (Penalty, Stabilised)):
+        return
+    violation, size = float(trajectory.residuals[0]), float(np.abs(trajectory.states[:, : equations.q.numel()]).max())
+    allowed = size * max(VIOLATION, 100 / formulation.factor if isinstance(formulation, Penalty) else 0.0)
+    if violation > allowed:
+        remedy = "a larger factor=" if isinstance(formulation, Penalty) else "a larger omega="
+        raise SimulationError(
+            f"{equations.model.name!r}: constraints were violated by up to {violation:.2g} (m or rad) with formulation {formulation.name!r}, as happens "
+            f"near singular positions; try {remedy}, a smaller step, or formulation='ali3p' or 'index1'",
+            time=float(trajectory.time[-1]),
+            step=trajectory.step_ends.size - 1,
+            residual=violation,
+            worst="constraints",
+        )
+
+
 def _nearly_dependent(e: Equations, q: np.ndarray, ρ: np.ndarray, t: float) -> bool:
     Φ_q = np.array(ca.Function("jacobian", [e.q, e.ρ, e.t], [ca.densify(ca.jacobian(e.constraints, e.q))])(q, ρ, t))
     strengths = np.linalg.svd(Φ_q, compute_uv=False) if Φ_q.size else np.ones(1)
+    strengths = strengths[strengths > 1e-9 * strengths[0]]  # what is redundant is so everywhere
     return bool(strengths[-1] < 1e-2 * strengths[0])
 
 

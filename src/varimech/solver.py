@@ -24,7 +24,7 @@ from .coordinates.penalty import penalty_function, penalty_plan
 from .coordinates.start import StartSolver
 from .coordinates.start_chain import start_chain
 from .coordinates.twist import twist_function, twist_plan
-from .diagnosis import check_finite, explained
+from .diagnosis import check_constraints, check_finite, explained
 from .errors import ModelError, VarimechError
 from .formulations.ali3p import ALI3P
 from .formulations.independent import Independent
@@ -43,7 +43,7 @@ from .stages.pieces import Pieces
 from .stages.saddle import Saddle
 from .task import Task
 
-MAX_ITERATIONS = 25
+MAX_ITERATIONS = 40
 
 
 CLOSE = 0.1
@@ -201,6 +201,7 @@ class Solver:
         except StepFailure as failure:
             raise explained(failure, inputs, self.equations, runner.program.step, self.method) from None
         check_finite(trajectory, list(task.objectives), self.model.name)
+        check_constraints(trajectory, self.method.formulation, self.equations)
         ran = time.perf_counter() - began
         n = self.equations.packed.numel()  # without what the integrator remembers
         S = trajectory.sensitivities
@@ -278,8 +279,9 @@ class Solver:
         return self.method.formulation.rates(dynamics, saddle)
 
     def _saddle(self, regular: bool) -> Saddle:
-        formulation = self.method.formulation
-        return Saddle(regular, factor=formulation.factor if isinstance(formulation, Penalty) else None)
+        if isinstance(self.method.formulation, Penalty):
+            return Saddle(regular, factor=self.method.formulation.factor)
+        return Saddle(regular) if isinstance(self.method.formulation, ALI3P) else Saddle.of_rates(regular)
 
     @cached_property
     def _jacobian(self) -> ca.Function:

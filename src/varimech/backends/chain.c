@@ -2,11 +2,13 @@
 
    Before it stand the generated functions, listed in vm_functions, plan.c, and the kernels of plans, listed in vm_maps. */
 
-enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NO_START, VM_OVERWOUND, VM_UNDERFLOW };
+enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NO_START, VM_OVERWOUND, VM_UNDERFLOW, VM_AT_SINGULARITY };
 enum { VM_STEP = 0, VM_START = 4, VM_RATES = 8, VM_PENALTY = 12, VM_TWIST, VM_JACOBIAN, VM_INTEGRANDS, VM_INTEGRAND_TANGENT, VM_FINALS, VM_FINAL_TANGENT };
 enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT };  /* of a step, a start or rates */
 
-#define VM_NEGLIGIBLE 1e-4 /* program.py says why */
+/* program.py says why */
+#define VM_NEGLIGIBLE 1e-4
+#define VM_NOISE 1e3
 
 /* coefficients of an explicit integrator; see runge_kutta.py */
 typedef struct {
@@ -88,7 +90,8 @@ static int vm_solve(int chain, vm_run *r, vm_room *m, const double *state, const
       { double *swap = m->y; m->y = m->y_next; m->y_next = swap; }
       ++k;
       /* a sequence that converges quadratically: the next ratio will be about ratio³ / last² */
-      converged = m->ratio <= 1 || m->ratio * m->ratio * m->ratio <= VM_NEGLIGIBLE * last * last;
+      converged = m->ratio <= 1 || m->ratio * m->ratio * m->ratio <= VM_NEGLIGIBLE * last * last ||
+                  (m->ratio <= VM_NOISE && ((k > 2 && m->ratio >= last) || k == r->max_iterations));
       last = m->ratio;
     } while (!converged && m->ratio <= 1e300 && k < r->max_iterations);
     if (!converged) return 0;

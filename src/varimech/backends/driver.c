@@ -85,7 +85,7 @@ static int vm_carry_out(vm_run *r) {
   }
   if (status == VM_DONE) {
     if (r->springs) vm_of_positions(VM_TWIST, r, m, r->values, &time, m->X, twists);
-    if (r->selects) vm_select(r, m, &time, m->X);
+    if (r->selects) status = vm_select(r, m, &time, m->X);
     vm_measure(VM_INTEGRANDS, r, m, &time, m->X, m->X_, m->G, m->G_);
     if (r->done == 0) vm_store(r, m, time, m->X, m->X_, r->integral, r->integral_gradient);
     if (r->done == 0 && r->tolerance > 0) r->proposal = vm_first_step(r, m->X);
@@ -150,7 +150,7 @@ static int vm_carry_out(vm_run *r) {
     if (r->taken) r->taken[r->done] = time;
     if (r->outputs ? r->outputs[r->stored] == time : (r->done % r->stride == 0 || r->done == r->total))
       vm_store(r, m, time, m->X, m->X_, r->integral, r->integral_gradient);
-    if (r->selects) vm_select(r, m, &time, m->X);
+    if (r->selects) status = vm_select(r, m, &time, m->X);
     if (r->tolerance > 0) r->proposal = h * vm_growth(r, error);
   }
 

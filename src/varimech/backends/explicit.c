@@ -1,7 +1,7 @@
 /* Steps of explicit Runge–Kutta schemes: stages, error, dense output. A state is q, v, a, λ, so its rates (v, a) are part of it.
    explicit.py does the same. */
 
-#define VM_SAFETY 0.1 /* share of the tolerance that is allowed for the error of one step */
+#define VM_SAFETY 0.02 /* share of the tolerance that is allowed for the error of one step */
 
 typedef struct { const double *list[4]; int count; } vm_settings;
 
@@ -79,7 +79,8 @@ static double vm_error_norm(const vm_run *r, const vm_room *m, const double *wei
 /* The error of a step over the one allowed. */
 static double vm_error(vm_run *r, const vm_room *m, double h) {
   const vm_scheme *s = r->scheme;
-  const double *end = m->X + s->stages * r->states, q = vm_size(end, r->coordinates), v = vm_size(end + r->coordinates, r->coordinates);
+  const long long n = r->coordinates;
+  const double *end = m->X + s->stages * r->states, q = vm_size(end, n), v = vm_size(end + n, n);
   if (q > r->position_scale) r->position_scale = q;
   if (v > r->velocity_scale) r->velocity_scale = v;
   double error = vm_error_norm(r, m, s->error);
@@ -106,7 +107,7 @@ static double vm_first_step(vm_run *r, const double *state) {
   if (v > 0 && q / v < time) time = q / v;
   if (a > 0 && sqrt(q / a) < time) time = sqrt(q / a);
   if (a > 0 && v > 0 && v / a < time) time = v / a;
-  time *= 0.1 * pow(r->tolerance, 1 / r->scheme->error_order);
+  time *= 0.01 * pow(r->tolerance, 1 / r->scheme->error_order);
   return time > 1e-9 * r->duration ? time : 1e-9 * r->duration;
 }
 

@@ -14,7 +14,7 @@ from ..integrators.runge_kutta import RungeKutta
 from ..schedule import Schedule
 from .scheme_tables import SchemeTables
 
-SAFETY = 0.1
+SAFETY = 0.02
 """Share of the tolerance that is allowed for the error of one step."""
 
 
@@ -42,21 +42,26 @@ class ExplicitScheme:
         end = X[t.stages]
         self.position_scale = max(self.position_scale, float(np.abs(end[:n]).max(initial=0.0)))
         self.velocity_scale = max(self.velocity_scale, float(np.abs(end[n : 2 * n]).max(initial=0.0)))
-        error = self._norm(X, t.error)
+        error = self._norm(self._weighted(X, t.error))
         if t.second_error.size:
-            second = self._norm(X, t.second_error)
+            second = self._norm(self._weighted(X, t.second_error))
             both = error * error + 0.01 * second * second
             error = error * error / math.sqrt(both) if both > 0 else 0.0
         return h * error / (SAFETY * self.schedule.tolerance)
 
-    def _norm(self, X: np.ndarray, weights: np.ndarray) -> float:
+    def _weighted(self, X: np.ndarray, weights: np.ndarray) -> np.ndarray:
         n = self.coordinates
         total = np.zeros(2 * n)
         for w, stage in zip(weights, X, strict=False):
             if w != 0:
                 total += w * stage[n : 3 * n]
-        scales = (self.position_scale, total[:n]), (self.velocity_scale, total[n:])
-        return max((float((np.abs(part) / scale).max(initial=0.0)) for scale, part in scales if scale > 0), default=0.0)
+        return total
+
+    def _norm(self, change: np.ndarray) -> float:
+        """Of positions and velocities, by their scales."""
+        n = self.coordinates
+        parts = (self.position_scale, change[:n]), (self.velocity_scale, change[n:])
+        return max((float((np.abs(part) / scale).max(initial=0.0)) for scale, part in parts if scale > 0), default=0.0)
 
     def growth(self, error: float) -> float:
         """How much longer the next step may be: at least a fifth, at most five times."""
@@ -75,7 +80,7 @@ class ExplicitScheme:
             times.append(math.sqrt(q / a))
         if a > 0 and v > 0:
             times.append(v / a)
-        time = min(times) * (0.1 * self.schedule.tolerance ** (1 / self.tables.error_order))
+        time = min(times) * (0.01 * self.schedule.tolerance ** (1 / self.tables.error_order))
         return max(time, 1e-9 * duration)
 
     def dense_weights(self, θ: float) -> np.ndarray:

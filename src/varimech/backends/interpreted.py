@@ -12,8 +12,10 @@ from .explicit import ExplicitScheme, added
 from .program import (
     NEGLIGIBLE,
     NO_CONVERGENCE,
+    NOISE,
     NOT_FINITE,
     OVERWOUND,
+    SINGULAR,
     UNDERFLOW,
     ChainFunctions,
     Function,
@@ -276,10 +278,12 @@ class _Run:
         if self.program.jacobian is None:
             return
         self.differentiate()
-        found = select(self.jacobian.T, self.chosen if self.selections else None)
+        found, singular = select(self.jacobian.T, self.chosen if self.selections else None)
         if found is not self.chosen:
             self.chosen[:] = found
             self.selections += 1
+        if singular:
+            raise StepFailure(len(self.ends), self.ends[-1], 0.0, self.X[0].copy(), self.penalty.copy(), SINGULAR)
 
 
 class _ChainCalls:
@@ -330,7 +334,8 @@ class _ChainCalls:
         for k in range(1, self.max_iterations + 1):
             self.iterate()
             ratio = float(self.ratio[0])
-            if ratio <= 1.0 or ratio * ratio * ratio <= NEGLIGIBLE * last * last:
+            settled = ratio <= NOISE and ((k > 2 and ratio >= last) or k == self.max_iterations)
+            if ratio <= 1.0 or ratio * ratio * ratio <= NEGLIGIBLE * last * last or settled:
                 return k
             if not ratio <= 1e300:
                 raise _Trouble(NOT_FINITE)

@@ -20,11 +20,22 @@ from ..stages.plan import Plan
 from .columns import seeds, tangent_source
 from .compiler import build_library, cached_library
 from .plan_tables import Kernels, PlanTables
-from .program import NO_CONVERGENCE, NOT_FINITE, OVERWOUND, UNDERFLOW, Inputs, Program, StartFailure, StepFailure, Trajectory
+from .program import (
+    NO_CONVERGENCE,
+    NOT_FINITE,
+    OVERWOUND,
+    SINGULAR,
+    UNDERFLOW,
+    Inputs,
+    Program,
+    StartFailure,
+    StepFailure,
+    Trajectory,
+)
 from .scheme_tables import SchemeTables
 
 DONE, NO_MEMORY, NO_START = 0, 3, 4
-REASONS = {1: NO_CONVERGENCE, 2: NOT_FINITE, 5: OVERWOUND, 6: UNDERFLOW}
+REASONS = {1: NO_CONVERGENCE, 2: NOT_FINITE, 5: OVERWOUND, 6: UNDERFLOW, 7: SINGULAR}
 DRIVER = ("chain.c", "selection.c", "explicit.c", "driver.c")
 SLICE_SECONDS = 0.1
 """Steps are done in slices of about this time, so that progress can be shown and Ctrl-C works."""
@@ -298,7 +309,8 @@ class _Runs:
     def failure(self, reason: str) -> StepFailure:
         """Why a single run failed."""
         r, schedule = self.records[0], self.inputs.schedule
-        step, begin = int(r["done"]) + 1, float(r["time"])
-        end = float(schedule.known_ends[step]) if schedule.steps else begin + float(r["proposal"])
+        step, begin = min(int(r["done"]) + 1, schedule.steps or int(r["done"]) + 1), float(r["time"])
+        planned = float(schedule.known_ends[step]) if schedule.steps else begin + float(r["proposal"])
+        end = begin if reason == SINGULAR else planned  # such a step has come to its end
         state, penalty = self.arrays["state"][0], self.arrays["penalty"][0]
         return StepFailure(step, end, end - begin, state, penalty, reason, int(r["failed_spring"]))

@@ -10,7 +10,7 @@ iterated). A step of an implicit integrator is one chain, and ∫ g the trapezoi
 stages, then a chain completes the state at its end, and ∫ g is the same combination of integrands (`explicit`).
 
 An iteration gives the ratio r of its correction to the one allowed. Corrections of Newton's method shrink as  r, C r², …, so from two of them
-the next is known to be about  r³ / r_last². Converged means: r ≤ 1, or the next correction would be negligible.
+the next is known to be about  r³ / r_last². Converged means: r ≤ 1, or the next correction would be negligible, or small ones shrink no more.
 """
 
 from __future__ import annotations
@@ -153,11 +153,21 @@ class StartFailure(Exception):
 
 NEGLIGIBLE = 1e-4
 """Ratio below which a correction is only rounding: those of converged iterations are some 1e-3 to 1e-2."""
-NO_CONVERGENCE, NOT_FINITE, OVERWOUND, UNDERFLOW = "no convergence", "not finite", "overwound", "step-size underflow"
+NOISE = 1e3
+"""Ratio up to which corrections that do not shrink any more, or hardly, are those of a mechanism that is nearly singular: rounding, and
+positions to 1e-11 of its size."""
+NO_CONVERGENCE, NOT_FINITE, OVERWOUND, UNDERFLOW, SINGULAR = (
+    "no convergence",
+    "not finite",
+    "overwound",
+    "step-size underflow",
+    "singular position",
+)
 
 
 class StepFailure(Exception):
-    """A step did not converge, met a value that is not finite, became too short, or wound a torsional spring (number `which`) too far."""
+    """A step did not converge, met a value that is not finite, became too short, ended at a
+    singular position, or wound a torsional spring (number `which`) too far."""
 
     def __init__(
         self, step: int, time: float, length: float, state: np.ndarray, penalty: np.ndarray, reason: str, which: int = 0

@@ -2,12 +2,13 @@
    selection.py does the same. */
 
 #define VM_POOR 0.1     /* the present choice is kept until its smallest pivot falls below this share of the best one's */
+#define VM_SINGULAR 1e-5  /* smaller pivots than this share of the first one amplify errors too much */
 #define VM_DEPENDENT 1e-9 /* pivots below this share of the first one are zero */
 
 /* Smallest pivot of an elimination of J (rows × columns, by columns, destroyed) that avoids columns with avoid[j] ≠ 0; marks columns that got a
-   pivot with 0, the others with 1. *rank is in: the rank to reach, 0 if not known; out: the rank. */
+   pivot with 0, the others with 1. *rank is in: the rank to reach, 0 if not known; out: the rank. Pivots are told over the first one. */
 static double vm_eliminate(double *J, long long rows, long long columns, const double *avoid, double *independent, long long *rank) {
-  double first = 0, smallest = 0;
+  double first = 0, smallest = 1;
   const long long most = *rank ? *rank : rows < columns ? rows : columns;
   for (long long j = 0; j < columns; ++j) independent[j] = 1;
   for (long long k = 0; k < most; ++k) {
@@ -24,7 +25,7 @@ static double vm_eliminate(double *J, long long rows, long long columns, const d
       *rank = k;
       return smallest;
     }
-    smallest = pivot;
+    smallest = pivot / first;
     independent[column] = 0;
     for (long long j = 0; j < columns; ++j) {
       const double swap = J[j * rows + k];
@@ -40,8 +41,8 @@ static double vm_eliminate(double *J, long long rows, long long columns, const d
   return smallest;
 }
 
-/* Chooses independent coordinates at a state, unless the present choice is still good. */
-static void vm_select(vm_run *r, vm_room *m, const double *time, const double *state) {
+/* Chooses independent coordinates at a state, unless the present choice is still good. Returns a status. */
+static int vm_select(vm_run *r, vm_room *m, const double *time, const double *state) {
   const long long n = r->coordinates, rows = r->conditions;
   double *J = m->jacobian, *kept = J + rows * n, *best = kept + n;
   long long rank = 0;
@@ -49,8 +50,11 @@ static void vm_select(vm_run *r, vm_room *m, const double *time, const double *s
   const double reachable = vm_eliminate(J, rows, n, 0, best, &rank);
   if (r->selections) {
     vm_of_positions(VM_JACOBIAN, r, m, r->values, time, state, J);
-    if (vm_eliminate(J, rows, n, r->chosen, kept, &rank) >= VM_POOR * reachable) return;
+    if (vm_eliminate(J, rows, n, r->chosen, kept, &rank) >= VM_POOR * reachable) best = r->chosen;
   }
-  memcpy(r->chosen, best, (size_t)n * sizeof(double));
-  ++r->selections;
+  if (best != r->chosen) {
+    memcpy(r->chosen, best, (size_t)n * sizeof(double));
+    ++r->selections;
+  }
+  return reachable < VM_SINGULAR ? VM_AT_SINGULARITY : VM_DONE;
 }

@@ -9,22 +9,24 @@ import numpy as np
 
 POOR = 0.1
 """The present choice is kept until its smallest pivot falls below this share of the best one's."""
+SINGULAR = 1e-5
+"""Smaller pivots than this share of the first one amplify errors too much."""
 DEPENDENT = 1e-9
 """Pivots below this share of the first one are zero."""
 
 
-def select(J: np.ndarray, present: np.ndarray | None) -> np.ndarray:
-    """1 for independent coordinates, else 0; the present choice itself if it is still good."""
+def select(J: np.ndarray, present: np.ndarray | None) -> tuple[np.ndarray, bool]:
+    """1 for independent coordinates, else 0; the present choice itself if it is still good. And whether the position is nearly singular."""
     best, reachable, rank = _eliminate(J.copy(), np.zeros(J.shape[1]), None)
     if present is not None and _eliminate(J.copy(), present, rank)[1] >= POOR * reachable:
-        return present
-    return best
+        best = present
+    return best, reachable < SINGULAR
 
 
 def _eliminate(J: np.ndarray, avoid: np.ndarray, rank: int | None) -> tuple[np.ndarray, float, int]:
-    """Columns without a pivot (1) and with one (0), the smallest pivot, and the rank; where a given rank is not reached, a pivot of 0."""
+    """Columns without a pivot (1) and with one (0), the smallest pivot over the first, and the rank; 0 where a given rank is not reached."""
     independent = np.ones(J.shape[1])
-    first = smallest = 0.0
+    first, smallest = 0.0, 1.0
     most = min(J.shape) if rank is None else rank
     for k in range(most):
         sizes = np.abs(J[k:]) * ((independent == 1) & (avoid == 0))
@@ -34,7 +36,7 @@ def _eliminate(J: np.ndarray, avoid: np.ndarray, rank: int | None) -> tuple[np.n
         first = first or pivot
         if pivot <= DEPENDENT * first:
             return (independent, smallest, k) if rank is None else (independent, 0.0, k)
-        smallest = pivot
+        smallest = pivot / first
         independent[column] = 0
         J[[k, k + row]] = J[[k + row, k]]
         J[k + 1 :] -= np.outer(J[k + 1 :, column] / J[k, column], J[k])
