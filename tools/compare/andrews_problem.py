@@ -34,7 +34,7 @@ GROUND = {"O": 0j, "A": -0.06934 - 0.00227j, "B": -0.03635 + 0.03273j, "C": 0.01
 F_END = -0.005208504722 + 0.004676695260j
 """Point F at the end: converged to all digits printed, β(0.05) = 33.825867766955."""
 ACCURACIES = (1e-3, 1e-5, 1e-7)
-SEVEN_ANGLES, ONE_ANGLE = "CasADi, seven angles", "CasADi, one angle"
+SEVEN_ANGLES, ONE_ANGLE = "CasADi (seven angles)", "CasADi (one angle)"
 """Two ways to use one engine."""
 
 T = TypeVar("T")
