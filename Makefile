@@ -31,7 +31,7 @@ $(PEERS)/.ready: tools/compare/constraints.txt
 	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --constraint $< exudyn mujoco casadi numpy scipy matplotlib
 	@touch $@
 
-compare: setup $(PEERS)/.ready  ## Varimech beside its peers: tables, docs/benchmarks.md and a picture
+compare: setup $(PEERS)/.ready  ## Varimech beside its peers: tables, pages in docs/ and their pictures
 	$(BIN)/python tools/compare/compare.py
 
 pictures: demo  ## the pictures of the README, made anew

@@ -1,17 +1,18 @@
-"""Measures Varimech and its peers, one after the other, and writes what it found: docs/benchmarks.md, docs/scale.md and their pictures.
+"""Measures Varimech and its peers, one after the other, and writes what it found: pages in docs/ and their pictures.
 
 Each side is a file of its own, run by the environment it needs, and prints its figures. `make compare` runs everything; a part alone:
-`python tools/compare/compare.py five-bar`, or `… scale`. Each part writes a page of its own and leaves the other as it is.
+`python tools/compare/compare.py five-bar`, or `… andrews`, `… scale`. Each part writes a page of its own and leaves the others as they are.
 """
 
 from __future__ import annotations
 
 import argparse
 
+from compare_andrews import compare_andrews
 from compare_five_bar import compare_five_bar
 from compare_scale import compare_scale
 
-PARTS = {"five-bar": compare_five_bar, "scale": compare_scale}
+PARTS = {"five-bar": compare_five_bar, "andrews": compare_andrews, "scale": compare_scale}
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from pages import DOCS, PEERS, ROOT, machine, markdown, number, run_side, show
+from pages import DOCS, PEERS, ROOT, machine, markdown, number, run_side, show, time_cell, work_precision
 from rich.console import Console
 
 from varimech.benchmarks import five_bar
@@ -79,9 +79,7 @@ def gradient_rows(curves: list[dict[str, Any]]) -> list[list[str]]:
     for curve in curves:
         cells = []
         for (_, holds), our in zip(GOALS, ours, strict=True):
-            their = quickest(curve, holds)
-            ratio = "" if curve is curves[0] or their is None or our is None else f" ({number(their / our)}×)"
-            cells.append("not reached" if their is None else f"{number(their)} ms{ratio}")
+            cells.append(time_cell(quickest(curve, holds), None if curve is curves[0] else our))
         rows.append([curve["engine"], curve["how"], *cells, f"{curve['build_seconds']:.2f} s"])
     return rows
 
@@ -100,50 +98,21 @@ GRADIENT_HEADINGS = ["engine", "how", *(name for name, _ in GOALS), "build"]
 THROUGHPUT_HEADINGS = ["engine", "with", "step", "error of ψ", "runs per second", "Varimech is faster by"]
 
 
-def frontier(points: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
-    """Errors and times without the settings that another one beats in both."""
-    kept: list[tuple[float, float]] = []
-    for point in sorted(points, key=lambda p: p["milliseconds"]):
-        if not kept or point["error"] < kept[-1][0]:
-            kept.append((point["error"], point["milliseconds"]))
-    return [e for e, _ in kept], [t for _, t in kept]
-
-
-LABELLED_BELOW, LABELLED_BESIDE = ("CasADi + CVODES",), ("Varimech, implicit",)
+PLACED = {"CasADi + CVODES": (-1, 0, -9), "Varimech, implicit": (-1, -9, 9)}
+"""Labels that are not above the end of their lines: at which point they are, and where from there."""
 
 
 def draw(curves: list[dict[str, Any]]) -> None:
-    """Time against error, a line an engine, labelled at its end."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    colours = ("#c1121f", "#e5787f", "#1d3557", "#2a9d8f", "#e09f3e", "#6a4c93", "#7f7f7f")
-    figure, axes = plt.subplots(figsize=(9, 5.5), dpi=150, layout="constrained")
-    for curve, colour in zip(curves, colours, strict=True):
-        errors, times = frontier(curve["points"])
-        ours = curve is curves[0]
-        axes.loglog(errors, times, "o-", color=colour, linewidth=2.6 if ours else 1.5, markersize=5 if ours else 3.5)
-        axes.annotate(
-            curve["engine"],
-            (errors[-1], times[-1]),
-            xytext=(-9 if curve["engine"] in LABELLED_BESIDE else 0, -9 if curve["engine"] in LABELLED_BELOW else 9),
-            textcoords="offset points",
-            ha="right" if curve["engine"] in LABELLED_BESIDE else "center",
-            va="top" if curve["engine"] in LABELLED_BELOW else "bottom",
-            color=colour,
-            fontweight="bold" if ours else "normal",
-        )
-    axes.set_xlim(1, 1e-12)
-    axes.set_ylim(top=2 * axes.get_ylim()[1])  # room for the highest label
-    axes.set_xlabel("largest relative error of the 15 derivatives (more accurate to the right)")
-    axes.set_ylabel("time for the gradient, ms")
-    axes.set_title("Five-bar benchmark: gradient of three objectives to five parameters", loc="left")
-    axes.grid(which="major", alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
-    PICTURE.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(PICTURE)
+    """Time against error."""
+    work_precision(
+        PICTURE,
+        {curve["engine"]: curve["points"] for curve in curves},
+        title="Five-bar benchmark: gradient of three objectives to five parameters",
+        error="largest relative error of the 15 derivatives (more accurate to the right)",
+        time="time for the gradient, ms",
+        limits=(1, 1e-12),
+        placed=PLACED,
+    )
 
 
 def write_page(gradients: list[list[str]], throughputs: list[list[str]], versions: dict[str, str]) -> None:
