@@ -49,7 +49,7 @@ class CompositeSolver:
             parameters=np.concatenate([inputs.parameters, direction]),
             nominal=np.concatenate([inputs.nominal, direction]),
         )
-        trajectory = self._runner(task.objectives).prepare(given, task.backend, runs=len(task.indices or []))(None)
+        trajectory, _ = self._runner(task.objectives).prepare(given, task.backend, runs=len(task.indices or []))(None)
         states, slopes = self.composite.unpacked(trajectory.states)
         values, gradients = np.hsplit(trajectory.objectives, 2)
         return replace(

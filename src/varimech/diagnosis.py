@@ -19,7 +19,9 @@ from .methods import Formulation, Implicit, Method
 from .symbols import SX
 
 VIOLATION = 1e-5
-"""Largest violation of constraints in a run without projections, over the size of the mechanism."""
+"""Largest violation of constraints in a run with stabilisation, over the size of the mechanism."""
+PENALTY_VIOLATION = 100.0
+"""Largest violation in a run with penalties, over the one that usual accelerations of the run cause."""
 AT_SINGULARITY = "the mechanism is near a singular position (its constraints nearly depend on each other)"
 
 
@@ -43,8 +45,10 @@ def explained(
     singular = _nearly_dependent(equations, q, inputs.parameters, failure.time)
     if failure.reason == SINGULAR:
         worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
-        text = f"{when}: {AT_SINGULARITY}, so no choice of independent coordinates determines the others; "
-            "formulation='index1' or 'ali3p' may pass it"
+        text = (
+            f"{when}: {AT_SINGULARITY}, so no choice of independent coordinates determines the others; formulation='index1' or "
+            "'ali3p' may pass it"
+        )
     elif failure.reason == UNDERFLOW:
         worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
         remedy = (
@@ -121,15 +125,18 @@ def check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str) 
 
 def check_constraints(trajectory: Trajectory, formulation: Formulation, equations: Equations) -> None:
     """A run without projections whose joints come apart is no result."""
-    if not isinstance(formulation, (Penalty, Stabilised)):
+    n, violation = equations.q.numel(), float(trajectory.residuals[0])
+    if isinstance(formulation, Penalty):
+        accelerations = float(np.median(np.abs(trajectory.states[:, 2 * n : 3 * n]).max(axis=1)))
+        allowed, remedy = PENALTY_VIOLATION * accelerations / (formulation.factor * formulation.omega**2), "a larger factor="
+    elif isinstance(formulation, Stabilised):
+        allowed, remedy = VIOLATION * float(np.abs(trajectory.states[:, :n]).max()), "a larger omega="
+    else:
         return
-    violation, size = float(trajectory.residuals[0]), float(np.abs(trajectory.states[:, : equations.q.numel()]).max())
-    allowed = size * max(VIOLATION, 100 / formulation.factor if isinstance(formulation, Penalty) else 0.0)
     if violation > allowed:
-        remedy = "a larger factor=" if isinstance(formulation, Penalty) else "a larger omega="
         raise SimulationError(
-            f"{equations.model.name!r}: constraints were violated by up to {violation:.2g} (m or rad) with formulation {formulation.name!r}, as happens "
-            f"near singular positions; try {remedy}, a smaller step, or formulation='ali3p' or 'index1'",
+            f"{equations.model.name!r}: constraints were violated by up to {violation:.2g} (m or rad) with formulation "
+            f"{formulation.name!r}, as happens near singular positions; try {remedy}, a smaller step, or formulation='ali3p' or 'index1'",
             time=float(trajectory.time[-1]),
             step=trajectory.step_ends.size - 1,
             residual=violation,

@@ -194,15 +194,13 @@ class Solver:
     def _carry_out(self, task: Task, inputs: Inputs, *, regular: bool) -> tuple[Trajectory, float]:
         runner = self.runner(task.objectives, task.indices, regular=regular)
         carry_out = runner.prepare(inputs, task.backend, runs=task.runs)
-        began = time.perf_counter()
         try:
             with progress_bar(f"{self.model.name}: {task.schedule.duration:g} s", 1.0, task.progress) as tell:
-                trajectory = carry_out(tell)
+                trajectory, ran = carry_out(tell)
         except StepFailure as failure:
             raise explained(failure, inputs, self.equations, runner.program.step, self.method) from None
         check_finite(trajectory, list(task.objectives), self.model.name)
         check_constraints(trajectory, self.method.formulation, self.equations)
-        ran = time.perf_counter() - began
         n = self.equations.packed.numel()  # without what the integrator remembers
         S = trajectory.sensitivities
         return replace(trajectory, states=trajectory.states[:, :n], sensitivities=None if S is None else S[:, :n]), ran

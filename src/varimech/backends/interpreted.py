@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -28,14 +30,25 @@ from .program import (
 from .selection import select
 
 
-def run_interpreted(program: Program, inputs: Inputs, progress: Callable[[float], None] | None = None) -> Trajectory:
+PATIENCE = 0.2
+"""Seconds after which it shows how long a run will take."""
+
+
+class OutOfTime(Exception):
+    """It will take longer than was allowed."""
+
+
+def run_interpreted(
+    program: Program, inputs: Inputs, progress: Callable[[float], None] | None = None, limit: float = math.inf
+) -> Trajectory:
     """Carry out a program; `progress` is told the share of the time that is done, now and then.
 
     Raises:
         StartFailure: if no start is found from the guess.
         StepFailure: if a step fails.
+        OutOfTime: if it will take longer than `limit` seconds.
     """
-    return _Run(program, inputs).carry_out(progress)
+    return _Run(program, inputs).carry_out(progress, limit)
 
 
 class _Trouble(Exception):
@@ -109,14 +122,17 @@ class _Run:
             self.jacobian = np.zeros((q, p.jacobian.size1_out(0)))
             self.differentiate = bound(p.jacobian, [self.new[:q], *ρ_t], [self.jacobian])
 
-    def carry_out(self, progress: Callable[[float], None] | None) -> Trajectory:
-        schedule = self.schedule
+    def carry_out(self, progress: Callable[[float], None] | None, limit: float) -> Trajectory:
+        schedule, began = self.schedule, time.perf_counter()
         self._begin()
-        time, done = 0.0, 0
-        while done < schedule.steps if schedule.steps else time < schedule.duration:
-            h, end = self._next_step(time, done)
+        now, done = 0.0, 0
+        while done < schedule.steps if schedule.steps else now < schedule.duration:
+            elapsed = time.perf_counter() - began
+            if elapsed > PATIENCE and elapsed * schedule.duration > limit * now:
+                raise OutOfTime
+            h, end = self._next_step(now, done)
             try:
-                error = self._try(time, h, end)
+                error = self._try(now, h, end)
             except _Trouble as trouble:
                 reason = str(trouble)
                 retry = h > 1e-6 * schedule.duration if reason == OVERWOUND else reason != UNDERFLOW
@@ -133,13 +149,13 @@ class _Run:
             np.maximum(self.worst, self.finish.residuals, out=self.worst)
             self.last_twist[:] = self.twist
             if schedule.outputs is not None:
-                self._store_within(time, h, end)
-            time, done = end, done + 1
-            self._accept(time, h, done)
+                self._store_within(now, h, end)
+            now, done = end, done + 1
+            self._accept(now, h, done)
             if schedule.tolerance:
                 self.proposal = h * self._explicit.growth(error)
             if progress is not None and done % 64 == 0:
-                progress(time / schedule.duration)
+                progress(now / schedule.duration)
         slopes = (self.sensitivities, self.gradients) if self.program.parameter_count is not None else (None, None)
         ends = np.array(self.ends) if schedule.tolerance else schedule.known_ends
         counts = self.rejected, self.selections

@@ -10,15 +10,17 @@ Both give the same numbers to the last bit, so the choice is one of time only.
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
 from ..errors import VarimechError
 from ..stages.plan import Plan
 from .compiler import BuildError, find_compiler
-from .interpreted import run_interpreted
+from .interpreted import OutOfTime, run_interpreted
 from .native import NativeProgram
 from .program import Function, Inputs, Program, Trajectory, check_backend
 
@@ -28,6 +30,8 @@ COMPILE_SECONDS, COMPILE_SECONDS_PER_INSTRUCTION, COMPILE_SECONDS_PER_MAP = 0.2,
 """Of gcc -O2 on generated code, measured."""
 
 Progress = Callable[[float], None]
+Timed = tuple[Trajectory, float]
+"""What a run yields, and the seconds it took."""
 
 _log = logging.getLogger("varimech")
 _explained = False
@@ -41,7 +45,7 @@ class Runner:
         self.native = NativeProgram(program)
         self._interpreted_seconds = 0.0
 
-    def prepare(self, inputs: Inputs, backend: str, *, runs: int = 1) -> Callable[[Progress | None], Trajectory]:
+    def prepare(self, inputs: Inputs, backend: str, *, runs: int = 1) -> Callable[[Progress | None], Timed]:
         """Choose a backend for so many such runs and build what it needs; the result carries out one of them.
 
         Raises:
@@ -57,7 +61,9 @@ class Runner:
                     raise VarimechError(f"backend='native' cannot be had: {error}") from None
                 _explain_once(f"interpreting, which is some 25 times slower than compiled code: {error}")
             else:
-                return lambda progress: self.native.run(inputs, progress)
+                return lambda progress: timed(lambda: self.native.run(inputs, progress))
+        if backend == "auto" and inputs.schedule.tolerance and find_compiler() is not None:
+            return lambda progress: self._interpret_or_compile(inputs, progress)
         return lambda progress: self._interpret(inputs, progress)
 
     def prepare_all(self, inputs: Inputs, backend: str, *, runs: int) -> Callable[[np.ndarray], list[Trajectory | None]] | None:
@@ -70,11 +76,25 @@ class Runner:
             return None  # `prepare` says why
         return lambda values: self.native.run_all(inputs, values)
 
-    def _interpret(self, inputs: Inputs, progress: Progress | None) -> Trajectory:
-        began = time.perf_counter()
-        trajectory = run_interpreted(self.program, inputs, progress)
-        self._interpreted_seconds += time.perf_counter() - began
-        return trajectory
+    def _interpret_or_compile(self, inputs: Inputs, progress: Progress | None) -> Timed:
+        """Interpret, unless there are so many steps that compiling pays, which shows only on the way."""
+        try:
+            return self._interpret(inputs, progress, self._compile_seconds)
+        except OutOfTime:
+            try:
+                self.native.build()
+            except BuildError:
+                return self._interpret(inputs, progress)
+            return timed(lambda: self.native.run(inputs, progress))
+
+    def _interpret(self, inputs: Inputs, progress: Progress | None, limit: float = math.inf) -> Timed:
+        trajectory, seconds = timed(lambda: run_interpreted(self.program, inputs, progress, limit))
+        self._interpreted_seconds += seconds
+        return trajectory, seconds
+
+    @cached_property
+    def _compile_seconds(self) -> float:
+        return sum(map(_compile_seconds, self.program.functions), COMPILE_SECONDS)
 
     def _compiling_pays(self, steps: int) -> bool:
         if self.native.built:
@@ -82,7 +102,7 @@ class Runner:
         instructions = sum(f.n_instructions() for f in self.program.functions)
         stages = len(self.program.scheme.b) if self.program.scheme else 1
         ahead = steps * stages * instructions * SECONDS_PER_INSTRUCTION
-        worth = self._interpreted_seconds + ahead > sum(map(_compile_seconds, self.program.functions), COMPILE_SECONDS)
+        worth = self._interpreted_seconds + ahead > self._compile_seconds
         if worth and find_compiler() is None:
             _explain_once(
                 "interpreting, which is some 25 times slower than compiled code: no C compiler found (CC, cc, gcc, clang); "
@@ -104,3 +124,10 @@ def _explain_once(text: str) -> None:
     if not _explained:
         _explained = True
         _log.warning("varimech: %s", text.splitlines()[0])
+
+
+def timed(run: Callable[[], Trajectory]) -> Timed:
+    """What a run yields, and how long it takes."""
+    began = time.perf_counter()
+    trajectory = run()
+    return trajectory, time.perf_counter() - began

@@ -14,7 +14,7 @@ from ..stages.chain import Chain
 from ..symbols import SX
 from .bound import evaluated
 from .program import UNDERFLOW, Inputs, Program, StepFailure, Trajectory, check_backend
-from .runner import Progress
+from .runner import Progress, Timed, timed
 
 MOST_STEPS = 1_000_000
 """Between two stored results."""
@@ -32,11 +32,11 @@ class SundialsRunner:
         self._indices = indices or []
         self._built: tuple[object, ca.Function] | None = None
 
-    def prepare(self, inputs: Inputs, backend: str, *, runs: int = 1) -> Callable[[Progress | None], Trajectory]:
+    def prepare(self, inputs: Inputs, backend: str, *, runs: int = 1) -> Callable[[Progress | None], Timed]:
         """What carries out one run; there is one backend."""
         check_backend(backend)
         integrate = self._integrator(inputs)
-        return lambda progress: self._run(integrate, inputs)
+        return lambda progress: timed(lambda: self._run(integrate, inputs))
 
     def prepare_all(self, inputs: Inputs, backend: str, *, runs: int) -> None:
         """Nothing: runs are carried out one by one."""

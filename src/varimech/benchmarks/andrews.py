@@ -31,7 +31,7 @@ from .outcome import Check, Checked, check_point, row_at
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS: dict[str, Any] = {"integrator": "dopri5", "step": 2e-5}
+SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
 DURATION = 0.05
 TORQUE = 0.033
 EXACT_START, ROUNDED_START = -0.06171389001427645, -0.0620

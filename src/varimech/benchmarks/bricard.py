@@ -19,7 +19,7 @@ from .outcome import Check, Checked, check_point, energy_drift, energy_panel
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS: dict[str, Any] = {"integrator": "dopri5", "step": 5e-3}
+SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
 DURATION = 10.0
 HINGES = ((0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1))
 """P1 … P6 at the start (m); the first and the last are on the ground."""

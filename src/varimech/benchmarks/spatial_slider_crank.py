@@ -29,7 +29,7 @@ from .outcome import Check, Checked, energy_drift, energy_panel, row_at
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS: dict[str, Any] = {"integrator": "dopri5", "step": 1e-3}
+SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
 DURATION = 5.0
 PUBLISHED_START = {"ω_x of the rod": 1.92, "ω_y of the rod": -0.96, "ω_z of the rod": 0.48, "speed of the slider": 0.24}
 """rad/s and m/s."""

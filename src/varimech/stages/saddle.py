@@ -76,7 +76,7 @@ class Saddle:
     def of_rates(cls, regular: bool) -> Saddle:
         """For linear stages whose solutions are final: directions that a nearly singular J hardly constrains are left to H, where
         exact constraints would only amplify rounding there (docs/architecture.md has measurements)."""
-        return cls(regular, passes=2, factor=1e9 if regular else None)
+        return cls(regular, passes=2 if regular else 3, factor=1e9 if regular else None)
 
     def solve(
         self, stage: Linearised, correct: Corrector, f: SX, g: SX, y: SX | None = None, *, passes: int | None = None
