@@ -29,7 +29,6 @@ from .program import (
 )
 from .selection import select
 
-
 PATIENCE = 0.2
 """Seconds after which it shows how long a run will take."""
 
