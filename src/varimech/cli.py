@@ -11,6 +11,7 @@ import typer
 from .benchmarks import BENCHMARKS, Outcome, find_benchmark
 from .doctor import examine
 from .errors import VarimechError
+from .methods import FORMULATIONS, INTEGRATORS, SUITS, choose, formulations_of, integrators_of
 
 app = typer.Typer(
     help="Varimech: mechanisms, their motion, and how every result changes when a number of the model changes.",
@@ -86,6 +87,40 @@ def benchmark(
             typer.echo(f"{len(written) - pictures} result files and {pictures} pictures are in {out}")
     passed = all(outcome.passed for outcome in outcomes.values())
     raise typer.Exit(2 if len(outcomes) < len(entries) else 0 if passed else 1)
+
+
+@app.command()
+def methods(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Tell which formulations and integrators there are, what each suits, and which go together.
+
+    In Python: m.simulate(5.0, tolerance=1e-8), m.simulate(5.0, step=1e-3), m.simulate(5.0, integrator="dopri5", formulation="independent"), …
+    """
+    kinds = {"formulation": FORMULATIONS, "integrator": INTEGRATORS}
+    pairs = {name: integrators_of(f) for name, f in FORMULATIONS.items()} | {
+        n: formulations_of(i) for n, i in INTEGRATORS.items()
+    }
+    if as_json:
+        rows = [
+            {"kind": kind, "name": name, "title": entry.title, "suits": SUITS[name], "goes_with": pairs[name]}
+            for kind, entries in kinds.items()
+            for name, entry in entries.items()
+        ]
+        chosen = {"nothing": choose(1.0)[0].title, "step": choose(1.0, step=0.1)[0].title}
+        typer.echo(json.dumps({"methods": rows, "chosen_for": chosen}))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    for kind, entries in kinds.items():
+        table = Table(kind, "suits", "goes with", title_justify="left", show_lines=True)
+        for name in entries:
+            table.add_row(name, SUITS[name], ", ".join(pairs[name]))
+        console.print(table)
+    console.print(f"Chosen where nothing is said, or a tolerance: {choose(1.0)[0].title}.")
+    console.print(f"Chosen for equal steps (step=…): {choose(1.0, step=0.1)[0].title}.")
 
 
 @app.command()

@@ -41,7 +41,7 @@ SUITS = {
     "index1": "smooth motions to high accuracy, redundant constraints included; constraints hold to rounding",
     "index1-stabilised": "the same without projections: constraints drift within the tolerance; what CVODES and IDAS solve",
     "independent": "smooth motions; integrates as many coordinates as there are freedoms, and chooses them anew where needed",
-    "penalty": "comparison with penalty codes; joints give way by about 1/factor",
+    "penalty": "comparison with penalty codes; joints give way by about 1/factor, and singular positions may be left on another branch",
     "trapezoidal": "order 2, no damping: keeps energy, passes singular positions; the robust choice with equal steps",
     "newmark": "order 1 with damping of fast vibrations (gamma=…)",
     "hht": "order 2 with damping of fast vibrations (alpha=…)",

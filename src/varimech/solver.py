@@ -15,6 +15,7 @@ import numpy as np
 from .backends.columns import row_length
 from .backends.program import ChainFunctions, Inputs, Program, StartFailure, StepFailure, Trajectory
 from .backends.runner import Runner
+from .backends.selection import select
 from .backends.sundials import SundialsRunner
 from .composite import CompositeSolver
 from .coordinates.equations import Dynamics
@@ -189,7 +190,16 @@ class Solver:
         state: np.ndarray | None = None,
         sensitivities: np.ndarray | None = None,
     ) -> Inputs:
-        return Inputs(guess, state, sensitivities, ρ, self.model.numbers.nominal, task.schedule, MAX_ITERATIONS)
+        chosen = self._chosen if isinstance(self.method.formulation, Independent) else None
+        return Inputs(guess, state, sensitivities, ρ, self.model.numbers.nominal, task.schedule, MAX_ITERATIONS, chosen)
+
+    @cached_property
+    def _chosen(self) -> np.ndarray | None:
+        """Coordinates that are independent at the nominal start; runs close by begin with the same, so results vary smoothly between them."""
+        if self._near is None:
+            return None
+        J = np.array(self._jacobian(self._near, self.model.numbers.nominal, 0.0))
+        return select(J, None)[0]
 
     def _carry_out(self, task: Task, inputs: Inputs, *, regular: bool) -> tuple[Trajectory, float]:
         runner = self.runner(task.objectives, task.indices, regular=regular)
@@ -277,9 +287,7 @@ class Solver:
         return self.method.formulation.rates(dynamics, saddle)
 
     def _saddle(self, regular: bool) -> Saddle:
-        if isinstance(self.method.formulation, Penalty):
-            return Saddle(regular, factor=self.method.formulation.factor)
-        return Saddle(regular) if isinstance(self.method.formulation, ALI3P) else Saddle.of_rates(regular)
+        return Saddle(regular) if isinstance(self.method.formulation, (ALI3P, Penalty)) else Saddle.of_rates(regular)
 
     @cached_property
     def _jacobian(self) -> ca.Function:

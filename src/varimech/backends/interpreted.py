@@ -63,6 +63,8 @@ class _Run:
         self.count = p
         self.time, self.step = np.zeros(1), np.array([self.schedule.step])
         self.penalty, self.chosen = np.zeros(program.penalty.numel_out(0)), np.zeros(program.coordinates)
+        if inputs.chosen is not None:
+            self.chosen[:] = inputs.chosen
         self.scheme = None if program.scheme is None else ExplicitScheme(program.scheme, program.coordinates, self.schedule)
         stages = 2 if self.scheme is None else self.scheme.tables.stages + 1 + self.scheme.tables.extra
         self.last = 1 if self.scheme is None else self.scheme.tables.stages
@@ -71,7 +73,7 @@ class _Run:
         self.G, self.G_ = np.zeros((stages, o)), np.zeros((stages, o, p))
         self.new, self.new_ = np.zeros(n), np.zeros((n, row))
         self.ψ, self.ψ_ = np.zeros(o), np.zeros((o, p))
-        self.worst, self.iterations, self.rejected, self.selections = np.zeros(3), 0, 0, 0
+        self.worst, self.iterations, self.rejected, self.selections = np.zeros(3), 0, 0, int(inputs.chosen is not None)
         self.ends, self.proposal = [0.0], 0.0
         ρ_t = [inputs.parameters, self.time]
         settings = [self.penalty, *ρ_t]

@@ -247,6 +247,8 @@ class _Runs:
         }
         if i.state is not None:
             self.arrays["state"][:] = i.state
+        if i.chosen is not None:
+            self.arrays["chosen"][:] = i.chosen
         if i.sensitivities is not None:
             self.arrays["state_sensitivity"][:, :, :p] = i.sensitivities
         common = {
@@ -270,6 +272,7 @@ class _Runs:
             "stride": schedule.every,
             "total": schedule.steps,
             "max_iterations": i.max_iterations,
+            "selections": int(i.chosen is not None),
             "plans": native.plans.address,
             "scheme": native.scheme.address if native.scheme else 0,
         }

@@ -119,6 +119,8 @@ class Inputs:
     """Nominal values of the parameters; they set the penalty."""
     schedule: Schedule
     max_iterations: int
+    chosen: np.ndarray | None = None
+    """1 for coordinates that are independent at first, else 0; None where the run is to choose them."""
 
 
 @dataclass(frozen=True)

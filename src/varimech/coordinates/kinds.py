@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from ..stages.chain import CONSTRAINTS, COORDINATES, NOTHING, PARAMETERS, SCALAR, START_CONDITIONS
+from ..stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS, SCALAR, START_CONDITIONS
 from ..stages.pieces import Name, Piece, Pieces, Stored, Writer
 from ..symbols import SX
 from .equations import Constraint, Dynamics, Element, Equations
@@ -38,7 +38,6 @@ def pieces_of(equations: Equations) -> Pieces[Dynamics]:
         START_CONDITIONS: e.start_positions.numel(),
         PARAMETERS: e.ρ.numel(),
         TWISTS: e.twists.numel(),
-        NOTHING: 0,
     }
     return Pieces(tuple(_piece(reads) for reads in kinds.values() if reads[0].symbols), _particle(), sizes)
 
@@ -182,7 +181,6 @@ def _piece(reads: list[_Read]) -> Piece[Dynamics]:
         CONSTRAINTS: [r.rows[0] for r in reads],
         START_CONDITIONS: [[*r.rows[0], *r.rows[1]] for r in reads],
         TWISTS: [r.rows[2] for r in reads],
-        NOTHING: [[] for _ in reads],
     }
     arrays = {space: np.array(table, dtype=np.int32).reshape(len(reads), -1) for space, table in tables.items()}
     return Piece(local, len(reads), arrays, constants, numbers[:, vary] if vary.size else np.zeros((len(reads), 0)))

@@ -1,11 +1,13 @@
-"""Penalty formulation: no multipliers; constraints are springs, dampers and masses so strong that they hardly give way.
+"""Penalty formulation: constraints are springs, dampers and masses so strong that they hardly give way.
 
-    M q̈ + Φ_qᵀ α (Φ̈ + 2ξω Φ̇ + ω² Φ) = Q,     λ = α (Φ̈ + 2ξω Φ̇ + ω² Φ)
+    M q̈ + Φ_qᵀ λ = Q,     λ = α (Φ̈ + 2ξω Φ̇ + ω² Φ)
 
+λ is kept as an unknown: written out, M + Φ_qᵀ α Φ_q would lose as many digits as α has.
 α is `factor` times the mass that each constraint works against. Constraints are violated by λ/(α ω²), so results differ from those of a
 rigid joint by about 1/factor; that, not the integrator, limits the accuracy. With Φ̈ in it the equation is not stiff: what is off the
 constraints oscillates with ω. Without (`inertial=False`) and with ξ = 0 it is the pure penalty M q̈ + Φ_qᵀ (αω²) Φ = Q, stiff, for implicit
-integrators only; its accelerations carry the vibrations of the springs.
+integrators only; its accelerations carry the vibrations of the springs. Where constraints depend on each other for a moment (a singular
+position), joints that give way may let the motion go on along another branch; larger factors make that less likely.
 
 Sources: E. Bayo, J. García de Jalón and M. A. Serna, Comput. Methods Appl. Mech. Eng. 71 (1988) 183–195; D. Dopico, Y. Zhu, A. Sandu and
 C. Sandu, J. Comput. Nonlinear Dyn. 10 (2015) 011012; pure form: J. C. García Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and
@@ -21,7 +23,7 @@ import casadi as ca
 from ..coordinates.equations import Dynamics
 from ..errors import ModelError
 from ..integrators.difference import DifferenceScheme
-from ..stages.chain import COORDINATES, NOTHING, Block, Chain, Stage
+from ..stages.chain import COORDINATES, Block, Chain, Stage
 from ..stages.saddle import Saddle
 from ..symbols import SX
 from .blocks import ROUNDING, settings_of, stabilised, whole_state
@@ -62,53 +64,42 @@ class Penalty:
         """One step with an implicit integrator."""
         e = dynamics
         s = ImplicitStep(e, scheme)
-        λ = s.α * self._deviation(e)
-        balance = e.mass @ e.a - e.forces + e.constraint_jacobian.T @ λ
-        balance, λ = ca.substitute([balance, λ], [e.v, e.a], [s.v_, s.a_])
-        motion = _without_multipliers(
-            s.a_, balance, s.a0, symmetric=False, dependents=s.relations, noise=ROUNDING / s.position_weight, magnitude=e.q
+        weight = (1 if self.inertial else 0) + 2 * self.xi * self.omega * scheme.gamma * s.h + self.omega**2 * s.position_weight
+        α = self._strength(s.α, saddle)
+        balance, condition = ca.substitute([e.balance, self._deviation(e) - e.λ / α], [e.v, e.a], [s.v_, s.a_])
+        motion = Stage(
+            "motion",
+            s.a_,
+            e.λ,
+            balance,
+            condition,
+            s.a0,
+            s.λ0,
+            α * weight,
+            False,
+            weight,
+            s.relations,
+            noise=ROUNDING / s.position_weight,
+            magnitude=e.q,
+            compliant=True,
         )
-        return s.chain((motion,), s.v_, s.a_, λ, saddle)
+        return s.chain((motion,), s.v_, s.a_, e.λ, saddle)
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """Accelerations and multipliers at given positions and velocities, for an explicit integrator."""
         e = dynamics
-        α = SX.sym("α", e.λ.numel())
-        λ = α * self._deviation(e)
-        balance = e.mass @ e.a - e.forces + e.constraint_jacobian.T @ λ
-        motion = _without_multipliers(e.a, balance, SX.zeros(e.a.numel()), symmetric=True)
+        n, m = e.q.numel(), e.λ.numel()
+        α = SX.sym("α", m)
+        strength = self._strength(α, saddle)
+        condition = self._deviation(e) - e.λ / strength
+        motion = Stage("motion", e.a, e.λ, e.balance, condition, SX.zeros(n), SX.zeros(m), strength, compliant=True)
         state = Block(COORDINATES, e.q), Block(COORDINATES, e.v)
-        return Chain("rates", state, settings_of(e, α), (motion,), whole_state(e.q, e.v, e.a, λ), e.levels, saddle)
+        return Chain("rates", state, settings_of(e, α), (motion,), whole_state(e.q, e.v, e.a, e.λ), e.levels, saddle)
+
+    def _strength(self, α: SX, saddle: Saddle) -> SX:
+        """α with this formulation's factor in place of the one that is used to solve linear systems."""
+        return self.factor / saddle.penalty_factor * α
 
     def _deviation(self, e: Dynamics) -> SX:
         whole = stabilised(e, self.omega, self.xi)
         return whole if self.inertial else whole - e.constraint_acceleration
-
-
-def _without_multipliers(
-    unknown: SX,
-    balance: SX,
-    guess: SX,
-    *,
-    symmetric: bool,
-    dependents: tuple[tuple[SX, SX], ...] = (),
-    noise: SX | None = None,
-    magnitude: SX | None = None,
-) -> Stage:
-    """A stage that is only a balance."""
-    none = SX(0, 1)
-    return Stage(
-        "motion",
-        unknown,
-        none,
-        balance,
-        none,
-        guess,
-        none,
-        none,
-        symmetric,
-        dependents=dependents,
-        multiplier_space=NOTHING,
-        noise=noise,
-        magnitude=magnitude,
-    )

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..elimination import minimum_degree
 from ..symbols import SX
-from .chain import CONSTRAINTS, COORDINATES, NEWTON_TOLERANCE, NOTHING, PARAMETERS, SCALAR, Chain, Stage
+from .chain import COORDINATES, NEWTON_TOLERANCE, PARAMETERS, SCALAR, Chain, Stage
 from .known import Known
 from .pieces import Name, Output, Piece, Pieces, Stored, Writer
 from .plan import Factor, Factors, Mode, Pattern, Plan, Solve, Table, Vector
@@ -112,7 +112,8 @@ class System:
 
     def __init__(self, pieces: Pieces[Chain], stages: list[int], space: str):
         self.space = space
-        self._regular = pieces.point.saddle.regular
+        self._saddle = pieces.point.saddle
+        self._regular = self._saddle.regular
         self._sizes = pieces.sizes[COORDINATES], pieces.sizes.get(space, 0) if self._regular else 0
         self.symmetric = all(p.local.stages[i].symmetric for p in pieces.kinds for i in stages)
         self._entries = {(id(p), i): self._local_entries(p, i) for p in pieces.kinds for i in stages}
@@ -125,12 +126,12 @@ class System:
 
     def matrix(self, stage: Stage) -> SX:
         """The matrix of a local stage, in local order: unknowns, then multipliers if they are not eliminated."""
-        H, J, α = stage.tangent, stage.condition_jacobian, stage.penalty
+        H, J, G, α = stage.tangent, stage.condition_jacobian, stage.condition_tangent, self._saddle.penalty_of(stage)
         if J.shape[0] == 0:
             return H
         if self._regular:
-            return ca.blockcat([[H, J.T], [J, -ca.diag(1 / α)]])
-        return H + J.T @ (α * J)
+            return ca.blockcat([[H, J.T], [G, -ca.diag(1 / α)]])
+        return H + J.T @ (α * G)
 
     def entries(self, piece: Piece[Chain], i: int) -> SX:
         """Entries of that matrix which are stored."""
@@ -258,15 +259,8 @@ class _Function(Writer[Chain]):
 
     def collect(self, targets: list[Stored], value: Callable[[Chain, SX], SX]) -> None:
         """Write the blocks of the result, or something of them."""
-        without_multipliers = self._chain.stages[0].multiplier_space == NOTHING
         for k, target in enumerate(targets):
-            output = Output(partial(_result, value, k), target)
-            if (
-                target.space == CONSTRAINTS and without_multipliers
-            ):  # they are no unknowns then, but follow from the element's coordinates
-                self.over_kinds(output)
-            else:
-                self.over_entries(target.space, output)
+            self.over_entries(target.space, Output(partial(_result, value, k), target))
 
     # dependents
 
@@ -285,6 +279,8 @@ class _Function(Writer[Chain]):
         """H x + Jᵀ y = f,  J x = g  for stage i, from a first y; returns the names of x and y."""
         saddle = self._chain.saddle
         x: Name | None = None
+        if self._chain.stages[i].compliant:
+            passes, y = 1, None
         for _ in range(passes or saddle.passes or (1 if saddle.regular else 2)):
 
             def r(c: Chain, x: Name | None = x, y: Name | None = y) -> SX:
@@ -293,7 +289,7 @@ class _Function(Writer[Chain]):
                 return left if x is None else left - s.tangent @ self.symbol(c, x)
 
             def s(c: Chain, x: Name | None = x) -> SX:
-                return g(c) if x is None else g(c) - c.stages[i].condition_jacobian @ self.symbol(c, x)
+                return g(c) if x is None else g(c) - c.stages[i].condition_tangent @ self.symbol(c, x)
 
             δx, δy = self._correct(i, r, s, width)
             x, y = self._sum(x, δx), self._sum(y, δy)
@@ -309,7 +305,7 @@ class _Function(Writer[Chain]):
         self.stored[δx] = Stored(COORDINATES, right, system.place[:n])
 
         def penalised(c: Chain) -> SX:
-            α = ca.repmat(c.stages[i].penalty, 1, width)
+            α = ca.repmat(self._chain.saddle.penalty_of(c.stages[i]), 1, width)
             return (r(c) + c.stages[i].condition_jacobian.T @ (α * s(c))).T
 
         outputs = [Output((lambda c: r(c).T) if regular else penalised, self.stored[δx], Mode.ADD)]
@@ -332,8 +328,8 @@ class _Function(Writer[Chain]):
         if not regular:
 
             def multipliers(c: Chain) -> SX:
-                α = ca.repmat(c.stages[i].penalty, 1, width)
-                return (α * (c.stages[i].condition_jacobian @ self.symbol(c, δx) - s(c))).T
+                α = ca.repmat(self._chain.saddle.penalty_of(c.stages[i]), 1, width)
+                return (α * (c.stages[i].condition_tangent @ self.symbol(c, δx) - s(c))).T
 
             self.over_kinds(Output(multipliers, self.new(δy, space, width)))
         return δx, δy

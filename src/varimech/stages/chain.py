@@ -29,13 +29,12 @@ NEWTON_TOLERANCE = 1e-9
 """Relative correction at which Newton's iteration has converged (the error left is far smaller: convergence is quadratic)."""
 
 
-COORDINATES, CONSTRAINTS, START_CONDITIONS, PARAMETERS, SCALAR, NOTHING = (
+COORDINATES, CONSTRAINTS, START_CONDITIONS, PARAMETERS, SCALAR = (
     "coordinates",
     "constraints",
     "start conditions",
     "parameters",
     "scalar",
-    "nothing",
 )
 """Spaces. Those of start conditions are the constraints and, after them, what is given beside them."""
 
@@ -73,6 +72,8 @@ class Stage:
     magnitude: SX | None = None
     metric: SX | None = None
     """In place of ∂f/∂x, where that does not change what x comes to: the metric in which corrections are smallest."""
+    compliant: bool = False
+    """Whether g has a term − w y/α: then α is no help to find y, but what defines it, and ∂g/∂x is more than w J."""
 
     def derivative(self, expression: SX) -> SX:
         """Total derivative with respect to the unknowns, through the dependents."""
@@ -90,6 +91,11 @@ class Stage:
     def condition_jacobian(self) -> SX:
         """J, taken from the balance, where it stands as the coefficient of y."""
         return ca.jacobian(self.balance, self.multiplier).T
+
+    @cached_property
+    def condition_tangent(self) -> SX:
+        """∂g/∂x / w."""
+        return self.derivative(self.condition) * (1 / self.weight) if self.compliant else self.condition_jacobian
 
 
 @dataclass(frozen=True)
@@ -143,8 +149,8 @@ class Chain:
 
     def solve_column(self, stage: Stage, f: SX, g: SX, y: SX | None, coefficients: Callable[[SX], SX]) -> tuple[SX, SX]:
         """The same from a first y, with coefficients in place of expressions."""
-        H, J, α = (coefficients(x) for x in (stage.tangent, stage.condition_jacobian, stage.penalty))
-        replaced = Coefficiented(H, J, stage.symmetric, α)
+        H, J, G, α = (coefficients(x) for x in (stage.tangent, stage.condition_jacobian, stage.condition_tangent, stage.penalty))
+        replaced = Coefficiented(H, J, G, stage.symmetric, α, stage.compliant)
         return self.saddle.solve(replaced, self._corrector(stage).mapped(coefficients), f, g, y)
 
     def _corrector(self, stage: Stage) -> Corrector:

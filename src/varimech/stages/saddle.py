@@ -45,13 +45,23 @@ class Linearised(Protocol):
         ...
 
     @property
+    def condition_tangent(self) -> SX:
+        """What stands in place of J in the second line."""
+        ...
+
+    @property
     def symmetric(self) -> bool:
-        """Whether H is symmetric."""
+        """Whether the system is symmetric."""
         ...
 
     @property
     def penalty(self) -> SX:
         """α."""
+        ...
+
+    @property
+    def compliant(self) -> bool:
+        """Whether  J x − α⁻¹ y = g  is meant to hold, so that one pass is all there is to do."""
         ...
 
 
@@ -62,27 +72,29 @@ class Saddle:
     regular: bool
     passes: int | None = None
     """In a linear solve; one if regular, else two, if not given."""
-    factor: float | None = None
-    """κ, where a formulation sets it."""
+    relaxation: float = 1.0
+    """Share of κ that is used."""
     pairs: tuple[int, ...] | None = None
     """For each unknown and multiplier the row that it is eliminated with, where that is not its own; for regular systems."""
 
     @property
     def penalty_factor(self) -> float:
         """κ."""
-        return self.factor or (1e12 if self.regular else 1e7)
+        return 1e12 if self.regular else 1e7
 
     @classmethod
     def of_rates(cls, regular: bool) -> Saddle:
         """For linear stages whose solutions are final: directions that a nearly singular J hardly constrains are left to H, where
         exact constraints would only amplify rounding there (docs/architecture.md has measurements)."""
-        return cls(regular, passes=2 if regular else 3, factor=1e9 if regular else None)
+        return cls(regular, passes=2, relaxation=1e-3) if regular else cls(regular, passes=3)
 
     def solve(
         self, stage: Linearised, correct: Corrector, f: SX, g: SX, y: SX | None = None, *, passes: int | None = None
     ) -> tuple[SX, SX]:
         """x and y for any number of columns, from a first y (zero if not given), with the factors of `corrector`."""
-        H, J = stage.tangent, stage.condition_jacobian
+        H, J, G = stage.tangent, stage.condition_jacobian, stage.condition_tangent
+        if stage.compliant:
+            return correct(f, g)
         r, s = (f if y is None else f - J.T @ y), g
         x_total, y_total = SX.zeros(H.shape[1], f.shape[1]), (SX.zeros(g.shape) if y is None else y)
         wanted = passes or self.passes or (1 if self.regular else 2)
@@ -90,7 +102,7 @@ class Saddle:
             δx, δy = correct(r, s)
             x_total, y_total = x_total + δx, y_total + δy
             if k + 1 < wanted:
-                r, s = r - H @ δx - J.T @ δy, s - J @ δx
+                r, s = r - H @ δx - J.T @ δy, s - G @ δx
         return x_total, y_total
 
     def penalty(self, J: SX, masses: SX) -> SX:
@@ -100,17 +112,21 @@ class Saddle:
         mobility = ca.power(J, 2) @ (1 / ca.fmax(masses, FLOOR * ca.norm_inf(masses)))
         return ca.densify(self.penalty_factor / ca.fmax(mobility, FLOOR * ca.norm_inf(mobility)))
 
+    def penalty_of(self, stage: Linearised) -> SX:
+        """α as it is used for a stage."""
+        return stage.penalty if stage.compliant or self.relaxation == 1.0 else self.relaxation * stage.penalty
+
     def corrector(self, stage: Linearised) -> Corrector:
         """The factored system of a stage."""
-        H, J, α = stage.tangent, stage.condition_jacobian, stage.penalty
+        H, J, G, α = stage.tangent, stage.condition_jacobian, stage.condition_tangent, self.penalty_of(stage)
         n, m = H.shape[0], J.shape[0]
         if self.regular or m == 0:
-            system = ca.blockcat([[H, J.T], [J, -ca.diag(1 / α)]]) if m else H
+            system = ca.blockcat([[H, J.T], [G, -ca.diag(1 / α)]]) if m else H
             if self.pairs is not None:
                 rows = list(self.pairs)
                 return _Whole(Factorisation(system[rows, :], symmetric=False, late=range(n, n + m)), n, rows)
             return _Whole(Factorisation(system, symmetric=stage.symmetric, late=range(n, n + m)), n)
-        return _Penalised(Factorisation(H + J.T @ (α * J), symmetric=stage.symmetric), J, α)
+        return _Penalised(Factorisation(H + J.T @ (α * G), symmetric=stage.symmetric), J, G, α)
 
 
 @dataclass(frozen=True)
@@ -119,8 +135,10 @@ class Coefficiented:
 
     tangent: SX
     condition_jacobian: SX
+    condition_tangent: SX
     symmetric: bool
     penalty: SX
+    compliant: bool
 
 
 class Corrector(Protocol):
@@ -155,12 +173,13 @@ class _Whole:
 class _Penalised:
     factors: Factorisation
     J: SX
+    G: SX
     α: SX
 
     def mapped(self, change: Callable[[SX], SX]) -> Corrector:
-        return _Penalised(self.factors.mapped(change), change(self.J), change(self.α))
+        return _Penalised(self.factors.mapped(change), change(self.J), change(self.G), change(self.α))
 
     def __call__(self, r: SX, s: SX) -> tuple[SX, SX]:
         α = ca.repmat(self.α, 1, s.shape[1])
         δx = self.factors.solve(r + self.J.T @ (α * s))
-        return δx, α * (self.J @ δx - s)
+        return δx, α * (self.G @ δx - s)
