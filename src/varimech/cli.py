@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ import typer
 from .benchmarks import BENCHMARKS, Outcome, find_benchmark
 from .doctor import examine
 from .errors import VarimechError
-from .methods import FORMULATIONS, INTEGRATORS, SUITS, choose, formulations_of, integrators_of
+from .methods import FORMULATIONS, INTEGRATORS, SUITS, Formulation, Integrator, choose, formulations_of, integrators_of
 
 app = typer.Typer(
     help="Varimech: mechanisms, their motion, and how every result changes when a number of the model changes.",
@@ -97,7 +98,7 @@ def methods(
 
     In Python: m.simulate(5.0, tolerance=1e-8), m.simulate(5.0, step=1e-3), m.simulate(5.0, integrator="dopri5", formulation="independent"), …
     """
-    kinds = {"formulation": FORMULATIONS, "integrator": INTEGRATORS}
+    kinds: dict[str, Mapping[str, Formulation | Integrator]] = {"formulation": FORMULATIONS, "integrator": INTEGRATORS}
     pairs = {name: integrators_of(f) for name, f in FORMULATIONS.items()} | {
         n: formulations_of(i) for n, i in INTEGRATORS.items()
     }

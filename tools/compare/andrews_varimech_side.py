@@ -6,22 +6,11 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
-from andrews_problem import (
-    BODIES,
-    DURATION,
-    GROUND,
-    NATURAL_LENGTH,
-    PINS,
-    SPRING,
-    STIFFNESS,
-    TORQUE,
-    AndrewsReport,
-    Curve,
-    more_steps,
-)
+from andrews_problem import DURATION, AndrewsReport, Curve, more_steps, tighter
 from problem import timed
 
 import varimech as vm
+from varimech.benchmarks.andrews import mechanism
 
 HOW = "bodies and joints, derived and compiled by itself; explicit, index 1 with projections"
 LAST_ONLY = 10**9
@@ -32,28 +21,18 @@ def fixed(integrator: str, fewest: int, most: int) -> list[dict[str, Any]]:
     return [{"integrator": integrator, "step": DURATION / n, "every": LAST_ONLY} for n in more_steps(fewest, most)]
 
 
+def chosen(integrator: str, loosest: int, tightest: int) -> list[dict[str, Any]]:
+    """Settings with steps chosen for tolerances of 10^−loosest … 10^−tightest, only the end stored."""
+    return [{"integrator": integrator, "tolerance": t, "output": DURATION} for t in tighter(loosest, tightest)]
+
+
 LADDERS: dict[str, list[dict[str, Any]]] = {
+    "dop853, to a tolerance": chosen("dop853", 2, 12),
+    "dopri5, to a tolerance": chosen("dopri5", 2, 9),
     "dopri5": fixed("dopri5", 50, 20_000),
     "rk4": fixed("rk4", 50, 20_000),
 }
 """By method: what is given to `simulate`, coarse to fine."""
-
-
-def mechanism() -> vm.Mechanism:
-    """The mechanism, stated anew; nothing is derived or compiled yet."""
-    m = vm.Mechanism("andrews", dimension=2)
-    for name, place in GROUND.items():
-        m.ground_point(name, (place.real, place.imag))
-    for name, body in BODIES.items():
-        points = {point: (at.real, at.imag) for point, at in body.points.items()}
-        m.body(name, mass=body.mass, inertia=body.inertia, com=(body.com.real, body.com.imag), points=points)
-    for point, first, second in PINS:
-        m.revolute(f"{point} {second}", f"{first}.{point}", f"{second}.{point}")
-    m.spring("spring", *(".".join(end) for end in SPRING), stiffness=STIFFNESS, natural_length=NATURAL_LENGTH)
-    m.torque("drive", "OF", TORQUE)
-    crank, *others = BODIES
-    m.start(angle={crank: BODIES[crank].angle}, near={name: BODIES[name].angle for name in others})
-    return m
 
 
 def simulated(m: vm.Mechanism, setting: dict[str, Any]) -> vm.Run:
@@ -62,7 +41,7 @@ def simulated(m: vm.Mechanism, setting: dict[str, Any]) -> vm.Run:
 
 def end(run: vm.Run) -> complex:
     """Point F at the end."""
-    x, y = run.position("OF.F").to_numpy()[-1]
+    x, y = run.position("F").to_numpy()[-1]
     return complex(x, y)
 
 

@@ -1,7 +1,7 @@
 """Measures Varimech and its peers, one after the other, and writes what it found: pages in docs/ and their pictures.
 
 Each side is a file of its own, run by the environment it needs, and prints its figures. `make compare` runs everything; a part alone:
-`python tools/compare/compare.py five-bar`, or `… andrews`, `… scale`. Each part writes a page of its own and leaves the others as they are.
+`python tools/compare/compare.py five-bar`, or `… andrews`, `… scale`, `… methods`. Each part writes a page of its own and leaves the others as they are.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import argparse
 
 from compare_andrews import compare_andrews
 from compare_five_bar import compare_five_bar
+from compare_methods import compare_methods
 from compare_scale import compare_scale
 
-PARTS = {"five-bar": compare_five_bar, "andrews": compare_andrews, "scale": compare_scale}
+PARTS = {"five-bar": compare_five_bar, "andrews": compare_andrews, "scale": compare_scale, "methods": compare_methods}
 
 
 def main() -> None:
