@@ -32,7 +32,7 @@ from .formulations.independent import Independent
 from .formulations.index1 import Projected
 from .formulations.penalty import Penalty
 from .integrators.runge_kutta import RungeKutta
-from .integrators.sundials import Sundials
+from .integrators.sundials import IDAS, Sundials
 from .methods import Method
 from .model.parts import Parts
 from .progress import progress_bar
@@ -90,6 +90,11 @@ class Solver:
         if in_driver and regular:
             with suppress(StartFailure):  # what follows finds the start, or says why there is none
                 return self._carry_out(task, self._inputs(task, ρ, guess=q), regular=True)
+        if self.method.integrator == IDAS and not regular:
+            raise ModelError(
+                f"mechanism {self.model.name!r}: integrator 'idas' takes no redundant constraints and no massless coordinates; "
+                "use integrator='cvodes'"
+            )
         initial = self.start.complete(q, ρ)
         S = None if task.indices is None else self._remembered(self.start.sensitivities(initial, ρ, task.indices))
         inputs = self._inputs(task, ρ, state=self._remembered(initial.packed), sensitivities=S)

@@ -44,7 +44,7 @@ MEASURED = """\
 ## What accuracy costs
 
 Milliseconds for a whole run (start to end, compiled; CVODES and IDAS interpret the rates) to reach a largest error of all points at 50 times,
-relative to the largest coordinate; "–": not reached, stopped with a reason, or longer than 20 s for all settings tried. `make compare`
+relative to the largest coordinate; "–": not reached, stopped with a reason, or longer than 8 s for all settings tried. `make compare`
 measures this anew (`python tools/compare/compare.py methods` this page only). The first column is the method that is chosen where nothing
 is said.
 """

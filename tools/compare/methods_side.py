@@ -35,7 +35,7 @@ METHODS = (
     ("index1-stabilised", "idas"),
 )
 ACCURACIES = (1e-3, 1e-6, 1e-9)
-PATIENCE = 20.0
+PATIENCE = 8.0
 """Seconds for all settings of one method on one mechanism; what is not reached by then is not reached."""
 POINTS = 50
 """At so many times results are compared."""

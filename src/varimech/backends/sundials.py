@@ -128,7 +128,10 @@ class SundialsRunner:
         S[0] = inputs.sensitivities[: 2 * n]
         seeds = np.zeros((begin["p"].size, count))
         seeds[[begin["p"].size - inputs.parameters.size + k for k in self._indices], range(count)] = 1.0
-        found = integrate.forward(count)(**begin, fwd_x0=S[0], fwd_p=seeds)
+        given = {"fwd_x0": S[0], "fwd_p": seeds}
+        if self._solver == IDAS:
+            given["fwd_z0"] = inputs.sensitivities[2 * n :]
+        found = integrate.forward(count)(**begin, **given)
         for target, name in ((S, "fwd_xf"), (ψ_, "fwd_qf")):
             # one block of all outputs a parameter
             target[1:] = np.array(found[name]).reshape(target.shape[1], count, -1).transpose(2, 0, 1)
