@@ -100,6 +100,7 @@ static int vm_carry_out(vm_run *r) {
       if (h > left / 10 && begin == 0) h = left / 10; /* a first look at what may be ahead */
       if (h >= left * (1 - 1e-10)) h = left;
       else if (2 * h > left) h = left / 2;
+      r->proposal = h; /* what a failure is told with */
       time = h == left ? r->duration : begin + h;
       if (!(h > 1e-12 * r->duration)) { status = VM_UNDERFLOW; break; }
     } else {

@@ -148,7 +148,10 @@ class _Run:
             np.maximum(self.worst, self.finish.residuals, out=self.worst)
             self.last_twist[:] = self.twist
             if schedule.outputs is not None:
-                self._store_within(now, h, end)
+                try:
+                    self._store_within(now, h, end)
+                except _Trouble as trouble:
+                    raise StepFailure(done + 1, end, h, self.X[0].copy(), self.penalty.copy(), str(trouble)) from None
             now, done = end, done + 1
             self._accept(now, h, done)
             if schedule.tolerance:
