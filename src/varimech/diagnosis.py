@@ -11,6 +11,7 @@ from .backends.bound import evaluated
 from .backends.program import NO_CONVERGENCE, OVERWOUND, SINGULAR, UNDERFLOW, ChainFunctions, Inputs, StepFailure, Trajectory
 from .coordinates.equations import Equations
 from .errors import SimulationError
+from .formulations.independent import Independent
 from .formulations.index1 import Stabilised
 from .formulations.penalty import Penalty
 from .integrators.runge_kutta import RungeKutta
@@ -62,7 +63,8 @@ def explained(
         text = f"{when}: the steps became too short to go on at tolerance {inputs.schedule.tolerance:g}; {remedy}"
     elif failure.reason == NO_CONVERGENCE:
         worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
-        remedy = f"{AT_SINGULARITY}; another step may pass it" if singular else "try a smaller step"
+        other = "formulation='index1' or 'ali3p'" if isinstance(method.formulation, Independent) else "another step"
+        remedy = f"{AT_SINGULARITY}; {other} may pass it" if singular else "try a smaller step"
         text = f"{when}: no convergence in {inputs.max_iterations} iterations; worst constraint {worst!r}, residual {residual:.3g}; {remedy}"
     else:
         worst, residual = _not_finite(equations, q, v, inputs.parameters, failure.time), math.nan
