@@ -31,7 +31,7 @@ from .formulations.independent import Independent
 from .formulations.index1 import Projected
 from .formulations.penalty import Penalty
 from .integrators.runge_kutta import RungeKutta
-from .integrators.sundials import Sundials
+from .integrators.sundials import IDAS, Sundials
 from .methods import Method
 from .model.parts import Parts
 from .progress import progress_bar
@@ -67,7 +67,7 @@ class Solver:
         self._chains: dict[tuple[object, ...], ChainFunctions] = {}
         self.equations = natural_equations(self.model)
         self.start = StartSolver(self.equations)
-        unknowns = self.equations.q.numel() + self.equations.λ.numel()
+        self.unknowns = unknowns = self.equations.q.numel() + self.equations.λ.numel()
         self.large = unknowns > LARGE if large is None else large
         """Whether functions are assembled from elements, not written out."""
         if self.large and (isinstance(method.formulation, Independent) or isinstance(method.integrator, Sundials)):
@@ -85,6 +85,8 @@ class Solver:
             with suppress(StartFailure):  # assembly finds it, or says why there is none
                 return self._carry_out(task, self._inputs(task, ρ, guess=self._near), regular=True)
         q = self.start.assemble(ρ)
+        if self.method.integrator == IDAS:
+            self._refuse_redundant(q, ρ)
         regular = self.start.regular(q, ρ)
         if in_driver and regular:
             with suppress(StartFailure):  # what follows finds the start, or says why there is none
@@ -93,6 +95,14 @@ class Solver:
         S = None if task.indices is None else self._remembered(self.start.sensitivities(initial, ρ, task.indices))
         inputs = self._inputs(task, ρ, state=self._remembered(initial.packed), sensitivities=S)
         return self._carry_out(task, inputs, regular=regular and not in_driver)
+
+    def _refuse_redundant(self, q: np.ndarray, ρ: np.ndarray) -> None:
+        """IDAS has multipliers among its unknowns, which have to be determined."""
+        Φ_q = np.array(self._jacobian(q, ρ, 0.0))
+        if Φ_q.size and np.linalg.matrix_rank(Φ_q, rtol=1e-9) < len(Φ_q):
+            raise ModelError(
+                f"mechanism {self.model.name!r}: integrator='idas' takes no redundant constraints; use integrator='cvodes'"
+            )
 
     def run_composite(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """The same by the composite system, one run for each parameter."""
@@ -116,6 +126,11 @@ class Solver:
 
     @cached_property
     def _composite(self) -> CompositeSolver:
+        if self.large:
+            raise ModelError(
+                f"mechanism {self.model.name!r} has {self.unknowns} unknowns and multipliers; method='composite' takes up to {LARGE}: "
+                "use method='direct'"
+            )
         return CompositeSolver(self.equations, self.method, large=self.large)
 
     def _remembered(self, state: np.ndarray) -> np.ndarray:
