@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +26,7 @@ from .coordinates.start import StartSolver
 from .coordinates.start_chain import start_chain
 from .coordinates.twist import twist_function, twist_plan
 from .diagnosis import check_constraints, check_finite, explained
-from .errors import ModelError, VarimechError
+from .errors import ModelError, SimulationError, VarimechError
 from .formulations.ali3p import ALI3P
 from .formulations.independent import Independent
 from .formulations.index1 import Projected
@@ -118,7 +119,14 @@ class Solver:
         slopes = self.start.sensitivities(initial, ρ, indices)
         inputs = self._inputs(task, ρ, state=self._remembered(initial.packed))
         began = time.perf_counter()
-        found = [composite.run(task, inputs, self._remembered(slopes[:, k]), index) for k, index in enumerate(indices)]
+        try:
+            found = [composite.run(task, inputs, self._remembered(slopes[:, k]), index) for k, index in enumerate(indices)]
+        except StepFailure as f:
+            self.run(replace(task, indices=None), ρ)  # where the motion itself fails, it says why
+            text = (
+                f"{self.model.name!r}: step {f.step}, t = {f.time:.6g} s: {f.reason} in the composite system; try method='direct'"
+            )
+            raise SimulationError(text, time=f.time, step=f.step, residual=math.nan, worst="composite system") from None
         S, gradients = (np.concatenate([getattr(t, name) for t in found], axis=2) for name in ("sensitivities", "gradients"))
         whole = replace(found[-1], sensitivities=S, gradients=gradients)
         check_finite(whole, list(task.objectives), self.model.name)
