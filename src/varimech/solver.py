@@ -186,7 +186,16 @@ class Solver:
             return None
         inputs = self._inputs(task, self.model.numbers.nominal, guess=self._near)
         runner = self.runner(task.objectives, task.indices, regular=True)
-        return runner.prepare_all(inputs, task.backend, runs=task.runs)
+        carry_out = runner.prepare_all(inputs, task.backend, runs=task.runs)
+        return None if carry_out is None else lambda values: [t if self._holds_together(t) else None for t in carry_out(values)]
+
+    def _holds_together(self, trajectory: Trajectory | None) -> bool:
+        try:
+            if trajectory is not None:
+                check_constraints(trajectory, self.method.formulation, self.equations)
+        except SimulationError:
+            return False  # it is carried out once more by itself, and reported
+        return True
 
     @cached_property
     def _near(self) -> np.ndarray | None:
