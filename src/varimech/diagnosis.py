@@ -12,7 +12,7 @@ from .backends.program import NO_CONVERGENCE, OVERWOUND, SINGULAR, UNDERFLOW, Ch
 from .coordinates.equations import Equations
 from .errors import SimulationError
 from .formulations.independent import Independent
-from .formulations.index1 import Stabilised
+from .formulations.index1 import Projected, Stabilised
 from .formulations.penalty import Penalty
 from .integrators.runge_kutta import RungeKutta
 from .integrators.sundials import Sundials
@@ -126,19 +126,23 @@ def check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str) 
 
 
 def check_constraints(trajectory: Trajectory, formulation: Formulation, equations: Equations) -> None:
-    """A run without projections whose joints come apart is no result."""
-    n, violation = equations.q.numel(), float(trajectory.residuals[0])
+    """A run whose joints come apart is no result: without projections, or with ones that failed."""
+    n, violation, unit = equations.q.numel(), float(trajectory.residuals[0]), "m or rad"
     if isinstance(formulation, Penalty):
         accelerations = float(np.median(np.abs(trajectory.states[:, 2 * n : 3 * n]).max(axis=1)))
         allowed, remedy = PENALTY_VIOLATION * accelerations / (formulation.factor * formulation.omega**2), "a larger factor="
     elif isinstance(formulation, Stabilised):
         allowed, remedy = VIOLATION * float(np.abs(trajectory.states[:, :n]).max()), "a larger omega="
+    elif isinstance(formulation, Projected):  # projections of velocities are exact, those of positions leave the drift squared
+        violation, unit, remedy = float(trajectory.residuals[1]), "m/s or rad/s", "integrator='dopri5'"
+        allowed = max(1e-9, VIOLATION * float(np.abs(trajectory.states[:, n : 2 * n]).max()))
     else:
         return
     if violation > allowed:
+        also = "" if isinstance(formulation, Projected) else " or 'index1'"
         raise SimulationError(
-            f"{equations.model.name!r}: constraints were violated by up to {violation:.2g} (m or rad) with formulation "
-            f"{formulation.name!r}, as happens near singular positions; try {remedy}, a smaller step, or formulation='ali3p' or 'index1'",
+            f"{equations.model.name!r}: constraints were violated by up to {violation:.2g} ({unit}) with formulation "
+            f"{formulation.name!r}, as happens near singular positions; try {remedy}, a smaller step, or formulation='ali3p'{also}",
             time=float(trajectory.time[-1]),
             step=trajectory.step_ends.size - 1,
             residual=violation,
