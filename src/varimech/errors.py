@@ -47,9 +47,9 @@ class SimulationError(VarimechError):
 
 
 def check_numbers(owner: str, **values: object) -> None:
-    """Constants have to be finite numbers."""
+    """Constants have to be finite numbers; NaN is left to the checks of their ranges."""
     for label, value in values.items():
-        if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+        if not isinstance(value, Real) or isinstance(value, bool) or math.isinf(value):
             raise ModelError(f"{owner}: {label} = {value!r} is not a finite number")
 
 
