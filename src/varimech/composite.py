@@ -66,7 +66,7 @@ class CompositeSolver:
                     None,
                     self._step,
                     self._penalty,
-                    ca.Function("twist", self._inputs, [ca.SX(0, 1)]),
+                    ca.Function("twist", self._inputs, [ca.densify(self.equations.twists)]),
                     self._objectives(objectives),
                     scheme=integrator if isinstance(integrator, RungeKutta) else None,
                     rates=self._functions(formulation.rates(self.composite.dynamics, self._saddle))

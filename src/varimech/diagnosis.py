@@ -11,7 +11,8 @@ from .backends.bound import evaluated
 from .backends.program import NO_CONVERGENCE, OVERWOUND, SINGULAR, UNDERFLOW, ChainFunctions, Inputs, StepFailure, Trajectory
 from .coordinates.equations import Equations
 from .errors import SimulationError
-from .formulations.index1 import Stabilised
+from .formulations.independent import Independent
+from .formulations.index1 import Projected, Stabilised
 from .formulations.penalty import Penalty
 from .integrators.runge_kutta import RungeKutta
 from .integrators.sundials import Sundials
@@ -60,7 +61,8 @@ def explained(
         text = f"{when}: the steps became too short to go on at tolerance {inputs.schedule.tolerance:g}; {remedy}"
     elif failure.reason == NO_CONVERGENCE:
         worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
-        remedy = f"{AT_SINGULARITY}; another step may pass it" if singular else "try a smaller step"
+        other = "formulation='index1' or 'ali3p'" if isinstance(method.formulation, Independent) else "another step"
+        remedy = f"{AT_SINGULARITY}; {other} may pass it" if singular else "try a smaller step"
         text = f"{when}: no convergence in {inputs.max_iterations} iterations; worst constraint {worst!r}, residual {residual:.3g}; {remedy}"
     else:
         worst, residual = _not_finite(equations, q, v, inputs.parameters, failure.time), math.nan
@@ -121,16 +123,26 @@ def check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str) 
             )
 
 
-def check_constraints(trajectory: Trajectory, formulation: Formulation, equations: Equations) -> None:
-    """A run without projections whose joints come apart is no result."""
-    if not isinstance(formulation, (Penalty, Stabilised)):
+def check_constraints(trajectory: Trajectory, tolerance: float, formulation: Formulation, equations: Equations) -> None:
+    """A run whose joints come apart is no result: without projections, or with ones that failed. `tolerance` is 0 for equal steps."""
+    n = equations.q.numel()
+    size, speed = (float(np.abs(trajectory.states[:, k * n : (k + 1) * n]).max(initial=0.0)) for k in range(2))
+    violation, allowed, unit, also = float(trajectory.residuals[0]), VIOLATION * size, "m or rad", " or 'index1'"
+    if isinstance(formulation, Penalty):
+        remedy = "a larger factor="
+    elif isinstance(formulation, Stabilised):
+        remedy = "a larger omega="
+        if tolerance:
+            allowed = min(VIOLATION, 100 * tolerance) * size
+    elif isinstance(formulation, Projected):  # projections of velocities are exact, those of positions leave the drift squared
+        violation, allowed, unit, also = float(trajectory.residuals[1]), max(1e-9, 1e-5 * speed), "m/s or rad/s", ""
+        remedy = "integrator='dopri5'"
+    else:
         return
-    violation, size = float(trajectory.residuals[0]), float(np.abs(trajectory.states[:, : equations.q.numel()]).max())
-    if violation > VIOLATION * size:
-        remedy = "a larger factor=" if isinstance(formulation, Penalty) else "a larger omega="
+    if violation > allowed:
         raise SimulationError(
-            f"{equations.model.name!r}: constraints were violated by up to {violation:.2g} (m or rad) with formulation "
-            f"{formulation.name!r}; try {remedy}, a smaller step, or formulation='ali3p' or 'index1'",
+            f"{equations.model.name!r}: constraints were violated by up to {violation:.2g} ({unit}) with formulation "
+            f"{formulation.name!r}, as happens near singular positions; try {remedy}, a smaller step, or formulation='ali3p'{also}",
             time=float(trajectory.time[-1]),
             step=trajectory.step_ends.size - 1,
             residual=violation,

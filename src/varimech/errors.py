@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable
+from numbers import Real
 
 
 class VarimechError(Exception):
@@ -42,6 +44,13 @@ class SimulationError(VarimechError):
         self.step = step
         self.residual = residual
         self.worst = worst
+
+
+def check_numbers(owner: str, **values: object) -> None:
+    """Constants have to be finite numbers; NaN is left to the checks of their ranges."""
+    for label, value in values.items():
+        if not isinstance(value, Real) or isinstance(value, bool) or math.isinf(value):
+            raise ModelError(f"{owner}: {label} = {value!r} is not a finite number")
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> ModelError:

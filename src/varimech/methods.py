@@ -104,8 +104,8 @@ def choose(
     name = _name_of(method.integrator)
     if tolerance is not None and not adaptive:
         raise ModelError(
-            f"integrator {name!r} takes equal steps and knows no tolerance: give step= instead, or integrator='dop853' "
-            "(smooth motions) or 'cvodes' (stiff ones) with tolerance="
+            f"{method.formulation.title} with integrator {name!r} takes equal steps and knows no tolerance: give step= instead, or "
+            "integrator='dop853' with formulation='index1' (smooth motions), or 'cvodes' with 'index1-stabilised' (stiff ones)"
         )
     if step is not None and isinstance(method.integrator, Sundials):
         raise ModelError(
@@ -126,7 +126,7 @@ def find_integrator(integrator: str | Integrator) -> Integrator:
     """An integrator by name, or as given."""
     if isinstance(integrator, (Newmark, HHT, GeneralisedAlpha, RungeKutta, Sundials)):
         return integrator
-    if integrator in INTEGRATORS:
+    if isinstance(integrator, str) and integrator in INTEGRATORS:
         return INTEGRATORS[integrator]
     raise unknown_name("integrator", integrator, [*INTEGRATORS, "varimech.Newmark(gamma=…)"])
 
@@ -135,7 +135,7 @@ def find_formulation(formulation: str | Formulation) -> Formulation:
     """A formulation by name, or as given."""
     if isinstance(formulation, (ALI3P, Projected, Stabilised, Independent, Penalty)):
         return formulation
-    if formulation in FORMULATIONS:
+    if isinstance(formulation, str) and formulation in FORMULATIONS:
         return FORMULATIONS[formulation]
     raise unknown_name("formulation", formulation, [*FORMULATIONS, "varimech.Penalty(factor=…)"])
 
@@ -152,8 +152,9 @@ def _method(integrator: str | Integrator | None, formulation: str | Formulation 
         return Method(FORMULATIONS[formulations_of(found)[0]], found)
     wanted = find_formulation(formulation)
     if not _fit(wanted, found):
+        called = wanted.name if wanted == FORMULATIONS[wanted.name] else wanted.title
         raise ModelError(
-            f"formulation {wanted.title!r} does not go with integrator {_name_of(found)!r}: use one of "
+            f"formulation {called!r} does not go with integrator {_name_of(found)!r}: use one of "
             f"{', '.join(map(repr, integrators_of(wanted)))} with it, or formulation={formulations_of(found)[0]!r}"
         )
     return Method(wanted, found)

@@ -18,6 +18,8 @@ DEFAULT_TOLERANCE = 1e-8
 DEFAULT_OUTPUTS = 500
 """Intervals between stored results of a run that chooses its steps."""
 SMALLEST_TOLERANCE = 1e-13
+MOST_INTERVALS = 1e12
+"""Steps or stored results of one run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +86,7 @@ def equal_steps(duration: float, step: float, every: int) -> Schedule:
     _check_seconds(duration=duration, step=step)
     if step > duration:
         raise ModelError(f"step = {step:g} s is longer than the whole run of {duration:g} s")
-    steps = max(1, math.ceil(duration / step - 1e-9))
+    steps = _intervals(duration, "step", step)
     return Schedule(float(duration), float(duration) / steps, steps, int(every))
 
 
@@ -98,10 +100,20 @@ def chosen_steps(duration: float, tolerance: float, output: float | None) -> Sch
         _check_seconds(output=output)
         if output > duration:
             raise ModelError(f"output = {output:g} s is longer than the whole run of {duration:g} s")
-        count = max(1, math.ceil(duration / output - 1e-9))
+        count = _intervals(duration, "output", output)
     outputs = np.linspace(0.0, duration, count + 1)
     outputs[-1] = duration
     return Schedule(float(duration), tolerance=float(tolerance), outputs=outputs)
+
+
+def _intervals(duration: float, label: str, length: float) -> int:
+    """How many of a length there are in the duration, rounded up."""
+    count = duration / length
+    if count > MOST_INTERVALS:
+        raise ModelError(
+            f"{label} = {length!r} s is too short: a run of {duration:g} s would have more than {MOST_INTERVALS:g} of them"
+        )
+    return max(1, math.ceil(count - 1e-9))
 
 
 def _check_seconds(**values: Any) -> None:

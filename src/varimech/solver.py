@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +27,7 @@ from .coordinates.start import StartSolver
 from .coordinates.start_chain import start_chain
 from .coordinates.twist import twist_function, twist_plan
 from .diagnosis import check_constraints, check_finite, explained
-from .errors import ModelError, VarimechError
+from .errors import ModelError, SimulationError, VarimechError
 from .formulations.ali3p import ALI3P
 from .formulations.independent import Independent
 from .formulations.index1 import Projected
@@ -68,7 +69,7 @@ class Solver:
         self._chains: dict[tuple[object, ...], ChainFunctions] = {}
         self.equations = natural_equations(self.model)
         self.start = StartSolver(self.equations)
-        unknowns = self.equations.q.numel() + self.equations.λ.numel()
+        self.unknowns = unknowns = self.equations.q.numel() + self.equations.λ.numel()
         self.large = unknowns > LARGE if large is None else large
         """Whether functions are assembled from elements, not written out."""
         if self.large and (isinstance(method.formulation, Independent) or isinstance(method.integrator, Sundials)):
@@ -114,7 +115,14 @@ class Solver:
         slopes = self.start.sensitivities(initial, ρ, indices)
         inputs = self._inputs(task, ρ, state=self._remembered(initial.packed))
         began = time.perf_counter()
-        found = [composite.run(task, inputs, self._remembered(slopes[:, k]), index) for k, index in enumerate(indices)]
+        try:
+            found = [composite.run(task, inputs, self._remembered(slopes[:, k]), index) for k, index in enumerate(indices)]
+        except StepFailure as f:
+            self.run(replace(task, indices=None), ρ)  # where the motion itself fails, it says why
+            text = (
+                f"{self.model.name!r}: step {f.step}, t = {f.time:.6g} s: {f.reason} in the composite system; try method='direct'"
+            )
+            raise SimulationError(text, time=f.time, step=f.step, residual=math.nan, worst="composite system") from None
         S, gradients = (np.concatenate([getattr(t, name) for t in found], axis=2) for name in ("sensitivities", "gradients"))
         whole = replace(found[-1], sensitivities=S, gradients=gradients)
         check_finite(whole, list(task.objectives), self.model.name)
@@ -122,6 +130,11 @@ class Solver:
 
     @cached_property
     def _composite(self) -> CompositeSolver:
+        if self.large:
+            raise ModelError(
+                f"mechanism {self.model.name!r} has {self.unknowns} unknowns and multipliers; method='composite' takes up to {LARGE}: "
+                "use method='direct'"
+            )
         return CompositeSolver(self.equations, self.method, large=self.large)
 
     def _remembered(self, state: np.ndarray) -> np.ndarray:
@@ -169,7 +182,19 @@ class Solver:
             return None
         inputs = self._inputs(task, self.model.numbers.nominal, guess=self._near)
         runner = self.runner(task.objectives, task.indices, regular=True)
-        return runner.prepare_all(inputs, task.backend, runs=task.runs)
+        carry_out = runner.prepare_all(inputs, task.backend, runs=task.runs)
+        if carry_out is None:
+            return None
+        tolerance = task.schedule.tolerance
+        return lambda values: [t if self._holds_together(t, tolerance) else None for t in carry_out(values)]
+
+    def _holds_together(self, trajectory: Trajectory | None, tolerance: float) -> bool:
+        try:
+            if trajectory is not None:
+                check_constraints(trajectory, tolerance, self.method.formulation, self.equations)
+        except SimulationError:
+            return False  # it is carried out once more by itself, and reported
+        return True
 
     @cached_property
     def _near(self) -> np.ndarray | None:
@@ -215,7 +240,7 @@ class Solver:
         except StepFailure as failure:
             raise explained(failure, inputs, self.equations, runner.program.step, self.method) from None
         check_finite(trajectory, list(task.objectives), self.model.name)
-        check_constraints(trajectory, self.method.formulation, self.equations)
+        check_constraints(trajectory, task.schedule.tolerance, self.method.formulation, self.equations)
         n = self.equations.packed.numel()  # without what the integrator remembers
         S = trajectory.sensitivities
         return replace(trajectory, states=trajectory.states[:, :n], sensitivities=None if S is None else S[:, :n]), ran

@@ -100,6 +100,7 @@ static int vm_carry_out(vm_run *r) {
       if (h > left / 10 && begin == 0) h = left / 10; /* a first look at what may be ahead */
       if (h >= left * (1 - 1e-10)) h = left;
       else if (2 * h > left) h = left / 2;
+      r->proposal = h; /* what a failure is told with */
       time = h == left ? r->duration : begin + h;
       if (!(h > 1e-12 * r->duration)) { status = VM_UNDERFLOW; break; }
     } else {
@@ -112,6 +113,7 @@ static int vm_carry_out(vm_run *r) {
     else if (!vm_finite(next, n)) status = VM_NOT_FINITE;
     else vm_measure(VM_INTEGRANDS, r, m, &time, next, next_, m->G + o, m->G_ + q);
     if (status == VM_DONE && r->tolerance > 0) error = vm_error(r, m, h);
+    if (status == VM_DONE && r->tolerance > 0 && vm_projections_failed(r, m)) status = VM_NO_CONVERGENCE;
     if (r->tolerance > 0 && !(status == VM_DONE && error <= 1)) {
       r->proposal = h * (status == VM_DONE && error > 1 ? vm_growth(r, error) : 0.25);
       status = VM_DONE;
@@ -119,7 +121,6 @@ static int vm_carry_out(vm_run *r) {
       continue;
     }
     if (status != VM_DONE) break;
-    vm_keep_largest(r->residuals, m->residuals, 3);
     if (r->springs) vm_of_positions(VM_TWIST, r, m, r->values, &time, next, twists_new);
     for (long long i = 0; i < r->springs && status == VM_DONE; ++i)
       if (fabs(twists_new[i] - twists[i]) > 3.141592653589793) { status = VM_OVERWOUND; r->failed_spring = i; }
@@ -130,6 +131,7 @@ static int vm_carry_out(vm_run *r) {
       continue;
     }
     if (status != VM_DONE) break;
+    vm_keep_largest(r->residuals, m->residuals, 3);
     { double *swap = twists; twists = twists_new; twists_new = swap; }
 
     if (r->outputs) status = vm_store_within(r, m, begin, h, time, psi, psi_);

@@ -1,6 +1,7 @@
 /* Steps of explicit Runge–Kutta schemes: stages, error, dense output. A state is q, v, a, λ, so its rates (v, a) are part of it.
    explicit.py does the same. */
 
+#define VM_OFF 10 /* shares of the tolerance by which projections may fail */
 #define VM_SAFETY 0.02 /* share of the tolerance that is allowed for the error of one step */
 
 typedef struct { const double *list[4]; int count; } vm_settings;
@@ -89,6 +90,12 @@ static double vm_error(vm_run *r, const vm_room *m, double h) {
     error = both > 0 ? error * error / sqrt(both) : 0;
   }
   return h * error / (VM_SAFETY * r->tolerance);
+}
+
+/* Whether the end of a step is off the constraints, where the formulation puts it on them. */
+static int vm_projections_failed(const vm_run *r, const vm_room *m) {
+  const double allowed = VM_OFF * r->tolerance;
+  return (r->rates || r->selects) && !(m->residuals[0] <= allowed * r->position_scale + 1e-12 && m->residuals[1] <= allowed * r->velocity_scale + 1e-9);
 }
 
 /* How much longer the next step may be: at least a fifth, at most five times. */

@@ -16,6 +16,8 @@ from .scheme_tables import SchemeTables
 
 SAFETY = 0.02
 """Share of the tolerance that is allowed for the error of one step."""
+OFF = 10
+"""Shares of the tolerance by which projections may fail."""
 
 
 class ExplicitScheme:
@@ -62,6 +64,12 @@ class ExplicitScheme:
         n = self.coordinates
         parts = (self.position_scale, change[:n]), (self.velocity_scale, change[n:])
         return max((float((np.abs(part) / scale).max(initial=0.0)) for scale, part in parts if scale > 0), default=0.0)
+
+    def projections_failed(self, residuals: np.ndarray) -> bool:
+        """Whether the end of a step is off the constraints."""
+        allowed = OFF * self.schedule.tolerance
+        position, velocity = allowed * self.position_scale + 1e-12, allowed * self.velocity_scale + 1e-9
+        return not (residuals[0] <= position and residuals[1] <= velocity)
 
     def growth(self, error: float) -> float:
         """How much longer the next step may be: at least a fifth, at most five times."""

@@ -143,14 +143,17 @@ class _Run:
                     continue
                 where = int((np.abs(self.twist - self.last_twist) > np.pi).argmax()) if self.twist.size else 0
                 raise StepFailure(done + 1, end, h, self.X[0].copy(), self.penalty.copy(), reason, where) from None
-            if error > 1:
+            if not error <= 1:
                 self.proposal = h * self._explicit.growth(error)
                 self.rejected += 1
                 continue
             np.maximum(self.worst, self.finish.residuals, out=self.worst)
             self.last_twist[:] = self.twist
             if schedule.outputs is not None:
-                self._store_within(now, h, end)
+                try:
+                    self._store_within(now, h, end)
+                except _Trouble as trouble:
+                    raise StepFailure(done + 1, end, h, self.X[0].copy(), self.penalty.copy(), str(trouble)) from None
             now, done = end, done + 1
             self._accept(now, h, done)
             if schedule.tolerance:
@@ -229,6 +232,9 @@ class _Run:
             self._evaluate(self.finish, end, h, t.b)
             self._keep(t.stages)
         error = self._explicit.error(self.X, h) if self.schedule.tolerance else 0.0
+        projects = self.program.rates is not None or self.program.jacobian is not None
+        if self.schedule.tolerance and projects and self._explicit.projections_failed(self.finish.residuals):
+            raise _Trouble(NO_CONVERGENCE)
         if error <= 1:
             self.watch()
             if (np.abs(self.twist - self.last_twist) > np.pi).any():

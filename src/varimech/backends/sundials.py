@@ -13,7 +13,7 @@ from ..sensitivity.direct import parameter_seeds
 from ..stages.chain import Chain
 from ..symbols import SX
 from .bound import evaluated
-from .program import UNDERFLOW, Inputs, Program, StepFailure, Trajectory, check_backend
+from .program import OVERWOUND, UNDERFLOW, Inputs, Program, StepFailure, Trajectory, check_backend
 from .runner import Progress, Timed, timed
 
 MOST_STEPS = 1_000_000
@@ -101,6 +101,7 @@ class SundialsRunner:
             x, columns, *[np.tile(s[:, None], outputs.size) for s in (α, inputs.parameters)], outputs[None, :]
         )
         state, residuals, finals, state_, finals_ = map(np.array, results)
+        self._watch_springs(state, inputs, outputs, α)
         slopes = [y.reshape(len(y), outputs.size, len(self._indices)).transpose(1, 0, 2) for y in (state_, finals_)]
         differentiated = p.parameter_count is not None
         return Trajectory(
@@ -115,6 +116,19 @@ class SundialsRunner:
             sensitivities=slopes[0] if differentiated else None,
             gradients=slopes[1] + ψ_ if differentiated else None,
         )
+
+    def _watch_springs(self, states: np.ndarray, inputs: Inputs, outputs: np.ndarray, α: np.ndarray) -> None:
+        """A torsional spring that was wound past half a turn, as far as stored results show it."""
+        twist = self.program.twist
+        assert isinstance(twist, ca.Function)
+        if not twist.numel_out(0):
+            return
+        parameters = np.tile(inputs.parameters[:, None], outputs.size)
+        jumps = np.abs(np.diff(np.array(twist(states[: self.program.coordinates], parameters, outputs[None, :])), axis=1)) > np.pi
+        if jumps.any():
+            k = int(jumps.any(axis=0).argmax())
+            length = float(outputs[k + 1] - outputs[k])
+            raise StepFailure(k + 1, float(outputs[k + 1]), length, states[:, k], α, OVERWOUND, int(jumps[:, k].argmax()))
 
     def _sensitivities(
         self, integrate: ca.Function, begin: dict[str, np.ndarray], inputs: Inputs

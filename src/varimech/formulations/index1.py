@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ..coordinates.equations import Dynamics
-from ..errors import ModelError
+from ..errors import ModelError, check_numbers
 from ..stages.chain import COORDINATES, Block, Chain, Stage
 from ..stages.saddle import Saddle
 from ..symbols import SX
@@ -71,6 +71,7 @@ class Stabilised:
     name = "index1-stabilised"
 
     def __post_init__(self) -> None:
+        check_numbers("Stabilised", omega=self.omega, xi=self.xi)
         if not self.omega >= 0 or not self.xi >= 0:
             raise ModelError(f"Stabilised: omega = {self.omega!r} and xi = {self.xi!r} must not be negative")
 

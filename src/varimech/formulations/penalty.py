@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ..coordinates.equations import Dynamics
-from ..errors import ModelError
+from ..errors import ModelError, check_numbers
 from ..integrators.difference import DifferenceScheme
 from ..stages.chain import COORDINATES, Block, Chain, Stage
 from ..stages.saddle import Saddle
@@ -48,6 +48,7 @@ class Penalty:
     name = "penalty"
 
     def __post_init__(self) -> None:
+        check_numbers("Penalty", factor=self.factor, omega=self.omega, xi=self.xi)
         for label, value in (("factor", self.factor), ("omega", self.omega)):
             if not value > 0:
                 raise ModelError(f"Penalty: {label} = {value!r} must be positive")

@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ModelError
+from ..errors import ModelError, check_numbers
 from .difference import V
 
 
@@ -80,6 +80,7 @@ class GeneralisedAlpha(AlphaScheme):
     rho: float = 0.8
 
     def __post_init__(self) -> None:
+        check_numbers("GeneralisedAlpha", rho=self.rho)
         if not 0 <= self.rho <= 1:
             raise ModelError(
                 f"GeneralisedAlpha: rho = {self.rho!r} must lie between 0 (fast vibrations vanish) and 1 (nothing is damped)"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import ModelError
+from ..errors import ModelError, check_numbers
 from .generalised_alpha import AlphaScheme
 
 
@@ -22,6 +22,7 @@ class HHT(AlphaScheme):
     alpha: float = 0.05
 
     def __post_init__(self) -> None:
+        check_numbers("HHT", alpha=self.alpha)
         if not 0 <= self.alpha <= 1 / 3 + 1e-12:
             raise ModelError(f"HHT: alpha = {self.alpha!r} must lie between 0 (no damping) and 1/3 (most damping)")
 

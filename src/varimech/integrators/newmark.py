@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ModelError
+from ..errors import ModelError, check_numbers
 from .difference import V
 
 
@@ -30,6 +30,7 @@ class Newmark:
     remembers = False
 
     def __post_init__(self) -> None:
+        check_numbers("Newmark", gamma=self.gamma, beta=self.beta)
         if self.beta == -1.0:
             object.__setattr__(self, "beta", (self.gamma + 0.5) ** 2 / 4)
         if not 0.5 <= self.gamma <= 1.0:

@@ -1,0 +1,252 @@
+"""Runs with every formulation and integrator: backends agree to the last bit, and runs to a tolerance keep what they promise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import varimech as vm
+from loops import EQUAL_ONLY, OBJECTIVES, TOLERANCE_ONLY, four_bar, pendulum, trajectory
+from varimech.backends import compiler, interpreted, runner
+from varimech.backends.native import NativeProgram
+from varimech.backends.program import Trajectory
+from varimech.methods import FORMULATIONS, INTEGRATORS, integrators_of
+
+needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
+
+
+# backends
+
+
+def combinations(formulations: tuple[str, ...], integrators: tuple[str, ...]) -> list[tuple[str, str, dict[str, Any]]]:
+    """Formulation, integrator and times of all that go together."""
+    found: list[tuple[str, str, dict[str, Any]]] = []
+    for formulation in formulations:
+        for integrator in integrators_of(FORMULATIONS[formulation]):
+            if integrator not in integrators:
+                continue
+            if integrator in EQUAL_ONLY[:4]:
+                step = 1e-4 if formulation == "penalty" else 2e-3  # penalties take no longer steps without coming apart
+                found.append((formulation, integrator, {"duration": 150 * step, "step": step, "every": 7}))
+            elif integrator not in TOLERANCE_ONLY:
+                found.append((formulation, integrator, {"duration": 1.0, "step": 5e-3, "every": 7}))
+            if integrator not in EQUAL_ONLY:
+                found.append((formulation, integrator, {"duration": 1.0, "tolerance": 1e-6, "output": 0.03}))
+    return found
+
+
+def check_same(first: vm.Gradient, second: vm.Gradient) -> None:
+    one, other = trajectory(first.run), trajectory(second.run)
+    for name in ("time", "states", "objectives", "sensitivities", "gradients", "residuals", "step_ends"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+    infos = [{k: v for k, v in g.run.info.items() if k != "seconds"} for g in (first, second)]
+    assert infos[0] == infos[1]
+    assert np.isfinite(one.states).all() and one.sensitivities is not None and np.abs(one.sensitivities).max() > 0
+
+
+def check_backends(m: vm.Mechanism, formulation: str, integrator: str, times: dict[str, Any]) -> vm.Gradient:
+    native, slow = (
+        m.sensitivity(OBJECTIVES, formulation=formulation, integrator=integrator, backend=backend, **times)
+        for backend in ("native", "interpreted")
+    )
+    check_same(native, slow)
+    return native
+
+
+@needs_compiler
+@pytest.mark.parametrize(("formulation", "integrator", "times"), combinations(tuple(FORMULATIONS), tuple(INTEGRATORS)))
+def test_backends_agree_to_the_last_bit(formulation: str, integrator: str, times: dict[str, Any]) -> None:
+    info = check_backends(four_bar(), formulation, integrator, times).run.info
+    if "tolerance" in times:
+        assert info["rejected"] > 0
+    if formulation == "independent":
+        assert info["selections"] > 1
+    else:
+        assert "selections" not in info
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("formulation", "integrator", "times"),
+    combinations(("ali3p", "index1", "independent"), ("trapezoidal", "rk4", "dop853"))
+    + combinations(("index1-stabilised", "penalty"), ("dopri5",)),
+)
+def test_backends_agree_with_redundant_constraints(formulation: str, integrator: str, times: dict[str, Any]) -> None:
+    g = check_backends(four_bar(twin=True), formulation, integrator, times)
+    if formulation != "penalty":
+        plain = four_bar().sensitivity(OBJECTIVES, formulation=formulation, integrator=integrator, backend="interpreted", **times)
+        np.testing.assert_allclose(g.values, plain.values, rtol=1e-6)
+        np.testing.assert_allclose(g.gradient, plain.gradient, rtol=1e-4, atol=1e-6)
+
+
+@needs_compiler
+@pytest.mark.parametrize("force", [lambda t: 1 / (2 - t), lambda t: (2 - t) ** -2, lambda t: vm.exp(-t) / (1 + t**2)])
+def test_backends_agree_with_quotients_in_forces(force: Callable[[Any], Any]) -> None:
+    """Compilers like to contract what follows a quotient."""
+    m = vm.Mechanism("pushed", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=1, mass=3.0)
+    m.revolute("O")
+    m.force("push", "tip", lambda s: (force(s.time), 0))
+    m.start(angle={"rod": -1.0})
+    native, slow = (trajectory(m.simulate(0.9, tolerance=1e-6, output=0.1, backend=b)) for b in ("native", "interpreted"))
+    np.testing.assert_array_equal(native.states, slow.states)
+    np.testing.assert_array_equal(native.step_ends, slow.step_ends)
+
+
+@needs_compiler
+@pytest.mark.parametrize("formulation", ["index1", "independent"])
+def test_backends_agree_in_ensembles_to_a_tolerance(formulation: str) -> None:
+    """Samples close to the nominal one, which are carried out together, and one that is not; each as if it were alone."""
+    lengths, m = [1.8, 1.82, 1.75, 2.1], four_bar()
+    said: dict[str, Any] = {"duration": 0.5, "tolerance": 1e-6, "formulation": formulation}
+    native, slow = (
+        m.ensemble(OBJECTIVES, {"L": lengths}, wrt="L", backend=b, threads=2, **said) for b in ("native", "interpreted")
+    )
+    assert not native.failures and not slow.failures
+    np.testing.assert_array_equal(native.values, slow.values)
+    assert native.gradient is not None and slow.gradient is not None
+    np.testing.assert_array_equal(native.gradient, slow.gradient)
+    for k, L in enumerate(lengths):
+        alone = m.sensitivity(OBJECTIVES, "L", parameters={"L": L}, backend="native", **said)
+        np.testing.assert_array_equal(alone.values, native.values[k])
+        np.testing.assert_array_equal(alone.gradient, native.gradient[k])
+
+
+class Impatient:
+    """A number of seconds that has passed after so many questions."""
+
+    def __init__(self, questions: int):
+        self.left = questions
+
+    def __lt__(self, elapsed: float) -> bool:
+        self.left -= 1
+        return self.left < 0
+
+
+@needs_compiler
+@pytest.mark.parametrize("formulation", ["index1", "independent"])
+def test_a_run_that_turns_out_long_is_compiled_on_the_way(
+    formulation: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path))
+    monkeypatch.setattr(runner, "SECONDS_PER_INSTRUCTION", 0.0)  # it never shows before
+    ran: list[NativeProgram] = []
+    plain = NativeProgram.run
+
+    def run(self: NativeProgram, *args: Any) -> Trajectory:
+        ran.append(self)
+        return plain(self, *args)
+
+    monkeypatch.setattr(NativeProgram, "run", run)
+    said: dict[str, Any] = {"duration": 0.5, "tolerance": 1e-6, "output": 0.05, "formulation": formulation}
+    four_bar.cache_clear()
+    short = four_bar().sensitivity(OBJECTIVES, **said)
+    assert not ran
+    for name in ("COMPILE_SECONDS_PER_INSTRUCTION", "COMPILE_SECONDS_PER_MAP"):
+        monkeypatch.setattr(runner, name, 0.0)
+    monkeypatch.setattr(runner, "COMPILE_SECONDS", 1e-9)
+    patience = Impatient(5)
+    monkeypatch.setattr(interpreted, "PATIENCE", patience)
+    four_bar.cache_clear()
+    long = four_bar().sensitivity(OBJECTIVES, **said)
+    assert len(ran) == 1 and patience.left == -1
+    check_same(long, short)
+    four_bar.cache_clear()
+    check_same(long, four_bar().sensitivity(OBJECTIVES, backend="native", **said))
+
+
+# runs to a tolerance
+
+
+@cache
+def to_tolerance(tolerance: float, output: float, duration: float = 1.0, integrator: str = "dop853") -> vm.Gradient:
+    return four_bar().sensitivity(
+        OBJECTIVES, duration=duration, tolerance=tolerance, output=output, integrator=integrator, backend="interpreted"
+    )
+
+
+@pytest.mark.parametrize("integrator", ["dopri5", "dop853", "cvodes", "idas"])
+def test_stored_times_are_those_asked_for(integrator: str) -> None:
+    run = pendulum().simulate(1.0, tolerance=1e-6, output=0.3, integrator=integrator, backend="interpreted")
+    np.testing.assert_allclose(run.time, [0, 0.25, 0.5, 0.75, 1.0], rtol=1e-15)
+    assert run.time[-1] == 1.0
+    info = run.info
+    assert info["tolerance"] == 1e-6
+    assert info["steps"] > 5 and info["rejected"] >= 0
+
+
+@pytest.mark.parametrize("integrator", ["dopri5", "dop853"])
+def test_steps_of_a_run_to_a_tolerance(integrator: str) -> None:
+    counts = []
+    for tolerance in (1e-4, 1e-8):
+        info = (run := to_tolerance(tolerance, 0.25, integrator=integrator).run).info
+        ends = trajectory(run).step_ends
+        assert info["steps"] == ends.size - 1
+        assert info["step"] == [pytest.approx(np.diff(ends).min()), pytest.approx(np.diff(ends).max())]
+        assert ends[0] == 0 and ends[-1] == 1.0 and info["step"][0] > 0
+        assert info["tolerance"] == tolerance
+        counts.append(info["steps"])
+    assert counts[1] > 1.5 * counts[0]
+
+
+@pytest.mark.parametrize("integrator", ["dopri5", "dop853"])
+def test_more_outputs_change_nothing(integrator: str) -> None:
+    """At times that are binary fractions, not a bit."""
+    few, many = (trajectory(to_tolerance(1e-6, output, integrator=integrator).run) for output in (0.25, 0.0625))
+    np.testing.assert_array_equal(few.step_ends, many.step_ends)
+    assert few.rejected == many.rejected
+    for name in ("time", "states", "objectives", "sensitivities", "gradients"):
+        np.testing.assert_array_equal(getattr(few, name), getattr(many, name)[::4], err_msg=name)
+
+
+@pytest.mark.parametrize("integrator", ["dopri5", "dop853"])
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8])
+def test_dense_output_is_as_good_as_a_run_that_ends_there(integrator: str, tolerance: float) -> None:
+    whole = to_tolerance(tolerance, 0.125, integrator=integrator)
+    for k in range(1, 8):
+        part = to_tolerance(tolerance, 0.125 * k, 0.125 * k, integrator=integrator)
+        exact = to_tolerance(1e-12, 0.125 * k, 0.125 * k)
+        for point in "BC":
+            one, other, best = (np.asarray(g.run.position(point)) for g in (whole, part, exact))
+            np.testing.assert_allclose(one[k], best[-1], rtol=0, atol=10 * tolerance)
+            np.testing.assert_allclose(one[k], other[-1], rtol=0, atol=10 * tolerance)
+        velocities = [np.asarray(g.run.velocity("C")) for g in (whole, exact)]
+        np.testing.assert_allclose(velocities[0][k], velocities[1][-1], rtol=0, atol=10 * tolerance * 6)
+        values = [g.value_history for g in (whole, part, exact)]
+        np.testing.assert_allclose(values[0][k], values[2][-1], rtol=100 * tolerance, atol=10 * tolerance)
+        np.testing.assert_allclose(values[0][k], values[1][-1], rtol=100 * tolerance, atol=10 * tolerance)
+
+
+@pytest.mark.parametrize("formulation", ["index1", "independent"])
+@pytest.mark.parametrize("integrator", ["dopri5", "dop853"])
+def test_constraints_hold_between_steps(formulation: str, integrator: str) -> None:
+    run = four_bar().simulate(
+        1.0, tolerance=1e-6, output=0.0137, formulation=formulation, integrator=integrator, backend="interpreted"
+    )
+    between = ~np.isin(run.time, trajectory(run).step_ends)
+    assert between.sum() > 60
+    for first, second, length in (("A", "B", 0.5), ("B", "C", 1.8), ("D", "C", 1.2)):
+        np.testing.assert_allclose(run.distance(first, second), length, rtol=0, atol=1e-11)
+
+    def stretching(s: vm.State) -> Any:
+        return vm.dot(s.position("C") - s.position("B"), s.velocity("C") - s.velocity("B"))
+
+    np.testing.assert_allclose(run.measure(stretching), 0, atol=1e-11)
+
+
+@pytest.mark.parametrize("formulation", ["index1", "independent", "index1-stabilised"])
+def test_derivatives_to_a_tolerance_are_those_of_the_steps_taken(formulation: str) -> None:
+    """Steps held, they are those of the discrete solution, however coarse, and at dense outputs too."""
+    direct, differences = (
+        four_bar().sensitivity(
+            OBJECTIVES, duration=0.4, tolerance=1e-3, output=0.1, formulation=formulation, method=method, backend="interpreted"
+        )
+        for method in ("direct", "finite-difference")
+    )
+    np.testing.assert_allclose(direct.gradient_history, differences.gradient_history, rtol=1e-6, atol=1e-7)
