@@ -23,7 +23,7 @@ OBJECTIVES = {
     "impulse in O": vm.integral(lambda s: s.reaction("O")[0], unit="N·s"),
     "force in B": vm.final(lambda s: s.reaction("B")[0], unit="N"),
 }
-TIGHT = {"tolerance": 1e-10, "output": T / STEPS}
+TIGHT: dict[str, Any] = {"tolerance": 1e-10, "output": T / STEPS}
 
 
 @pytest.fixture(scope="module")
