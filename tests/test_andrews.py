@@ -10,9 +10,12 @@ import pytest
 
 import squeezer
 import varimech as vm
+from varimech.backends.compiler import find_compiler
 from varimech.benchmarks import andrews
 
 Array = np.ndarray
+FAST = "native" if find_compiler() else "interpreted"
+"""For what runs long."""
 T = andrews.DURATION
 STEPS = 600
 """Of the reference; runs store their results at the same times."""
@@ -23,7 +26,9 @@ OBJECTIVES = {
     "impulse in O": vm.integral(lambda s: s.reaction("O")[0], unit="N·s"),
     "force in B": vm.final(lambda s: s.reaction("B")[0], unit="N"),
 }
-TIGHT: dict[str, Any] = {"tolerance": 1e-10, "output": T / STEPS}
+INTERPRETED: dict[str, Any] = {"duration": T, "backend": "interpreted"}
+"""Hardly anything here runs long enough to be compiled."""
+TIGHT: dict[str, Any] = {**INTERPRETED, "tolerance": 1e-10, "output": T / STEPS}
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +38,7 @@ def mechanism() -> vm.Mechanism:
 
 @pytest.fixture(scope="module")
 def direct(mechanism: vm.Mechanism) -> vm.Gradient:
-    return mechanism.sensitivity(OBJECTIVES, duration=T, **TIGHT)
+    return mechanism.sensitivity(OBJECTIVES, **TIGHT)
 
 
 @cache
@@ -116,9 +121,8 @@ def test_direct_equals_the_equations_by_hand_over_time(direct: vm.Gradient) -> N
 def test_direct_equals_extrapolated_differences_of_the_program(mechanism: vm.Mechanism, direct: vm.Gradient) -> None:
     """Central differences have the errors C₂δ² + C₄δ⁴ + …; three of them leave δ⁶. Measured: 2e-7, where rounding is left."""
     δ = 1e-3
-    differences = mechanism.sensitivity(
-        OBJECTIVES, duration=T, method="finite-difference", relative_steps=(δ, δ / 2, δ / 4), **TIGHT
-    )
+    settings = {**TIGHT, "method": "finite-difference", "relative_steps": (δ, δ / 2, δ / 4), "backend": FAST}  # thirty runs
+    differences = mechanism.sensitivity(OBJECTIVES, **settings)
     assert differences.sweep is not None
     a, b, c = differences.sweep.to_numpy()
     gradient = numbers(direct)[1]
@@ -132,7 +136,7 @@ def test_direct_equals_extrapolated_differences_of_the_program(mechanism: vm.Mec
 
 @cache
 def trapezoidal(step: float) -> vm.Gradient:
-    return andrews.mechanism().sensitivity(OBJECTIVES, duration=T, step=step, every=100)
+    return andrews.mechanism().sensitivity(OBJECTIVES, step=step, every=100, **INTERPRETED)
 
 
 def test_trapezoidal_rule_converges_with_order_two() -> None:
@@ -158,7 +162,7 @@ def test_trapezoidal_rule_converges_with_order_two() -> None:
     ids=lambda x: next(iter(x.values())) if isinstance(x, dict) else "",
 )
 def test_other_methods_agree(mechanism: vm.Mechanism, settings: dict[str, Any], values: float, slopes: float) -> None:
-    found = numbers(mechanism.sensitivity(OBJECTIVES, duration=T, tolerance=1e-10, **settings))
+    found = numbers(mechanism.sensitivity(OBJECTIVES, tolerance=1e-10, **settings, **INTERPRETED))
     for ours, expected, rtol in zip(found, reference(), (values, slopes), strict=True):
         np.testing.assert_allclose(ours, expected, rtol=rtol)
 
@@ -166,7 +170,7 @@ def test_other_methods_agree(mechanism: vm.Mechanism, settings: dict[str, Any], 
 def test_penalties_agree_as_far_as_joints_give_way(mechanism: vm.Mechanism) -> None:
     """The error falls like 1/factor: 5e-3 of the derivatives, then 5e-4."""
     soft, stiff = (
-        numbers(mechanism.sensitivity(OBJECTIVES, duration=T, tolerance=1e-8, formulation=vm.Penalty(factor=f, omega=1000.0)))
+        numbers(mechanism.sensitivity(OBJECTIVES, tolerance=1e-8, formulation=vm.Penalty(f, omega=1000.0), **INTERPRETED))
         for f in (1e6, 1e7)
     )
     for x, y, exact in zip(soft, stiff, reference(), strict=True):
@@ -176,7 +180,7 @@ def test_penalties_agree_as_far_as_joints_give_way(mechanism: vm.Mechanism) -> N
 
 
 def test_composite_system_equals_direct_at_equal_steps(mechanism: vm.Mechanism) -> None:
-    composite = mechanism.sensitivity(OBJECTIVES, duration=T, step=2.5e-5, every=100, method="composite")
+    composite = mechanism.sensitivity(OBJECTIVES, step=2.5e-5, every=100, method="composite", **INTERPRETED)
     direct = trapezoidal(2.5e-5)
     np.testing.assert_allclose(composite.gradient_history[-1], direct.gradient_history[-1], rtol=1e-8)
     np.testing.assert_allclose(composite.value_history, direct.value_history, rtol=1e-10, atol=1e-14)
@@ -187,7 +191,7 @@ def test_composite_system_equals_direct_at_equal_steps(mechanism: vm.Mechanism) 
 
 
 def test_crank_angle_and_energy_balance(mechanism: vm.Mechanism) -> None:
-    run = mechanism.simulate(T, tolerance=1e-10)
+    run = mechanism.simulate(**INTERPRETED, tolerance=1e-10)
     assert andrews.angles(run, 0.03)["β"] == pytest.approx(andrews.CRANK_ANGLE, abs=1e-8)
     assert by_hand()[1][3 * STEPS // 5][0, 0].real == pytest.approx(andrews.angles(run, 0.03)["β"], abs=1e-10)
     work = andrews.TORQUE * np.ptp(run.angle("OF").to_numpy())
