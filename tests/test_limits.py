@@ -55,7 +55,9 @@ def test_redundant_constraints_are_refused_by_the_composite_system(said: dict[st
 
 
 def test_redundant_constraints_are_refused_by_idas() -> None:
-    with pytest.raises(vm.ModelError, match=r"'twin': integrator='idas' takes no redundant constraints; use integrator='cvodes'"):
+    with pytest.raises(
+        vm.ModelError, match=r"'twin': integrator 'idas' takes no redundant constraints .*; use integrator='cvodes'"
+    ):
         twin().simulate(0.1, integrator="idas")
     angles = [float(m.simulate(0.1, integrator="cvodes").angle("rod")[-1]) for m in (twin(), pendulum())]
     assert angles[0] == pytest.approx(angles[1], abs=1e-7)

@@ -112,8 +112,8 @@ static int vm_carry_out(vm_run *r) {
     else if (!vm_solve(VM_STEP, r, m, m->X, m->X_, step_settings, 4, next, next_)) status = m->ratio <= 1e300 ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
     else if (!vm_finite(next, n)) status = VM_NOT_FINITE;
     else vm_measure(VM_INTEGRANDS, r, m, &time, next, next_, m->G + o, m->G_ + q);
-    if (status == VM_DONE && r->tolerance > 0) error = vm_error(r, m, h);
     if (status == VM_DONE && r->tolerance > 0 && vm_projections_failed(r, m)) status = VM_NO_CONVERGENCE;
+    if (status == VM_DONE && r->tolerance > 0) error = vm_error(r, m, h);
     if (r->tolerance > 0 && !(status == VM_DONE && error <= 1)) {
       r->proposal = h * (status == VM_DONE && error > 1 ? vm_growth(r, error) : 0.25);
       status = VM_DONE;

@@ -2,7 +2,7 @@
    explicit.py does the same. */
 
 #define VM_OFF 10 /* shares of the tolerance by which projections may fail */
-#define VM_SAFETY 0.02 /* share of the tolerance that is allowed for the error of one step */
+#define VM_SAFETY 0.01 /* share of the tolerance that is allowed for the error of one step */
 
 typedef struct { const double *list[4]; int count; } vm_settings;
 

@@ -14,7 +14,7 @@ from ..integrators.runge_kutta import RungeKutta
 from ..schedule import Schedule
 from .scheme_tables import SchemeTables
 
-SAFETY = 0.02
+SAFETY = 0.01
 """Share of the tolerance that is allowed for the error of one step."""
 OFF = 10
 """Shares of the tolerance by which projections may fail."""

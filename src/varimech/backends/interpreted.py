@@ -231,10 +231,10 @@ class _Run:
                 self._keep(k)
             self._evaluate(self.finish, end, h, t.b)
             self._keep(t.stages)
-        error = self._explicit.error(self.X, h) if self.schedule.tolerance else 0.0
         projects = self.program.rates is not None or self.program.jacobian is not None
         if self.schedule.tolerance and projects and self._explicit.projections_failed(self.finish.residuals):
             raise _Trouble(NO_CONVERGENCE)
+        error = self._explicit.error(self.X, h) if self.schedule.tolerance else 0.0
         if error <= 1:
             self.watch()
             if (np.abs(self.twist - self.last_twist) > np.pi).any():
