@@ -78,7 +78,7 @@ class CompositeSolver:
 
     @property
     def _saddle(self) -> Saddle:
-        saddle = Saddle(regular=True) if isinstance(self.method.formulation, ALI3P) else Saddle.of_rates(regular=True)
+        saddle = Saddle(regular=True) if isinstance(self.method.formulation, ALI3P) else Saddle.relaxed(regular=True)
         return replace(saddle, pairs=self.composite.pairs)
 
     @property

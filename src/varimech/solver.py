@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from .backends.columns import row_length
-from .backends.program import ChainFunctions, Inputs, Program, StartFailure, StepFailure, Trajectory
+from .backends.program import Amplified, ChainFunctions, Inputs, Program, StartFailure, StepFailure, Trajectory
 from .backends.runner import Runner
 from .backends.selection import select
 from .backends.sundials import SundialsRunner
@@ -64,6 +64,8 @@ class Solver:
     def __init__(self, model: Parts, method: Method, *, large: bool | None = None):
         self.model = model.frozen()
         self.method = method
+        self._relaxed = not isinstance(method.formulation, Projected)
+        """Whether rates are found with constraints that are relaxed a little, twice as slow but fit for singular positions."""
         self._runners: dict[tuple[object, ...], Runner | SundialsRunner] = {}
         self._recent: dict[tuple[object, ...], Runner | SundialsRunner] = {}
         self._chains: dict[tuple[object, ...], ChainFunctions] = {}
@@ -81,6 +83,13 @@ class Solver:
 
     def run(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """One run, and the seconds that it took once everything was built."""
+        try:
+            return self._run(task, ρ)
+        except Amplified:
+            self._relaxed = True
+            return self._run(task, ρ)
+
+    def _run(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
         self.start.check_fits(ρ, task.indices)
         in_driver = not isinstance(self.method.integrator, Sundials)
         if in_driver and self._near is not None and self._is_close(ρ):
@@ -255,7 +264,7 @@ class Solver:
     ) -> Runner | SundialsRunner:
         """What carries out runs with these objectives; `indices` are the parameters to differentiate for, None for none."""
         chosen = None if indices is None else tuple(indices)
-        same_objects = (tuple(objectives.items()), chosen, regular)
+        same_objects = (tuple(objectives.items()), chosen, regular, self._relaxed)
         if same_objects not in self._recent:
             _make_room(self._recent)
             self._recent[same_objects] = self._runner_of_expressions(objectives, indices, regular=regular)
@@ -273,6 +282,7 @@ class Solver:
             functions.finals.serialize(),
             None if indices is None else tuple(indices),
             regular,
+            self._relaxed,
         )
         if key not in self._runners:
             _make_room(self._runners)
@@ -294,6 +304,7 @@ class Solver:
                 if isinstance(self.method.formulation, Projected)
                 else None,
                 self._jacobian if isinstance(self.method.formulation, Independent) else None,
+                sharp=regular and not self._relaxed,
             )
             if isinstance(self.method.integrator, Sundials):
                 chain = self._rates(self.equations, self._saddle(regular))
@@ -317,7 +328,8 @@ class Solver:
         return self.method.formulation.rates(dynamics, saddle)
 
     def _saddle(self, regular: bool) -> Saddle:
-        return Saddle(regular) if isinstance(self.method.formulation, (ALI3P, Penalty)) else Saddle.of_rates(regular)
+        exact = isinstance(self.method.formulation, (ALI3P, Penalty)) or (regular and not self._relaxed)
+        return Saddle(regular) if exact else Saddle.relaxed(regular)
 
     @cached_property
     def _jacobian(self) -> ca.Function:
@@ -331,7 +343,7 @@ class Solver:
     def _functions(
         self, name: str, build: Callable[[Dynamics, Saddle], Chain], indices: list[int] | None, regular: bool
     ) -> ChainFunctions:
-        key = (name, regular, None if indices is None else tuple(indices))
+        key = (name, regular, self._relaxed, None if indices is None else tuple(indices))
         if key not in self._chains:
             saddle = self._saddle(regular)
             self._chains[key] = self._new_functions(lambda e: build(e, saddle), indices, state_varies=name != "start")

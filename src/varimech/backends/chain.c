@@ -2,7 +2,7 @@
 
    Before it stand the generated functions, listed in vm_functions, plan.c, and the kernels of plans, listed in vm_maps. */
 
-enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NO_START, VM_OVERWOUND, VM_UNDERFLOW, VM_AT_SINGULARITY };
+enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NO_START, VM_OVERWOUND, VM_UNDERFLOW, VM_AT_SINGULARITY, VM_AMPLIFIED };
 enum { VM_STEP = 0, VM_START = 4, VM_RATES = 8, VM_PENALTY = 12, VM_TWIST, VM_JACOBIAN, VM_INTEGRANDS, VM_INTEGRAND_TANGENT, VM_FINALS, VM_FINAL_TANGENT };
 enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT };  /* of a step, a start or rates */
 
@@ -24,6 +24,7 @@ typedef struct {
                                             those of the gradient, derivatives of the state stand in rows of length `row` */
   long long rates;                       /* whether there are rates beside the step */
   long long selects;                     /* whether independent coordinates are chosen */
+  long long sharp;                       /* whether to stop where rounding is amplified */
   long long arguments, results, integers, reals, bases, workspace;                 /* of the working storage */
   const double *seeds;                   /* derivatives of the parameters */
   const double *guess;                   /* for a start that is to be found; NULL where state and state_sensitivity are given */

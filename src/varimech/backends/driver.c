@@ -121,6 +121,7 @@ static int vm_carry_out(vm_run *r) {
       continue;
     }
     if (status != VM_DONE) break;
+    if (s && vm_amplified(r, m)) { status = VM_AMPLIFIED; break; }
     if (r->springs) vm_of_positions(VM_TWIST, r, m, r->values, &time, next, twists_new);
     for (long long i = 0; i < r->springs && status == VM_DONE; ++i)
       if (fabs(twists_new[i] - twists[i]) > 3.141592653589793) { status = VM_OVERWOUND; r->failed_spring = i; }

@@ -1,6 +1,7 @@
 /* Steps of explicit Runge–Kutta schemes: stages, error, dense output. A state is q, v, a, λ, so its rates (v, a) are part of it.
    explicit.py does the same. */
 
+#define VM_ROUNDING 1e-12 /* largest residual of velocities over velocities where projections are exact */
 #define VM_OFF 10 /* shares of the tolerance by which projections may fail */
 #define VM_SAFETY 0.01 /* share of the tolerance that is allowed for the error of one step */
 
@@ -96,6 +97,12 @@ static double vm_error(vm_run *r, const vm_room *m, double h) {
 static int vm_projections_failed(const vm_run *r, const vm_room *m) {
   const double allowed = VM_OFF * r->tolerance;
   return (r->rates || r->selects) && !(m->residuals[0] <= allowed * r->position_scale + 1e-12 && m->residuals[1] <= allowed * r->velocity_scale + 1e-9);
+}
+
+/* Whether the end of a step shows rounding that a nearly singular position has amplified. */
+static int vm_amplified(const vm_run *r, const vm_room *m) {
+  const double *end = m->X + r->scheme->stages * r->states;
+  return r->sharp && m->residuals[1] > VM_ROUNDING * (1e-2 + vm_size(end + r->coordinates, r->coordinates));
 }
 
 /* How much longer the next step may be: at least a fifth, at most five times. */

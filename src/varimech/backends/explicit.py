@@ -16,6 +16,8 @@ from .scheme_tables import SchemeTables
 
 SAFETY = 0.01
 """Share of the tolerance that is allowed for the error of one step."""
+ROUNDING = 1e-12
+"""Largest residual of velocities over velocities where projections are exact."""
 OFF = 10
 """Shares of the tolerance by which projections may fail."""
 
@@ -70,6 +72,11 @@ class ExplicitScheme:
         allowed = OFF * self.schedule.tolerance
         position, velocity = allowed * self.position_scale + 1e-12, allowed * self.velocity_scale + 1e-9
         return not (residuals[0] <= position and residuals[1] <= velocity)
+
+    def amplified(self, X: np.ndarray, residuals: np.ndarray) -> bool:
+        """Whether the end of a step shows rounding that a nearly singular position has amplified."""
+        n = self.coordinates
+        return bool(residuals[1] > ROUNDING * (1e-2 + float(np.abs(X[self.tables.stages, n : 2 * n]).max(initial=0.0))))
 
     def growth(self, error: float) -> float:
         """How much longer the next step may be: at least a fifth, at most five times."""

@@ -19,6 +19,7 @@ from .program import (
     OVERWOUND,
     SINGULAR,
     UNDERFLOW,
+    Amplified,
     ChainFunctions,
     Function,
     Inputs,
@@ -147,6 +148,8 @@ class _Run:
                 self.proposal = h * self._explicit.growth(error)
                 self.rejected += 1
                 continue
+            if self.program.sharp and self._explicit.amplified(self.X, self.finish.residuals):
+                raise Amplified
             np.maximum(self.worst, self.finish.residuals, out=self.worst)
             self.last_twist[:] = self.twist
             if schedule.outputs is not None:

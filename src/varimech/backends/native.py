@@ -26,6 +26,7 @@ from .program import (
     OVERWOUND,
     SINGULAR,
     UNDERFLOW,
+    Amplified,
     Inputs,
     Program,
     StartFailure,
@@ -34,7 +35,7 @@ from .program import (
 )
 from .scheme_tables import SchemeTables
 
-DONE, NO_MEMORY, NO_START = 0, 3, 4
+DONE, NO_MEMORY, NO_START, AMPLIFIED = 0, 3, 4, 8
 REASONS = {1: NO_CONVERGENCE, 2: NOT_FINITE, 5: OVERWOUND, 6: UNDERFLOW, 7: SINGULAR}
 DRIVER = ("chain.c", "selection.c", "explicit.c", "driver.c")
 SLICE_SECONDS = 0.1
@@ -109,6 +110,7 @@ class NativeProgram:
         Raises:
             StartFailure: if no start is found from the guess.
             StepFailure: if a step fails.
+            Amplified: if a sharp program comes near a singular position.
         """
         call, runs = self._call, _Runs(self, inputs, inputs.parameters[None, :])
         r, schedule, size = runs.records, inputs.schedule, 64
@@ -122,6 +124,8 @@ class NativeProgram:
                 raise MemoryError("not enough memory for the working storage of a run")
             if status == NO_START:
                 raise StartFailure
+            if status == AMPLIFIED:
+                raise Amplified
             if status != DONE:
                 raise runs.failure(REASONS[status])
             seconds = max(1e-6, time.perf_counter() - began)
@@ -164,6 +168,7 @@ class NativeProgram:
             "conditions": p.jacobian.size1_out(0) if p.jacobian else 0,
             "rates": int(p.rates is not None),
             "selects": int(p.jacobian is not None),
+            "sharp": int(p.sharp),
             "arguments": max([f.sz_arg() for f in generated] + [len(f.arguments) for f in plans]),
             "results": max([f.sz_res() for f in generated] + [len(f.results) for f in plans]),
             "integers": max(f.sz_iw() for f in generated),
@@ -206,7 +211,7 @@ SIZES = (
 )
 FIELDS: list[tuple[type, tuple[str, ...]]] = [
     (np.uintp, ("plans", "scheme")),
-    (np.int64, (*SIZES, "rates", "selects", *STORAGE)),
+    (np.int64, (*SIZES, "rates", "selects", "sharp", *STORAGE)),
     (np.uintp, ("seeds", "guess", "state", "state_sensitivity", "integral", "integral_gradient")),
     (np.uintp, ("values", "nominal", "penalty", "chosen")),
     (np.float64, ("duration", "step", "tolerance")),

@@ -72,6 +72,8 @@ class Program:
     """What gives the rates at its stages, where that is not what completes the state."""
     jacobian: ca.Function | None = None
     """(q, ρ, t) → Φ_q, given where independent coordinates are to be chosen by it."""
+    sharp: bool = False
+    """Whether runs end (`Amplified`) where a nearly singular position amplifies rounding."""
 
     @cached_property
     def slots(self) -> list[Function | None]:
@@ -147,6 +149,10 @@ class Trajectory:
     """(time, state, parameter)"""
     gradients: np.ndarray | None = None
     """(time, objective, parameter)"""
+
+
+class Amplified(Exception):
+    """The mechanism came so close to a singular position that constraints should be relaxed a little there."""
 
 
 class StartFailure(Exception):
