@@ -16,13 +16,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 import varimech as vm
-from varimech.benchmarks import five_bar
+from varimech.benchmarks import andrews, bricard, five_bar, four_bar, governor
+from varimech.benchmarks.outcome import energy_drift, row_at
 
 DATA = Path(__file__).parent.parent / "tests" / "data"
 sys.path.insert(0, str(DATA.parent))
@@ -239,6 +241,95 @@ def large_models() -> Iterator[Figure]:
     )
 
 
+def andrews_accuracy() -> Iterator[Figure]:
+    """Andrews' squeezer to a tolerance of 1e-10, and derivatives against equations written by hand."""
+    from test_andrews import OBJECTIVES, numbers, reference
+
+    m = andrews.mechanism()
+    run = m.simulate(andrews.DURATION, tolerance=1e-10)
+    yield Figure("Andrews: error of β at 0.03 s (rad)", abs(andrews.angles(run, 0.03)["β"] - andrews.CRANK_ANGLE), 1e-8)
+    work = andrews.TORQUE * float(np.ptp(run.angle("OF").to_numpy()))
+    yield Figure("Andrews: largest |ΔU| over the energy put in", float(np.abs(andrews.energy_balance(run)).max()) / work, 1e-9)
+    exact = reference()[1]
+    direct = numbers(m.sensitivity(OBJECTIVES, duration=andrews.DURATION, tolerance=1e-10))[1]
+    yield Figure(
+        "Andrews: 25 derivatives against equations by hand, largest relative", float(np.abs(direct / exact - 1).max()), 1e-6
+    )
+
+
+def andrews_speed() -> Iterator[Figure]:
+    """Time to an accuracy of point F at 0.05 s; building in a process of its own with an empty cache."""
+    m = andrews.mechanism()
+    F = np.array(andrews.POINT_F[0.05])
+    for accuracy, bound in ((1e-5, 4.0), (1e-7, 7.0)):
+        for tolerance in 10.0 ** -np.arange(3, 12):
+            setting: dict[str, Any] = {"tolerance": float(tolerance), "output": andrews.DURATION, "backend": "native"}
+            runs = [m.simulate(andrews.DURATION, **setting) for _ in range(20)]
+            if np.linalg.norm(runs[0].position("F").to_numpy()[-1] - F) <= accuracy * np.linalg.norm(F):
+                break
+        milliseconds = 1e3 * min(run.info["seconds"]["run"] for run in runs)
+        yield Figure(f"Andrews: ms to {accuracy:g} of F (tolerance {tolerance:g})", milliseconds, bound, shown="{:.2f}")
+    program = (
+        "import time; from varimech.benchmarks.andrews import mechanism; began = time.perf_counter(); m = mechanism()\n"
+        "m.simulate(0.05, tolerance=1e-6, backend='native', progress=False); print(time.perf_counter() - began)"
+    )
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "VARIMECH_CACHE": cache}
+        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    yield Figure("Andrews: s to state, derive, compile and run", float(done.stdout), 3.0, shown="{:.2f}")
+
+
+def library() -> Iterator[Figure]:
+    """The IFToMM library: tolerances, redundant constraints, stiffness, singular positions."""
+    from test_tolerances import ACCURACY, error
+
+    for integrator in dict.fromkeys(i for _, i, _ in ACCURACY):
+        factors = [error(name, integrator, t) / t for name, i, tolerances in ACCURACY if i == integrator for t in tolerances]
+        yield Figure(f"largest error over the tolerance asked, all benchmarks, {integrator}", max(factors), 10.0, shown="{:.2f}")
+    coarse, fine = (bricard.mechanism().simulate(10.0, step=h, every=round(0.5 / h), backend="native") for h in (5e-3, 2.5e-3))
+    yield Figure("Bricard 10 s with ALI3-P: residual of the constraints (m)", fine.info["residuals"][0], 1e-12)
+    order = math.log2(energy_drift(coarse) / energy_drift(fine))
+    yield Figure("Bricard with ALI3-P: order of the drift of the energy, distance from 2", abs(order - 2), 0.15)
+    P3 = [run.position("P3").to_numpy()[row_at(run, 2.0)] for run in (coarse, fine)]
+    off = float(np.abs((4 * P3[1] - P3[0]) / 3 - bricard.PLACES[2.0]).max())
+    yield Figure("Bricard with ALI3-P: P3 at 2 s, extrapolated, error (m)", off, 1e-7)
+    stiff = governor.mechanism().simulate(10.0, tolerance=1e-6, backend="native")
+    yield Figure(
+        "governor 10 s: shortest over mean step", stiff.info["step"][0] / (10.0 / stiff.info["steps"]), 1e-3, at_least=True
+    )
+    m = four_bar.mechanism(40)
+    runs = [m.simulate(10.0, tolerance=1e-8, output=0.1, backend="native") for _ in range(4)]
+    angle = runs[0].angle("crank 0").to_numpy()
+    yield Figure(
+        "40 windows, 10 s: error of the angle (rad)", float(np.abs(angle - four_bar.crank_angle(40, runs[0].time)).max()), 1e-4
+    )
+    yield Figure("40 windows: drift of the energy over the largest kinetic energy", energy_drift(runs[0]), 1e-6)
+    seconds = min(run.info["seconds"]["run"] for run in runs)
+    yield Figure("40 windows: s for 10 s", seconds, 0.4, shown="{:.2f}")
+
+
+def roads() -> Iterator[Figure]:
+    """All formulations on the five-bar's gradients, and the composite system."""
+    from test_five_bar import CONVERGED_GRADIENT
+
+    m, objectives = five_bar.mechanism(), five_bar.objectives()
+    size = np.linalg.norm(CONVERGED_GRADIENT, axis=1)
+    settings: dict[str, tuple[dict[str, Any], float]] = {
+        "index1": ({"tolerance": 1e-9}, 1e-7),
+        "index1-stabilised": ({"tolerance": 1e-9}, 1e-7),
+        "independent": ({"tolerance": 1e-9}, 1e-7),
+        "penalty": ({"tolerance": 1e-9}, 5e-6),
+        "ali3p": ({"step": 5e-4}, 2e-6),
+    }
+    for formulation, (setting, bound) in settings.items():
+        g = m.sensitivity(objectives, five_bar.PARAMETERS, duration=5.0, formulation=formulation, backend="native", **setting)
+        off = float((np.linalg.norm(g.gradient_history[-1] - CONVERGED_GRADIENT, axis=1) / size).max())
+        yield Figure(f"five-bar gradients by {formulation}, largest relative error", off, bound)
+    direct, composite = (m.sensitivity(objectives, duration=1.0, step=2e-3, method=way) for way in ("direct", "composite"))
+    off = float(np.abs(composite.gradient_history[-1] / direct.gradient_history[-1] - 1).max())
+    yield Figure("composite system against direct differentiation, largest relative difference", off, 1e-9)
+
+
 CAPABILITIES = (
     five_bar_table,
     five_bar_order,
@@ -251,6 +342,10 @@ CAPABILITIES = (
     threads,
     cold_and_warm,
     large_models,
+    andrews_accuracy,
+    andrews_speed,
+    library,
+    roads,
 )
 
 

@@ -7,7 +7,6 @@ and G. Wanner, Solving Ordinary Differential Equations I, 2nd ed., Springer 1993
 from __future__ import annotations
 
 import numpy as np
-from numpy.polynomial import Polynomial
 
 from .runge_kutta import Rows, RungeKutta
 
@@ -243,11 +242,11 @@ def _dense() -> Rows:
     start, end, change = (np.zeros(16) for _ in range(3))
     start[0], end[12], change[:12] = 1, 1, B
     F = [change, start - change, 2 * change - start - end, *np.array(D)]
-    θ, factor = Polynomial([0.0, 1.0]), Polynomial([1.0])
+    factor = np.ones(1)  # by powers of θ
     powers = np.zeros((16, 7))
     for k, weights in enumerate(F):
-        factor *= θ if k % 2 == 0 else 1 - θ
-        powers[:, : factor.degree()] += np.outer(weights, factor.coef[1:])
+        factor = np.convolve(factor, (0.0, 1.0) if k % 2 == 0 else (1.0, -1.0))
+        powers[:, : factor.size - 1] += np.outer(weights, factor[1:])
     return tuple(map(tuple, powers.tolist()))
 
 
