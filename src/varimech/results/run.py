@@ -40,12 +40,19 @@ class Run:
         self._live = live
         self._dataset = dataset
         self.info = info
-        """Mechanism, method, step, residuals, iterations, times taken, versions."""
+        """Mechanism, method, step (or the shortest and the longest chosen), residuals, iterations, times taken, versions."""
 
     @property
     def time(self) -> np.ndarray:
         """Stored times (s)."""
         return self._live.trajectory.time if self._live is not None else self.dataset["time"].to_numpy()
+
+    @property
+    def step_ends(self) -> np.ndarray | None:
+        """Ends of the time steps taken, from 0 on (s); None for a run that was read from a file, or whose integrator does not tell them."""
+        if self._live is None or self._live.trajectory.steps is not None:
+            return None
+        return self._live.trajectory.step_ends
 
     @property
     def parameter_names(self) -> list[str]:
@@ -194,8 +201,10 @@ class Run:
     def __repr__(self) -> str:
         i = self.info
         residuals = ", ".join(f"{r:.1e}" for r in i["residuals"])
+        steps = f"{i['step']:g} s" if isinstance(i["step"], float) else "{:.3g} to {:.3g} s".format(*i["step"])
+        chosen = f" for a tolerance of {i['tolerance']:g}" if "tolerance" in i else ""
         return (
-            f"<Run of {i['mechanism']!r}: {self.time[-1]:g} s in {i['steps']} steps of {i['step']:g} s, {i['method']}; "
+            f"<Run of {i['mechanism']!r}: {self.time[-1]:g} s in {i['steps']} steps of {steps}{chosen}, {i['method']}; "
             f"largest constraint residuals (position, velocity, acceleration) {residuals}>"
         )
 
