@@ -19,7 +19,7 @@ SIDES: tuple[tuple[str, Path | str], ...] = (
     ("andrews_exudyn", PEERS),
     ("andrews_simbody", PEERS),
 )
-PLACED = {"Varimech": (-1, 9, 0), SEVEN_ANGLES: (0, 4, 14), ONE_ANGLE: (0, 4, -7)}
+PLACED = {"Varimech": (-1, 9, 0), SEVEN_ANGLES: (0, 4, 14), ONE_ANGLE: (5, 4, -7)}
 """Labels that are not above the end of their lines: at which point they are, and where from there."""
 
 INTRODUCTION = f"""\
@@ -44,7 +44,7 @@ METHOD = f"""\
 ## Settings
 
 - **Varimech**: bodies, joints, a spring and a torque as a user states them; `simulate(…, backend="native")`, nothing else set but the
-  integrator and its step.
+  integrator with its step or tolerance.
 - **CasADi**: CVODES, written by hand for this mechanism. Seven angles, the 13×13 system for accelerations and multipliers solved in every
   evaluation (14 states); or the crank's angle alone, all points found in closed form (2 states). Generated C, `gcc -O3 -march=native`,
   Adams' method with functional iteration (BDF took longer to every accuracy, both interpreted), `reltol = abstol`.

@@ -26,7 +26,7 @@ left out of the times for everybody and listed apart. Mechanisms of up to thousa
 SETTINGS = """\
 ## Settings
 
-- **Varimech**: `sensitivity(…, integrator="dopri5", backend="native")` and `ensemble(…)` likewise, or with `integrator="trapezoidal"`;
+- **Varimech**: `sensitivity(…, tolerance=…, backend="native")`, or with `step=…` (implicit); `ensemble(…, step=…, integrator="dopri5")`;
   nothing else set. Every `sensitivity` call gives ψ, ψ' and the motion with its sensitivities.
 - **Exudyn**: `TrapezoidalIndex2`, modified Newton's method (relative tolerance 1e-4 or 1e-10, whichever is faster), dense solver, one
   thread, the build without range checks (`exudynFast`), no files; central differences with ±1e-4, ten systems made beforehand. Ensemble: two

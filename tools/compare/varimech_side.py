@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 from problem import DURATION, SAMPLES, TESTED, Curve, Point, Report, Throughput, cheapest, fastest, reference_values, timed
@@ -12,35 +13,30 @@ import varimech as vm
 from varimech.benchmarks import five_bar
 
 LAST_ONLY = 10**9
+TOLERANCES: list[dict[str, Any]] = [{"tolerance": 10 ** (-k / 4), "output": DURATION} for k in range(8, 45)]
+STEPS: list[dict[str, Any]] = [{"step": DURATION / round(60 * 2 ** (k / 2)), "every": LAST_ONLY} for k in range(24)]
 METHODS = {
-    "dopri5": ("Varimech", "direct sensitivities, index 1 with projections, Dormand–Prince of order 5", 40, 14),
-    "trapezoidal": ("Varimech, implicit", "direct sensitivities, index-3 augmented Lagrangian, trapezoidal rule", 60, 24),
+    "Varimech": ("direct sensitivities, index 1 with projections, Dormand–Prince of order 8, steps by tolerance", TOLERANCES),
+    "Varimech, implicit": ("direct sensitivities, index-3 augmented Lagrangian, trapezoidal rule", STEPS),
 }
-"""By integrator: engine, how, fewest steps, and how many settings with √2 times as many steps each."""
+"""By engine: how, and its settings from coarse to fine."""
 BEST = "dopri5"
+"""For many runs, with equal steps."""
 
 
-def gradient_curve(integrator: str) -> Curve:
+def gradient_curve(engine: str) -> Curve:
     mechanism, objectives = five_bar.mechanism(), five_bar.objectives()
-    engine, how, fewest, count = METHODS[integrator]
+    how, settings = METHODS[engine]
 
-    def solve(steps: int) -> vm.Gradient:
-        return mechanism.sensitivity(
-            objectives,
-            duration=DURATION,
-            step=DURATION / steps,
-            every=LAST_ONLY,
-            integrator=integrator,
-            backend="native",
-            progress=False,
-        )
+    def solve(setting: dict[str, Any]) -> vm.Gradient:
+        return mechanism.sensitivity(objectives, duration=DURATION, backend="native", progress=False, **setting)
 
-    sweep = [round(fewest * 2 ** (k / 2)) for k in range(count)]
-    build_seconds, _ = timed(lambda: solve(sweep[0]))
+    build_seconds, _ = timed(lambda: solve(settings[0]))
     curve = Curve(engine, how, build_seconds)
-    for steps in sweep:
-        seconds, solution = fastest(partial(solve, steps))
-        curve.points.append(Point(f"{steps} steps", 1e3 * seconds, solution.gradient_history[-1].tolist()))
+    for setting in settings:
+        seconds, solution = fastest(partial(solve, setting))
+        name = f"tolerance {setting['tolerance']:.1e}" if "tolerance" in setting else f"{round(DURATION / setting['step'])} steps"
+        curve.points.append(Point(name, 1e3 * seconds, solution.gradient_history[-1].tolist()))
     return curve
 
 
@@ -72,4 +68,4 @@ def throughputs(exact: np.ndarray) -> list[Throughput]:
 
 if __name__ == "__main__":
     exact = reference_values()
-    Report({"varimech": version("varimech")}, [gradient_curve(integrator) for integrator in METHODS], throughputs(exact)).print()
+    Report({"varimech": version("varimech")}, [gradient_curve(engine) for engine in METHODS], throughputs(exact)).print()
