@@ -105,10 +105,12 @@ def test_ensembles_refuse_what_single_runs_refuse(backend: str) -> None:
 
 @pytest.mark.parametrize("integrator", ["dop853", "cvodes"])
 def test_stabilisation_passes_the_flat_position_or_says_that_it_does_not(integrator: str) -> None:
-    try:
-        run = parallelograms().simulate(DURATION, tolerance=1e-8, formulation="index1-stabilised", integrator=integrator)
-    except vm.SimulationError:
+    m, said = parallelograms(), {"formulation": "index1-stabilised", "integrator": integrator}
+    if integrator == "cvodes":
+        with pytest.raises(vm.SimulationError, match="constraints were violated .* near singular positions"):
+            m.simulate(DURATION, tolerance=1e-8, **said)
         return
+    run = m.simulate(DURATION, tolerance=1e-8, **said)
     np.testing.assert_allclose(run.angle("crank 0"), windows.crank_angle(2, run.time), rtol=0, atol=1e-5)
 
 

@@ -61,8 +61,8 @@ def check_backends(m: vm.Mechanism, formulation: str, integrator: str, times: di
 @pytest.mark.parametrize(("formulation", "integrator", "times"), combinations(tuple(FORMULATIONS), tuple(INTEGRATORS)))
 def test_backends_agree_to_the_last_bit(formulation: str, integrator: str, times: dict[str, Any]) -> None:
     info = check_backends(four_bar(), formulation, integrator, times).run.info
-    if "tolerance" in times:
-        assert info["rejected"] > 0
+    if "tolerance" in times and integrator == "dop853":
+        assert info["rejected"] > 0  # so that trials that fail are compared too
     if formulation == "independent":
         assert info["selections"] > 1
     else:

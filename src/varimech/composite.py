@@ -29,10 +29,11 @@ from .task import Task
 class CompositeSolver:
     """The composite system of a mechanism, and what carries it out. One compiled program serves all parameters."""
 
-    def __init__(self, equations: Equations, method: Method, *, large: bool):
-        if large or not isinstance(method.formulation, (ALI3P, Projected, Stabilised)) or isinstance(method.integrator, Sundials):
-            what = f"a model of {equations.packed.numel()} state variables" if large else method.title
-            raise ModelError(f"method='composite' does not go with {what}: use method='direct', which goes with everything")
+    def __init__(self, equations: Equations, method: Method):
+        if not isinstance(method.formulation, (ALI3P, Projected, Stabilised)) or isinstance(method.integrator, Sundials):
+            raise ModelError(
+                f"method='composite' does not go with {method.title}: use method='direct', which goes with everything"
+            )
         self.equations = equations
         self.method = method
         self.composite = Composite(equations)
@@ -48,6 +49,7 @@ class CompositeSolver:
             state=self.composite.packed(inputs.state, slope),
             parameters=np.concatenate([inputs.parameters, direction]),
             nominal=np.concatenate([inputs.nominal, direction]),
+            slope_floors=np.zeros(0),
         )
         trajectory, _ = self._runner(task.objectives).prepare(given, task.backend, runs=len(task.indices or []))(None)
         states, slopes = self.composite.unpacked(trajectory.states)

@@ -92,7 +92,8 @@ class Mechanism(Model):
             step: equal time steps, s; shortened a little if they do not divide the duration.
             every: store every so many of them.
             tolerance: relative error for which steps are chosen.
-            output: time between stored results where steps are chosen, s; a five-hundredth of the duration if not given.
+            output: time between stored results where steps are chosen, s; shortened a little if it does not divide the duration, and a
+                five-hundredth of it if not given.
             integrator: "trapezoidal", "newmark", "hht", "generalised-alpha" (implicit, equal steps), "rk4" (explicit, equal steps), "dopri5",
                 "dop853" (explicit, either), "cvodes", "idas" (to a tolerance); or one with constants, such as `varimech.Newmark(gamma=0.7)`.
             formulation: "ali3p", "index1", "index1-stabilised", "independent", "penalty", or one with constants, such as
@@ -269,11 +270,13 @@ class Mechanism(Model):
             raise ModelError(f"relative_steps = {steps!r} must be one or more positive numbers")
         assert task.indices is not None
         plain = replace(task, indices=None, progress=False, runs=2 * len(steps) * len(task.indices))
-        trajectory, ran = solver.run(plain, ρ)
+        ran = 0.0
         if task.schedule.tolerance and not isinstance(solver.method.integrator, Sundials):
-            # all runs take the steps of the first: a choice of steps is no smooth function of the parameters
-            plain = replace(plain, schedule=task.schedule.replayed(trajectory.step_ends))
-            trajectory, _ = solver.run(plain, ρ)
+            # all runs take the steps of one with derivatives: a choice of steps is no smooth function of the parameters
+            first, ran = solver.run(task, ρ)
+            plain = replace(plain, schedule=task.schedule.replayed(first.step_ends))
+        trajectory, seconds = solver.run(plain, ρ)
+        ran += seconds
         errors: list[VarimechError] = []
 
         def outcome(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 from .errors import ModelError, unknown_name
@@ -38,7 +39,7 @@ INTEGRATORS: dict[str, Integrator] = {
 }
 SUITS = {
     "ali3p": "anything: redundant constraints, massless parts, singular positions, stiff forces; constraints hold to rounding",
-    "index1": "smooth motions to high accuracy, redundant constraints included; constraints hold to rounding",
+    "index1": "smooth motions to high accuracy, redundant constraints included; constraints hold to the square of a step's error",
     "index1-stabilised": "the same without projections: constraints drift within the tolerance; what CVODES and IDAS solve",
     "independent": "smooth motions; integrates as many coordinates as there are freedoms, and chooses them anew where needed",
     "penalty": "comparison with penalty codes; joints give way by about 1/factor, and singular positions may be left on another branch",
@@ -176,4 +177,4 @@ def _name_of(integrator: Integrator) -> str:
 
 def _positive(duration: Any) -> float:
     """A duration for comparison; what is wrong with it is said elsewhere."""
-    return duration if isinstance(duration, (int, float)) and duration > 0 else DEFAULT_STEP
+    return float(duration) if isinstance(duration, Real) and float(duration) > 0 else DEFAULT_STEP

@@ -18,8 +18,8 @@ DEFAULT_TOLERANCE = 1e-8
 DEFAULT_OUTPUTS = 500
 """Intervals between stored results of a run that chooses its steps."""
 SMALLEST_TOLERANCE = 1e-13
-MOST_INTERVALS = 1e12
-"""Steps or stored results of one run."""
+MOST_STEPS, MOST_STORED = 1e12, 1e7
+"""Steps, and stored results, of one run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +86,13 @@ def equal_steps(duration: float, step: float, every: int) -> Schedule:
     _check_seconds(duration=duration, step=step)
     if step > duration:
         raise ModelError(f"step = {step:g} s is longer than the whole run of {duration:g} s")
-    steps = _intervals(duration, "step", step)
-    return Schedule(float(duration), float(duration) / steps, steps, int(every))
+    steps = _intervals(duration, "step", step, MOST_STEPS)
+    schedule = Schedule(float(duration), float(duration) / steps, steps, int(every))
+    if schedule.stored_count > MOST_STORED:
+        raise ModelError(
+            f"step = {step!r} s with every = {every!r} would store more than {MOST_STORED:g} results; a larger every= stores fewer"
+        )
+    return schedule
 
 
 def chosen_steps(duration: float, tolerance: float, output: float | None) -> Schedule:
@@ -100,19 +105,17 @@ def chosen_steps(duration: float, tolerance: float, output: float | None) -> Sch
         _check_seconds(output=output)
         if output > duration:
             raise ModelError(f"output = {output:g} s is longer than the whole run of {duration:g} s")
-        count = _intervals(duration, "output", output)
+        count = _intervals(duration, "output", output, MOST_STORED)
     outputs = np.linspace(0.0, duration, count + 1)
     outputs[-1] = duration
     return Schedule(float(duration), tolerance=float(tolerance), outputs=outputs)
 
 
-def _intervals(duration: float, label: str, length: float) -> int:
+def _intervals(duration: float, label: str, length: float, most: float) -> int:
     """How many of a length there are in the duration, rounded up."""
     count = duration / length
-    if count > MOST_INTERVALS:
-        raise ModelError(
-            f"{label} = {length!r} s is too short: a run of {duration:g} s would have more than {MOST_INTERVALS:g} of them"
-        )
+    if count > most:
+        raise ModelError(f"{label} = {length!r} s is too short: a run of {duration:g} s would have more than {most:g} of them")
     return max(1, math.ceil(count - 1e-9))
 
 

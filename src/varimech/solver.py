@@ -64,8 +64,6 @@ class Solver:
     def __init__(self, model: Parts, method: Method, *, large: bool | None = None):
         self.model = model.frozen()
         self.method = method
-        self._relaxed = not isinstance(method.formulation, Projected)
-        """Whether rates are found with constraints that are relaxed a little, twice as slow but fit for singular positions."""
         self._runners: dict[tuple[object, ...], Runner | SundialsRunner] = {}
         self._recent: dict[tuple[object, ...], Runner | SundialsRunner] = {}
         self._chains: dict[tuple[object, ...], ChainFunctions] = {}
@@ -83,23 +81,24 @@ class Solver:
 
     def run(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """One run, and the seconds that it took once everything was built."""
+        if not isinstance(self.method.formulation, Projected):
+            return self._run(task, ρ, relaxed=True)
         try:
-            return self._run(task, ρ)
-        except Amplified:
-            self._relaxed = True
-            return self._run(task, ρ)
+            return self._run(task, ρ, relaxed=False)
+        except Amplified:  # twice as slow, but fit for singular positions
+            return self._run(task, ρ, relaxed=True)
 
-    def _run(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
+    def _run(self, task: Task, ρ: np.ndarray, *, relaxed: bool) -> tuple[Trajectory, float]:
         self.start.check_fits(ρ, task.indices)
         in_driver = not isinstance(self.method.integrator, Sundials)
         if in_driver and self._near is not None and self._is_close(ρ):
             with suppress(StartFailure):  # assembly finds it, or says why there is none
-                return self._carry_out(task, self._inputs(task, ρ, guess=self._near), regular=True)
+                return self._carry_out(task, self._inputs(task, ρ, guess=self._near), regular=True, relaxed=relaxed)
         q = self.start.assemble(ρ)
         regular = self.start.regular(q, ρ)
         if in_driver and regular:
             with suppress(StartFailure):  # what follows finds the start, or says why there is none
-                return self._carry_out(task, self._inputs(task, ρ, guess=q), regular=True)
+                return self._carry_out(task, self._inputs(task, ρ, guess=q), regular=True, relaxed=relaxed)
         if self.method.integrator == IDAS and not regular:
             raise ModelError(
                 f"mechanism {self.model.name!r}: integrator 'idas' takes no redundant constraints and no massless coordinates; "
@@ -108,7 +107,7 @@ class Solver:
         initial = self.start.complete(q, ρ)
         S = None if task.indices is None else self._remembered(self.start.sensitivities(initial, ρ, task.indices))
         inputs = self._inputs(task, ρ, state=self._remembered(initial.packed), sensitivities=S)
-        return self._carry_out(task, inputs, regular=regular and not in_driver)
+        return self._carry_out(task, inputs, regular=regular and not in_driver, relaxed=relaxed)
 
     def run_composite(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """The same by the composite system, one run for each parameter."""
@@ -134,6 +133,7 @@ class Solver:
             raise SimulationError(text, time=f.time, step=f.step, residual=math.nan, worst="composite system") from None
         S, gradients = (np.concatenate([getattr(t, name) for t in found], axis=2) for name in ("sensitivities", "gradients"))
         whole = replace(found[-1], sensitivities=S, gradients=gradients)
+        check_constraints(whole, task.schedule.tolerance, self.method.formulation, self.equations)
         check_finite(whole, list(task.objectives), self.model.name)
         return whole, time.perf_counter() - began
 
@@ -144,7 +144,7 @@ class Solver:
                 f"mechanism {self.model.name!r} has {self.unknowns} unknowns and multipliers; method='composite' takes up to {LARGE}: "
                 "use method='direct'"
             )
-        return CompositeSolver(self.equations, self.method, large=self.large)
+        return CompositeSolver(self.equations, self.method)
 
     def _remembered(self, state: np.ndarray) -> np.ndarray:
         """A state with what the integrator remembers: at first, the accelerations."""
@@ -230,7 +230,10 @@ class Solver:
         sensitivities: np.ndarray | None = None,
     ) -> Inputs:
         chosen = self._chosen if isinstance(self.method.formulation, Independent) else None
-        return Inputs(guess, state, sensitivities, ρ, self.model.numbers.nominal, task.schedule, MAX_ITERATIONS, chosen)
+        nominal = self.model.numbers.nominal
+        sizes = np.abs(nominal[task.indices or []])
+        floors = 1 / np.where(sizes > 0, sizes, 1.0)
+        return Inputs(guess, state, sensitivities, ρ, nominal, task.schedule, MAX_ITERATIONS, floors, chosen)
 
     @cached_property
     def _chosen(self) -> np.ndarray | None:
@@ -240,9 +243,10 @@ class Solver:
         J = np.array(self._jacobian(self._near, self.model.numbers.nominal, 0.0))
         return select(J, None)[0]
 
-    def _carry_out(self, task: Task, inputs: Inputs, *, regular: bool) -> tuple[Trajectory, float]:
-        runner = self.runner(task.objectives, task.indices, regular=regular)
+    def _carry_out(self, task: Task, inputs: Inputs, *, regular: bool, relaxed: bool) -> tuple[Trajectory, float]:
+        runner = self.runner(task.objectives, task.indices, regular=regular, relaxed=relaxed)
         carry_out = runner.prepare(inputs, task.backend, runs=task.runs)
+        n = self.equations.packed.numel()  # without what the integrator remembers
         try:
             with progress_bar(f"{self.model.name}: {task.schedule.duration:g} s", 1.0, task.progress) as tell:
                 trajectory, ran = carry_out(tell)
@@ -250,7 +254,6 @@ class Solver:
             raise explained(failure, inputs, self.equations, runner.program.step, self.method) from None
         check_finite(trajectory, list(task.objectives), self.model.name)
         check_constraints(trajectory, task.schedule.tolerance, self.method.formulation, self.equations)
-        n = self.equations.packed.numel()  # without what the integrator remembers
         S = trajectory.sensitivities
         return replace(trajectory, states=trajectory.states[:, :n], sensitivities=None if S is None else S[:, :n]), ran
 
@@ -260,18 +263,20 @@ class Solver:
         return not isinstance(self.method.integrator, (RungeKutta, Sundials)) and self.method.integrator.remembers
 
     def runner(
-        self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool = True
+        self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool = True, relaxed: bool | None = None
     ) -> Runner | SundialsRunner:
         """What carries out runs with these objectives; `indices` are the parameters to differentiate for, None for none."""
+        if relaxed is None:
+            relaxed = not isinstance(self.method.formulation, Projected)
         chosen = None if indices is None else tuple(indices)
-        same_objects = (tuple(objectives.items()), chosen, regular, self._relaxed)
+        same_objects = (tuple(objectives.items()), chosen, regular, relaxed)
         if same_objects not in self._recent:
             _make_room(self._recent)
-            self._recent[same_objects] = self._runner_of_expressions(objectives, indices, regular=regular)
+            self._recent[same_objects] = self._runner_of_expressions(objectives, indices, regular=regular, relaxed=relaxed)
         return self._recent[same_objects]
 
     def _runner_of_expressions(
-        self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool
+        self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool, relaxed: bool
     ) -> Runner | SundialsRunner:
         """Equal expressions are one program, however often a user writes their functions anew."""
         count = len(indices or [])
@@ -282,32 +287,32 @@ class Solver:
             functions.finals.serialize(),
             None if indices is None else tuple(indices),
             regular,
-            self._relaxed,
+            relaxed,
         )
         if key not in self._runners:
             _make_room(self._runners)
             program = Program(
                 self.equations.q.numel(),
-                self._functions("start", lambda e, _: start_chain(e, remember=self._remembers), indices, True)
+                self._functions("start", lambda e, _: start_chain(e, remember=self._remembers), indices, True, relaxed)
                 if regular
                 else None,
-                self._functions("step", self._step, indices, regular),
-                penalty_plan(self._pieces, self._saddle(regular))
+                self._functions("step", self._step, indices, regular, relaxed),
+                penalty_plan(self._pieces, self._saddle(regular, relaxed))
                 if self.large
-                else penalty_function(self.equations, self._saddle(regular)),
+                else penalty_function(self.equations, self._saddle(regular, relaxed)),
                 twist_plan(self._pieces) if self.large else twist_function(self.equations),
                 functions,
                 None if indices is None else count,
                 0 if indices is None else row,
                 self.method.integrator if isinstance(self.method.integrator, RungeKutta) else None,
-                self._functions("rates", self._rates, indices, regular)
+                self._functions("rates", self._rates, indices, regular, relaxed)
                 if isinstance(self.method.formulation, Projected)
                 else None,
                 self._jacobian if isinstance(self.method.formulation, Independent) else None,
-                sharp=regular and not self._relaxed,
+                sharp=regular and not relaxed,
             )
             if isinstance(self.method.integrator, Sundials):
-                chain = self._rates(self.equations, self._saddle(regular))
+                chain = self._rates(self.equations, self._saddle(regular, relaxed))
                 self._runners[key] = SundialsRunner(program, chain, self.method.integrator, indices)
             else:
                 self._runners[key] = Runner(program)
@@ -327,8 +332,8 @@ class Solver:
         assert not isinstance(self.method.formulation, ALI3P)
         return self.method.formulation.rates(dynamics, saddle)
 
-    def _saddle(self, regular: bool) -> Saddle:
-        exact = isinstance(self.method.formulation, (ALI3P, Penalty)) or (regular and not self._relaxed)
+    def _saddle(self, regular: bool, relaxed: bool) -> Saddle:
+        exact = isinstance(self.method.formulation, (ALI3P, Penalty)) or (regular and not relaxed)
         return Saddle(regular) if exact else Saddle.relaxed(regular)
 
     @cached_property
@@ -341,11 +346,11 @@ class Solver:
         return pieces_of(self.equations)
 
     def _functions(
-        self, name: str, build: Callable[[Dynamics, Saddle], Chain], indices: list[int] | None, regular: bool
+        self, name: str, build: Callable[[Dynamics, Saddle], Chain], indices: list[int] | None, regular: bool, relaxed: bool
     ) -> ChainFunctions:
-        key = (name, regular, self._relaxed, None if indices is None else tuple(indices))
+        key = (name, regular, relaxed, None if indices is None else tuple(indices))
         if key not in self._chains:
-            saddle = self._saddle(regular)
+            saddle = self._saddle(regular, relaxed)
             self._chains[key] = self._new_functions(lambda e: build(e, saddle), indices, state_varies=name != "start")
         return self._chains[key]
 

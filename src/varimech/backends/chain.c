@@ -42,6 +42,8 @@ typedef struct {
   double *times, *states_stored, *sensitivities, *objectives_stored, *gradients;  /* where to store; `stored` were so far */
   long long stored;
   double *residuals;                     /* largest so far */
+  const double *slope_floors;            /* for each parameter, 1 over its size */
+  double *slope_scales, *integrand_scales; /* what errors are measured by: derivatives of positions, then of velocities; integrands */
   double time, proposal, position_scale, velocity_scale;
   long long done, rejected, selections, iterations;
   long long failed_spring;

@@ -88,7 +88,7 @@ static int vm_carry_out(vm_run *r) {
     if (r->selects) status = vm_select(r, m, &time, m->X);
     vm_measure(VM_INTEGRANDS, r, m, &time, m->X, m->X_, m->G, m->G_);
     if (r->done == 0) vm_store(r, m, time, m->X, m->X_, r->integral, r->integral_gradient);
-    if (r->done == 0 && r->tolerance > 0) r->proposal = vm_first_step(r, m->X);
+    if (r->done == 0 && r->tolerance > 0) r->proposal = vm_first_step(r, m);
   }
 
   while (status == VM_DONE && r->done < r->last && (r->total ? r->done < r->total : r->time < r->duration)) {
@@ -97,7 +97,7 @@ static int vm_carry_out(vm_run *r) {
     if (r->tolerance > 0) {
       const double left = r->duration - begin;
       h = r->proposal;
-      if (h > left / 10 && begin == 0) h = left / 10; /* a first look at what may be ahead */
+      if (h > VM_LONGEST * r->duration) h = VM_LONGEST * r->duration;
       if (h >= left * (1 - 1e-10)) h = left;
       else if (2 * h > left) h = left / 2;
       r->proposal = h; /* what a failure is told with */
@@ -154,7 +154,10 @@ static int vm_carry_out(vm_run *r) {
     if (r->outputs ? r->outputs[r->stored] == time : (r->done % r->stride == 0 || r->done == r->total))
       vm_store(r, m, time, m->X, m->X_, r->integral, r->integral_gradient);
     if (r->selects) status = vm_select(r, m, &time, m->X);
-    if (r->tolerance > 0) r->proposal = h * vm_growth(r, error);
+    if (r->tolerance > 0) {
+      vm_scale(r, m);
+      r->proposal = h * vm_growth(r, error);
+    }
   }
 
   memcpy(r->state, m->X, (size_t)n * sizeof(double));

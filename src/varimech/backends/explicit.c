@@ -1,6 +1,7 @@
 /* Steps of explicit Runge–Kutta schemes: stages, error, dense output. A state is q, v, a, λ, so its rates (v, a) are part of it.
    explicit.py does the same. */
 
+#define VM_LONGEST 0.02 /* share of a run that one step may take: what happens within less may be missed */
 #define VM_ROUNDING 1e-12 /* largest residual of velocities over velocities where projections are exact */
 #define VM_OFF 10 /* shares of the tolerance by which projections may fail */
 #define VM_SAFETY 0.01 /* share of the tolerance that is allowed for the error of one step */
@@ -66,31 +67,52 @@ static int vm_explicit_step(vm_run *r, vm_room *m, double begin, double h, doubl
   return status;
 }
 
+/* The largest of the errors by some weights: of positions and velocities, of their derivatives, and of integrals, each by its scale. */
 static double vm_error_norm(const vm_run *r, const vm_room *m, const double *weights) {
-  const long long n = r->coordinates, count = r->scheme->stages + 1;
+  const long long n = r->coordinates, count = r->scheme->stages + 1, o = r->objectives, p = r->parameters;
   double largest = 0;
   for (long long i = 0; i < 2 * n; ++i) {
     const double scale = i < n ? r->position_scale : r->velocity_scale;
     double sum = 0;
     for (long long j = 0; j < count; ++j) if (weights[j] != 0) sum += weights[j] * m->X[j * r->states + n + i];
-    if (scale > 0 && fabs(sum) / scale > largest) largest = fabs(sum) / scale;
+    if (scale > 0 && !(fabs(sum) / scale <= largest)) largest = fabs(sum) / scale;
+    for (long long k = 0; k < p; ++k) {
+      const double *S = m->X_ + (n + i) * r->row + k, by = r->slope_scales[i < n ? k : p + k];
+      double total = 0;
+      for (long long j = 0; j < count; ++j) if (weights[j] != 0) total += weights[j] * S[j * r->states * r->row];
+      if (by > 0 && !(fabs(total) / by <= largest)) largest = fabs(total) / by;
+    }
+  }
+  for (long long i = 0; i < o; ++i) {
+    const double end = fabs(m->G[(count - 1) * o + i]), scale = r->duration * (end > r->integrand_scales[i] ? end : r->integrand_scales[i]);
+    double sum = 0;
+    for (long long j = 0; j < count; ++j) if (weights[j] != 0) sum += weights[j] * m->G[j * o + i];
+    if (scale > 0 && !(fabs(sum) / scale <= largest)) largest = fabs(sum) / scale;
   }
   return largest;
 }
 
 /* The error of a step over the one allowed. */
-static double vm_error(vm_run *r, const vm_room *m, double h) {
+static double vm_error(const vm_run *r, const vm_room *m, double h) {
   const vm_scheme *s = r->scheme;
-  const long long n = r->coordinates;
-  const double *end = m->X + s->stages * r->states, q = vm_size(end, n), v = vm_size(end + n, n);
-  if (q > r->position_scale) r->position_scale = q;
-  if (v > r->velocity_scale) r->velocity_scale = v;
   double error = vm_error_norm(r, m, s->error);
   if (s->second_error) {
     const double second = vm_error_norm(r, m, s->second_error), both = error * error + 0.01 * second * second;
     error = both > 0 ? error * error / sqrt(both) : 0;
   }
   return h * error / (VM_SAFETY * r->tolerance);
+}
+
+static void vm_raise(double *scale, double value) { if (value > *scale) *scale = value; }
+
+/* Scales follow the largest values of accepted steps, from the first stage on. */
+static void vm_scale(vm_run *r, const vm_room *m) {
+  const long long n = r->coordinates, p = r->parameters;
+  vm_raise(&r->position_scale, vm_size(m->X, n));
+  vm_raise(&r->velocity_scale, vm_size(m->X + n, n));
+  for (long long i = 0; i < 2 * n; ++i)
+    for (long long k = 0; k < p; ++k) vm_raise(r->slope_scales + (i < n ? k : p + k), fabs(m->X_[i * r->row + k]));
+  for (long long i = 0; i < r->objectives; ++i) vm_raise(r->integrand_scales + i, fabs(m->G[i]));
 }
 
 /* Whether the end of a step is off the constraints, where the formulation puts it on them. */
@@ -111,13 +133,18 @@ static double vm_growth(const vm_run *r, double error) {
   return factor < 0.2 ? 0.2 : factor > 5 ? 5 : factor;
 }
 
-/* A first step, from the time in which the state would change by itself. */
-static double vm_first_step(vm_run *r, const double *state) {
-  const long long n = r->coordinates;
-  const double q = vm_size(state, n), v = vm_size(state + n, n), a = vm_size(state + 2 * n, n);
+/* Scales at the start, and a first step from the time in which the state would change by itself. Nothing is measured by less than what would take it
+   through its own size within the run, or a parameter through its. */
+static double vm_first_step(vm_run *r, const vm_room *m) {
+  const long long n = r->coordinates, p = r->parameters;
+  const double q = vm_size(m->X, n), v = vm_size(m->X + n, n), a = vm_size(m->X + 2 * n, n);
   double time = r->duration;
-  r->position_scale = q;
-  r->velocity_scale = v;
+  r->velocity_scale = q / r->duration;
+  for (long long k = 0; k < p; ++k) {
+    r->slope_scales[k] = q * r->slope_floors[k];
+    r->slope_scales[p + k] = r->slope_scales[k] / r->duration;
+  }
+  vm_scale(r, m);
   if (v > 0 && q / v < time) time = q / v;
   if (a > 0 && sqrt(q / a) < time) time = sqrt(q / a);
   if (a > 0 && v > 0 && v / a < time) time = v / a;

@@ -16,20 +16,27 @@ from .scheme_tables import SchemeTables
 
 SAFETY = 0.01
 """Share of the tolerance that is allowed for the error of one step."""
+LONGEST = 0.02
+"""Share of a run that one step may take: what happens within less may be missed."""
 ROUNDING = 1e-12
 """Largest residual of velocities over velocities where projections are exact."""
 OFF = 10
 """Shares of the tolerance by which projections may fail."""
 
+Stages = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""States at all stages, their derivatives without what fills rows up, and integrands."""
+
 
 class ExplicitScheme:
     """Combinations of stages, the error of a step and the next one's length. `width` numbers belong to each row of derivatives."""
 
-    def __init__(self, scheme: RungeKutta, coordinates: int, schedule: Schedule):
+    def __init__(self, scheme: RungeKutta, coordinates: int, schedule: Schedule, slope_floors: np.ndarray, objectives: int):
         self.tables = SchemeTables(scheme)
         self.coordinates = coordinates
         self.schedule = schedule
+        self.slope_floors = slope_floors
         self.position_scale = self.velocity_scale = 0.0
+        self.slope_scales, self.integrand_scales = np.zeros((2, slope_floors.size)), np.zeros(objectives)
 
     def combined(self, X: np.ndarray, h: float, weights: np.ndarray) -> np.ndarray:
         """(q, v) of the first stage + h Σ weights_j (v, a) of stage j."""
@@ -40,32 +47,38 @@ class ExplicitScheme:
                 total += w * stage[n : 3 * n]
         return np.asarray(X[0, : 2 * n] + h * total)
 
-    def error(self, X: np.ndarray, h: float) -> float:
+    def error(self, stages: Stages, h: float) -> float:
         """The error of a step over the one allowed."""
-        t, n = self.tables, self.coordinates
-        end = X[t.stages]
-        self.position_scale = max(self.position_scale, float(np.abs(end[:n]).max(initial=0.0)))
-        self.velocity_scale = max(self.velocity_scale, float(np.abs(end[n : 2 * n]).max(initial=0.0)))
-        error = self._norm(self._weighted(X, t.error))
-        if t.second_error.size:
-            second = self._norm(self._weighted(X, t.second_error))
+        error = self._norm(stages, self.tables.error)
+        if self.tables.second_error.size:
+            second = self._norm(stages, self.tables.second_error)
             both = error * error + 0.01 * second * second
             error = error * error / math.sqrt(both) if both > 0 else 0.0
         return h * error / (SAFETY * self.schedule.tolerance)
 
-    def _weighted(self, X: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        n = self.coordinates
-        total = np.zeros(2 * n)
-        for w, stage in zip(weights, X, strict=False):
-            if w != 0:
-                total += w * stage[n : 3 * n]
-        return total
+    def _norm(self, stages: Stages, weights: np.ndarray) -> float:
+        """The largest of the errors by some weights: of positions, velocities, their derivatives and of integrals, each by its scale."""
+        n, (X, S, G) = self.coordinates, stages
+        count = len(weights)
+        state, slope = _weighted(X[:count, n : 3 * n], weights), _weighted(S[:count, n : 3 * n], weights)
+        ends = np.maximum(np.abs(G[count - 1]), self.integrand_scales) * self.schedule.duration
+        parts = [(state[:n], self.position_scale), (state[n:], self.velocity_scale), (_weighted(G[:count], weights), ends)]
+        parts += [(slope[k * n : (k + 1) * n], self.slope_scales[k]) for k in range(2)]
+        largest = 0.0
+        for change, scale in parts:
+            scales = np.broadcast_to(scale, change.shape)
+            ratios = np.abs(change[scales > 0]) / scales[scales > 0]
+            largest = float(np.max(ratios, initial=largest))  # not a number stays so
+        return largest
 
-    def _norm(self, change: np.ndarray) -> float:
-        """Of positions and velocities, by their scales."""
-        n = self.coordinates
-        parts = (self.position_scale, change[:n]), (self.velocity_scale, change[n:])
-        return max((float((np.abs(part) / scale).max(initial=0.0)) for scale, part in parts if scale > 0), default=0.0)
+    def scale(self, stages: Stages) -> None:
+        """Scales follow the largest values of accepted steps, from the first stage on."""
+        n, (X, S, G) = self.coordinates, stages
+        self.position_scale = max(self.position_scale, float(np.abs(X[0, :n]).max(initial=0.0)))
+        self.velocity_scale = max(self.velocity_scale, float(np.abs(X[0, n : 2 * n]).max(initial=0.0)))
+        for k in range(2):
+            np.maximum(self.slope_scales[k], np.abs(S[0, k * n : (k + 1) * n]).max(axis=0, initial=0.0), out=self.slope_scales[k])
+        np.maximum(self.integrand_scales, np.abs(G[0]), out=self.integrand_scales)
 
     def projections_failed(self, residuals: np.ndarray) -> bool:
         """Whether the end of a step is off the constraints."""
@@ -83,11 +96,17 @@ class ExplicitScheme:
         factor = 0.9 * error ** (-1 / self.tables.error_order) if error > 0 else 5.0
         return min(5.0, max(0.2, factor))
 
-    def first_step(self, state: np.ndarray) -> float:
-        """From the time in which the state would change by itself."""
-        n, duration = self.coordinates, self.schedule.duration
+    def first_step(self, stages: Stages) -> float:
+        """Scales at the start, and a first step from the time in which the state would change by itself.
+
+        Nothing is measured by less than what would take it through its own size within the run, or a parameter through its.
+        """
+        n, duration, state = self.coordinates, self.schedule.duration, stages[0][0]
         q, v, a = (float(np.abs(state[k * n : (k + 1) * n]).max(initial=0.0)) for k in range(3))
-        self.position_scale, self.velocity_scale = q, v
+        self.velocity_scale = q / duration
+        self.slope_scales[0] = q * self.slope_floors
+        self.slope_scales[1] = self.slope_scales[0] / duration
+        self.scale(stages)
         times = [duration]
         if v > 0:
             times.append(q / v)
@@ -104,6 +123,15 @@ class ExplicitScheme:
         for column in self.tables.dense.T[::-1]:
             total = (total + column) * θ
         return total
+
+
+def _weighted(stages: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Σ weights_j of stage j."""
+    total = np.zeros_like(stages[0])
+    for w, stage in zip(weights, stages, strict=True):
+        if w != 0:
+            total += w * stage
+    return total
 
 
 def added(G: np.ndarray, h: float, weights: np.ndarray) -> Any:

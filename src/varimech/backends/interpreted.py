@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..integrators.runge_kutta import RungeKutta
 from .bound import bound
 from .columns import all_columns, seeds
-from .explicit import ExplicitScheme, added
+from .explicit import LONGEST, ExplicitScheme, Stages, added
 from .program import (
     NEGLIGIBLE,
     NO_CONVERGENCE,
@@ -66,7 +67,7 @@ class _Run:
         self.penalty, self.chosen = np.zeros(program.penalty.numel_out(0)), np.zeros(program.coordinates)
         if inputs.chosen is not None:
             self.chosen[:] = inputs.chosen
-        self.scheme = None if program.scheme is None else ExplicitScheme(program.scheme, program.coordinates, self.schedule)
+        self.scheme = None if program.scheme is None else self._explicit_scheme(program.scheme)
         stages = 2 if self.scheme is None else self.scheme.tables.stages + 1 + self.scheme.tables.extra
         self.last = 1 if self.scheme is None else self.scheme.tables.stages
         # the state at the beginning of a step is the first stage, the one at its end stands at `last`
@@ -96,6 +97,14 @@ class _Run:
         rows = self.schedule.stored_count
         self.times, self.states, self.objectives = np.zeros(rows), np.zeros((rows, n)), np.zeros((rows, o))
         self.sensitivities, self.gradients = np.zeros((rows, n, p)), np.zeros((rows, o, p))
+
+    def _explicit_scheme(self, scheme: RungeKutta) -> ExplicitScheme:
+        floors = self.inputs.slope_floors if self.count else np.zeros(0)
+        return ExplicitScheme(scheme, self.program.coordinates, self.schedule, floors, self.program.objective_count)
+
+    @property
+    def _stages(self) -> Stages:
+        return self.X, self.X_[:, :, : self.count], self.G
 
     def _bind(self, ρ_t: list[np.ndarray]) -> None:
         p, o = self.program, self.program.objectives
@@ -145,11 +154,9 @@ class _Run:
                 where = int((np.abs(self.twist - self.last_twist) > np.pi).argmax()) if self.twist.size else 0
                 raise StepFailure(done + 1, end, h, self.X[0].copy(), self.penalty.copy(), reason, where) from None
             if not error <= 1:
-                self.proposal = h * self._explicit.growth(error)
+                self.proposal = h * (self._explicit.growth(error) if error > 1 else 0.25)
                 self.rejected += 1
                 continue
-            if self.program.sharp and self._explicit.amplified(self.X, self.finish.residuals):
-                raise Amplified
             np.maximum(self.worst, self.finish.residuals, out=self.worst)
             self.last_twist[:] = self.twist
             if schedule.outputs is not None:
@@ -160,6 +167,7 @@ class _Run:
             now, done = end, done + 1
             self._accept(now, h, done)
             if schedule.tolerance:
+                self._explicit.scale(self._stages)
                 self.proposal = h * self._explicit.growth(error)
             if progress is not None and done % 64 == 0:
                 progress(now / schedule.duration)
@@ -180,8 +188,7 @@ class _Run:
             end = float(schedule.ends[done + 1]) if schedule.ends is not None else (done + 1) * schedule.step
             return (end - time if schedule.ends is not None else schedule.step), end
         left, h = schedule.duration - time, self.proposal
-        if h > left / 10 and time == 0:  # a first look at what may be ahead
-            h = left / 10
+        h = min(h, LONGEST * schedule.duration)
         if h >= left * (1 - 1e-10):
             h = left
         elif 2 * h > left:
@@ -216,7 +223,7 @@ class _Run:
         self._choose()
         self._store(0.0, self.ψ, self.ψ_)
         if self.schedule.tolerance:
-            self.proposal = self._explicit.first_step(self.new)
+            self.proposal = self._explicit.first_step(self._stages)
 
     def _try(self, begin: float, h: float, end: float) -> float:
         """A step; returns its error over the one allowed, 0 where that is not known."""
@@ -237,7 +244,9 @@ class _Run:
         projects = self.program.rates is not None or self.program.jacobian is not None
         if self.schedule.tolerance and projects and self._explicit.projections_failed(self.finish.residuals):
             raise _Trouble(NO_CONVERGENCE)
-        error = self._explicit.error(self.X, h) if self.schedule.tolerance else 0.0
+        error = self._explicit.error(self._stages, h) if self.schedule.tolerance else 0.0
+        if error <= 1 and self.program.sharp and self._explicit.amplified(self.X, self.finish.residuals):
+            raise Amplified
         if error <= 1:
             self.watch()
             if (np.abs(self.twist - self.last_twist) > np.pi).any():

@@ -220,6 +220,7 @@ FIELDS: list[tuple[type, tuple[str, ...]]] = [
     (np.uintp, ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")),
     (np.int64, ("stored",)),
     (np.uintp, ("residuals",)),
+    (np.uintp, ("slope_floors", "slope_scales", "integrand_scales")),
     (np.float64, ("time", "proposal", "position_scale", "velocity_scale")),
     (np.int64, ("done", "rejected", "selections", "iterations", "failed_spring", "status")),
 ]
@@ -249,6 +250,8 @@ class _Runs:
             "sensitivities": np.zeros((count, rows, n, p or 0)),
             "gradients": np.zeros((count, rows, o, p or 0)),
             "residuals": np.zeros((count, 3)),
+            "slope_scales": np.zeros((count, 2, p or 0)),
+            "integrand_scales": np.zeros((count, o)),
         }
         if i.state is not None:
             self.arrays["state"][:] = i.state
@@ -262,6 +265,7 @@ class _Runs:
             "nominal": i.nominal,
             "outputs": schedule.outputs,
             "ends": schedule.ends,
+            "slope_floors": i.slope_floors,
         }
         self._common = {name: np.ascontiguousarray(x, dtype=float) for name, x in common.items() if x is not None}
         self._taken = np.zeros(1)

@@ -15,7 +15,7 @@ the next is known to be about  r³ / r_last². Converged means: r ≤ 1, or the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import casadi as ca
@@ -121,6 +121,8 @@ class Inputs:
     """Nominal values of the parameters; they set the penalty."""
     schedule: Schedule
     max_iterations: int
+    slope_floors: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    """For each parameter that is differentiated for, 1 over its size."""
     chosen: np.ndarray | None = None
     """1 for coordinates that are independent at first, else 0; None where the run is to choose them."""
 

@@ -1,14 +1,14 @@
 /* The choice of independent coordinates: Gaussian elimination of Φ_q with full pivoting; columns without a pivot are independent.
    selection.py does the same. */
 
-#define VM_POOR 0.1     /* the present choice is kept until its smallest pivot falls below this share of the best one's */
-#define VM_SINGULAR 1e-5  /* smaller pivots than this share of the first one amplify errors too much */
-#define VM_DEPENDENT 1e-9 /* pivots below this share of the first one are zero */
+#define VM_POOR 0.5     /* the present choice is kept until its smallest pivot falls below this share of the best one's */
+#define VM_SINGULAR 1e-5  /* smaller pivots than this share of the largest entry amplify errors too much */
+#define VM_DEPENDENT 1e-9 /* pivots below this share of the largest entry are zero */
 
 /* Smallest pivot of an elimination of J (rows × columns, by columns, destroyed) that avoids columns with avoid[j] ≠ 0; marks columns that got a
-   pivot with 0, the others with 1. *rank is in: the rank to reach, 0 if not known; out: the rank. Pivots are told over the first one. */
-static double vm_eliminate(double *J, long long rows, long long columns, const double *avoid, double *independent, long long *rank) {
-  double first = 0, smallest = 1;
+   pivot with 0, the others with 1. *rank is in: the rank to reach, 0 if not known; out: the rank. *largest likewise: the largest entry of J. */
+static double vm_eliminate(double *J, long long rows, long long columns, const double *avoid, double *independent, long long *rank, double *largest) {
+  double smallest = 0;
   const long long most = *rank ? *rank : rows < columns ? rows : columns;
   for (long long j = 0; j < columns; ++j) independent[j] = 1;
   for (long long k = 0; k < most; ++k) {
@@ -19,13 +19,13 @@ static double vm_eliminate(double *J, long long rows, long long columns, const d
       for (long long i = k; i < rows; ++i)
         if (fabs(J[j * rows + i]) > pivot) { pivot = fabs(J[j * rows + i]); row = i; column = j; }
     }
-    if (k == 0) first = pivot;
-    if (column < 0 || pivot <= VM_DEPENDENT * first) {
+    if (*largest == 0) *largest = pivot;
+    if (column < 0 || pivot <= VM_DEPENDENT * *largest) {
       if (*rank) return 0;
       *rank = k;
       return smallest;
     }
-    smallest = pivot / first;
+    smallest = pivot;
     independent[column] = 0;
     for (long long j = 0; j < columns; ++j) {
       const double swap = J[j * rows + k];
@@ -46,15 +46,16 @@ static int vm_select(vm_run *r, vm_room *m, const double *time, const double *st
   const long long n = r->coordinates, rows = r->conditions;
   double *J = m->jacobian, *kept = J + rows * n, *best = kept + n;
   long long rank = 0;
+  double largest = 0;
   vm_of_positions(VM_JACOBIAN, r, m, r->values, time, state, J);
-  const double reachable = vm_eliminate(J, rows, n, 0, best, &rank);
+  const double reachable = vm_eliminate(J, rows, n, 0, best, &rank, &largest);
   if (r->selections) {
     vm_of_positions(VM_JACOBIAN, r, m, r->values, time, state, J);
-    if (vm_eliminate(J, rows, n, r->chosen, kept, &rank) >= VM_POOR * reachable) best = r->chosen;
+    if (vm_eliminate(J, rows, n, r->chosen, kept, &rank, &largest) >= VM_POOR * reachable) best = r->chosen;
   }
   if (best != r->chosen) {
     memcpy(r->chosen, best, (size_t)n * sizeof(double));
     ++r->selections;
   }
-  return reachable < VM_SINGULAR ? VM_AT_SINGULARITY : VM_DONE;
+  return rank && reachable < VM_SINGULAR * largest ? VM_AT_SINGULARITY : VM_DONE;
 }

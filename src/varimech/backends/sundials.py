@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import cached_property
 
@@ -31,12 +32,18 @@ class SundialsRunner:
         self._solver = solver
         self._indices = indices or []
         self._built: tuple[object, ca.Function] | None = None
+        self._alone = threading.Lock()  # an integrator of CasADi serves one thread at a time
 
     def prepare(self, inputs: Inputs, backend: str, *, runs: int = 1) -> Callable[[Progress | None], Timed]:
         """What carries out one run; there is one backend."""
         check_backend(backend)
-        integrate = self._integrator(inputs)
-        return lambda progress: timed(lambda: self._run(integrate, inputs))
+
+        def carry_out(progress: Progress | None) -> Timed:
+            with self._alone:
+                integrate = self._integrator(inputs)
+                return timed(lambda: self._run(integrate, inputs))
+
+        return carry_out
 
     def prepare_all(self, inputs: Inputs, backend: str, *, runs: int) -> None:
         """Nothing: runs are carried out one by one."""

@@ -74,7 +74,10 @@ class Run:
         return self._measure("acceleration", point, wrt)
 
     def angle(self, name: str, *, wrt: Any = None) -> xr.DataArray:
-        """Angle of a planar body or of a joint (rad), without jumps, from the value given at the start or else one in (−π, π]."""
+        """Angle of a planar body or of a joint (rad), without jumps, from the value given at the start or else one in (−π, π].
+
+        Whole turns between two stored results are told from the rates at both: store often enough that these hardly change between them.
+        """
         return self._measure("angle", name, wrt)
 
     def angular_velocity(self, name: str, *, wrt: Any = None) -> xr.DataArray:
