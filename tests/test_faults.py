@@ -105,9 +105,10 @@ def test_ensembles_refuse_what_single_runs_refuse(backend: str) -> None:
 
 @pytest.mark.parametrize("integrator", ["dop853", "cvodes"])
 def test_stabilisation_passes_the_flat_position_or_says_that_it_does_not(integrator: str) -> None:
-    m, said = parallelograms(), {"formulation": "index1-stabilised", "integrator": integrator}
+    m = parallelograms()
+    said: dict[str, Any] = {"formulation": "index1-stabilised", "integrator": integrator}
     if integrator == "cvodes":
-        with pytest.raises(vm.SimulationError, match="constraints were violated .* near singular positions"):
+        with pytest.raises(vm.SimulationError, match=r"constraints were violated .* near singular positions"):
             m.simulate(DURATION, tolerance=1e-8, **said)
         return
     run = m.simulate(DURATION, tolerance=1e-8, **said)
