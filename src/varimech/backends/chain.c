@@ -54,8 +54,11 @@ typedef struct {
 typedef struct {
   vm_bench bench;
   double *workspace, *coefficients, *x, *y, *x_next, *y_next, *jacobian, ratio, residuals[3];
-  /* of explicit schemes: states at all stages, at the end and at further stages, integrands there, both with derivatives; y, and what dense output gives */
-  double *X, *X_, *G, *G_, *Y, *Y_, *Z, *Z_;
+  /* states at all stages (the first is the beginning of a step), at its end and at further stages, integrands there, both with derivatives; of
+     explicit schemes combined positions and velocities, and what dense output gives */
+  double *X, *X_, *G, *G_, *Y, *Y_, *Z, *Z_, *psi, *psi_;
+  double *twists, *twists_new;           /* of torsional springs */
+  long long last_stage;                  /* where the end of a step stands */
 } vm_room;
 
 static int vm_finite(const double *x, long long n) {

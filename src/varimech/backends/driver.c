@@ -18,7 +18,7 @@ static void vm_store(vm_run *r, vm_room *m, double time, const double *state, co
 }
 
 /* Stores what dense output gives at all times wanted before the end of an explicit step. Returns a status. */
-static int vm_store_within(vm_run *r, vm_room *m, double begin, double h, double end, double *psi, double *psi_) {
+static int vm_store_within(vm_run *r, vm_room *m, double begin, double h, double end) {
   const vm_scheme *s = r->scheme;
   const long long o = r->objectives, q = o * r->parameters, count = s->stages + 1 + s->extra;
   double weights[64];
@@ -30,11 +30,126 @@ static int vm_store_within(vm_run *r, vm_room *m, double begin, double h, double
     if (status != VM_DONE) break;
     vm_dense_weights(s, (time - begin) / h, weights);
     status = vm_evaluate(VM_STEP, r, m, time, h, weights, count, m->Z, m->Z_);
-    memcpy(psi, r->integral, (size_t)o * sizeof(double));
-    memcpy(psi_, r->integral_gradient, (size_t)q * sizeof(double));
-    vm_add(m->G, o, h, weights, count, psi);
-    vm_add(m->G_, q, h, weights, count, psi_);
-    if (status == VM_DONE) vm_store(r, m, time, m->Z, m->Z_, psi, psi_);
+    memcpy(m->psi, r->integral, (size_t)o * sizeof(double));
+    memcpy(m->psi_, r->integral_gradient, (size_t)q * sizeof(double));
+    vm_add(m->G, o, h, weights, count, m->psi);
+    vm_add(m->G_, q, h, weights, count, m->psi_);
+    if (status == VM_DONE) vm_store(r, m, time, m->Z, m->Z_, m->psi, m->psi_);
+  }
+  return status;
+}
+
+/* Finds or takes the start. Returns a status. */
+static int vm_begin(vm_run *r, vm_room *m) {
+  const long long n = r->states;
+  const double time = r->time, *const settings[] = {r->penalty, r->values, &time};
+  if (r->done == 0) vm_of_positions(VM_PENALTY, r, m, r->nominal, &time, r->guess ? r->guess : r->state, r->penalty);
+  if (r->guess && r->done == 0) {
+    if (!vm_solve(VM_START, r, m, r->guess, 0, settings, 3, m->X, m->X_) || !vm_finite(m->X, n) ||
+        !(m->residuals[0] <= 1e-6 && m->residuals[1] <= 1e-6 && m->residuals[2] <= 1e-6))
+      return VM_NO_START;
+    vm_keep_largest(r->residuals, m->residuals, 3);
+  } else {
+    memcpy(m->X, r->state, (size_t)n * sizeof(double));
+    memcpy(m->X_, r->state_sensitivity, (size_t)(n * r->row) * sizeof(double));
+  }
+  if (r->springs) vm_of_positions(VM_TWIST, r, m, r->values, &time, m->X, m->twists);
+  vm_measure(VM_INTEGRANDS, r, m, &time, m->X, m->X_, m->G, m->G_);
+  if (r->done == 0) vm_store(r, m, time, m->X, m->X_, r->integral, r->integral_gradient);
+  if (r->done == 0 && r->tolerance > 0) r->proposal = vm_first_step(r, m);
+  return r->selects ? vm_select(r, m, &time, m->X) : VM_DONE;
+}
+
+/* Length of the next step, and its end. */
+static double vm_next_step(vm_run *r, double *end) {
+  if (r->tolerance > 0) {
+    const double left = r->duration - r->time;
+    double h = r->proposal;
+    if (h > VM_LONGEST * r->duration) h = VM_LONGEST * r->duration;
+    if (h >= left * (1 - 1e-10)) h = left;
+    else if (2 * h > left) h = left / 2;
+    *end = h == left ? r->duration : r->time + h;
+    r->proposal = h; /* what a failure is told with */
+    return h;
+  }
+  *end = r->ends ? r->ends[r->done + 1] : (double)(r->done + 1) * r->step;
+  return r->ends ? *end - r->time : r->step;
+}
+
+/* A step, and its error over the one allowed where steps are chosen. Returns a status. */
+static int vm_try(vm_run *r, vm_room *m, double h, double end, double *error) {
+  const long long n = r->states, o = r->objectives, k = m->last_stage;
+  const double *const settings[] = {&h, r->penalty, r->values, &end};
+  double *next = m->X + k * n, *next_ = m->X_ + k * n * r->row;
+  int status = VM_DONE;
+  *error = 0;
+  if (r->tolerance > 0 && !(h > 1e-12 * r->duration)) return VM_UNDERFLOW;
+  if (r->scheme) status = vm_explicit_step(r, m, r->time, h, end);
+  else if (!vm_solve(VM_STEP, r, m, m->X, m->X_, settings, 4, next, next_)) status = m->ratio <= 1e300 ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
+  else if (!vm_finite(next, n)) status = VM_NOT_FINITE;
+  else vm_measure(VM_INTEGRANDS, r, m, &end, next, next_, m->G + k * o, m->G_ + k * o * r->parameters);
+  if (status != VM_DONE) return status;
+  if (r->tolerance > 0) {
+    if (vm_projections_failed(r, m)) return VM_NO_CONVERGENCE;
+    *error = vm_error(r, m, h);
+    if (!(*error <= 1)) return VM_DONE;
+  }
+  if (r->scheme && vm_amplified(r, m)) return VM_AMPLIFIED;
+  if (r->springs) vm_of_positions(VM_TWIST, r, m, r->values, &end, next, m->twists_new);
+  for (long long i = 0; i < r->springs; ++i)
+    if (fabs(m->twists_new[i] - m->twists[i]) > 3.141592653589793) { r->failed_spring = i; return VM_OVERWOUND; }
+  return VM_DONE;
+}
+
+/* Takes the end of a step as the beginning of the next. Returns a status. */
+static int vm_accept(vm_run *r, vm_room *m, double h, double end) {
+  const vm_scheme *s = r->scheme;
+  const long long n = r->states, nr = n * r->row, o = r->objectives, q = o * r->parameters, k = m->last_stage;
+  vm_keep_largest(r->residuals, m->residuals, 3);
+  { double *swap = m->twists; m->twists = m->twists_new; m->twists_new = swap; }
+  if (r->outputs) {
+    const int status = vm_store_within(r, m, r->time, h, end);
+    if (status != VM_DONE) return status;
+  }
+  if (s) {
+    vm_add(m->G, o, h, s->b, s->stages, r->integral);
+    vm_add(m->G_, q, h, s->b, s->stages, r->integral_gradient);
+  } else {
+    for (long long i = 0; i < o; ++i) r->integral[i] += h / 2 * (m->G[i] + m->G[o + i]);
+    for (long long i = 0; i < q; ++i) r->integral_gradient[i] += h / 2 * (m->G_[i] + m->G_[q + i]);
+  }
+  memcpy(m->X, m->X + k * n, (size_t)n * sizeof(double));
+  memcpy(m->X_, m->X_ + k * nr, (size_t)nr * sizeof(double));
+  memcpy(m->G, m->G + k * o, (size_t)o * sizeof(double));
+  memcpy(m->G_, m->G_ + k * q, (size_t)q * sizeof(double));
+  r->time = end;
+  ++r->done;
+  if (r->taken) r->taken[r->done] = end;
+  if (r->outputs ? r->outputs[r->stored] == end : (r->done % r->stride == 0 || r->done == r->total))
+    vm_store(r, m, end, m->X, m->X_, r->integral, r->integral_gradient);
+  return r->selects ? vm_select(r, m, &end, m->X) : VM_DONE;
+}
+
+/* The steps of a run, as far as it is to go now. Returns a status. */
+static int vm_steps(vm_run *r, vm_room *m) {
+  int status = VM_DONE;
+  while (status == VM_DONE && r->done < r->last && (r->total ? r->done < r->total : r->time < r->duration)) {
+    double end, error;
+    const double h = vm_next_step(r, &end);
+    status = vm_try(r, m, h, end, &error);
+    const int chosen = r->tolerance > 0, shorter = status == VM_NO_CONVERGENCE || status == VM_NOT_FINITE ||
+                                                   (status == VM_OVERWOUND && h > 1e-6 * r->duration); /* perhaps only a long step */
+    if (chosen && (shorter || (status == VM_DONE && !(error <= 1)))) {
+      r->proposal = h * (status == VM_DONE && error > 1 ? vm_growth(r, error) : 0.25);
+      status = VM_DONE;
+      ++r->rejected;
+      continue;
+    }
+    if (status == VM_DONE) status = vm_accept(r, m, h, end);
+    if (status == VM_DONE && chosen) {
+      vm_scale(r, m);
+      r->proposal = h * vm_growth(r, error);
+    }
   }
   return status;
 }
@@ -42,126 +157,32 @@ static int vm_store_within(vm_run *r, vm_room *m, double begin, double h, double
 static int vm_carry_out(vm_run *r) {
   const vm_scheme *s = r->scheme;
   const long long n = r->states, o = r->objectives, q = o * r->parameters, nr = n * r->row, c = r->coordinates;
-  const long long stages = s ? s->stages + 1 + s->extra : 2, last_stage = s ? s->stages : 1;
-  double h = r->step, time = r->time;
-  const double *const step_settings[] = {&h, r->penalty, r->values, &time};
-  int status = VM_DONE;
-
+  const long long stages = s ? s->stages + 1 + s->extra : 2;
   const long long doubles = stages * (n + nr + o + q) + 2 * (n + nr) + 2 * (r->unknowns + r->multipliers) + o + q + 2 * r->springs + r->reals +
                             r->workspace + r->coefficients + (r->selects ? r->conditions * c + 2 * c : 0);
   double *memory = calloc((size_t)(doubles + 1), sizeof(double));
   long long *iw = malloc((size_t)(r->integers + 1) * sizeof(long long));
   const double **arg = malloc((size_t)(r->arguments + 5) * sizeof(double *));
   double **res = malloc((size_t)(r->results + r->bases + 3) * sizeof(double *));
-  if (!memory || !iw || !arg || !res) {
-    free(memory); free(iw); free(arg); free(res);
-    return VM_NO_MEMORY;
+  int status = VM_NO_MEMORY;
+  if (memory && iw && arg && res) {
+    double *p = memory;
+    vm_room room = {.bench = {arg, res, iw, p, res + r->results + 2}, .last_stage = s ? s->stages : 1}, *m = &room; p += r->reals;
+    m->X = p; p += stages * n; m->X_ = p; p += stages * nr;
+    m->G = p; p += stages * o; m->G_ = p; p += stages * q;
+    m->Y = p; p += n; m->Y_ = p; p += nr; m->Z = p; p += n; m->Z_ = p; p += nr;
+    m->psi = p; p += o; m->psi_ = p; p += q;
+    m->twists = p; m->twists_new = p + r->springs; p += 2 * r->springs;
+    m->workspace = p; p += r->workspace;
+    m->coefficients = p; p += r->coefficients;
+    m->x = p; m->x_next = p + r->unknowns; p += 2 * r->unknowns;
+    m->y = p; m->y_next = p + r->multipliers; p += 2 * r->multipliers;
+    m->jacobian = p;
+    status = vm_begin(r, m);
+    if (status == VM_DONE) status = vm_steps(r, m);
+    memcpy(r->state, m->X, (size_t)n * sizeof(double));
+    memcpy(r->state_sensitivity, m->X_, (size_t)nr * sizeof(double));
   }
-  double *p = memory;
-  vm_room room = {.bench = {arg, res, iw, p, res + r->results + 2}}, *m = &room; p += r->reals;
-  m->X = p; p += stages * n; m->X_ = p; p += stages * nr;
-  m->G = p; p += stages * o; m->G_ = p; p += stages * q;
-  m->Y = p; p += n; m->Y_ = p; p += nr; m->Z = p; p += n; m->Z_ = p; p += nr;
-  double *psi = p, *psi_ = p + o; p += o + q;
-  double *twists = p, *twists_new = p + r->springs; p += 2 * r->springs;
-  m->workspace = p; p += r->workspace;
-  m->coefficients = p; p += r->coefficients;
-  m->x = p; m->x_next = p + r->unknowns; p += 2 * r->unknowns;
-  m->y = p; m->y_next = p + r->multipliers; p += 2 * r->multipliers;
-  m->jacobian = p;
-
-  /* the state at the beginning of a step is the first stage, the one at its end stands at last_stage */
-  if (r->done == 0) vm_of_positions(VM_PENALTY, r, m, r->nominal, &time, r->guess ? r->guess : r->state, r->penalty);
-  if (r->guess && r->done == 0) {
-    const double *const settings[] = {r->penalty, r->values, &time};
-    if (!vm_solve(VM_START, r, m, r->guess, 0, settings, 3, m->X, m->X_) || !vm_finite(m->X, n) ||
-        !(m->residuals[0] <= 1e-6 && m->residuals[1] <= 1e-6 && m->residuals[2] <= 1e-6))
-      status = VM_NO_START;
-    else
-      vm_keep_largest(r->residuals, m->residuals, 3);
-  } else {
-    memcpy(m->X, r->state, (size_t)n * sizeof(double));
-    memcpy(m->X_, r->state_sensitivity, (size_t)nr * sizeof(double));
-  }
-  if (status == VM_DONE) {
-    if (r->springs) vm_of_positions(VM_TWIST, r, m, r->values, &time, m->X, twists);
-    if (r->selects) status = vm_select(r, m, &time, m->X);
-    vm_measure(VM_INTEGRANDS, r, m, &time, m->X, m->X_, m->G, m->G_);
-    if (r->done == 0) vm_store(r, m, time, m->X, m->X_, r->integral, r->integral_gradient);
-    if (r->done == 0 && r->tolerance > 0) r->proposal = vm_first_step(r, m);
-  }
-
-  while (status == VM_DONE && r->done < r->last && (r->total ? r->done < r->total : r->time < r->duration)) {
-    const double begin = r->time;
-    double error = 0;
-    if (r->tolerance > 0) {
-      const double left = r->duration - begin;
-      h = r->proposal;
-      if (h > VM_LONGEST * r->duration) h = VM_LONGEST * r->duration;
-      if (h >= left * (1 - 1e-10)) h = left;
-      else if (2 * h > left) h = left / 2;
-      r->proposal = h; /* what a failure is told with */
-      time = h == left ? r->duration : begin + h;
-      if (!(h > 1e-12 * r->duration)) { status = VM_UNDERFLOW; break; }
-    } else {
-      time = r->ends ? r->ends[r->done + 1] : (double)(r->done + 1) * h;
-      if (r->ends) h = time - begin;
-    }
-    double *next = m->X + last_stage * n, *next_ = m->X_ + last_stage * nr;
-    if (s) status = vm_explicit_step(r, m, begin, h, time);
-    else if (!vm_solve(VM_STEP, r, m, m->X, m->X_, step_settings, 4, next, next_)) status = m->ratio <= 1e300 ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
-    else if (!vm_finite(next, n)) status = VM_NOT_FINITE;
-    else vm_measure(VM_INTEGRANDS, r, m, &time, next, next_, m->G + o, m->G_ + q);
-    if (status == VM_DONE && r->tolerance > 0 && vm_projections_failed(r, m)) status = VM_NO_CONVERGENCE;
-    if (status == VM_DONE && r->tolerance > 0) error = vm_error(r, m, h);
-    if (r->tolerance > 0 && !(status == VM_DONE && error <= 1)) {
-      r->proposal = h * (status == VM_DONE && error > 1 ? vm_growth(r, error) : 0.25);
-      status = VM_DONE;
-      ++r->rejected;
-      continue;
-    }
-    if (status != VM_DONE) break;
-    if (s && vm_amplified(r, m)) { status = VM_AMPLIFIED; break; }
-    if (r->springs) vm_of_positions(VM_TWIST, r, m, r->values, &time, next, twists_new);
-    for (long long i = 0; i < r->springs && status == VM_DONE; ++i)
-      if (fabs(twists_new[i] - twists[i]) > 3.141592653589793) { status = VM_OVERWOUND; r->failed_spring = i; }
-    if (status == VM_OVERWOUND && r->tolerance > 0 && h > 1e-6 * r->duration) { /* perhaps only a long step */
-      r->proposal = h / 4;
-      status = VM_DONE;
-      ++r->rejected;
-      continue;
-    }
-    if (status != VM_DONE) break;
-    vm_keep_largest(r->residuals, m->residuals, 3);
-    { double *swap = twists; twists = twists_new; twists_new = swap; }
-
-    if (r->outputs) status = vm_store_within(r, m, begin, h, time, psi, psi_);
-    if (status != VM_DONE) break;
-    if (s) {
-      vm_add(m->G, o, h, s->b, s->stages, r->integral);
-      vm_add(m->G_, q, h, s->b, s->stages, r->integral_gradient);
-    } else {
-      for (long long i = 0; i < o; ++i) r->integral[i] += h / 2 * (m->G[i] + m->G[o + i]);
-      for (long long i = 0; i < q; ++i) r->integral_gradient[i] += h / 2 * (m->G_[i] + m->G_[q + i]);
-    }
-    memcpy(m->X, next, (size_t)n * sizeof(double));
-    memcpy(m->X_, next_, (size_t)nr * sizeof(double));
-    memcpy(m->G, m->G + last_stage * o, (size_t)o * sizeof(double));
-    memcpy(m->G_, m->G_ + last_stage * q, (size_t)q * sizeof(double));
-    r->time = time;
-    ++r->done;
-    if (r->taken) r->taken[r->done] = time;
-    if (r->outputs ? r->outputs[r->stored] == time : (r->done % r->stride == 0 || r->done == r->total))
-      vm_store(r, m, time, m->X, m->X_, r->integral, r->integral_gradient);
-    if (r->selects) status = vm_select(r, m, &time, m->X);
-    if (r->tolerance > 0) {
-      vm_scale(r, m);
-      r->proposal = h * vm_growth(r, error);
-    }
-  }
-
-  memcpy(r->state, m->X, (size_t)n * sizeof(double));
-  memcpy(r->state_sensitivity, m->X_, (size_t)nr * sizeof(double));
   free(memory); free(iw); free(arg); free(res);
   return status;
 }
