@@ -234,8 +234,8 @@ def test_a_step_replaces_a_tolerance_and_the_other_way_round(
     seen: list[object] = []
     monkeypatch.setattr(pendulum, "SETTINGS", own)
     monkeypatch.setattr(pendulum, "run", seen.append)
-    Entry("", "pendulum").solve(**given)
-    assert seen == [used]
+    Entry("", "pendulum").solve(backend="auto", **given)
+    assert seen == [{**used, "backend": "auto"}]
 
 
 # the command line

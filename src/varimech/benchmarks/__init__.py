@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..backends.compiler import find_compiler
 from ..errors import unknown_name
 
 if TYPE_CHECKING:
@@ -65,10 +66,14 @@ class Entry:
         return function
 
     def solve(self, **given: Any) -> Outcome:
-        """Solve it with its own settings where nothing else is given. A step replaces a tolerance and the other way round."""
+        """Solve it with its own settings where nothing else is given. A step replaces a tolerance and the other way round.
+
+        Compiled where there is a compiler, so that times are those of compiled code.
+        """
         replaced = {"step": "tolerance", "tolerance": "step"}
         dropped = {replaced[key] for key in given if key in replaced}
-        return self.run({**{k: v for k, v in self.settings.items() if k not in dropped}, **given})
+        backend = "auto" if find_compiler() is None else "native"
+        return self.run({"backend": backend, **{k: v for k, v in self.settings.items() if k not in dropped}, **given})
 
 
 BENCHMARKS: dict[str, Entry] = {
