@@ -17,13 +17,13 @@ A method is a formulation (how constraints are kept) with an integrator (how tim
 lists them, and combinations that cannot be are refused with one that can.
 
 ```python
-m.simulate(5.0)                                   # {choose(1.0)[0].title}; tolerance 1e-8
-m.simulate(5.0, tolerance=1e-6)                   # the same, looser; output=0.01 spaces the stored results
-m.simulate(5.0, step=1e-3)                        # {choose(1.0, step=0.1)[0].title}
+m.simulate(5.0)  # {choose(1.0)[0].title}; tolerance 1e-8
+m.simulate(5.0, tolerance=1e-6)  # the same, looser; output=0.01 spaces the stored results
+m.simulate(5.0, step=1e-3)  # {choose(1.0, step=0.1)[0].title}
 m.simulate(5.0, step=1e-3, integrator="generalised-alpha")
 m.simulate(5.0, integrator="dopri5", formulation="independent")
 m.simulate(5.0, step=1e-3, formulation=vm.Penalty(factor=1e8, omega=20))
-m.sensitivity(objectives, duration=5.0, method="composite")   # a second road to the same derivatives
+m.sensitivity(objectives, duration=5.0, method="composite")  # a second road to the same derivatives
 ```
 
 What to take:
