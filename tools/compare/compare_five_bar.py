@@ -98,7 +98,7 @@ GRADIENT_HEADINGS = ["engine", "how", *(name for name, _ in GOALS), "build"]
 THROUGHPUT_HEADINGS = ["engine", "with", "step", "error of ψ", "runs per second", "Varimech is faster by"]
 
 
-PLACED = {"CasADi + CVODES": (-1, 0, -9), "Varimech, implicit": (-1, -9, 9)}
+PLACED = {"CasADi + CVODES": (-1, 0, -9), "Varimech, implicit": (-1, -9, 9), "MuJoCo": (-1, 0, -9)}
 """Labels that are not above the end of their lines: at which point they are, and where from there."""
 
 
