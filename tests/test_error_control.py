@@ -84,6 +84,13 @@ def test_integrals_are_controlled_where_nothing_moves(backend: str) -> None:
     assert float(g.values[0]) == pytest.approx(5 - math.sin(1000) / 200, rel=1e-7)
 
 
+@pytest.mark.parametrize("integrator", ["cvodes", "idas"])
+def test_integrals_are_controlled_by_sundials_too(integrator: str) -> None:
+    objective = vm.integral(lambda s: vm.sin(50 * s.time) ** 2)
+    g = oscillator(1.0).sensitivity(objective, wrt="x", duration=10.0, tolerance=1e-6, output=10.0, integrator=integrator)
+    assert float(g.values[0]) == pytest.approx(5 - math.sin(1000) / 200, rel=1e-5)
+
+
 @both_backends
 def test_a_wild_trial_does_not_switch_error_control_off(backend: str) -> None:
     """A mass falls on ground of 1e8 N/m; steps that try to go through it are refused, and leave no trace."""

@@ -15,6 +15,7 @@ Multibody Syst. Dyn. 18 (2007) 185–202.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,21 +23,21 @@ from ..errors import ModelError, check_numbers
 from .difference import V
 
 
-class AlphaScheme:
+class AlphaScheme(ABC):
     """The scheme by its constants α_m and α_f; see `GeneralisedAlpha` and `HHT` for the usual choices of them."""
 
     remembers = True
     order = 2
 
     @property
+    @abstractmethod
     def alpha_m(self) -> float:
         """α_m."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def alpha_f(self) -> float:
         """α_f."""
-        raise NotImplementedError
 
     @property
     def newmark_gamma(self) -> float:
