@@ -10,6 +10,7 @@
 | spherical | | 3 | coincident points |
 | cylindrical | | 2 | aligned axes, point on a line |
 | universal | | 2 | coincident points, perpendicular axes |
+| planar | | 3 | aligned normals, point on a plane |
 | point-on-plane | | 5 | point on a plane |
 
 To add one: write its builder and its line in `JOINTS`; the conformance tests pick it up from there.
@@ -144,6 +145,11 @@ def _universal(d: JointData) -> tuple[Condition, ...]:
     return (Coincident(d.first, d.second), Perpendicular(d.first_axis, d.second_axis))
 
 
+def _planar(d: JointData) -> tuple[Condition, ...]:
+    assert d.first_axis is not None and d.second_axis is not None
+    return (Aligned(d.first_axis, d.second_axis), *_point_on_plane(d))
+
+
 def _point_on_plane(d: JointData) -> tuple[Condition, ...]:
     assert d.first_axis is not None
     return (Offset(d.first, (d.first_axis.direction,), d.second),)
@@ -168,5 +174,6 @@ JOINTS: dict[str, JointKind] = {
     "spherical": JointKind(_spherical, dimensions=(3,), instead="revolute"),
     "cylindrical": JointKind(_cylindrical, dimensions=(3,), axis=(3,), turns=True, slides=True, instead="prismatic"),
     "universal": JointKind(_universal, dimensions=(3,), axis=(3,), instead="revolute"),
+    "planar": JointKind(_planar, dimensions=(3,), axis=(3,), turns=True, instead="no joint (bodies stay in the plane)"),
     "point-on-plane": JointKind(_point_on_plane, dimensions=(3,), axis=(3,), instead="point_on_line"),
 }

@@ -269,6 +269,21 @@ class Model(Parts):
         """A Hooke joint (space): points coincide, an axis of each body stays at right angles to one of the other."""
         return self._joint("universal", name, first, second, axis, axis_on_second)
 
+    def planar(
+        self,
+        name: str,
+        first: PointLike | None = None,
+        second: PointLike | None = None,
+        *,
+        normal: Any,
+        normal_on_second: Any = None,
+    ) -> Joint:
+        """A block on a table (space): the second point stays on the plane through the first one, and the bodies turn about its normal.
+
+        `normal` is in the first body's frame, `normal_on_second` in the second's (the same components if not given).
+        """
+        return self._joint("planar", name, first, second, normal, normal_on_second)
+
     def point_on_plane(self, name: str, first: PointLike | None = None, second: PointLike | None = None, *, normal: Any) -> Joint:
         """The second point stays on the plane through the first point (space); `normal` in the first body's frame."""
         return self._joint("point-on-plane", name, first, second, normal)
