@@ -34,6 +34,7 @@ def benchmark(
     tolerance: Annotated[float | None, typer.Option(help="Accuracy to keep instead of a fixed step.")] = None,
     integrator: Annotated[str | None, typer.Option(help="Name of an integrator.")] = None,
     formulation: Annotated[str | None, typer.Option(help="Name of a formulation.")] = None,
+    coordinates: Annotated[str | None, typer.Option(help="natural, rtdyn0 or rtdyn1.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else: an object, or a list for all.")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for result files and pictures; for all, with one folder each.")] = None,
     page: Annotated[Path | None, typer.Option(help="Markdown file for accuracy and times.")] = None,
@@ -48,7 +49,7 @@ def benchmark(
 
       varimech benchmark five-bar --step 1e-3 --out out/five-bar
 
-      varimech benchmark andrews --json
+      varimech benchmark andrews --coordinates rtdyn1 --json
 
       varimech benchmark all --page library.md
     """
@@ -56,7 +57,13 @@ def benchmark(
         _print_list(as_json)
         return
     entries = BENCHMARKS if name == "all" else {name: find_benchmark(name)}
-    options = {"step": step, "tolerance": tolerance, "integrator": integrator, "formulation": formulation}
+    options = {
+        "step": step,
+        "tolerance": tolerance,
+        "integrator": integrator,
+        "formulation": formulation,
+        "coordinates": coordinates,
+    }
     given = {key: value for key, value in options.items() if value is not None}
     outcomes: dict[str, Outcome] = {}
     written: list[Path] = []

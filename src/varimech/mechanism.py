@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from .backends.program import Trajectory, check_backend
+from .coordinates.systems import Coordinates
 from .errors import ModelError, VarimechError, unknown_name
 from .integrators.sundials import Sundials
 from .methods import Formulation, Integrator, Method, choose
@@ -77,6 +78,7 @@ class Mechanism(Model):
         output: float | None = None,
         integrator: str | Integrator | None = None,
         formulation: str | Formulation | None = None,
+        coordinates: str | Coordinates = "natural",
         parameters: Mapping[str, float] | None = None,
         backend: str = "auto",
         progress: bool | None = None,
@@ -98,6 +100,8 @@ class Mechanism(Model):
                 "dop853" (explicit, either), "cvodes", "idas" (to a tolerance); or one with constants, such as `varimech.Newmark(gamma=0.7)`.
             formulation: "ali3p", "index1", "index1-stabilised", "independent", "penalty", or one with constants, such as
                 `varimech.Penalty(factor=1e8)`; the best one for the integrator if not given.
+            coordinates: "natural", or those of the joints along a tree: "rtdyn0" (recursion about centres of mass), "rtdyn1" (about the global
+                origin), or `varimech.Relative(cut=["C"])` to say where loops are cut. Results are the same.
             parameters: values that differ from the nominal ones.
             backend: "native" (compiled C), "interpreted", or "auto": compiled where that saves time. The numbers are the same.
             progress: show a progress bar if it takes long; on a terminal if not given.
@@ -117,6 +121,7 @@ class Mechanism(Model):
             output=output,
             integrator=integrator,
             formulation=formulation,
+            coordinates=coordinates,
         )
         ρ, solver = self.numbers.values(parameters), self._solver(method)
         trajectory, ran = solver.run(Task(schedule, {}, None, backend, progress), ρ)
@@ -134,6 +139,7 @@ class Mechanism(Model):
         output: float | None = None,
         integrator: str | Integrator | None = None,
         formulation: str | Formulation | None = None,
+        coordinates: str | Coordinates = "natural",
         method: str = "direct",
         parameters: Mapping[str, float] | None = None,
         relative_steps: Sequence[float] = RELATIVE_STEPS,
@@ -145,7 +151,8 @@ class Mechanism(Model):
         Args:
             objectives: one, a list, or a mapping from names (see `varimech.integral` and `varimech.final`); may be empty.
             wrt: parameters by name; "all", or nothing, for all of them.
-            duration, step, every, tolerance, output, integrator, formulation, parameters, backend, progress: as for `simulate`.
+            duration, step, every, tolerance, output, integrator, formulation, coordinates, parameters, backend,
+                progress: as for `simulate`.
             method: "direct" (exact derivative of the discrete solution, chosen steps held fixed), "composite" (motion and derivative as one
                 differential-algebraic system, after Serban and Freeman) or "finite-difference" (central, over a sweep of perturbations).
             relative_steps: the perturbations of that sweep, relative to each parameter.
@@ -165,6 +172,7 @@ class Mechanism(Model):
             output=output,
             integrator=integrator,
             formulation=formulation,
+            coordinates=coordinates,
         )
         named, indices = named_objectives(objectives), self._chosen(wrt)
         ρ, solver = self.numbers.values(parameters), self._solver(way)
@@ -201,6 +209,7 @@ class Mechanism(Model):
         wrt: Sequence[str | Parameter] | str | Parameter | None = None,
         integrator: str | Integrator | None = None,
         formulation: str | Formulation | None = None,
+        coordinates: str | Coordinates = "natural",
         backend: str = "auto",
         threads: int | None = None,
         progress: bool | None = None,
@@ -210,7 +219,7 @@ class Mechanism(Model):
         Args:
             objectives: as for `sensitivity`; at least one.
             parameters: name → values, one for each sample; parameters that are not named stay nominal.
-            duration, step, tolerance, integrator, formulation, backend, progress: as for `simulate`.
+            duration, step, tolerance, integrator, formulation, coordinates, backend, progress: as for `simulate`.
             wrt: parameters to differentiate for ("all" for all of them); none if not given.
             threads: how many runs at a time; one for each core if not given.
 
@@ -218,7 +227,14 @@ class Mechanism(Model):
             An `Ensemble` in the order of the samples. A sample that fails is reported in `.failures`; the others go on.
         """
         check_backend(backend)
-        method, schedule = choose(duration, step=step, tolerance=tolerance, integrator=integrator, formulation=formulation)
+        method, schedule = choose(
+            duration,
+            step=step,
+            tolerance=tolerance,
+            integrator=integrator,
+            formulation=formulation,
+            coordinates=coordinates,
+        )
         named = named_objectives(objectives)
         if not named:
             raise ModelError("an ensemble needs at least one objective: it keeps no trajectories")

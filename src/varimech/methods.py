@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
+from .coordinates.systems import COORDINATES, Coordinates, Natural, Relative
 from .errors import ModelError, unknown_name
 from .formulations.ali3p import ALI3P
 from .formulations.independent import Independent
@@ -38,6 +39,9 @@ INTEGRATORS: dict[str, Integrator] = {
     "idas": IDAS,
 }
 SUITS = {
+    "natural": "closed loops, and large models of any shape: constant masses, sparse equations",
+    "rtdyn0": "open and branched trees, and mechanisms with few loops: joint coordinates, recursion about centres of mass",
+    "rtdyn1": "the same with recursion about the global origin, mostly fewer operations",
     "ali3p": "anything: redundant constraints, massless parts, singular positions, stiff forces; constraints hold to rounding",
     "index1": "smooth motions to high accuracy, redundant constraints included; constraints hold to the square of a step's error",
     "index1-stabilised": "the same without projections: constraints drift within the tolerance; what CVODES and IDAS solve",
@@ -57,15 +61,16 @@ SUITS = {
 
 @dataclass(frozen=True)
 class Method:
-    """A formulation with an integrator."""
+    """A formulation with an integrator, in some coordinates."""
 
     formulation: Formulation
     integrator: Integrator
+    coordinates: Coordinates = Natural()
 
     @property
     def title(self) -> str:
         """In words."""
-        return f"{self.formulation.title}, {self.integrator.title}, natural coordinates"
+        return f"{self.formulation.title}, {self.integrator.title}, {self.coordinates.title}"
 
 
 def integrators_of(formulation: Formulation) -> list[str]:
@@ -87,6 +92,7 @@ def choose(
     output: float | None = None,
     integrator: str | Integrator | None = None,
     formulation: str | Formulation | None = None,
+    coordinates: str | Coordinates = "natural",
 ) -> tuple[Method, Schedule]:
     """The method and the times for what a user says; what is not said is chosen.
 
@@ -98,7 +104,8 @@ def choose(
         raise ModelError(
             "step= takes equal steps and tolerance= chooses them: give one of the two (output= spaces stored results)"
         )
-    method = _method(integrator, formulation, equal=step is not None or (tolerance is None and every != 1))
+    found = _method(integrator, formulation, equal=step is not None or (tolerance is None and every != 1))
+    method = replace(found, coordinates=find_coordinates(coordinates))
     adaptive = isinstance(method.integrator, Sundials) or (
         isinstance(method.integrator, RungeKutta) and method.integrator.adaptive
     )
@@ -139,6 +146,15 @@ def find_formulation(formulation: str | Formulation) -> Formulation:
     if isinstance(formulation, str) and formulation in FORMULATIONS:
         return FORMULATIONS[formulation]
     raise unknown_name("formulation", formulation, [*FORMULATIONS, "varimech.Penalty(factor=…)"])
+
+
+def find_coordinates(coordinates: str | Coordinates) -> Coordinates:
+    """A set of coordinates by name, or as given."""
+    if isinstance(coordinates, (Natural, Relative)):
+        return coordinates
+    if isinstance(coordinates, str) and coordinates in COORDINATES:
+        return COORDINATES[coordinates]
+    raise unknown_name("set of coordinates", coordinates, [*COORDINATES, "varimech.Relative(cut=…)"])
 
 
 def _method(integrator: str | Integrator | None, formulation: str | Formulation | None, *, equal: bool) -> Method:

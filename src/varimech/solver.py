@@ -21,7 +21,6 @@ from .backends.sundials import SundialsRunner
 from .composite import CompositeSolver
 from .coordinates.equations import Dynamics
 from .coordinates.kinds import pieces_of
-from .coordinates.natural import natural_equations
 from .coordinates.penalty import penalty_function, penalty_plan
 from .coordinates.start import StartSolver
 from .coordinates.start_chain import start_chain
@@ -67,7 +66,7 @@ class Solver:
         self._runners: dict[tuple[object, ...], Runner | SundialsRunner] = {}
         self._recent: dict[tuple[object, ...], Runner | SundialsRunner] = {}
         self._chains: dict[tuple[object, ...], ChainFunctions] = {}
-        self.equations = natural_equations(self.model)
+        self.equations = method.coordinates.equations(self.model)
         self.start = StartSolver(self.equations)
         self.unknowns = unknowns = self.equations.q.numel() + self.equations.λ.numel()
         self.large = unknowns > LARGE if large is None else large

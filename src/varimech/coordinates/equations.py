@@ -6,6 +6,8 @@ Coordinates supply the frames of the bodies as functions of q and q̇, and the c
 by differentiation of the energies and powers that the elements state (Lagrange's equations):
 
     M = ∂²T/∂q̇²,     Q = Σ (∂w/∂q̇)ᵀ f − ∂V/∂q + ∂T/∂q − (∂²T/∂q̇∂q) q̇
+
+Coordinates that know a shorter way to M and to the forces of inertia may supply these too.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 import casadi as ca
 import numpy as np
@@ -57,6 +60,19 @@ class Element:
     """The angle by which it is wound, where it must not be wound by more than half a turn."""
 
 
+class Inertia(Protocol):
+    """Forces of inertia of all elements together, in a shorter form than Lagrange's equations give."""
+
+    @property
+    def mass(self) -> SX:
+        """M."""
+        ...
+
+    def resistance(self, a: SX, /) -> SX:
+        """M q̈ and all other forces of inertia, on the same side."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Dynamics:
     """Equations of motion of some elements: of a whole mechanism, or of one element in coordinates of its own."""
@@ -66,6 +82,7 @@ class Dynamics:
     ρ: SX
     t: SX
     elements: tuple[Element, ...]
+    inertia: Inertia | None = field(default=None, kw_only=True)
 
     @cached_property
     def a(self) -> SX:
@@ -121,22 +138,31 @@ class Dynamics:
     @cached_property
     def mass(self) -> SX:
         """M."""
-        return ca.jacobian(self._momentum, self.v)
+        return ca.jacobian(self._momentum, self.v) if self.inertia is None else self.inertia.mass
 
     @cached_property
     def forces(self) -> SX:
-        """Q, the forces of inertia that are not M q̈ included."""
+        """Q without forces of inertia."""
         return self._working - ca.gradient(sum((e.potential for e in self.elements), SX(0)), self.q)
+
+    @cached_property
+    def resistance(self) -> SX:
+        """M q̈ and all other forces of inertia, on the same side."""
+        if self.inertia is not None:
+            return self.inertia.resistance(self.a)
+        return self.mass @ self.a + self._turning
 
     @cached_property
     def balance(self) -> SX:
         """M q̈ + Φ_qᵀ λ − Q."""
-        return self.mass @ self.a + ca.jtimes(self.constraints, self.q, self.λ, True) - self.forces
+        return self.resistance + ca.jtimes(self.constraints, self.q, self.λ, True) - self.forces
 
     @cached_property
     def symmetric(self) -> bool:
         """Whether the tangent matrix is: constant mass, and all forces that vary derive from a potential."""
-        return ca.jacobian(self._working, ca.vertcat(self.q, self.v)).nnz() == 0 and not ca.depends_on(self.mass, self.q)
+        if self.inertia is not None or ca.depends_on(self.mass, self.q):
+            return False
+        return ca.jacobian(self._working, ca.vertcat(self.q, self.v)).nnz() == 0
 
     @cached_property
     def levels(self) -> tuple[SX, SX, SX]:
@@ -161,10 +187,14 @@ class Dynamics:
         return ca.gradient(self._kinetic, self.v)
 
     @cached_property
+    def _turning(self) -> SX:
+        """Forces of inertia that are not M q̈."""
+        return ca.jtimes(self._momentum, self.q, self.v) - ca.gradient(self._kinetic, self.q)
+
+    @cached_property
     def _working(self) -> SX:
-        """Generalised forces without potential."""
-        inertial = ca.gradient(self._kinetic, self.q) - ca.jtimes(self._momentum, self.q, self.v)
-        return sum((self._work(e) for e in self.elements if e.efforts), inertial)
+        """Generalised forces without potential, but for those of inertia."""
+        return sum((self._work(e) for e in self.elements if e.efforts), SX(self.q.numel(), 1))
 
     def _work(self, element: Element) -> SX:
         return sum((ca.jtimes(rate, self.v, effort, True) for rate, effort in element.efforts), SX(self.q.numel(), 1))
@@ -233,8 +263,14 @@ def derive(
     constraints: Mapping[str, list[Constraint]],
     names: tuple[str, ...],
     from_poses: Callable[[Mapping[Body, Pose]], np.ndarray],
+    *,
+    own: Iterable[Element] = (),
+    inertia: Inertia | None = None,
 ) -> Equations:
-    """Derive the equations of motion from frames and constraints, the latter by the name of the body or joint they belong to."""
+    """Derive the equations of motion from frames and constraints, the latter by the name of the body or joint they belong to.
+
+    Coordinates may have elements of their `own`.
+    """
     coordinates = symbols_in(q)
     fits = [b for blocks in constraints.values() for b in blocks if coordinates.isdisjoint(symbols_in(b.residuals))]
     lasting = {name: tuple(b for b in blocks if b not in fits) for name, blocks in constraints.items()}
@@ -243,8 +279,10 @@ def derive(
         for b in model.moving_bodies
     ]
     others = [Element(name, constraints=blocks) for name, blocks in lasting.items() if blocks and name not in model.bodies]
-    elements = [*bodies, *others, *_drivers(model, frames, t), *_forces(model, q, v, frames, t), *_holds(model, frames)]
-    return Equations(q, v, model.numbers.vector, t, tuple(elements), model, frames, names, tuple(fits), from_poses)
+    elements = [*bodies, *own, *others, *_drivers(model, frames, t), *_forces(model, q, v, frames, t), *_holds(model, frames)]
+    return Equations(
+        q, v, model.numbers.vector, t, tuple(elements), model, frames, names, tuple(fits), from_poses, inertia=inertia
+    )
 
 
 def _drivers(model: Parts, frames: Frames, t: SX) -> list[Element]:

@@ -1,0 +1,288 @@
+"""Joints as functions of their own coordinates z.
+
+With R₁, R₂ the rotations of the joint's bodies and x₁, x₂ its points,
+
+    R₂ = R₁ C(z),     x₂ = x₁ + R₁ d(z),     ω₂ − ω₁ = R₁ W(z) ż,     ḋ = D ż   (D constant),
+
+in the plane with ω and W scalar. A joint turns in one of four ways and slides along constant directions of its first body:
+
+| joint | turns | slides along |
+|---|---|---|
+| fixed, prismatic | not | –, its axis |
+| revolute, cylindrical, planar | about the axis | –, its axis, both normals |
+| universal | about both axes | – |
+| spherical, point-on-line, point-on-plane | freely | –, its axis, both normals |
+| none (a free body; d leads to its centre of mass) | freely | all axes |
+
+Free turning has Euler parameters p in space, so there is no orientation that they cannot pass:  ω₂ − ω₁ = R₁ 2E(p) ṗ.  They are held at unit
+length by an equation of their own, and given an inertia against a change of it: ½ μ (p·ṗ)², which is zero there, so that every coordinate has
+a mass. With it the equations of motion keep  d²(p·p)/dt² = 0  by themselves, and the multiplier of that equation vanishes.
+
+P. E. Nikravesh, Computer-Aided Analysis of Mechanical Systems, Prentice Hall 1988, chapter 6 (Euler parameters).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+import casadi as ca
+import numpy as np
+
+from ...model.body import Body, Point
+from ...model.conditions import Axis
+from ...model.joints import Joint
+from ...symbols import SX
+
+
+class Turning(Enum):
+    """How the second body may turn against the first."""
+
+    NOT = 0
+    ABOUT_AXIS = 1
+    ABOUT_BOTH = 2
+    FREELY = 3
+
+
+class Sliding(Enum):
+    """Along which directions of the first body the second point may move."""
+
+    NOT = 0
+    AXIS = 1
+    NORMALS = 2
+    ALL = 3
+
+
+FREEDOMS: dict[str, tuple[Turning, Sliding]] = {
+    "fixed": (Turning.NOT, Sliding.NOT),
+    "prismatic": (Turning.NOT, Sliding.AXIS),
+    "revolute": (Turning.ABOUT_AXIS, Sliding.NOT),
+    "cylindrical": (Turning.ABOUT_AXIS, Sliding.AXIS),
+    "planar": (Turning.ABOUT_AXIS, Sliding.NORMALS),
+    "universal": (Turning.ABOUT_BOTH, Sliding.NOT),
+    "spherical": (Turning.FREELY, Sliding.NOT),
+    "point-on-line": (Turning.FREELY, Sliding.AXIS),
+    "point-on-plane": (Turning.FREELY, Sliding.NORMALS),
+}
+CROSS = SX([[0, 0, 1], [1, 0, 0], [0, 1, 0]])
+"""Turns the third axis into the first: how the second axis of a universal joint stands to its first."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """One joint in symbols of its own coordinates; see the module."""
+
+    rotation: SX
+    """C."""
+    angle: SX | None
+    """The one that C turns by, in the plane."""
+    displacement: SX
+    """d."""
+    axes: SX
+    """W."""
+    turning_rate: SX
+    """Ẇ ż."""
+    directions: SX
+    """D."""
+    euler: tuple[int, ...] = ()
+    """Which of the coordinates are Euler parameters."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a joint connects, in components of the bodies: points, triads (normals…, axis) of both, and a constant rotation."""
+
+    first: SX
+    second: SX
+    first_triad: SX
+    second_triad: SX
+    relative: SX
+
+
+def ends(joint: Joint | None, body: Body, ground: Body) -> tuple[Point, Point]:
+    """Both points of a joint; those of a free body are the origin of the ground and its centre of mass."""
+    if joint is not None:
+        return joint.data.first, joint.data.second
+    return Point(ground, "origin", SX.zeros(body.dimension)), Point(body, "com", body.com)
+
+
+def place_of(joint: Joint | None, body: Body, ground: Body) -> Place:
+    """Where a joint (or a free body) is."""
+    first, second = ends(joint, body, ground)
+    identity = SX.eye(body.dimension)
+    data = None if joint is None else joint.data
+    a, b = (identity if data is None or axis is None else _triad(axis) for axis in _axes(joint))
+    relative = identity if data is None or data.relative is None else data.relative
+    return Place(first.local, second.local, a, b, relative)
+
+
+def freedoms_of(joint: Joint | None) -> tuple[Turning, Sliding]:
+    """How a joint turns and slides."""
+    return (Turning.FREELY, Sliding.ALL) if joint is None else FREEDOMS[joint.kind]
+
+
+def coordinate_names(joint: Joint | None, body: Body) -> tuple[str, ...]:
+    """One name for each coordinate."""
+    turning, sliding = freedoms_of(joint)
+    n, label = body.dimension, body.name if joint is None else joint.name
+    if n == 2:
+        turns = () if turning is Turning.NOT else ("angle",)
+    else:
+        turns = {Turning.NOT: (), Turning.ABOUT_AXIS: ("angle",), Turning.ABOUT_BOTH: ("angle 1", "angle 2")}.get(
+            turning, ("e0", "e1", "e2", "e3")
+        )
+    slides = {Sliding.NOT: (), Sliding.AXIS: ("slide",), Sliding.NORMALS: ("slide 1", "slide 2"), Sliding.ALL: tuple("xyz"[:n])}
+    return tuple(f"{label}.{part}" for part in (*turns, *slides[sliding]))
+
+
+def coordinate_count(joint: Joint | None, dimension: int) -> int:
+    """Number of its coordinates."""
+    turning, sliding = freedoms_of(joint)
+    turns = 0 if turning is Turning.NOT else 1 if dimension == 2 else {Turning.ABOUT_AXIS: 1, Turning.ABOUT_BOTH: 2}.get(turning, 4)
+    return turns + {Sliding.NOT: 0, Sliding.AXIS: 1, Sliding.NORMALS: 2, Sliding.ALL: dimension}[sliding]
+
+
+def has_euler_parameters(joint: Joint | None, dimension: int) -> bool:
+    """Whether four of its coordinates are Euler parameters."""
+    return dimension == 3 and freedoms_of(joint)[0] is Turning.FREELY
+
+
+def relation(joint: Joint | None, place: Place, z: SX, ż: SX) -> Relation:
+    """A joint (or free body) in its coordinates and their rates."""
+    turning, sliding = freedoms_of(joint)
+    turns = _planar_turn if place.first.numel() == 2 else _TURNS[turning]
+    if turning is Turning.NOT:
+        turns = _no_turn
+    C, angle, W, Ẇż, count = turns(place, z, ż)
+    directions = _directions(sliding, place)
+    n, k = place.first.numel(), z.numel()
+    D = ca.horzcat(SX.zeros(n, count), directions)
+    axes = ca.horzcat(W, SX.zeros(W.shape[0], k - count))
+    d = directions @ z[count:] if k > count else SX.zeros(n)
+    euler = tuple(range(4)) if has_euler_parameters(joint, n) else ()
+    return Relation(C, angle, d, axes, Ẇż, D, euler)
+
+
+Turn = tuple[SX, SX | None, SX, SX, int]
+"""C, its angle in the plane, W, Ẇ ż, and how many coordinates they take."""
+
+
+def _no_turn(place: Place, z: SX, ż: SX) -> Turn:
+    C = place.relative
+    if C.shape[0] == 2:
+        return C, ca.atan2(C[1, 0], C[0, 0]), SX(1, 0), SX.zeros(1), 0
+    return C, None, SX(3, 0), SX.zeros(3), 0
+
+
+def _planar_turn(place: Place, z: SX, ż: SX) -> Turn:
+    return _turned(z[0])[:2, :2], z[0], SX(1), SX.zeros(1), 1
+
+
+def _turn_about_axis(place: Place, z: SX, ż: SX) -> Turn:
+    A, B = place.first_triad, place.second_triad
+    return A @ _turned(z[0]) @ B.T, None, A[:, 2], SX.zeros(3), 1
+
+
+def _turn_about_both(place: Place, z: SX, ż: SX) -> Turn:
+    A, B = place.first_triad, place.second_triad
+    halfway = A @ _turned(z[0])
+    W = ca.horzcat(A[:, 2], halfway[:, 0])
+    return halfway @ CROSS @ _turned(z[1]) @ B.T, None, W, halfway[:, 1] * (ż[0] * ż[1]), 2
+
+
+def _turn_freely(place: Place, z: SX, ż: SX) -> Turn:
+    e0, e = z[0], z[1:4]
+    C = (e0**2 - ca.dot(e, e)) * SX.eye(3) + 2 * (e @ e.T) + 2 * e0 * ca.skew(e)
+    W = 2 * ca.horzcat(-e, e0 * SX.eye(3) + ca.skew(e))
+    return ca.densify(C), None, ca.densify(W), SX.zeros(3), 4  # E(ṗ) ṗ = 0
+
+
+_TURNS: dict[Turning, Callable[[Place, SX, SX], Turn]] = {
+    Turning.NOT: _no_turn,
+    Turning.ABOUT_AXIS: _turn_about_axis,
+    Turning.ABOUT_BOTH: _turn_about_both,
+    Turning.FREELY: _turn_freely,
+}
+
+
+def _directions(sliding: Sliding, place: Place) -> SX:
+    n = place.first.numel()
+    triad = place.first_triad
+    if sliding is Sliding.ALL:
+        return ca.densify(SX.eye(n))
+    return {Sliding.NOT: SX(n, 0), Sliding.AXIS: triad[:, n - 1], Sliding.NORMALS: triad[:, :2]}[sliding]
+
+
+def _turned(angle: SX) -> SX:
+    """A rotation about the third axis."""
+    c, s = ca.cos(angle), ca.sin(angle)
+    return ca.blockcat([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+
+
+def _axes(joint: Joint | None) -> tuple[Axis | None, Axis | None]:
+    return (None, None) if joint is None else (joint.data.first_axis, joint.data.second_axis)
+
+
+def _triad(axis: Axis) -> SX:
+    return ca.horzcat(*axis.normals, axis.direction)
+
+
+@dataclass(frozen=True)
+class PlaceValues:
+    """A place in numbers, and the coordinates of poses that fit it."""
+
+    first: np.ndarray
+    second: np.ndarray
+    first_triad: np.ndarray
+    second_triad: np.ndarray
+    relative: np.ndarray
+
+    def coordinates(self, joint: Joint | None, first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """z for given origins and rotations of both bodies, as far as these fit the joint."""
+        (o1, R1), (o2, R2) = first, second
+        turning, sliding = freedoms_of(joint)
+        C = R1.T @ R2
+        d = R1.T @ (o2 + R2 @ self.second - o1 - R1 @ self.first)
+        n = d.size
+        along = {
+            Sliding.NOT: np.zeros((n, 0)),
+            Sliding.AXIS: self.first_triad[:, n - 1 :],
+            Sliding.NORMALS: self.first_triad[:, :2],
+            Sliding.ALL: np.eye(n),
+        }[sliding]
+        return np.concatenate([self._turns(turning, C), along.T @ d])
+
+    def _turns(self, turning: Turning, C: np.ndarray) -> np.ndarray:
+        if turning is Turning.NOT:
+            return np.zeros(0)
+        if C.shape[0] == 2:
+            return np.array([np.arctan2(C[1, 0], C[0, 0])])
+        if turning is Turning.FREELY:
+            return euler_parameters(C)
+        T = self.first_triad.T @ C @ self.second_triad
+        if turning is Turning.ABOUT_AXIS:
+            return np.array([np.arctan2(T[1, 0] - T[0, 1], T[0, 0] + T[1, 1])])
+        first = np.arctan2(T[1, 2], T[0, 2])
+        U = np.array(ca.DM(CROSS)).T @ _about_third(-first) @ T
+        return np.array([first, np.arctan2(U[1, 0], U[0, 0])])
+
+
+def euler_parameters(R: np.ndarray) -> np.ndarray:
+    """p with R = R(p), from the largest of its components, which is at least one half."""
+    trace = np.trace(R)
+    squares = np.array([1 + trace, *(1 - trace + 2 * np.diag(R))]) / 4
+    k = int(squares.argmax())
+    cross = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    p = np.empty(4)
+    if k == 0:
+        p[0], p[1:] = squares[0], cross / 4
+    else:
+        p[0], p[1:] = cross[k - 1] / 4, (R[k - 1] + R[:, k - 1]) / 4
+        p[k] = squares[k]
+    return np.asarray(p / np.linalg.norm(p))
+
+
+def _about_third(angle: float) -> np.ndarray:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])

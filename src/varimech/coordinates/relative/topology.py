@@ -1,0 +1,113 @@
+"""Topology: a spanning tree of the bodies, rooted in the ground, and the joints that close its loops.
+
+A joint of the tree costs as many unknowns as it leaves freedoms (Euler parameters: one more, and an equation), a joint that is cut as many
+equations as it takes away. The tree is the one that costs least (Prim's algorithm); among equals the shallow one, since the mass matrix couples
+each joint with all those on its way to the ground. A body that no such way reaches hangs on the ground by a joint that leaves it free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import heapify, heappop, heappush
+from itertools import count
+
+from ...errors import unknown_name
+from ...model.body import Body
+from ...model.joints import Joint
+from ...model.parts import Parts
+from .joints import coordinate_count, has_euler_parameters
+
+
+@dataclass(frozen=True)
+class Link:
+    """How a body hangs on the tree: on its parent by a joint, or free of all (no joint, and the ground as parent)."""
+
+    body: Body
+    parent: Body
+    joint: Joint | None
+
+    @property
+    def forward(self) -> bool:
+        """Whether the joint leads from the parent to the body as it was written."""
+        return self.joint is None or self.joint.bodies[0] is self.parent
+
+
+@dataclass(frozen=True)
+class Topology:
+    """The tree of a mechanism, parents before their children, and the joints that are cut."""
+
+    model: Parts
+    links: tuple[Link, ...]
+    cuts: tuple[Joint, ...]
+
+    @cached_property
+    def link_of(self) -> dict[Body, Link]:
+        """By body."""
+        return {link.body: link for link in self.links}
+
+    @cached_property
+    def depths(self) -> dict[Body, int]:
+        """Number of joints between each body and the ground."""
+        found = {self.model.ground: 0}
+        for link in self.links:
+            found[link.body] = found[link.parent] + 1
+        return found
+
+    @property
+    def coordinates(self) -> int:
+        """Number of relative coordinates."""
+        return sum(coordinate_count(link.joint, link.body.dimension) for link in self.links)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is no closed loop, and nothing is driven."""
+        return not self.cuts and not self.model.drivers
+
+
+def find_topology(model: Parts, cut: Iterable[str] = ()) -> Topology:
+    """The tree of a model; joints named in `cut` are not part of it."""
+    cut = tuple(cut)
+    for name in cut:
+        if name not in model.joints:
+            raise unknown_name("joint to cut", name, model.joints)
+    joints_of: dict[Body, list[tuple[int, int, Joint]]] = {body: [] for body in model.bodies.values()}
+    for k, joint in enumerate(model.joints.values()):
+        if joint.kind == "distance" or joint.name in cut:  # two points at a distance: no simple coordinates do justice to it
+            continue
+        cost = _cost(joint)
+        for body in joint.bodies:
+            joints_of[body].append((cost, k, joint))
+    links: list[Link] = []
+    numbers = count()
+    depth = {model.ground: 0}
+    roots = sorted(model.moving_bodies, key=lambda b: not b.floating)  # stable: otherwise in the order in which they were made
+    for root in (model.ground, *roots):
+        if root in depth and not root.is_ground:
+            continue
+        if not root.is_ground:
+            links.append(Link(root, model.ground, None))
+            depth[root] = 1
+        # a number of its own keeps what is equal in order
+        queue = [(cost, depth[root], k, next(numbers), joint, root) for cost, k, joint in joints_of[root]]
+        heapify(queue)
+        while queue:
+            *_, joint, parent = heappop(queue)
+            body = joint.bodies[1] if joint.bodies[0] is parent else joint.bodies[0]
+            if body in depth:
+                continue
+            links.append(Link(body, parent, joint))
+            depth[body] = depth[parent] + 1
+            for cost, k, other in joints_of[body]:
+                heappush(queue, (cost, depth[body], k, next(numbers), other, body))
+    used = {id(link.joint) for link in links}
+    return Topology(model, tuple(links), tuple(j for j in model.joints.values() if id(j) not in used))
+
+
+def _cost(joint: Joint) -> int:
+    """Unknowns and equations of a joint in the tree, less the equations where it is cut."""
+    n = joint.bodies[0].dimension
+    coordinates, lengths = coordinate_count(joint, n), int(has_euler_parameters(joint, n))
+    freedoms = coordinates - lengths
+    return coordinates + lengths - ((3 if n == 2 else 6) - freedoms)

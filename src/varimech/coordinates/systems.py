@@ -1,0 +1,64 @@
+"""Sets of coordinates to choose from; what is solved in them does not depend on the choice, what it costs does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..errors import ModelError
+from ..model.parts import Parts
+from .equations import Equations
+from .natural import natural_equations
+from .relative.equations import relative_equations
+from .relative.recursion import CENTRE_OF_MASS, ORIGIN
+
+
+@dataclass(frozen=True)
+class Natural:
+    """Points and vectors of the bodies, shared by joints: constant masses, quadratic constraints."""
+
+    name = "natural"
+    title = "natural coordinates"
+
+    def equations(self, model: Parts) -> Equations:
+        """The equations of motion of a model."""
+        return natural_equations(model)
+
+
+@dataclass(frozen=True)
+class Relative:
+    """Joint coordinates along a spanning tree, by recursion: as many unknowns as the tree has freedoms, closed loops as constraints.
+
+    Args:
+        reference: "centre of mass" (RTDyn0) or "origin" (RTDyn1): the point of each body that the recursion is written for.
+        cut: names of joints that close loops and are not part of the tree; the cheapest ones if not given.
+    """
+
+    reference: str = ORIGIN
+    cut: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.reference not in (CENTRE_OF_MASS, ORIGIN):
+            raise ModelError(f"Relative: reference = {self.reference!r} must be {CENTRE_OF_MASS!r} or {ORIGIN!r}")
+        if isinstance(self.cut, str) or not isinstance(self.cut, Iterable):
+            raise ModelError(f"Relative: cut = {self.cut!r} must be a list of joints, such as [{str(self.cut)!r}]")
+        object.__setattr__(self, "cut", tuple(self.cut))
+
+    @property
+    def name(self) -> str:
+        """Short."""
+        return "rtdyn0" if self.reference == CENTRE_OF_MASS else "rtdyn1"
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        cut = f", cut at {', '.join(self.cut)}" if self.cut else ""
+        return f"relative coordinates (RTDyn{self.name[-1]}{cut})"
+
+    def equations(self, model: Parts) -> Equations:
+        """The equations of motion of a model."""
+        return relative_equations(model, self.reference, self.cut)
+
+
+Coordinates = Natural | Relative
+COORDINATES: dict[str, Coordinates] = {c.name: c for c in (Natural(), Relative(CENTRE_OF_MASS), Relative(ORIGIN))}
