@@ -13,6 +13,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from .backends.bound import evaluated
 from .backends.columns import row_length
 from .backends.program import Amplified, ChainFunctions, Inputs, Program, StartFailure, StepFailure, Trajectory
 from .backends.runner import Runner
@@ -21,7 +22,9 @@ from .backends.sundials import SundialsRunner
 from .composite import CompositeSolver
 from .coordinates.equations import Dynamics
 from .coordinates.kinds import pieces_of
-from .coordinates.penalty import penalty_function, penalty_plan
+from .coordinates.penalty import penalty_function, penalty_of_one, penalty_plan
+from .coordinates.relative.recursion import Recursion
+from .coordinates.relative.sweeps import Sweeps
 from .coordinates.start import StartSolver
 from .coordinates.start_chain import start_chain
 from .coordinates.twist import twist_function, twist_plan
@@ -37,10 +40,11 @@ from .methods import Method
 from .model.parts import Parts
 from .progress import progress_bar
 from .sensitivity.direct import tangent_of
-from .sensitivity.objective import Objective, objective_functions
+from .sensitivity.objective import Objective, ObjectiveFunctions, objective_functions
 from .stages.assembled import AssembledChain, Tangent
 from .stages.chain import Chain
 from .stages.pieces import Pieces
+from .stages.plan import Plan
 from .stages.saddle import Saddle
 from .task import Task
 
@@ -51,6 +55,10 @@ CLOSE = 0.1
 """Relative change of parameters up to which the nominal start leads to the one wanted."""
 LARGE = 50
 """Unknowns and multipliers beyond which straight-line code takes longer to compile than it saves; see docs/architecture.md."""
+LONG = 12
+"""The same for open trees that sweeps carry out."""
+DEEP = 12
+"""Joints between a body and the ground up to which code for its depth is written out in large models."""
 CHUNK = 64
 """Samples that a thread takes at a time."""
 KEPT = 32
@@ -66,16 +74,43 @@ class Solver:
         self._runners: dict[tuple[object, ...], Runner | SundialsRunner] = {}
         self._recent: dict[tuple[object, ...], Runner | SundialsRunner] = {}
         self._chains: dict[tuple[object, ...], ChainFunctions] = {}
+        self._swept: dict[tuple[int, ...] | None, tuple[ChainFunctions, ChainFunctions]] = {}
         self.equations = method.coordinates.equations(self.model)
         self.start = StartSolver(self.equations)
         self.unknowns = unknowns = self.equations.q.numel() + self.equations.λ.numel()
-        self.large = unknowns > LARGE if large is None else large
-        """Whether functions are assembled from elements, not written out."""
+        self.large = self._is_large() if large is None else large
+        """Whether functions are assembled from elements, or from sweeps over a tree, and not written out."""
         if self.large and (isinstance(method.formulation, Independent) or isinstance(method.integrator, Sundials)):
             what = method.integrator.title if isinstance(method.integrator, Sundials) else method.formulation.title
             raise ModelError(
                 f"mechanism {self.model.name!r} has {unknowns} unknowns and multipliers; {what} takes up to {LARGE}: "
                 "use formulation='index1' or 'ali3p'"
+            )
+        if self.large and not self.in_sweeps:
+            self._check_depth()
+
+    def _is_large(self) -> bool:
+        return self.unknowns > (LARGE if self._sweeps is None else LONG)
+
+    @property
+    def in_sweeps(self) -> bool:
+        """Whether runs are carried out by sweeps over a tree."""
+        return self.large and self._sweeps is not None
+
+    @cached_property
+    def _sweeps(self) -> Sweeps | None:
+        """What carries out large open trees in relative coordinates by explicit integrators."""
+        tree, by_rates = self.equations.inertia, isinstance(self.method.formulation, Projected)
+        return Sweeps(self.equations) if isinstance(tree, Recursion) and tree.topology.is_open and by_rates else None
+
+    def _check_depth(self) -> None:
+        """Bodies at the end of long branches depend on too many coordinates for code that is written for each depth."""
+        tree = self.equations.inertia
+        if isinstance(tree, Recursion) and (depth := max(tree.topology.depths.values())) > DEEP:
+            remedy = "formulation='index1' or " if tree.topology.is_open else ""
+            raise ModelError(
+                f"mechanism {self.model.name!r} has {self.unknowns} unknowns and multipliers, and bodies {depth} joints away from the ground; "
+                f"{self.method.title} take up to {LARGE} of the former or {DEEP} of the latter: use {remedy}coordinates='natural'"
             )
 
     def run(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
@@ -90,10 +125,12 @@ class Solver:
     def _run(self, task: Task, ρ: np.ndarray, *, relaxed: bool) -> tuple[Trajectory, float]:
         self.start.check_fits(ρ, task.indices)
         in_driver = not isinstance(self.method.integrator, Sundials)
-        if in_driver and self._near is not None and self._is_close(ρ):
+        if in_driver and not self.in_sweeps and self._near is not None and self._is_close(ρ):
             with suppress(StartFailure):  # assembly finds it, or says why there is none
                 return self._carry_out(task, self._inputs(task, ρ, guess=self._near), regular=True, relaxed=relaxed)
         q = self.start.assemble(ρ)
+        if self.in_sweeps:
+            return self._run_sweeps(task, q, ρ)
         regular = self.start.regular(q, ρ)
         if in_driver and regular:
             with suppress(StartFailure):  # what follows finds the start, or says why there is none
@@ -107,6 +144,27 @@ class Solver:
         S = None if task.indices is None else self._remembered(self.start.sensitivities(initial, ρ, task.indices))
         inputs = self._inputs(task, ρ, state=self._remembered(initial.packed), sensitivities=S)
         return self._carry_out(task, inputs, regular=regular and not in_driver, relaxed=relaxed)
+
+    def _run_sweeps(self, task: Task, q: np.ndarray, ρ: np.ndarray) -> tuple[Trajectory, float]:
+        """A run of a large open tree. Its accelerations at the start are found as those later are."""
+        state, S = self.start.moving(q, ρ, task.indices)
+        rates = self._sweep_functions(task.indices)[1].finish
+        m, t = self.equations.λ.numel(), np.zeros(1)
+        found = evaluated(rates, state, *(() if S is None else (S,)), np.ones(m), ρ, t)
+        if not np.isfinite(found[0]).all():
+            self.start.complete(q, ρ)  # says what is without inertia, or not finite
+        slopes = None if S is None else found[2].reshape(-1, S.shape[1])
+        inputs = self._inputs(task, ρ, state=found[0], sensitivities=slopes)
+        return self._carry_out(task, inputs, regular=True, relaxed=True)
+
+    def _sweep_functions(self, indices: list[int] | None) -> tuple[ChainFunctions, ChainFunctions]:
+        """What completes the state at the end of a step, and rates."""
+        assert self._sweeps is not None
+        key = None if indices is None else tuple(indices)
+        if key not in self._swept:
+            plans = self._sweeps.end(indices), self._sweeps.rates(indices)
+            self._swept[key] = ChainFunctions(None, None, plans[0]), ChainFunctions(None, None, plans[1])
+        return self._swept[key]
 
     def run_composite(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """The same by the composite system, one run for each parameter."""
@@ -186,7 +244,7 @@ class Solver:
 
     def _many_at_once(self, task: Task) -> Callable[[np.ndarray], list[Trajectory | None]] | None:
         """What carries out many compiled runs close to the nominal one at one call; None where each has to be looked after."""
-        if self._near is None or self.equations.fits:
+        if self._near is None or self.equations.fits or self.in_sweeps:
             return None
         inputs = self._inputs(task, self.model.numbers.nominal, guess=self._near)
         runner = self.runner(task.objectives, task.indices, regular=True)
@@ -290,32 +348,48 @@ class Solver:
         )
         if key not in self._runners:
             _make_room(self._runners)
-            program = Program(
-                self.equations.q.numel(),
-                self._functions("start", lambda e, _: start_chain(e, remember=self._remembers), indices, True, relaxed)
-                if regular
-                else None,
-                self._functions("step", self._step, indices, regular, relaxed),
-                penalty_plan(self._pieces, self._saddle(regular, relaxed))
-                if self.large
-                else penalty_function(self.equations, self._saddle(regular, relaxed)),
-                twist_plan(self._pieces) if self.large else twist_function(self.equations),
-                functions,
-                None if indices is None else count,
-                0 if indices is None else row,
-                self.method.integrator if isinstance(self.method.integrator, RungeKutta) else None,
-                self._functions("rates", self._rates, indices, regular, relaxed)
-                if isinstance(self.method.formulation, Projected)
-                else None,
-                self._jacobian if isinstance(self.method.formulation, Independent) else None,
-                sharp=regular and not relaxed,
-            )
+            program = self._program(functions, indices, row, regular=regular, relaxed=relaxed)
             if isinstance(self.method.integrator, Sundials):
                 chain = self._rates(self.equations, self._saddle(regular, relaxed))
                 self._runners[key] = SundialsRunner(program, chain, self.method.integrator, indices)
             else:
                 self._runners[key] = Runner(program)
         return self._runners[key]
+
+    def _program(
+        self, objectives: ObjectiveFunctions, indices: list[int] | None, row: int, *, regular: bool, relaxed: bool
+    ) -> Program:
+        integrator, formulation = self.method.integrator, self.method.formulation
+        start: ChainFunctions | None = None
+        rates: ChainFunctions | None = None
+        penalty: ca.Function | Plan
+        twist: ca.Function | Plan
+        if self.in_sweeps:
+            step, rates = self._sweep_functions(indices)
+            penalty, twist = penalty_of_one(self.equations), twist_function(self.equations)
+        else:
+            if regular:
+                start = self._functions("start", lambda e, _: start_chain(e, remember=self._remembers), indices, True, relaxed)
+            step = self._functions("step", self._step, indices, regular, relaxed)
+            if isinstance(formulation, Projected):
+                rates = self._functions("rates", self._rates, indices, regular, relaxed)
+            saddle = self._saddle(regular, relaxed)
+            penalty = penalty_plan(self._pieces, saddle) if self.large else penalty_function(self.equations, saddle)
+            twist = twist_plan(self._pieces) if self.large else twist_function(self.equations)
+        return Program(
+            self.equations.q.numel(),
+            start,
+            step,
+            penalty,
+            twist,
+            objectives,
+            None if indices is None else len(indices),
+            0 if indices is None else row,
+            integrator if isinstance(integrator, RungeKutta) else None,
+            rates,
+            self._jacobian if isinstance(formulation, Independent) else None,
+            sharp=regular and not relaxed,
+        )
 
     def _step(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """A step of an implicit integrator, or what completes the state at the end of an explicit one's."""

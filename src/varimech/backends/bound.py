@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -68,7 +69,7 @@ def _operation(operation: Operation, bases: list[np.ndarray], inverses: dict[int
         v = operation.vector
         return lambda: bases[v.base][v.offset : v.offset + v.rows * v.width].fill(0.0)
     if isinstance(operation, Map):
-        return _map(operation, bases)
+        return _map_in_turn(operation, bases) if operation.in_turn else _map(operation, bases)
     if isinstance(operation, Factor):
         return _factor(operation.factors, bases[0], inverses)
     return _solve(operation, bases[0], inverses)
@@ -98,6 +99,26 @@ def _map(operation: Map, bases: list[np.ndarray]) -> Call:
                 np.add.at(base, indices, array)
             else:
                 base[indices] = np.maximum(base[indices], np.abs(array).max())
+
+    return carry_out
+
+
+def _map_in_turn(operation: Map, bases: list[np.ndarray]) -> Call:
+    """One element after the other."""
+
+    def single(port: Port, k: int) -> Port:
+        table = np.arange(k * port.rows, (k + 1) * port.rows) if port.table is None else port.table[k]
+        return port if port.same or port.mode == Mode.LARGEST else replace(port, table=table)
+
+    ports = (operation.inputs, operation.outputs)
+    calls = [
+        _map(Map(operation.kernel, 1, *[tuple(single(p, k) for p in group) for group in ports]), bases)
+        for k in range(operation.count)
+    ]
+
+    def carry_out() -> None:
+        for call in calls:
+            call()
 
     return carry_out
 

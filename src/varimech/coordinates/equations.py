@@ -29,6 +29,9 @@ from ..symbols import SX, symbols_in
 from .guess import Pose
 from .reactions import BodyReactions
 
+Among = Callable[[tuple[Body, ...]], Frames]
+"""Frames of some bodies as one of them, or a body that carries them all, sees them; of all bodies in space for none."""
+
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
@@ -266,11 +269,13 @@ def derive(
     *,
     own: Iterable[Element] = (),
     inertia: Inertia | None = None,
+    among: Among | None = None,
 ) -> Equations:
     """Derive the equations of motion from frames and constraints, the latter by the name of the body or joint they belong to.
 
-    Coordinates may have elements of their `own`.
+    Coordinates may have elements of their `own`, and shorter frames for what depends on the motion `among` some bodies only.
     """
+    seen: Among = (lambda bodies: frames) if among is None else among
     coordinates = symbols_in(q)
     fits = [b for blocks in constraints.values() for b in blocks if coordinates.isdisjoint(symbols_in(b.residuals))]
     lasting = {name: tuple(b for b in blocks if b not in fits) for name, blocks in constraints.items()}
@@ -279,27 +284,27 @@ def derive(
         for b in model.moving_bodies
     ]
     others = [Element(name, constraints=blocks) for name, blocks in lasting.items() if blocks and name not in model.bodies]
-    elements = [*bodies, *own, *others, *_drivers(model, frames, t), *_forces(model, q, v, frames, t), *_holds(model, frames)]
+    elements = [*bodies, *own, *others, *_drivers(model, seen, t), *_forces(model, q, v, frames, seen, t), *_holds(model, seen)]
     return Equations(
         q, v, model.numbers.vector, t, tuple(elements), model, frames, names, tuple(fits), from_poses, inertia=inertia
     )
 
 
-def _drivers(model: Parts, frames: Frames, t: SX) -> list[Element]:
-    return [
-        Element(
-            d.name,
-            constraints=(Constraint(d.name, d.residuals(frames, t), (d.name,), d.measure.difference(frames, d.motion(t))),),
-        )
-        for d in model.drivers.values()
-    ]
+def _drivers(model: Parts, among: Among, t: SX) -> list[Element]:
+    found = []
+    for d in model.drivers.values():
+        frames = among(d.measure.bodies)
+        at_start = d.measure.difference(frames, d.motion(t))
+        found.append(Element(d.name, constraints=(Constraint(d.name, d.residuals(frames, t), (d.name,), at_start),)))
+    return found
 
 
-def _forces(model: Parts, q: SX, v: SX, frames: Frames, t: SX) -> list[Element]:
-    state = State(model, frames, t, lambda x: rate_without_acceleration(x, q, v, t, "a force"), user="a force")
+def _forces(model: Parts, q: SX, v: SX, everything: Frames, among: Among, t: SX) -> list[Element]:
+    state = State(model, everything, t, lambda x: rate_without_acceleration(x, q, v, t, "a force"), user="a force")
     known = symbols_in(q, v, t)
     found = []
     for force in model.forces.values():
+        frames = among(force.bodies)
         efforts = tuple(force.efforts(frames, state))
         for _, effort in efforts:
             model.numbers.check_symbols(effort, f"force {force.name!r}", known)
@@ -308,9 +313,10 @@ def _forces(model: Parts, q: SX, v: SX, frames: Frames, t: SX) -> list[Element]:
     return found
 
 
-def _holds(model: Parts, frames: Frames) -> list[Element]:
+def _holds(model: Parts, among: Among) -> list[Element]:
     holds = model.start_conditions.holds if model.start_conditions else ()
-    return [Element(h.label, hold=(h.deviation(frames), h.rate_deviation(frames))) for h in holds]
+    seen = [(h, among(h.bodies)) for h in holds]
+    return [Element(h.label, hold=(h.deviation(frames), h.rate_deviation(frames))) for h, frames in seen]
 
 
 def check_connected(model: Parts) -> None:

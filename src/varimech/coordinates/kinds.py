@@ -1,7 +1,7 @@
 """Elements sorted by kind: those whose expressions differ only in numbers, and in the coordinates and parameters they are of.
 
-The expressions of an element, as a sequence of scalar instructions, tell its kind. One element of each kind is stated anew in local
-symbols; numbers that differ between the others become symbols too. So any element, also a user's own force, finds its like.
+Elements are alike whose expressions read the same (`alike`). One of each kind is stated anew in local symbols; numbers that differ between
+the others become symbols too. So any element, also a user's own force, finds its like.
 """
 
 from __future__ import annotations
@@ -15,10 +15,13 @@ import numpy as np
 from ..stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS, SCALAR, START_CONDITIONS
 from ..stages.pieces import Name, Piece, Pieces, Stored, Writer
 from ..symbols import SX
+from .alike import Reading, Roles, read, restate
 from .equations import Constraint, Dynamics, Element, Equations
 
 TWISTS = "twists"
 POSITION, RATE, PARAMETER, TIME = "position", "rate", "parameter", "time"
+LOCAL = {POSITION: COORDINATES, RATE: COORDINATES, PARAMETER: PARAMETERS}
+"""Numberings in which an element has its own."""
 
 
 def pieces_of(equations: Equations) -> Pieces[Dynamics]:
@@ -30,8 +33,8 @@ def pieces_of(equations: Equations) -> Pieces[Dynamics]:
     kinds: dict[object, list[_Read]] = {}
     rows = _Rows(e.constraints.numel())
     for element in e.elements:
-        read = _read(element, roles, rows)
-        kinds.setdefault(read.key, []).append(read)
+        found = _read(element, roles, rows)
+        kinds.setdefault((_form(element), found.reading.key), []).append(found)
     sizes = {
         COORDINATES: e.q.numel(),
         CONSTRAINTS: e.constraints.numel(),
@@ -39,7 +42,7 @@ def pieces_of(equations: Equations) -> Pieces[Dynamics]:
         PARAMETERS: e.ρ.numel(),
         TWISTS: e.twists.numel(),
     }
-    return Pieces(tuple(_piece(reads) for reads in kinds.values() if reads[0].symbols), _particle(), sizes)
+    return Pieces(tuple(_piece(reads) for reads in kinds.values() if reads[0].reading.symbols), _particle(), sizes)
 
 
 def position_writer(name: str, pieces: Pieces[Dynamics]) -> Writer[Dynamics]:
@@ -75,47 +78,20 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Read:
-    """An element: its kind, and what sets it apart from others of that kind."""
+    """An element as it reads, and the rows of constraints, start conditions and twists that it has."""
 
-    key: object
     element: Element
-    function: ca.Function
-    symbols: list[tuple[str, int]]
-    """Role of each symbol, and its place among the local ones of that role."""
-    coordinates: list[int]
-    parameters: list[int]
+    reading: Reading
     rows: tuple[list[int], list[int], list[int]]
-    numbers: list[float]
 
 
-def _read(element: Element, roles: dict[int, tuple[str, int]], rows: _Rows) -> _Read:
-    expressions = list(_expressions(element))
-    everything = ca.densify(ca.veccat(*expressions))
-    own = ca.symvar(everything)
-    coordinates: dict[int, int] = {}
-    parameters: dict[int, int] = {}
-    symbols = []
-    for symbol in own:
-        role, k = roles[symbol.element_hash()]
-        local = {POSITION: coordinates, RATE: coordinates, PARAMETER: parameters}.get(role, {})
-        symbols.append((role, local.setdefault(k, len(local))))
-    f = ca.Function("element", own, [everything])
-    numbers, instructions = [], []
-    for k in range(f.n_instructions()):
-        operation = f.instruction_id(k)
-        if operation == ca.OP_CONST:
-            numbers.append(f.instruction_constant(k))
-        instructions.append(
-            (operation, tuple(f.instruction_input(k)) if operation != ca.OP_CONST else (), tuple(f.instruction_output(k)))
-        )
-    shape = tuple(x.shape for x in expressions)
+def _read(element: Element, roles: Roles, rows: _Rows) -> _Read:
     found = rows.next(
         sum(c.residuals.numel() for c in element.constraints),
         element.hold[0].numel() if element.hold else 0,
         element.twist.numel() if element.twist is not None else 0,
     )
-    key = (_form(element), shape, tuple(symbols), tuple(instructions))
-    return _Read(key, element, f, symbols, list(coordinates), list(parameters), found, numbers)
+    return _Read(element, read(list(_expressions(element)), roles, LOCAL), found)
 
 
 def _expressions(element: Element) -> Iterator[SX]:
@@ -154,57 +130,26 @@ def _with_expressions(element: Element, expressions: Iterator[SX]) -> Element:
 
 def _piece(reads: list[_Read]) -> Piece[Dynamics]:
     """One kind, from all its elements."""
-    first = reads[0]
-    numbers = np.array([r.numbers for r in reads])
-    vary = np.flatnonzero((numbers != numbers[0]).any(axis=0)) if numbers.size else np.zeros(0, dtype=int)
-    n, k = len(first.coordinates), len(first.parameters)
+    first, count = reads[0], len(reads)
+    n, k = (len(first.reading.entries[space]) for space in (COORDINATES, PARAMETERS))
     symbols = {POSITION: SX.sym("q", n), RATE: SX.sym("v", n), PARAMETER: SX.sym("ρ", k), TIME: SX.sym("t")}
-    constants = SX.sym("c", vary.size)
-    given: list[SX] = [SX(x) for x in first.numbers]
-    for column, number in enumerate(vary):
-        given[number] = constants[column]
-    values = _replayed(first.function, [symbols[role][place] for role, place in first.symbols], given)
-    offset, expressions = 0, []
-    for x in _expressions(first.element):
-        expressions.append(ca.reshape(values[offset : offset + x.numel()], x.shape))
-        offset += x.numel()
+    found = restate([r.reading for r in reads], lambda role, place: symbols[role][place])
     local = Dynamics(
         symbols[POSITION],
         symbols[RATE],
         symbols[PARAMETER],
         symbols[TIME],
-        (_with_expressions(first.element, iter(expressions)),),
+        (_with_expressions(first.element, iter(found.expressions)),),
     )
     tables = {
-        COORDINATES: [r.coordinates for r in reads],
-        PARAMETERS: [r.parameters for r in reads],
+        COORDINATES: [r.reading.entries[COORDINATES] for r in reads],
+        PARAMETERS: [r.reading.entries[PARAMETERS] for r in reads],
         CONSTRAINTS: [r.rows[0] for r in reads],
         START_CONDITIONS: [[*r.rows[0], *r.rows[1]] for r in reads],
         TWISTS: [r.rows[2] for r in reads],
     }
-    arrays = {space: np.array(table, dtype=np.int32).reshape(len(reads), -1) for space, table in tables.items()}
-    return Piece(local, len(reads), arrays, constants, numbers[:, vary] if vary.size else np.zeros((len(reads), 0)))
-
-
-def _replayed(f: ca.Function, inputs: list[SX], numbers: list[SX]) -> SX:
-    """A function evaluated for other symbols, and other numbers in place of its own."""
-    work: dict[int, SX] = {}
-    outputs: list[SX] = [SX(0)] * f.numel_out(0)
-    left = iter(numbers)
-    for k in range(f.n_instructions()):
-        operation, to = f.instruction_id(k), f.instruction_output(k)
-        read = f.instruction_input(k)
-        if operation == ca.OP_CONST:
-            work[to[0]] = next(left)
-        elif operation == ca.OP_INPUT:
-            work[to[0]] = inputs[read[0]]
-        elif operation == ca.OP_OUTPUT:
-            outputs[to[1]] = work[read[0]]
-        elif len(read) == 1:
-            work[to[0]] = SX.unary(operation, work[read[0]])
-        else:
-            work[to[0]] = SX.binary(operation, work[read[0]], work[read[1]])
-    return ca.vertcat(*outputs)
+    arrays = {space: np.array(table, dtype=np.int32).reshape(count, -1) for space, table in tables.items()}
+    return Piece(local, count, arrays, found.constants, found.values)
 
 
 def _particle() -> Dynamics:

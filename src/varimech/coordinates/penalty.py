@@ -40,3 +40,9 @@ def penalty_plan(pieces: Pieces[Dynamics], saddle: Saddle) -> Plan:
         Output(lambda e: saddle.penalty_factor / ca.fmax(w.symbol(e, "mobility"), FLOOR * w.symbol(e, "largest")), α),
     )
     return w.plan
+
+
+def penalty_of_one(dynamics: Dynamics) -> ca.Function:
+    """Where no linear system needs any."""
+    e = dynamics
+    return ca.Function("penalty", [e.q, e.ρ, e.t], [SX.ones(e.start_positions.numel())])

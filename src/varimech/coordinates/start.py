@@ -75,12 +75,11 @@ class _Level:
     def solve_linear(self, size: int, earlier: np.ndarray, ρ: np.ndarray) -> np.ndarray:
         """The unknowns, where F is linear in them."""
         zero = np.zeros(size)
-        return _least_squares(np.array(self.jacobian(zero, earlier, ρ)), -_column(self.residuals(zero, earlier, ρ)))
+        return _solution(self.jacobian(zero, earlier, ρ), -_column(self.residuals(zero, earlier, ρ)))
 
     def sensitivity(self, x: np.ndarray, earlier: np.ndarray, ρ: np.ndarray, given: np.ndarray) -> np.ndarray:
         """x' from the derivatives of what came before and of ρ (`given`, one column a parameter)."""
-        partials = np.array(self.partials(x, earlier, ρ))
-        return _least_squares(np.array(self.jacobian(x, earlier, ρ)), -partials @ given)
+        return _solution(self.jacobian(x, earlier, ρ), -np.array(self.partials(x, earlier, ρ)) @ given)
 
 
 class _Explicit:
@@ -102,8 +101,12 @@ class StartSolver:
         self._positions = _Level(e.start_positions, e.q, SX(0, 1), e.ρ, e.t)
         fits = ca.vertcat(SX(0, 1), *[c.residuals for c in e.fits])
         self._fits = ca.Function("fits", [e.ρ], [ca.densify(fits), ca.densify(ca.jacobian(fits, e.ρ))])
-        self._mass = ca.Function("M", [e.q, e.ρ], [e.mass])
         self._held = e.start_positions.numel() - e.λ.numel()
+
+    @cached_property
+    def _mass(self) -> ca.Function:
+        e = self.equations
+        return ca.Function("M", [e.q, e.ρ], [e.mass])
 
     @cached_property
     def _velocities(self) -> _Level:
@@ -210,13 +213,33 @@ class StartSolver:
             raise AssemblyError(f"mechanism {self.model.name!r}: the start has a value that is not finite; {where}")
         return state
 
-    def sensitivities(self, state: InitialState, ρ: np.ndarray, indices: list[int]) -> np.ndarray:
-        """Derivatives of the packed state with respect to the chosen parameters, one column each."""
-        n, none = state.q.size, np.zeros(0)
+    def moving(self, q: np.ndarray, ρ: np.ndarray, indices: list[int] | None) -> tuple[np.ndarray, np.ndarray | None]:
+        """Positions with the velocities that belong to them, and their derivatives with respect to the chosen parameters.
+
+        Raises:
+            AssemblyError: if no velocities fit the start.
+            ModelError: if the start says too little or too much, or the mechanism cannot move.
+        """
+        if self._structure.numel() == q.size or not _independent(self._positions.jacobian(q, np.zeros(0), ρ), RANK):
+            self._check_freedoms(q, ρ)
+        v = self._velocities.solve_linear(q.size, q, ρ)
+        self._check_velocities(v, q, ρ)
+        slopes = None if indices is None else np.vstack(self._moving_sensitivities(q, v, ρ, indices)[:2])
+        return np.concatenate([q, v]), slopes
+
+    def _moving_sensitivities(
+        self, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, indices: list[int]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Derivatives of q, q̇ and ρ, one column a parameter."""
         ρ_ = np.zeros((ρ.size, len(indices)))
         ρ_[indices, range(len(indices))] = 1.0
-        q_ = self._positions.sensitivity(state.q, none, ρ, ρ_)
-        v_ = self._velocities.sensitivity(state.v, state.q, ρ, np.vstack([q_, ρ_]))
+        q_ = self._positions.sensitivity(q, np.zeros(0), ρ, ρ_)
+        return q_, self._velocities.sensitivity(v, q, ρ, np.vstack([q_, ρ_])), ρ_
+
+    def sensitivities(self, state: InitialState, ρ: np.ndarray, indices: list[int]) -> np.ndarray:
+        """Derivatives of the packed state with respect to the chosen parameters, one column each."""
+        n = state.q.size
+        q_, v_, ρ_ = self._moving_sensitivities(state.q, state.v, ρ, indices)
         x, earlier = np.concatenate([state.a, state.w]), np.concatenate([state.q, state.v])
         x_ = self._accelerations.sensitivity(x, earlier, ρ, np.vstack([q_, v_, ρ_]))
         λ_ = np.array(self._multipliers.partials(np.concatenate([state.w, state.q]), ρ)) @ np.vstack([x_[n:], q_, ρ_])
@@ -251,7 +274,7 @@ class StartSolver:
 
         F = residuals(q)
         for _ in range(60):
-            step = _newton_step(self._positions.jacobian(q, none, ρ), -F)
+            step = _solution(self._positions.jacobian(q, none, ρ), -F)
             length = 1.0
             while length > 1e-4:
                 trial = residuals(q + length * step)
@@ -351,7 +374,8 @@ def _independent(A: ca.DM, smallest: float) -> bool:
     return bool(strengths[-1] > smallest * strengths[0])
 
 
-def _newton_step(A: ca.DM, b: np.ndarray) -> np.ndarray:
+def _solution(A: ca.DM, b: np.ndarray) -> np.ndarray:
+    """Of A x = b, for any number of columns; the one of least squares where A is not regular."""
     inverse = _sparse_inverse(A, RANK) if A.shape[0] == A.shape[1] > DENSE else None
     return _least_squares(np.array(A), b) if inverse is None else np.asarray(inverse.solve(b))
 

@@ -45,7 +45,7 @@ def start_chain(dynamics: Dynamics, *, remember: bool = False) -> Chain:
     )
     still = SX.zeros(n)
     move = Stage("velocities", e.v, z, Ġ_v.T @ z, velocities, still, none, α, multiplier_space=START_CONDITIONS, metric=e.mass)
-    accelerate = Stage("accelerations", e.a, e.λ, e.balance, e.constraint_acceleration, still, SX.zeros(m), α[:m])
+    accelerate = Stage("accelerations", e.a, e.λ, e.balance, e.constraint_acceleration, still, SX.zeros(m), α[:m], metric=e.mass)
     settings = Block(START_CONDITIONS, α), Block(PARAMETERS, e.ρ), Block(SCALAR, e.t)
     result = *[Block(COORDINATES, x) for x in (e.q, e.v, e.a)], Block(CONSTRAINTS, e.λ)
     if remember:

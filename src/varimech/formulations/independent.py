@@ -59,7 +59,9 @@ class Independent:
             metric=ca.substitute(metric, e.q, q_),
         )
         velocities = Stage("velocities", e.v, σ, metric @ (e.v - v_) + Φ_q.T @ σ, e.constraint_rate, v_, none, α)
-        accelerations = Stage("accelerations", e.a, e.λ, e.balance, e.constraint_acceleration, SX.zeros(n), none, α)
+        accelerations = Stage(
+            "accelerations", e.a, e.λ, e.balance, e.constraint_acceleration, SX.zeros(n), none, α, metric=e.mass
+        )
         state = Block(COORDINATES, q_), Block(COORDINATES, v_)
         settings = Block(COORDINATES, chosen), *settings_of(e, α)
         stages = positions, velocities, accelerations

@@ -51,7 +51,9 @@ class Projected:
         positions = Stage("positions", e.q, μ, mass @ (e.q - q_) + here.T @ μ, deviation + here @ (e.q - q_), q_, none, α)
         Φ_q = e.constraint_jacobian
         velocities = Stage("velocities", e.v, σ, e.mass @ (e.v - v_) + Φ_q.T @ σ, e.constraint_rate, v_, none, α)
-        accelerations = Stage("accelerations", e.a, e.λ, e.balance, e.constraint_acceleration, SX.zeros(n), none, α)
+        accelerations = Stage(
+            "accelerations", e.a, e.λ, e.balance, e.constraint_acceleration, SX.zeros(n), none, α, metric=e.mass
+        )
         state = Block(COORDINATES, q_), Block(COORDINATES, v_)
         stages = positions, velocities, accelerations
         return Chain("step", state, settings_of(e, α), stages, whole_state(e.q, e.v, e.a, e.λ), e.levels, saddle)
@@ -89,6 +91,6 @@ def _accelerations(name: str, dynamics: Dynamics, condition: SX, saddle: Saddle)
     e = dynamics
     n, m = e.q.numel(), e.λ.numel()
     α = SX.sym("α", m)
-    stage = Stage("accelerations", e.a, e.λ, e.balance, condition, SX.zeros(n), SX.zeros(m), α)
+    stage = Stage("accelerations", e.a, e.λ, e.balance, condition, SX.zeros(n), SX.zeros(m), α, metric=e.mass)
     state = Block(COORDINATES, e.q), Block(COORDINATES, e.v)
     return Chain(name, state, settings_of(e, α), (stage,), whole_state(e.q, e.v, e.a, e.λ), e.levels, saddle)

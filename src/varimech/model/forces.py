@@ -25,6 +25,11 @@ class Force(Protocol):
         """Its name."""
         ...
 
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """Bodies whose motion against each other is all that it depends on; none if it depends on where they are."""
+        ...
+
     def potential_energy(self, frames: Frames) -> SX:
         """V in joules."""
         ...
@@ -43,6 +48,10 @@ class Spring:
     stiffness: SX
     rest: SX
     damping: SX
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return self.measure.bodies
 
     @property
     def torsional(self) -> bool:
@@ -70,6 +79,10 @@ class PointForce:
     value: Callable[[State], SX]
     in_body: bool
 
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return ()
+
     def potential_energy(self, frames: Frames) -> SX:
         return SX(0)
 
@@ -88,6 +101,10 @@ class Torque:
     against: Body | None
     value: Callable[[State], SX]
     in_body: bool
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return ()
 
     def potential_energy(self, frames: Frames) -> SX:
         return SX(0)

@@ -20,6 +20,11 @@ from .conditions import Axis
 class Measure(Protocol):
     """A scalar that can be measured, held, driven or sprung."""
 
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """Bodies whose motion against each other is all that it depends on; none if it depends on where they are."""
+        ...
+
     def value(self, frames: Frames) -> SX:
         """Its value (m or rad)."""
         ...
@@ -50,6 +55,10 @@ class Turn:
     quarter: SX
     second: Body
     pointer: SX
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return self.first, self.second
 
     def value(self, frames: Frames) -> SX:
         return _turn_value(*self._rotations(frames), *self._directions)
@@ -115,6 +124,10 @@ class Slide:
     axis: Axis
     second: Point
 
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return self.first.body, self.second.body
+
     def value(self, frames: Frames) -> SX:
         gap, _ = _gap(frames, self.first, self.second)
         return ca.dot(frames[self.axis.body].direction(self.axis.direction), gap)
@@ -138,6 +151,10 @@ class Span:
     first: Point
     second: Point
 
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return self.first.body, self.second.body
+
     def value(self, frames: Frames) -> SX:
         gap, _ = _gap(frames, self.first, self.second)
         return ca.sqrt(ca.dot(gap, gap))
@@ -160,6 +177,10 @@ class Coordinate:
 
     point: Point
     direction: SX
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return ()
 
     def value(self, frames: Frames) -> SX:
         return ca.dot(self.direction, frames[self.point.body].position(self.point.local))

@@ -20,6 +20,11 @@ class Hold(Protocol):
         """How messages call it."""
         ...
 
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """Bodies whose motion against each other is all that it depends on; none if it depends on where they are."""
+        ...
+
     def deviation(self, frames: Frames) -> SX:
         """Vanishes when the value is met."""
         ...
@@ -38,6 +43,10 @@ class HeldMeasure:
     at: SX
     speed: SX
 
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return self.measure.bodies
+
     def deviation(self, frames: Frames) -> SX:
         return self.measure.difference(frames, self.at)
 
@@ -53,6 +62,10 @@ class HeldOrientation:
     body: Body
     orientation: SX
     speed: SX
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return ()
 
     def deviation(self, frames: Frames) -> SX:
         D, R = self.orientation, frames[self.body].rotation

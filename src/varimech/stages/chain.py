@@ -76,11 +76,15 @@ class Stage:
     """Whether g has a term − w y/α: then α is no help to find y, but what defines it, and ∂g/∂x is more than w J."""
 
     def derivative(self, expression: SX) -> SX:
-        """Total derivative with respect to the unknowns, through the dependents."""
-        total = ca.jacobian(expression, self.unknown)
-        for symbol, relation in self.dependents:
-            total += ca.jacobian(expression, symbol) @ ca.jacobian(relation, self.unknown)
-        return total
+        """Total derivative with respect to the unknowns, through the dependents: all of them at once, as one change of the unknowns."""
+        if not self.dependents:
+            return ca.jacobian(expression, self.unknown)
+        change = SX.sym("change", self.unknown.numel())
+        symbols = [self.unknown, *[symbol for symbol, _ in self.dependents]]
+        moved = [self.unknown + change]
+        moved += [symbol + ca.jacobian(relation, self.unknown) @ change for symbol, relation in self.dependents]
+        changed = ca.substitute([expression], symbols, moved)[0]
+        return ca.substitute(ca.jacobian(changed, change), change, SX.zeros(change.numel()))
 
     @cached_property
     def tangent(self) -> SX:

@@ -1,7 +1,8 @@
 """Plans: functions of large models, as operations on vectors that are carried out one after the other.
 
     zero     a vector ← 0
-    map      a generated kernel over all elements of a kind: entries of vectors are gathered by index, results set or added by index
+    map      a generated kernel over all elements of a kind: entries of vectors are gathered by index, results set or added by index;
+             where it goes `in_turn`, each element reads what those before it have written
     factor   a sparse matrix ← its factors L and U (rows and columns in an order of little fill, without pivoting)
     solve    a vector ← the solution of the factored system
 
@@ -70,6 +71,7 @@ class Map:
     count: int
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
+    in_turn: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +183,6 @@ class Plan:
 
     def n_instructions(self) -> int:
         """Scalar operations of one call, roughly."""
-        maps = sum(op.count * op.kernel.n_instructions() for op in self.maps)
+        maps = sum(op.count * (op.kernel.n_instructions() + (OVERHEAD if op.in_turn else 0)) for op in self.maps)
         systems = sum(4 * op.factors.pattern.entries for op in self.operations if isinstance(op, (Factor, Solve)))
         return maps + systems + OVERHEAD * len(self.operations)

@@ -23,12 +23,11 @@ def relative_equations(model: Parts, reference: str, cut: Iterable[str] = ()) ->
     topology = find_topology(model, cut)
     q, v = (SX.sym(name, topology.coordinates) for name in "qv")
     tree = Recursion(topology, reference, q, v)
-    frames = tree.frames
-    closures = {j.name: [Constraint(f"joint {j.name}", j.residuals(frames), (j.name,))] for j in topology.cuts}
+    closures = {j.name: [Constraint(f"joint {j.name}", j.residuals(tree.among(j.bodies)), (j.name,))] for j in topology.cuts}
     names = tuple(name for link in topology.links for name in coordinate_names(link.joint, link.body))
     poses = _Poses(topology, tree)
     own = _euler_parameters(topology, tree)
-    return derive(model, q, v, SX.sym("t"), frames, closures, names, poses, own=own, inertia=tree)
+    return derive(model, q, v, SX.sym("t"), tree.frames, closures, names, poses, own=own, inertia=tree, among=tree.among)
 
 
 def _euler_parameters(topology: Topology, tree: Recursion) -> list[Element]:
@@ -50,7 +49,9 @@ class _Poses:
         places = [tree.places[link.body] for link in topology.links]
         parts = [x for p in places for x in (p.first, p.second, p.first_triad, p.second_triad, p.relative)]
         values = iter(topology.model.numbers.evaluate_all(parts) if parts else [])
-        self._places = [PlaceValues(next(values).ravel(), next(values).ravel(), *[next(values) for _ in range(3)]) for _ in places]
+        self._places = [
+            PlaceValues(next(values).ravel(), next(values).ravel(), *[next(values) for _ in range(3)]) for _ in places
+        ]
 
     def __call__(self, poses: Mapping[Body, Pose]) -> np.ndarray:
         found = [np.zeros(0)]

@@ -139,7 +139,9 @@ def coordinate_names(joint: Joint | None, body: Body) -> tuple[str, ...]:
 def coordinate_count(joint: Joint | None, dimension: int) -> int:
     """Number of its coordinates."""
     turning, sliding = freedoms_of(joint)
-    turns = 0 if turning is Turning.NOT else 1 if dimension == 2 else {Turning.ABOUT_AXIS: 1, Turning.ABOUT_BOTH: 2}.get(turning, 4)
+    turns = (
+        0 if turning is Turning.NOT else 1 if dimension == 2 else {Turning.ABOUT_AXIS: 1, Turning.ABOUT_BOTH: 2}.get(turning, 4)
+    )
     return turns + {Sliding.NOT: 0, Sliding.AXIS: 1, Sliding.NORMALS: 2, Sliding.ALL: dimension}[sliding]
 
 
@@ -238,7 +240,9 @@ class PlaceValues:
     second_triad: np.ndarray
     relative: np.ndarray
 
-    def coordinates(self, joint: Joint | None, first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    def coordinates(
+        self, joint: Joint | None, first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]
+    ) -> np.ndarray:
         """z for given origins and rotations of both bodies, as far as these fit the joint."""
         (o1, R1), (o2, R2) = first, second
         turning, sliding = freedoms_of(joint)

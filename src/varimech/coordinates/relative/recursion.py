@@ -25,7 +25,7 @@ from functools import cached_property
 
 import casadi as ca
 
-from ...model.body import Body
+from ...model.body import Body, Frames
 from ...model.frame import Frame, spin
 from ...symbols import SX
 from .joints import Place, Relation, coordinate_count, place_of, relation
@@ -36,7 +36,7 @@ CENTRE_OF_MASS, ORIGIN = "centre of mass", "origin"
 
 @dataclass(frozen=True)
 class Motion:
-    """Where a body is, how it moves, and what its joint adds to that."""
+    """Where a body is and how it moves."""
 
     frame: Frame
     angle: SX
@@ -51,16 +51,22 @@ class Motion:
     """u."""
     spin: SX
     """ω."""
-    axes: SX
-    """w."""
-    directions: SX
-    """l."""
-    pivot: SX
-    """x₂."""
-    pivot_rate: SX
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """What a joint adds:  u̇ = u̇_p + ω̇_p × arm + motions z̈ + drift,  ω̇ = ω̇_p + axes z̈ + turning."""
+
     motions: SX
-    """Upper half of b, l + w × (r − x₂); the lower one is w."""
-    relation: Relation | None
+    """Upper half of b, l + w × (r − x₂)."""
+    axes: SX
+    """Lower half, w."""
+    drift: SX
+    turning: SX
+    arm: SX
+    """r − r_p."""
+    euler: tuple[int, ...]
+    """Which of the coordinates are Euler parameters."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,73 @@ class Inertia:
     about: SX
 
 
+def move(link: Link, place: Place, reference: str, parent: Motion, z: SX, ż: SX) -> tuple[Motion, Hinge]:
+    """A body's motion from that of its parent and the coordinates of its joint."""
+    body, n = link.body, link.body.dimension
+    joint = relation(link.joint, place, z, ż)
+    R, angle = _turned_by(parent, joint, link.forward)
+    if link.forward:
+        x2 = parent.frame.position(place.first) + parent.frame.rotation @ joint.displacement
+        R1, sign, own, at = parent.frame.rotation, 1, place.second, x2
+    else:
+        x2 = parent.frame.position(place.second)
+        R1, sign, own, at = R, -1, place.first, x2 - R @ joint.displacement
+    origin = at - R @ own
+    com = at if own is body.com else origin + R @ body.com
+    r = com if reference == CENTRE_OF_MASS else SX.zeros(n)
+    arm, lever = r - parent.reference, r - x2
+    w = sign * joint.axes if n == 2 else sign * (R1 @ joint.axes)
+    l = sign * (R1 @ joint.directions)
+    motions = ca.horzcat(SX(n, 0), *[l[:, k] + cross(w[:, k], lever) for k in range(ż.numel())])
+    wż, lż = w @ ż, l @ ż
+    ω = parent.spin + wż
+    u = parent.velocity + cross(parent.spin, arm) + motions @ ż
+    ṙ_G = u + cross(ω, com - r)
+    ẋ2 = u + cross(ω, x2 - r) if link.forward else parent.velocity + cross(parent.spin, x2 - parent.reference)
+    known = (own, at, ẋ2 if link.forward else u + cross(ω, at - r)), (body.com, com, ṙ_G)
+    ṙ = ṙ_G if reference == CENTRE_OF_MASS else SX.zeros(n)
+    frame = Frame(origin, R, u + cross(ω, origin - r), spin(ω) @ R, known)
+    ω1 = parent.spin if link.forward else ω
+    turning = SX.zeros(1) if n == 2 else cross(ω1, wż) + sign * (R1 @ joint.turning_rate)
+    drift = cross(parent.spin, ṙ - parent.reference_rate) + cross(ω1, lż) + cross(turning, lever) + cross(wż, ṙ - ẋ2)
+    return Motion(frame, angle, com, ṙ_G, r, ṙ, u, ω), Hinge(motions, w, drift, turning, arm, joint.euler)
+
+
+def still(body: Body) -> Motion:
+    """A body at rest at the origin."""
+    n = body.dimension
+    zero, none = SX.zeros(n), SX.zeros(1 if n == 2 else 3)
+    return Motion(Frame(zero, SX.eye(n), zero, SX.zeros(n, n)), SX(0), zero, zero, zero, zero, zero, none)
+
+
+def wrench(body: Body, here: Motion, u̇: SX, ω̇: SX) -> tuple[SX, SX]:
+    """What one body resists with, at its reference point."""
+    c, ċ = here.com - here.reference, here.com_rate - here.reference_rate
+    f = body.mass * (u̇ + cross(ω̇, c) + cross(here.spin, ċ))
+    J = inertia_of(body, here)
+    n = J @ ω̇ + moment(c, f)
+    return f, n if body.dimension == 2 else n + ca.cross(here.spin, J @ here.spin)
+
+
+def inertia_of(body: Body, here: Motion) -> SX:
+    """About the centre of mass, global components."""
+    R = here.frame.rotation
+    return body.inertia if body.dimension == 2 else R @ body.inertia @ R.T
+
+
+def inertia_about(body: Body, here: Motion) -> Inertia:
+    """About the reference point."""
+    c = here.com - here.reference
+    return _moved(Inertia(body.mass, SX.zeros(c.numel()), inertia_of(body, here)), c)
+
+
+def stretch(link: Link, place: Place) -> SX:
+    """μ, of the size of the body's own resistance to a turn."""
+    body = link.body
+    arm = body.com - (place.second if link.forward else place.first)
+    return 4 * (ca.trace(body.inertia) / 3 + body.mass * ca.sumsqr(arm))
+
+
 class Recursion:
     """Kinematics and dynamics of a tree in its joint coordinates."""
 
@@ -80,78 +153,53 @@ class Recursion:
         self.model = topology.model
         self.reference = reference
         self.q, self.v = q, v
-        self.places: dict[Body, Place] = {}
+        self.places = {link.body: place_of(link.joint, link.body, self.model.ground) for link in topology.links}
         self.columns: dict[Body, range] = {}
+        self.motions: dict[Body, Motion] = {self.model.ground: still(self.model.ground)}
+        self.hinges: dict[Body, Hinge] = {}
         first = 0
-        self.motions: dict[Body, Motion] = {self.model.ground: _still(self.model.ground)}
         for link in topology.links:
-            place = place_of(link.joint, link.body, self.model.ground)
-            count = coordinate_count(link.joint, link.body.dimension)
-            self.columns[link.body] = range(first, first + count)
-            first += count
-            self.places[link.body] = place
-            self.motions[link.body] = self._move(link, place)
+            body = link.body
+            self.columns[body] = range(first, first := first + coordinate_count(link.joint, body.dimension))
+            self.motions[body], self.hinges[body] = self._move(link, reference, self.motions[link.parent])
 
-    @property
-    def frames(self) -> dict[Body, Frame]:
-        """Of all bodies."""
-        return {body: motion.frame for body, motion in self.motions.items()}
+    def _move(self, link: Link, reference: str, parent: Motion) -> tuple[Motion, Hinge]:
+        body = link.body
+        return move(link, self.places[body], reference, parent, self._of(self.q, body), self._of(self.v, body))
 
     def _of(self, values: SX, body: Body) -> SX:
         columns = self.columns[body]
         return values[columns.start : columns.stop]
 
-    # outward: positions, velocities, accelerations
+    @cached_property
+    def frames(self) -> dict[Body, Frame]:
+        """Of all bodies."""
+        return {body: motion.frame for body, motion in self.motions.items()}
 
-    def _move(self, link: Link, place: Place) -> Motion:
-        body, parent = link.body, self.motions[link.parent]
-        ż = self._of(self.v, body)
-        z = relation(link.joint, place, self._of(self.q, body), ż)
-        R, angle = _turned_by(parent, z, link.forward)
-        if link.forward:
-            x1 = parent.frame.position(place.first)
-            x2 = x1 + parent.frame.rotation @ z.displacement
-            R1, sign, own, at = parent.frame.rotation, 1, place.second, x2
-        else:
-            x2 = parent.frame.position(place.second)
-            x1 = x2 - R @ z.displacement
-            R1, sign, own, at = R, -1, place.first, x1
-        origin = at - R @ own
-        com = at if own is body.com else origin + R @ body.com
-        r = com if self.reference == CENTRE_OF_MASS else SX.zeros(body.dimension)
-        w = sign * z.axes if body.dimension == 2 else sign * (R1 @ z.axes)
-        l = sign * (R1 @ z.directions)
-        motions = ca.horzcat(SX(body.dimension, 0), *[l[:, k] + cross(w[:, k], r - x2) for k in range(ż.numel())])
-        ω = parent.spin + w @ ż
-        u = parent.velocity + cross(parent.spin, r - parent.reference) + motions @ ż
-        ṙ_G = u + cross(ω, com - r)
-        ẋ2 = u + cross(ω, x2 - r) if link.forward else parent.velocity + cross(parent.spin, x2 - parent.reference)
-        ȧt = ẋ2 if link.forward else u + cross(ω, at - r)
-        known = ((own, at, ȧt), (body.com, com, ṙ_G))
-        frame = Frame(origin, R, u + cross(ω, origin - r), spin(ω) @ R, known)
-        ṙ = ṙ_G if self.reference == CENTRE_OF_MASS else SX.zeros(body.dimension)
-        return Motion(frame, angle, com, ṙ_G, r, ṙ, u, ω, w, l, x2, ẋ2, motions, z)
+    def among(self, bodies: tuple[Body, ...]) -> Frames:
+        """Frames of some bodies as the last body sees them that carries them all: they depend on the joints between them only."""
+        base = self.topology.carrier(bodies) if bodies else self.model.ground
+        if base.is_ground:
+            return self.frames
+        motions = {base: still(base)}
+
+        def motion(body: Body) -> Motion:
+            if body not in motions:
+                link = self.topology.link_of[body]
+                motions[body] = self._move(link, ORIGIN, motion(link.parent))[0]
+            return motions[body]
+
+        return {body: motion(body).frame for body in bodies}
 
     def accelerations(self, a: SX) -> dict[Body, tuple[SX, SX]]:
         """u̇ and ω̇ of each body for accelerations z̈ of the joints."""
         ground = self.motions[self.model.ground]
-        found = {self.model.ground: (SX.zeros(self.model.dimension), SX.zeros(ground.spin.numel()))}
+        found = {self.model.ground: (ground.velocity, ground.spin)}
         for link in self.topology.links:
-            here, parent = self.motions[link.body], self.motions[link.parent]
+            hinge, z̈ = self.hinges[link.body], self._of(a, link.body)
             u̇_p, ω̇_p = found[link.parent]
-            ż, z̈ = self._of(self.v, link.body), self._of(a, link.body)
-            assert here.relation is not None
-            R1, ω1 = (parent.frame.rotation, parent.spin) if link.forward else (here.frame.rotation, here.spin)
-            sign = 1 if link.forward else -1
-            turning, sliding = here.axes @ ż, here.directions @ ż
-            rate = here.relation.turning_rate
-            bending = sign * (rate if self.model.dimension == 2 else R1 @ rate)
-            ẇż = bending if self.model.dimension == 2 else cross(ω1, turning) + bending
-            ω̇ = ω̇_p + here.axes @ z̈ + ẇż
-            arm, drift = here.reference - here.pivot, here.reference_rate - here.pivot_rate
-            u̇ = u̇_p + cross(ω̇_p, here.reference - parent.reference) + cross(parent.spin, here.reference_rate - parent.reference_rate)
-            u̇ = u̇ + here.motions @ z̈ + cross(ω1, sliding) + cross(ẇż, arm) + cross(turning, drift)
-            found[link.body] = u̇, ω̇
+            u̇ = u̇_p + cross(ω̇_p, hinge.arm) + hinge.motions @ z̈ + hinge.drift
+            found[link.body] = u̇, ω̇_p + hinge.axes @ z̈ + hinge.turning
         return found
 
     # inward: resistance and mass
@@ -162,40 +210,21 @@ class Recursion:
         total: dict[Body, tuple[SX, SX]] = {}
         rows: dict[Body, SX] = {}
         for link in reversed(self.topology.links):
-            here, (f, n) = self.motions[link.body], self._wrench(link.body, *accelerations[link.body])
+            hinge, (f, n) = self.hinges[link.body], wrench(link.body, self.motions[link.body], *accelerations[link.body])
             f_beyond, n_beyond = total.pop(link.body, (0, 0))
             f, n = f + f_beyond, n + n_beyond
-            rows[link.body] = here.motions.T @ f + here.axes.T @ n
+            rows[link.body] = hinge.motions.T @ f + hinge.axes.T @ n
             f_parent, n_parent = total.get(link.parent, (0, 0))
-            shift = here.reference - self.motions[link.parent].reference
-            total[link.parent] = f_parent + f, n_parent + n + moment(shift, f)
+            total[link.parent] = f_parent + f, n_parent + n + moment(hinge.arm, f)
         return ca.vertcat(SX(0, 1), *[rows[link.body] for link in self.topology.links]) + self._stretching(a)
-
-    def _wrench(self, body: Body, u̇: SX, ω̇: SX) -> tuple[SX, SX]:
-        """What one body resists with."""
-        here = self.motions[body]
-        c, ċ = here.com - here.reference, here.com_rate - here.reference_rate
-        f = body.mass * (u̇ + cross(ω̇, c) + cross(here.spin, ċ))
-        J = self._inertia_of(body)
-        n = J @ ω̇ + moment(c, f)
-        return f, n if body.dimension == 2 else n + ca.cross(here.spin, J @ here.spin)
-
-    def _inertia_of(self, body: Body) -> SX:
-        """About the centre of mass, global components."""
-        R = self.motions[body].frame.rotation
-        return body.inertia if body.dimension == 2 else R @ body.inertia @ R.T
 
     @cached_property
     def composite(self) -> dict[Body, Inertia]:
         """Each body with all beyond it, about its reference point."""
-        found = {}
-        for link in self.topology.links:
-            c = self.motions[link.body].com - self.motions[link.body].reference
-            found[link.body] = _moved(Inertia(link.body.mass, 0 * c, self._inertia_of(link.body)), c)
+        found = {link.body: inertia_about(link.body, self.motions[link.body]) for link in self.topology.links}
         for link in reversed(self.topology.links):
             if not link.parent.is_ground:
-                shift = self.motions[link.body].reference - self.motions[link.parent].reference
-                whole, more = found[link.parent], _moved(found[link.body], shift)
+                whole, more = found[link.parent], _moved(found[link.body], self.hinges[link.body].arm)
                 found[link.parent] = Inertia(whole.mass + more.mass, whole.moment + more.moment, whole.about + more.about)
         return found
 
@@ -204,9 +233,9 @@ class Recursion:
         """M."""
         M = SX(self.q.numel(), self.q.numel())
         for link in self.topology.links:
-            here, whole = self.motions[link.body], self.composite[link.body]
+            hinge, whole = self.hinges[link.body], self.composite[link.body]
             for k, column in enumerate(self.columns[link.body]):
-                u, w = here.motions[:, k], here.axes[:, k]
+                u, w = hinge.motions[:, k], hinge.axes[:, k]
                 p = whole.mass * u + cross(w, whole.moment)
                 L = whole.about @ w + moment(whole.moment, u)
                 self._fill(M, link, column, p, L)
@@ -219,26 +248,20 @@ class Recursion:
         """A column of M up to the diagonal, and its mirror image: all joints nearer to the root against this one's momentum."""
         body = link.body
         while not body.is_ground:
-            near = self.motions[body]
+            near = self.hinges[body]
             for k, row in enumerate(self.columns[body]):
                 if row <= column:
                     M[row, column] = M[column, row] = ca.dot(near.motions[:, k], p) + ca.dot(near.axes[:, k], L)
-            parent = self.topology.link_of[body].parent
-            L = L + moment(near.reference - self.motions[parent].reference, p)
-            body = parent
+            L = L + moment(near.arm, p)
+            body = self.topology.link_of[body].parent
 
     # Euler parameters
 
     @cached_property
     def _euler(self) -> dict[Body, list[int]]:
         """Rows of the Euler parameters of those bodies that have them."""
-        found = {}
-        for link in self.topology.links:
-            z = self.motions[link.body].relation
-            assert z is not None
-            if z.euler:
-                found[link.body] = [self.columns[link.body].start + k for k in z.euler]
-        return found
+        chosen = {body: hinge.euler for body, hinge in self.hinges.items() if hinge.euler}
+        return {body: [self.columns[body].start + k for k in euler] for body, euler in chosen.items()}
 
     def euler_parameters(self) -> dict[Body, tuple[SX, SX]]:
         """p, and the kinetic energy that goes with a change of its length, for each body that has them."""
@@ -248,11 +271,7 @@ class Recursion:
         }
 
     def _stretch(self, body: Body) -> SX:
-        """μ, of the size of the body's own resistance to a turn."""
-        place = self.places[body]
-        link = self.topology.link_of[body]
-        arm = body.com - (place.second if link.forward else place.first)
-        return 4 * (ca.trace(body.inertia) / 3 + body.mass * ca.sumsqr(arm))
+        return stretch(self.topology.link_of[body], self.places[body])
 
     def _stretching(self, a: SX) -> SX:
         """Forces of inertia against a change of length: μ p (p·p̈ + ṗ·ṗ)."""
@@ -290,10 +309,3 @@ def _turned_by(parent: Motion, z: Relation, forward: bool) -> tuple[SX, SX]:
     angle = parent.angle + (z.angle if forward else -z.angle)
     c, s = ca.cos(angle), ca.sin(angle)
     return ca.vertcat(ca.horzcat(c, -s), ca.horzcat(s, c)), angle
-
-
-def _still(ground: Body) -> Motion:
-    n = ground.dimension
-    zero, none = SX.zeros(n), SX.zeros(1 if n == 2 else 3)
-    frame = Frame(zero, SX.eye(n), zero, SX.zeros(n, n))
-    return Motion(frame, SX(0), zero, zero, zero, zero, zero, none, SX(none.numel(), 0), SX(n, 0), zero, zero, SX(n, 0), None)

@@ -55,6 +55,19 @@ class Topology:
             found[link.body] = found[link.parent] + 1
         return found
 
+    def carrier(self, bodies: Iterable[Body]) -> Body:
+        """The last body that all of these hang on, or that is one of them; the ground if there is no other."""
+        paths = [self.path(body) for body in bodies]
+        common = set.intersection(*[set(path) for path in paths])
+        return next(body for body in paths[0] if body in common)
+
+    def path(self, body: Body) -> list[Body]:
+        """From a body to the ground, both included."""
+        found = [body]
+        while not found[-1].is_ground:
+            found.append(self.link_of[found[-1]].parent)
+        return found
+
     @property
     def coordinates(self) -> int:
         """Number of relative coordinates."""

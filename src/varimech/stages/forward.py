@@ -1,0 +1,65 @@
+"""Forward differentiation of maps: for every map the one that takes derivatives of what it reads to derivatives of what it writes.
+
+    y = k(x)  →  y' = Σ k_x x',     one column a parameter, added or set as y itself is.
+
+Vectors must have their final values when all maps have been carried out, since derivatives are taken there, after them.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from ..symbols import SX
+from .plan import Map, Mode, Plan, Port, Vector, Zero
+
+
+class Forward:
+    """Derivatives of the vectors of a plan, with respect to `width` parameters."""
+
+    def __init__(self, plan: Plan, width: int):
+        self._plan = plan
+        self._width = width
+        self._known: dict[int, list[tuple[Vector, Vector]]] = {}
+
+    def know(self, vector: Vector, derivative: Vector) -> None:
+        """Tell the derivative of a vector (its rows, `width` numbers each)."""
+        self._known.setdefault(vector.base, []).append((vector, derivative))
+
+    def differentiate(self, operations: list[Map | Zero]) -> None:
+        """Append the derivatives of some operations of the plan."""
+        for operation in operations:
+            if isinstance(operation, Zero):
+                if (derivative := self._of(operation.vector)) is not None:
+                    self._plan.operations.append(Zero(derivative))
+            else:
+                self._map(operation)
+
+    def _of(self, vector: Vector) -> Vector | None:
+        """The derivative of a vector that lies within a known one."""
+        for whole, derivative in self._known.get(vector.base, []):
+            first = vector.offset - whole.offset
+            if first >= 0 and first + vector.rows <= whole.rows:
+                return derivative.part(first, vector.rows)
+        return None
+
+    def _map(self, operation: Map) -> None:
+        written = [(k, port, self._of(port.vector)) for k, port in enumerate(operation.outputs) if port.mode != Mode.LARGEST]
+        wanted = [(k, port, slope) for k, port, slope in written if slope is not None]
+        if not wanted:
+            return
+        x = operation.kernel.sx_in()
+        y = operation.kernel.call(x)
+        slopes: list[SX] = [SX(y[k].numel(), self._width) for k, *_ in wanted]
+        symbols, ports = [], []
+        for symbol, port in zip(x, operation.inputs, strict=True):
+            if (derivative := self._of(port.vector)) is None:
+                continue
+            rows = SX.sym("s", self._width, symbol.numel())
+            symbols.append(rows)
+            ports.append(Port(derivative, port.rows, port.table, port.same))
+            for i, (k, *_) in enumerate(wanted):
+                slopes[i] += ca.jtimes(ca.vec(y[k]), ca.vec(symbol), rows.T)
+        outputs = ca.cse([ca.densify(slope.T) for slope in slopes])
+        kernel = ca.Function("forward", [*x, *symbols], outputs)
+        results = tuple(Port(slope, port.rows, port.table, port.same, port.mode) for _, port, slope in wanted)
+        self._plan.operations.append(Map(kernel, operation.count, (*operation.inputs, *ports), results, operation.in_turn))
