@@ -13,6 +13,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from typer.testing import CliRunner
 
+import chain_reference
 import tree_reference
 import varimech as vm
 from varimech.benchmarks import (
@@ -20,6 +21,7 @@ from varimech.benchmarks import (
     Entry,
     Outcome,
     andrews,
+    chain,
     find_benchmark,
     four_bar,
     pendulum,
@@ -73,6 +75,7 @@ def test_json_has_what_every_benchmark_has(name: str) -> None:
         ("governor", {"l0": 0.50001}),
         ("spatial-slider-crank", {"k1": 100.001}),
         ("tree", {"z_bell": -0.100001}),
+        ("chain", {"m_last": 1.000001}),
     ],
 )
 def test_a_slightly_wrong_mechanism_fails(name: str, parameters: dict[str, float]) -> None:
@@ -213,6 +216,16 @@ def test_tree_has_all_its_freedoms() -> None:
     m = tree.mechanism()
     assert m.freedoms == 1 + 1 + 3 + 2 + 2 + 0 + 3 + 6
     assert len(m.moving_bodies) == 8
+
+
+def test_chain_references_come_from_its_equations_of_motion() -> None:
+    for bars, places in chain.PLACES.items():
+        alone = chain_reference.places(bars, chain.DURATIONS[bars], tolerance=1e-12)
+        for point, place in places.items():
+            np.testing.assert_allclose(alone[int(point[1:]) - 1], place, atol=1e-10)
+    ψ, gradient = chain_reference.objective(10, chain.DURATIONS[10])
+    assert ψ == pytest.approx(chain.PSI, abs=1e-10)
+    assert gradient == pytest.approx(chain.PSI_GRADIENT, rel=1e-10)
 
 
 def test_pendulum_has_the_exact_period() -> None:
