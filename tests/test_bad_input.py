@@ -490,6 +490,11 @@ def test_an_expression_without_a_value_is_not_finite() -> None:
         ("universal joint 'J'", "planar", "use revolute"),
     ),
     (
+        "planar",
+        lambda m: m.planar("J", "rod.tip", "ground.Q", normal=(0, 0, 1)),
+        ("planar joint 'J'", "is planar", "use no joint (bodies stay in the plane)"),
+    ),
+    (
         "point on plane",
         lambda m: m.point_on_plane("J", "rod.tip", "ground.Q", normal=(0, 0, 1)),
         ("point-on-plane joint 'J'", "planar", "use point_on_line"),
@@ -519,6 +524,16 @@ def test_wrong_dimension_in_the_plane(call: Call, words: tuple[str, ...]) -> Non
         "zero axis on second",
         lambda m: m.cylindrical("J", "rod.tip", "ground.Q", axis=(0, 0, 1), axis_on_second=(0, 0, 0)),
         ("cylindrical joint 'J': axis_on_second = (0, 0, 0) has no direction",),
+    ),
+    (
+        "zero normal",
+        lambda m: m.planar("J", "rod.tip", "ground.Q", normal=(0, 0, 0)),
+        ("planar joint 'J': axis = (0, 0, 0) has no direction", "not zero"),
+    ),
+    (
+        "zero normal on second",
+        lambda m: m.planar("J", "rod.tip", "ground.Q", normal=(0, 0, 1), normal_on_second=(0, 0, 0)),
+        ("planar joint 'J': axis_on_second = (0, 0, 0) has no direction",),
     ),
     (
         "scaled rotation",

@@ -13,8 +13,21 @@ import pytest
 from scipy.integrate import solve_ivp
 from typer.testing import CliRunner
 
+import chain_reference
+import tree_reference
 import varimech as vm
-from varimech.benchmarks import BENCHMARKS, Entry, Outcome, andrews, find_benchmark, four_bar, pendulum, spatial_slider_crank
+from varimech.benchmarks import (
+    BENCHMARKS,
+    Entry,
+    Outcome,
+    andrews,
+    chain,
+    find_benchmark,
+    four_bar,
+    pendulum,
+    spatial_slider_crank,
+    tree,
+)
 from varimech.benchmarks.outcome import Check, check_point, row_at, stored_every, worst
 from varimech.cli import app
 
@@ -61,6 +74,8 @@ def test_json_has_what_every_benchmark_has(name: str) -> None:
         ("bricard", {"m3": 1.000001}),
         ("governor", {"l0": 0.50001}),
         ("spatial-slider-crank", {"k1": 100.001}),
+        ("tree", {"z_bell": -0.100001}),
+        ("chain", {"m_last": 1.000001}),
     ],
 )
 def test_a_slightly_wrong_mechanism_fails(name: str, parameters: dict[str, float]) -> None:
@@ -186,6 +201,31 @@ def test_slider_crank_references_come_from_one_equation_of_motion() -> None:
     np.testing.assert_allclose(alone["crank"], list(spatial_slider_crank.CRANK.values()), atol=2e-11)
     assert alone["ψ"][-1] == pytest.approx(spatial_slider_crank.PSI, abs=2e-11)
     np.testing.assert_allclose(alone["gradient"][-1], list(spatial_slider_crank.PSI_GRADIENT.values()), rtol=1e-8)
+
+
+def test_tree_references_come_from_another_program() -> None:
+    times = [1.0, 2.0]
+    alone = tree_reference.reference(times, tolerance=1e-11)
+    for point, places in tree.PLACES.items():
+        np.testing.assert_allclose(alone["places"][point], [places[t] for t in times], atol=2e-11)
+    assert alone["ψ"] == pytest.approx(tree.PSI, abs=2e-11)
+    assert alone["gradient"] == pytest.approx(tree.PSI_GRADIENT, rel=1e-9)
+
+
+def test_tree_has_all_its_freedoms() -> None:
+    m = tree.mechanism()
+    assert m.freedoms == 1 + 1 + 3 + 2 + 2 + 0 + 3 + 6
+    assert len(m.moving_bodies) == 8
+
+
+def test_chain_references_come_from_its_equations_of_motion() -> None:
+    for bars, places in chain.PLACES.items():
+        alone = chain_reference.places(bars, chain.DURATIONS[bars], tolerance=1e-12)
+        for point, place in places.items():
+            np.testing.assert_allclose(alone[int(point[1:]) - 1], place, atol=1e-10)
+    ψ, gradient = chain_reference.objective(10, chain.DURATIONS[10])
+    assert ψ == pytest.approx(chain.PSI, abs=1e-10)
+    assert gradient == pytest.approx(chain.PSI_GRADIENT, rel=1e-10)
 
 
 def test_pendulum_has_the_exact_period() -> None:

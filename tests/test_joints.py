@@ -563,6 +563,66 @@ def cross(p: float, times: Array) -> Array:
     return np.array([pose(y)[0] @ tip for y in second_order(acceleration, list(q0), list(u0), times)])
 
 
+# spatial planar: a lopsided block slides and turns on a tilted plane of a swinging table; its own normal is another one in its frame
+
+TABLE_AXIS, TABLE_COM, TABLE_TOP = SLIDER_AXIS[3], np.array([0.2, 0.1, 0.05]), np.array([0.1, 0.15, 0.2])
+TABLE_START, TABLE_SPEED, BLOCK_TURN = 0.3, 2.0, 0.4
+
+
+def build_block(m: vm.Mechanism, p: vm.Parameter) -> None:
+    m.ground_point("O", (0, 0, 0))
+    m.body("table", mass=1.5, inertia=np.diag(BAR_INERTIA[3]), com=TABLE_COM, points={"O": (0, 0, 0), "S": TABLE_TOP})
+    m.body("b", mass=2.0, inertia=LOPSIDED, com=COM, points={"P": PIVOT, "tip": TIP})
+    m.revolute("O", axis=TABLE_AXIS)
+    m.planar("top", "table.S", "b.P", normal=(0.2, p, 1.0), normal_on_second=OWN_AXIS)
+    m.start(
+        angle={"O": TABLE_START},
+        position={"b.P": (0.3, 0.1, None), "b.tip": (None, 0.5, None)},
+        speed={"O": TABLE_SPEED, "b.P": (0.5, -0.4, None), "b.tip": (None, 0.8, None)},
+        near={"b": turned(TABLE_AXIS, TABLE_START) @ carrying(OWN_AXIS, PLANE) @ turned(OWN_AXIS, BLOCK_TURN)},
+    )
+
+
+def block(p: float, times: Array) -> Array:
+    """Coordinates ψ (table about a), x, y, φ (block about n):  r = R(ψ) s,  s = p₀ + x e₁ + y e₂ + R(n, φ) Q c,
+
+    r̈ = ψ̈ a × r + ψ̇² a × (a × r) + 2 ψ̇ a × R ṡ + R s̈,     ω = ψ̇ a + φ̇ R n,     where Q carries the block's own normal to n.
+    """
+    a, n, g = TABLE_AXIS, unit([0.2, p, 1.0]), DOWN[3]
+    (e1, e2), Q = normals_of(n), carrying(OWN_AXIS, n)
+
+    def arm(φ: float, point: Array) -> Array:
+        return np.asarray(turned(n, φ) @ Q @ (point - PIVOT))
+
+    def partial(q: Array, point: Array) -> tuple[Array, list[Array]]:
+        """Place of a point of the block, and its partial velocities."""
+        R, c = turned(a, q[0]), arm(q[3], point)
+        r = R @ (TABLE_TOP + q[1] * e1 + q[2] * e2 + c)
+        return r, [np.cross(a, r), R @ e1, R @ e2, R @ np.cross(n, c)]
+
+    def acceleration(_: float, q: Array, u: Array) -> Array:
+        R, (_r, J) = turned(a, q[0]), partial(q, COM)
+        top, Rn, S = R @ TABLE_COM, R @ n, R @ turned(n, q[3]) @ Q
+        sliding = sum(w * d for w, d in zip(u[1:], J[1:], strict=True))
+        bias = u[0] ** 2 * np.cross(a, J[0]) + 2 * u[0] * np.cross(a, sliding) + u[3] ** 2 * np.cross(Rn, J[3])
+        I_table = R @ BAR_INERTIA[3] @ R.T
+        across, swing = np.cross(a, top), u[0] ** 2 * np.cross(a, np.cross(a, top))
+        return project(
+            part(1.5, I_table, [across, O3, O3, O3], swing, [a, O3, O3, O3], O3, u, 1.5 * g),
+            part(2.0, S @ LOPSIDED @ S.T, J, bias, [a, O3, O3, Rn], u[0] * u[3] * np.cross(a, Rn), u, 2.0 * g),
+        )
+
+    def missed(x: Array) -> Array:
+        q = np.array([TABLE_START, *x])
+        return np.array([*(partial(q, PIVOT)[0][:2] - [0.3, 0.1]), partial(q, TIP)[0][1] - 0.5])
+
+    q0 = np.array([TABLE_START, *fsolve(missed, [0.0, 0.0, BLOCK_TURN], xtol=1e-13)])
+    rates = np.vstack([np.column_stack(partial(q0, PIVOT)[1])[:2], np.column_stack(partial(q0, TIP)[1])[1:2]])
+    u0 = np.linalg.solve(rates[:, 1:], np.array([0.5, -0.4, 0.8]) - TABLE_SPEED * rates[:, 0])
+    path = second_order(acceleration, list(q0), [TABLE_SPEED, *u0], times)
+    return np.array([np.concatenate([partial(y, point)[0] for point in (PIVOT, TIP)]) for y in path])
+
+
 # fmt: off
 CASES = [
     # kind, dimension, freedoms, p, measured points, how it is built, how it moves,
@@ -597,6 +657,8 @@ CASES = [
       lambda r, p: [off_line(r, "ground.O", "b.O", vec(0.3, p, 1.0)), misaligned(r, "ground", "b", vec(0.3, p, 1.0), OWN_AXIS)]),
     Case("universal", 3, 2, CROSS_ON_BODY[0], ("b.tip",), build_cross, cross,
       lambda r, p: [gap(r, "ground.O", "b.O"), off_square(r, "ground", "b", TILTED, vec(p, 1.0, 0.2))]),
+    Case("planar", 3, 4, PLANE[1], ("b.P", "b.tip"), build_block, block,
+      lambda r, p: [off_plane(r, "table.S", "b.P", vec(0.2, p, 1.0)), misaligned(r, "table", "b", vec(0.2, p, 1.0), OWN_AXIS)]),
     Case("point-on-plane", 3, 5, -0.1, ("b.P", "b.tip"), build_on_plane, on_plane,
       lambda r, p: [off_plane(r, "ground.O", "b.P", vec(0.2, p, 1.0))]),
     Case("point-on-plane", 3, 5, 0.1, ("b.P", "b.tip"), build_plate, plate,
@@ -764,6 +826,12 @@ PAIRS = [
         },
     ),
     Pair(
+        "planar",
+        3,
+        lambda m: m.planar("J", normal=AXIS, normal_on_second=OTHER),
+        {"angle": {"J": 0.5}, "position": {"b.J": (0.8, 0.5, None)}, "speed": {"J": 2.0, "b.J": (0.1, 0.2, None)}},
+    ),
+    Pair(
         "point-on-plane",
         3,
         lambda m: m.point_on_plane("J", normal=AXIS),
@@ -851,6 +919,10 @@ SWAPPED: dict[str, tuple[Callable[[vm.Mechanism], Any], dict[str, dict[str, Any]
     "distance-3d": (lambda m: m.distance("J", "b.J", "a.J", length=0.4), {}),
     "spherical-3d": (lambda m: m.spherical("J", "b.J", "a.J"), {}),
     "universal-3d": (lambda m: m.universal("J", "b.J", "a.J", axis=OTHER, axis_on_second=AXIS), {}),
+    "planar-3d": (
+        lambda m: m.planar("J", "b.J", "a.J", normal=OTHER, normal_on_second=AXIS),
+        {"angle": {"J": -0.5}, "speed": {"J": -2.0, "b.J": (0.1, 0.2, None)}},
+    ),
 }
 """Joints of `PAIRS` written the other way round (a sliding axis reversed, so that the displacement keeps its sign)."""
 

@@ -1,4 +1,4 @@
-"""Published problems with their reference values, solved through the public interface only.
+"""Problems with reference values, most of them published, solved through the public interface only.
 
 Each benchmark is one file with `mechanism(…)`, its solver settings `SETTINGS` and a function `run(settings) → Outcome`; its name and title
 stand here, so that naming them loads nothing.
@@ -84,6 +84,8 @@ BENCHMARKS: dict[str, Entry] = {
     "bricard": Entry("Bricard's overconstrained mechanism (IFToMM A04)", "bricard"),
     "governor": Entry("Flyball governor with stiff springs (IFToMM A05)", "governor"),
     "spatial-slider-crank": Entry("Spatial slider-crank with springs, and its sensitivities (IFToMM)", "spatial_slider_crank"),
+    "tree": Entry("Branched tree in space with every joint of an open chain, and its sensitivities", "tree"),
+    "chain": Entry("Hanging chain of N bars, N = 10 and 100, and its sensitivities", "chain"),
 }
 
 

@@ -16,9 +16,9 @@ def page(outcomes: Mapping[str, Outcome]) -> str:
     lines = [
         "# Benchmark library",
         "",
-        "Published problems, each solved by one file in `src/varimech/benchmarks/` and set against its reference values, whose sources",
-        "stand there. This page is written by `varimech benchmark all --page FILE`. The share is an error divided by its tolerance; the",
-        "check shown is the one with the largest. Times are of one run each: to derive, compile and start, and for the time steps.",
+        "Problems, mostly published, each solved by one file in `src/varimech/benchmarks/` and set against its reference values, whose",
+        "sources stand there. This page is written by `varimech benchmark all --page FILE`. The share is an error divided by its tolerance;",
+        "the check shown is the one with the largest. Times are of one run each: to derive, compile and start, and for the time steps.",
         "",
         f"Machine: {_machine()}.",
         "",
