@@ -44,7 +44,10 @@ class Kernels:
 
     def _key(self, operation: Map) -> tuple[object, ...]:
         ports = (*operation.inputs, *operation.outputs)
-        return (operation.kernel.serialize(), *[(p.rows, p.vector.width, p.table is None, p.same, p.mode) for p in ports])
+        return (
+            operation.kernel.serialize(),
+            *[(p.rows, p.vector.width, p.table is None, p.adjacent, p.same, p.mode) for p in ports],
+        )
 
     def _name(self, kernel: ca.Function) -> str:
         text = kernel.serialize()
@@ -68,11 +71,15 @@ def _loop(name: str, kernel: str, operation: Map) -> str:
         reading = k < len(operation.inputs)
         begin.append(f"double *p{k} = bases[ports[{k}].base] + ports[{k}].offset;")
         (arguments if reading else results).append(f"b{k}")
-        direct = port.table is None and (reading or port.mode == Mode.SET)
-        if direct:
+        if port.table is None and (reading or port.mode == Mode.SET):
             gather.append(f"double *b{k} = p{k};")
             if not port.same:
                 step.append(f"p{k} += {size};")
+            continue
+        if port.adjacent and (reading or port.mode == Mode.SET):
+            begin.append(f"const int *t{k} = tables[ports[{k}].table];")
+            gather.append(f"double *b{k} = p{k} + t{k}[0] * {width};")
+            step.append(f"t{k} += {port.rows};")
             continue
         gather.append(f"double b{k}[{size}];")
         if port.mode == Mode.LARGEST:
@@ -81,7 +88,9 @@ def _loop(name: str, kernel: str, operation: Map) -> str:
         begin.append(f"const int *t{k} = tables[ports[{k}].table];")
         step.append(f"t{k} += {port.rows};")
         place, here = (f"p{k}[t{k}[r]]", f"b{k}[r]") if width == 1 else (f"p{k}[t{k}[r] * {width} + c]", f"b{k}[r * {width} + c]")
-        loop = f"for (int r = 0; r < {port.rows}; ++r) " + (f"for (int c = 0; c < {width}; ++c) " if width > 1 else "")
+        # short loops are written out by the compiler when told so, which it would not do by itself
+        unrolled = '_Pragma("GCC unroll 16") ' if port.rows <= 16 and width == 1 else ""
+        loop = f"{unrolled}for (int r = 0; r < {port.rows}; ++r) " + (f"for (int c = 0; c < {width}; ++c) " if width > 1 else "")
         if reading:
             gather.append(f"{loop}{here} = {place};")
         else:

@@ -66,11 +66,16 @@ class _Level:
     """One line of the system above: residuals F in unknowns x, given what came before."""
 
     def __init__(self, residuals: SX, unknowns: SX, earlier: SX, ρ: SX, t: SX):
-        inputs = [unknowns, earlier, ρ]
-        F = ca.densify(ca.substitute(residuals, t, 0))
-        self.residuals = ca.Function("F", inputs, [F])
-        self.jacobian = ca.Function("F_x", inputs, [ca.jacobian(F, unknowns)])
-        self.partials = ca.Function("F_p", inputs, [ca.jacobian(F, ca.vertcat(earlier, ρ))])
+        self._inputs = [unknowns, earlier, ρ]
+        self._F = F = ca.densify(ca.substitute(residuals, t, 0))
+        self.residuals = ca.Function("F", self._inputs, [F])
+        self.jacobian = ca.Function("F_x", self._inputs, [ca.jacobian(F, unknowns)])
+
+    @cached_property
+    def partials(self) -> ca.Function:
+        """F_earlier and F_ρ."""
+        _, earlier, ρ = self._inputs
+        return ca.Function("F_p", self._inputs, [ca.jacobian(self._F, ca.vertcat(earlier, ρ))])
 
     def solve_linear(self, size: int, earlier: np.ndarray, ρ: np.ndarray) -> np.ndarray:
         """The unknowns, where F is linear in them."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -54,6 +55,11 @@ class Port:
     table: Table | None = None
     same: bool = False
     mode: Mode = Mode.SET
+
+    @cached_property
+    def adjacent(self) -> bool:
+        """Whether a table tells rows next to each other, for every element."""
+        return self.table is not None and self.rows > 1 and bool((np.diff(self.table, axis=1) == 1).all())
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,8 @@ class Sweeps:
     @cached_property
     def forces(self) -> list[_Acting]:
         """Kernels of all forces that are alike: wrenches on the bodies they act on."""
+        if not self.model.forces:
+            return []
         blocks = {body: self.layout.symbols(body.name) for body in self.model.moving_bodies}
         motions = {self.model.ground: still(self.model.ground), **{b: self.layout.motion(x) for b, x in blocks.items()}}
         frames = {body: motion.frame for body, motion in motions.items()}
@@ -479,8 +481,8 @@ class _Writer:
                 Factorisation(ca.densify(D), symmetric=True).solve(ca.horzcat(U.T, right)) if count else SX(0, layout.twists + 1)
             )
             G, g = solved[:, :-1], solved[:, -1]
-            I_beyond = I - U @ G
-            p_beyond = p + I_beyond @ d + U @ g
+            I_beyond = layout.unpack(layout.pack(I - U @ G))
+            p_beyond = p + I @ d + U @ (g - G @ d)
             B = _shift(arm)
             outputs = [
                 self._port(self.solved, np.array([self.solved_rows[body] for body in bodies])),
