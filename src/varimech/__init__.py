@@ -1,5 +1,7 @@
 """Varimech: mechanisms, their motion, and how every result changes when a number of the model changes."""
 
+from .coordinates.relative.topology import Topology
+from .coordinates.systems import Relative
 from .errors import AssemblyError, ModelError, SimulationError, VarimechError
 from .formulations.index1 import Stabilised
 from .formulations.penalty import Penalty
@@ -54,11 +56,13 @@ __all__ = [
     "Panel",
     "Parameter",
     "Penalty",
+    "Relative",
     "Run",
     "SimulationError",
     "Stabilised",
     "State",
     "Tolerance",
+    "Topology",
     "VarimechError",
     "absolute",
     "acos",

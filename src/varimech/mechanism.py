@@ -100,8 +100,8 @@ class Mechanism(Model):
                 "dop853" (explicit, either), "cvodes", "idas" (to a tolerance); or one with constants, such as `varimech.Newmark(gamma=0.7)`.
             formulation: "ali3p", "index1", "index1-stabilised", "independent", "penalty", or one with constants, such as
                 `varimech.Penalty(factor=1e8)`; the best one for the integrator if not given.
-            coordinates: "natural", or those of the joints along a tree: "rtdyn0" (recursion about centres of mass), "rtdyn1" (about the global
-                origin), or `varimech.Relative(cut=["C"])` to say where loops are cut. Results are the same.
+            coordinates: "natural", or those of the joints along a tree: "rtdyn0" (recursion about centres of mass), "rtdyn1" (about the
+                global origin), or `varimech.Relative(cut=["C"])` to say where loops are cut. Results are the same.
             parameters: values that differ from the nominal ones.
             backend: "native" (compiled C), "interpreted", or "auto": compiled where that saves time. The numbers are the same.
             progress: show a progress bar if it takes long; on a terminal if not given.

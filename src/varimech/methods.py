@@ -65,7 +65,7 @@ class Method:
 
     formulation: Formulation
     integrator: Integrator
-    coordinates: Coordinates = Natural()
+    coordinates: Coordinates = COORDINATES["natural"]
 
     @property
     def title(self) -> str:

@@ -109,8 +109,9 @@ class Solver:
         if isinstance(tree, Recursion) and (depth := max(tree.topology.depths.values())) > DEEP:
             remedy = "formulation='index1' or " if tree.topology.is_open else ""
             raise ModelError(
-                f"mechanism {self.model.name!r} has {self.unknowns} unknowns and multipliers, and bodies {depth} joints away from the ground; "
-                f"{self.method.title} take up to {LARGE} of the former or {DEEP} of the latter: use {remedy}coordinates='natural'"
+                f"mechanism {self.model.name!r} has {self.unknowns} unknowns and multipliers, and bodies {depth} joints away from the "
+                f"ground; {self.method.title} take up to {LARGE} of the former or {DEEP} of the latter: "
+                f"use {remedy}coordinates='natural'"
             )
 
     def run(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:

@@ -110,11 +110,11 @@ def _map_in_turn(operation: Map, bases: list[np.ndarray]) -> Call:
         table = np.arange(k * port.rows, (k + 1) * port.rows) if port.table is None else port.table[k]
         return port if port.same or port.mode == Mode.LARGEST else replace(port, table=table)
 
-    ports = (operation.inputs, operation.outputs)
-    calls = [
-        _map(Map(operation.kernel, 1, *[tuple(single(p, k) for p in group) for group in ports]), bases)
-        for k in range(operation.count)
-    ]
+    def turn(k: int) -> Call:
+        inputs, outputs = (tuple(single(p, k) for p in ports) for ports in (operation.inputs, operation.outputs))
+        return _map(Map(operation.kernel, 1, inputs, outputs), bases)
+
+    calls = [turn(k) for k in range(operation.count)]
 
     def carry_out() -> None:
         for call in calls:

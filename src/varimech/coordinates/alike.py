@@ -18,6 +18,11 @@ Roles = Mapping[int, tuple[str, int]]
 """For each symbol (by its hash) what it is, and which one of those."""
 
 
+def roles_of(role: str, symbols: SX) -> dict[int, tuple[str, int]]:
+    """The same role for all entries of a vector of symbols."""
+    return {s.element_hash(): (role, k) for k, s in enumerate(ca.vertsplit(symbols) if symbols.numel() else [])}
+
+
 @dataclass(frozen=True)
 class Reading:
     """The expressions of one thing: what it has in common with others like it, and what sets it apart."""

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import casadi as ca
 import numpy as np
 
 from ..stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS, SCALAR, START_CONDITIONS
 from ..stages.pieces import Name, Piece, Pieces, Stored, Writer
 from ..symbols import SX
-from .alike import Reading, Roles, read, restate
+from .alike import Reading, Roles, read, restate, roles_of
 from .equations import Constraint, Dynamics, Element, Equations
 
 TWISTS = "twists"
@@ -27,9 +26,7 @@ LOCAL = {POSITION: COORDINATES, RATE: COORDINATES, PARAMETER: PARAMETERS}
 def pieces_of(equations: Equations) -> Pieces[Dynamics]:
     """The equations as pieces, one for each kind of element."""
     e = equations
-    roles = {s.element_hash(): (TIME, 0) for s in [e.t]}
-    for role, symbols in ((POSITION, e.q), (RATE, e.v), (PARAMETER, e.ρ)):
-        roles |= {s.element_hash(): (role, k) for k, s in enumerate(ca.vertsplit(symbols) if symbols.numel() else [])}
+    roles = roles_of(TIME, e.t) | roles_of(POSITION, e.q) | roles_of(RATE, e.v) | roles_of(PARAMETER, e.ρ)
     kinds: dict[object, list[_Read]] = {}
     rows = _Rows(e.constraints.numel())
     for element in e.elements:

@@ -8,6 +8,7 @@ Vectors must have their final values when all maps have been carried out, since 
 from __future__ import annotations
 
 import casadi as ca
+import numpy as np
 
 from ..symbols import SX
 from .plan import Map, Mode, Plan, Port, Vector, Zero
@@ -49,16 +50,14 @@ class Forward:
             return
         x = operation.kernel.sx_in()
         y = operation.kernel.call(x)
-        slopes: list[SX] = [SX(y[k].numel(), self._width) for k, *_ in wanted]
-        symbols, ports = [], []
-        for symbol, port in zip(x, operation.inputs, strict=True):
-            if (derivative := self._of(port.vector)) is None:
-                continue
-            rows = SX.sym("s", self._width, symbol.numel())
-            symbols.append(rows)
-            ports.append(Port(derivative, port.rows, port.table, port.same))
-            for i, (k, *_) in enumerate(wanted):
-                slopes[i] += ca.jtimes(ca.vec(y[k]), ca.vec(symbol), rows.T)
+        read = [(symbol, port, self._of(port.vector)) for symbol, port in zip(x, operation.inputs, strict=True)]
+        varying = [(symbol, port, slope) for symbol, port, slope in read if slope is not None]
+        symbols = [SX.sym("s", self._width, symbol.numel()) for symbol, *_ in varying]
+        ports = [Port(slope, port.rows, port.table, port.same) for _, port, slope in varying]
+        # all at once: what is common to several inputs is gone through only once
+        along, change = ca.vertcat(SX(0, 1), *[ca.vec(v[0]) for v in varying]), ca.horzcat(SX(self._width, 0), *symbols).T
+        whole = ca.jtimes(ca.veccat(*[y[k] for k, *_ in wanted]), along, change)
+        slopes = ca.vertsplit(whole, np.cumsum([0, *[y[k].numel() for k, *_ in wanted]]).tolist())
         outputs = ca.cse([ca.densify(slope.T) for slope in slopes])
         kernel = ca.Function("forward", [*x, *symbols], outputs)
         results = tuple(Port(slope, port.rows, port.table, port.same, port.mode) for _, port, slope in wanted)

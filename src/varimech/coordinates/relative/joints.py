@@ -65,6 +65,12 @@ FREEDOMS: dict[str, tuple[Turning, Sliding]] = {
     "point-on-line": (Turning.FREELY, Sliding.AXIS),
     "point-on-plane": (Turning.FREELY, Sliding.NORMALS),
 }
+_TURN_NAMES: dict[Turning, tuple[str, ...]] = {
+    Turning.NOT: (),
+    Turning.ABOUT_AXIS: ("angle",),
+    Turning.ABOUT_BOTH: ("angle 1", "angle 2"),
+    Turning.FREELY: ("e0", "e1", "e2", "e3"),
+}
 CROSS = SX([[0, 0, 1], [1, 0, 0], [0, 1, 0]])
 """Turns the third axis into the first: how the second axis of a universal joint stands to its first."""
 
@@ -126,22 +132,15 @@ def coordinate_names(joint: Joint | None, body: Body) -> tuple[str, ...]:
     """One name for each coordinate."""
     turning, sliding = freedoms_of(joint)
     n, label = body.dimension, body.name if joint is None else joint.name
-    if n == 2:
-        turns = () if turning is Turning.NOT else ("angle",)
-    else:
-        turns = {Turning.NOT: (), Turning.ABOUT_AXIS: ("angle",), Turning.ABOUT_BOTH: ("angle 1", "angle 2")}.get(
-            turning, ("e0", "e1", "e2", "e3")
-        )
-    slides = {Sliding.NOT: (), Sliding.AXIS: ("slide",), Sliding.NORMALS: ("slide 1", "slide 2"), Sliding.ALL: tuple("xyz"[:n])}
-    return tuple(f"{label}.{part}" for part in (*turns, *slides[sliding]))
+    turns: tuple[str, ...] = _TURN_NAMES[turning] if n == 3 or turning is Turning.NOT else ("angle",)
+    slides = ("slide",) if sliding is Sliding.AXIS else ("slide 1", "slide 2") if sliding is Sliding.NORMALS else tuple("xyz"[:n])
+    return tuple(f"{label}.{part}" for part in (*turns, *(slides if sliding is not Sliding.NOT else ())))
 
 
 def coordinate_count(joint: Joint | None, dimension: int) -> int:
     """Number of its coordinates."""
     turning, sliding = freedoms_of(joint)
-    turns = (
-        0 if turning is Turning.NOT else 1 if dimension == 2 else {Turning.ABOUT_AXIS: 1, Turning.ABOUT_BOTH: 2}.get(turning, 4)
-    )
+    turns = len(_TURN_NAMES[turning]) if dimension == 3 or turning is Turning.NOT else 1
     return turns + {Sliding.NOT: 0, Sliding.AXIS: 1, Sliding.NORMALS: 2, Sliding.ALL: dimension}[sliding]
 
 

@@ -10,12 +10,13 @@ and the same differentiated for u̇ and ω̇. A body resists with a wrench at r:
 
     f = m r̈_G,     n = J ω̇ + ω × J ω + c × f,     r̈_G = u̇ + ω̇ × c + ω × ċ,
 
-and the wrenches, and the inertias (m, h = m c, J_r), of all bodies beyond a joint are gathered from the leaves to the root. With b the motion
-(u, ω) per unit of ż, the resistance of a joint is bᵀ (f, n), and M between it and one nearer to the root is bᵀ of the latter times the momentum of
-all that moves with the former. For the origin as reference point gathering is plain summing.
+and the wrenches, and the inertias (m, h = m c, J_r), of all bodies beyond a joint are gathered from the leaves to the root. With b the
+motion (u, ω) per unit of ż, the resistance of a joint is bᵀ (f, n), and M between it and one nearer to the root is bᵀ of the latter times the
+momentum of all that moves with the former. For the origin as reference point gathering is plain summing.
 
 D. Dopico, Á. López Varela and A. Luaces, Two general index-3 semi-recursive formulations for the dynamics of multibody systems, Multibody
-Dynamics 2019, Springer, 401–408; J. García de Jalón and E. Bayo, Kinematic and Dynamic Simulation of Multibody Systems, Springer 1994, chapter 8.
+Dynamics 2019, Springer, 401–408; J. García de Jalón and E. Bayo, Kinematic and Dynamic Simulation of Multibody Systems, Springer 1994,
+chapter 8.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Topology: a spanning tree of the bodies, rooted in the ground, and the joints that close its loops.
 
 A joint of the tree costs as many unknowns as it leaves freedoms (Euler parameters: one more, and an equation), a joint that is cut as many
-equations as it takes away. The tree is the one that costs least (Prim's algorithm); among equals the shallow one, since the mass matrix couples
-each joint with all those on its way to the ground. A body that no such way reaches hangs on the ground by a joint that leaves it free.
+equations as it takes away. The tree is the one that costs least (Prim's algorithm); among equals the shallow one, since the mass matrix
+couples each joint with all those on its way to the ground. A body that no such way reaches hangs on the ground by a joint that leaves it
+free.
 """
 
 from __future__ import annotations

@@ -1,0 +1,111 @@
+"""How what sweeps over a tree know of bodies and joints is stored in vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ...model.frame import Frame, spin
+from ...symbols import SX
+from .recursion import CENTRE_OF_MASS, Motion, cross
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the motion of a body is stored: o, R (in the plane cosine, sine and angle), u, ω; and r, ṙ where that is not the origin."""
+
+    n: int
+    reference: str
+
+    @property
+    def spins(self) -> int:
+        """Components of ω."""
+        return 1 if self.n == 2 else 3
+
+    @property
+    def twists(self) -> int:
+        """Components of (u, ω)."""
+        return self.n + self.spins
+
+    @property
+    def inertias(self) -> int:
+        """Entries of I that are stored."""
+        return self.twists * (self.twists + 1) // 2
+
+    @property
+    def size(self) -> int:
+        """Numbers for each body."""
+        return self._sizes[-1]
+
+    @property
+    def _sizes(self) -> list[int]:
+        rotation = 3 if self.n == 2 else 9
+        reference = 2 * self.n if self.reference == CENTRE_OF_MASS else 0
+        return np.cumsum([0, self.n, rotation, self.n, self.spins, reference]).tolist()
+
+    def symbols(self, name: str) -> SX:
+        """One body in symbols."""
+        return SX.sym(name, self.size)
+
+    def twist(self, block: SX) -> SX:
+        """(u, ω)."""
+        return block[self._sizes[2] : self._sizes[4]]
+
+    def pose(self, block: SX) -> SX:
+        """o and R."""
+        return block[: self._sizes[2]]
+
+    def pose_rate(self, block: SX) -> SX:
+        """How these change."""
+        here = self.motion(block)
+        Ṙ = here.frame.rotation_rate
+        turn = ca.vertcat(Ṙ[0, 0], Ṙ[1, 0], here.spin) if self.n == 2 else ca.vec(Ṙ)
+        return ca.vertcat(here.frame.origin_rate, turn)
+
+    def motion(self, block: SX) -> Motion:
+        """What is stored, as a motion; of its centre of mass only where that is the reference point."""
+        sizes, at_com = self._sizes, self.reference == CENTRE_OF_MASS
+        o, turn, u, ω, reference = (block[sizes[k] : sizes[k + 1]] for k in range(5))
+        r, ṙ = (reference[: self.n], reference[self.n :]) if at_com else (SX.zeros(self.n), SX.zeros(self.n))
+        if self.n == 2:
+            c, s, angle = turn[0], turn[1], turn[2]
+            R = ca.vertcat(ca.horzcat(c, -s), ca.horzcat(s, c))
+        else:
+            R, angle = ca.reshape(turn, 3, 3), SX(0)
+        frame = Frame(o, R, u + cross(ω, o - r), spin(ω) @ R)
+        return Motion(frame, angle, r, ṙ, r, ṙ, u, ω)
+
+    def flat(self, motion: Motion) -> SX:
+        """A motion as it is stored."""
+        R = motion.frame.rotation
+        turn = ca.vertcat(R[0, 0], R[1, 0], motion.angle) if self.n == 2 else ca.vec(R)
+        reference = (motion.reference, motion.reference_rate) if self.reference == CENTRE_OF_MASS else ()
+        return ca.densify(ca.vertcat(motion.frame.origin, turn, motion.velocity, motion.spin, *reference))
+
+    def pack(self, matrix: SX) -> SX:
+        """The upper half of a symmetric matrix, by columns."""
+        return ca.densify(ca.vertcat(*[matrix[i, j] for j in range(self.twists) for i in range(j + 1)]))
+
+    def unpack(self, packed: SX) -> SX:
+        """The matrix."""
+        matrix, k = SX(self.twists, self.twists), 0
+        for j in range(self.twists):
+            for i in range(j + 1):
+                matrix[i, j] = matrix[j, i] = packed[k]
+                k += 1
+        return matrix
+
+    def hinge_size(self, count: int, euler: bool) -> int:
+        """Numbers for a hinge with so many coordinates."""
+        arm = self.n if self.reference == CENTRE_OF_MASS else 0
+        return self.twists * (count + 1) + arm + int(euler)
+
+    def hinge(self, block: SX, count: int, euler: bool) -> tuple[SX, SX, SX, SX]:
+        """b, d, the arm and μ."""
+        n, w = self.n, self.spins
+        sizes = np.cumsum([0, n * count, w * count, n, w, self.n if self.reference == CENTRE_OF_MASS else 0, int(euler)]).tolist()
+        motions, axes, drift, turning, arm, μ = (block[sizes[k] : sizes[k + 1]] for k in range(6))
+        b = ca.vertcat(ca.reshape(motions, n, count), ca.reshape(axes, w, count))
+        return b, ca.vertcat(drift, turning), arm if arm.numel() else SX.zeros(n), μ
