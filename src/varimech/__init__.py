@@ -1,6 +1,5 @@
 """Varimech: mechanisms, their motion, and how every result changes when a number of the model changes."""
 
-from .coordinates.relative.topology import Topology
 from .coordinates.systems import Relative
 from .errors import AssemblyError, ModelError, SimulationError, VarimechError
 from .formulations.index1 import Stabilised
@@ -62,7 +61,6 @@ __all__ = [
     "Stabilised",
     "State",
     "Tolerance",
-    "Topology",
     "VarimechError",
     "absolute",
     "acos",

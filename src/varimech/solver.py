@@ -100,14 +100,14 @@ class Solver:
     @cached_property
     def _sweeps(self) -> Sweeps | None:
         """What carries out large open trees in relative coordinates by explicit integrators."""
-        tree, by_rates = self.equations.inertia, isinstance(self.method.formulation, Projected)
-        return Sweeps(self.equations) if isinstance(tree, Recursion) and tree.topology.is_open and by_rates else None
+        recursion, by_rates = self.equations.inertia, isinstance(self.method.formulation, Projected)
+        return Sweeps(self.equations) if isinstance(recursion, Recursion) and recursion.tree.is_open and by_rates else None
 
     def _check_depth(self) -> None:
         """Bodies at the end of long branches depend on too many coordinates for code that is written for each depth."""
-        tree = self.equations.inertia
-        if isinstance(tree, Recursion) and (depth := max(tree.topology.depths.values())) > DEEP:
-            remedy = "formulation='index1' or " if tree.topology.is_open else ""
+        recursion = self.equations.inertia
+        if isinstance(recursion, Recursion) and (depth := max(recursion.tree.depths.values())) > DEEP:
+            remedy = "formulation='index1' or " if recursion.tree.is_open else ""
             raise ModelError(
                 f"mechanism {self.model.name!r} has {self.unknowns} unknowns and multipliers, and bodies {depth} joints away from the "
                 f"ground; {self.method.title} take up to {LARGE} of the former or {DEEP} of the latter: "

@@ -23,7 +23,7 @@ from .layout import Layout
 
 @dataclass(frozen=True)
 class Form:
-    """What the equations of a joint depend on: how many coordinates it has, whether they are Euler parameters, whether it is on the ground."""
+    """What the equations of a joint depend on: how many coordinates it has, Euler parameters among them or not, grounded or not."""
 
     count: int
     euler: bool

@@ -30,7 +30,7 @@ from ...model.body import Body, Frames
 from ...model.frame import Frame, spin
 from ...symbols import SX
 from .joints import Place, Relation, coordinate_count, place_of, relation
-from .topology import Link, Topology
+from .spanning_tree import Link, SpanningTree
 
 CENTRE_OF_MASS, ORIGIN = "centre of mass", "origin"
 
@@ -149,17 +149,17 @@ def stretch(link: Link, place: Place) -> SX:
 class Recursion:
     """Kinematics and dynamics of a tree in its joint coordinates."""
 
-    def __init__(self, topology: Topology, reference: str, q: SX, v: SX):
-        self.topology = topology
-        self.model = topology.model
+    def __init__(self, tree: SpanningTree, reference: str, q: SX, v: SX):
+        self.tree = tree
+        self.model = tree.model
         self.reference = reference
         self.q, self.v = q, v
-        self.places = {link.body: place_of(link.joint, link.body, self.model.ground) for link in topology.links}
+        self.places = {link.body: place_of(link.joint, link.body, self.model.ground) for link in tree.links}
         self.columns: dict[Body, range] = {}
         self.motions: dict[Body, Motion] = {self.model.ground: still(self.model.ground)}
         self.hinges: dict[Body, Hinge] = {}
         first = 0
-        for link in topology.links:
+        for link in tree.links:
             body = link.body
             self.columns[body] = range(first, first := first + coordinate_count(link.joint, body.dimension))
             self.motions[body], self.hinges[body] = self._move(link, reference, self.motions[link.parent])
@@ -179,14 +179,14 @@ class Recursion:
 
     def among(self, bodies: tuple[Body, ...]) -> Frames:
         """Frames of some bodies as the last body sees them that carries them all: they depend on the joints between them only."""
-        base = self.topology.carrier(bodies) if bodies else self.model.ground
+        base = self.tree.carrier(bodies) if bodies else self.model.ground
         if base.is_ground:
             return self.frames
         motions = {base: still(base)}
 
         def motion(body: Body) -> Motion:
             if body not in motions:
-                link = self.topology.link_of[body]
+                link = self.tree.link_of[body]
                 motions[body] = self._move(link, ORIGIN, motion(link.parent))[0]
             return motions[body]
 
@@ -196,7 +196,7 @@ class Recursion:
         """u̇ and ω̇ of each body for accelerations z̈ of the joints."""
         ground = self.motions[self.model.ground]
         found = {self.model.ground: (ground.velocity, ground.spin)}
-        for link in self.topology.links:
+        for link in self.tree.links:
             hinge, z̈ = self.hinges[link.body], self._of(a, link.body)
             u̇_p, ω̇_p = found[link.parent]
             u̇ = u̇_p + cross(ω̇_p, hinge.arm) + hinge.motions @ z̈ + hinge.drift
@@ -210,20 +210,20 @@ class Recursion:
         accelerations = self.accelerations(a)
         total: dict[Body, tuple[SX, SX]] = {}
         rows: dict[Body, SX] = {}
-        for link in reversed(self.topology.links):
+        for link in reversed(self.tree.links):
             hinge, (f, n) = self.hinges[link.body], wrench(link.body, self.motions[link.body], *accelerations[link.body])
             f_beyond, n_beyond = total.pop(link.body, (0, 0))
             f, n = f + f_beyond, n + n_beyond
             rows[link.body] = hinge.motions.T @ f + hinge.axes.T @ n
             f_parent, n_parent = total.get(link.parent, (0, 0))
             total[link.parent] = f_parent + f, n_parent + n + moment(hinge.arm, f)
-        return ca.vertcat(SX(0, 1), *[rows[link.body] for link in self.topology.links]) + self._stretching(a)
+        return ca.vertcat(SX(0, 1), *[rows[link.body] for link in self.tree.links]) + self._stretching(a)
 
     @cached_property
     def composite(self) -> dict[Body, Inertia]:
         """Each body with all beyond it, about its reference point."""
-        found = {link.body: inertia_about(link.body, self.motions[link.body]) for link in self.topology.links}
-        for link in reversed(self.topology.links):
+        found = {link.body: inertia_about(link.body, self.motions[link.body]) for link in self.tree.links}
+        for link in reversed(self.tree.links):
             if not link.parent.is_ground:
                 whole, more = found[link.parent], _moved(found[link.body], self.hinges[link.body].arm)
                 found[link.parent] = Inertia(whole.mass + more.mass, whole.moment + more.moment, whole.about + more.about)
@@ -233,7 +233,7 @@ class Recursion:
     def mass(self) -> SX:
         """M."""
         M = SX(self.q.numel(), self.q.numel())
-        for link in self.topology.links:
+        for link in self.tree.links:
             hinge, whole = self.hinges[link.body], self.composite[link.body]
             for k, column in enumerate(self.columns[link.body]):
                 u, w = hinge.motions[:, k], hinge.axes[:, k]
@@ -254,7 +254,7 @@ class Recursion:
                 if row <= column:
                     M[row, column] = M[column, row] = ca.dot(near.motions[:, k], p) + ca.dot(near.axes[:, k], L)
             L = L + moment(near.arm, p)
-            body = self.topology.link_of[body].parent
+            body = self.tree.link_of[body].parent
 
     # Euler parameters
 
@@ -272,7 +272,7 @@ class Recursion:
         }
 
     def _stretch(self, body: Body) -> SX:
-        return stretch(self.topology.link_of[body], self.places[body])
+        return stretch(self.tree.link_of[body], self.places[body])
 
     def _stretching(self, a: SX) -> SX:
         """Forces of inertia against a change of length: μ p (p·p̈ + ṗ·ṗ)."""

@@ -27,7 +27,7 @@ from .acting import PARAMETER, Acting, acting
 from .articulated import ACCELERATION, BEFORE, BIAS, EULER, EULER_RATE, HINGE, INERTIA, SOLVED, TWIST, Form, inward, outward
 from .layout import Layout
 from .recursion import CENTRE_OF_MASS, Motion, Recursion, inertia_about, moment, move, still, stretch, wrench
-from .topology import Link
+from .spanning_tree import Link
 
 PARENT, JOINT, RATE, MOTION = "parent", "joint", "rate", "motion"
 
@@ -38,10 +38,10 @@ class Sweeps:
     def __init__(self, equations: Equations):
         assert isinstance(equations.inertia, Recursion)
         self.equations = equations
-        self.tree = equations.inertia
+        self.recursion = equations.inertia
         self.model = equations.model
-        self.links = self.tree.topology.links
-        self.layout = Layout(self.model.dimension, self.tree.reference)
+        self.links = self.recursion.tree.links
+        self.layout = Layout(self.model.dimension, self.recursion.reference)
 
     @cached_property
     def forces(self) -> list[Acting]:
@@ -64,7 +64,7 @@ class Sweeps:
         kinds: dict[object, list[tuple[Link, Reading]]] = {}
         same: dict[object, Reading] = {}
         for link in self.links:
-            count = len(self.tree.columns[link.body])
+            count = len(self.recursion.columns[link.body])
             if (numbers := self._numbers(link)) not in same:
                 z, ż = SX.sym("z", count), SX.sym("ż", count)
                 before = still(self.model.ground) if link.parent.is_ground else self.layout.motion(parent)
@@ -75,7 +75,7 @@ class Sweeps:
 
     def _numbers(self, link: Link) -> object:
         """Equal for links that differ in nothing but where they are; the link itself where parameters are involved."""
-        place, body = self.tree.places[link.body], link.body
+        place, body = self.recursion.places[link.body], link.body
         given = [*vars(place).values(), body.com, body.mass, body.inertia]
         if not all(x.is_constant() for x in given):
             return link
@@ -84,10 +84,10 @@ class Sweeps:
 
     def _first_sweep(self, link: Link, parent: Motion, z: SX, ż: SX) -> list[SX]:
         """A body's motion, its hinge, and (I, p)."""
-        place = self.tree.places[link.body]
-        here, hinge = move(link, place, self.tree.reference, parent, z, ż)
+        place = self.recursion.places[link.body]
+        here, hinge = move(link, place, self.recursion.reference, parent, z, ż)
         parts = [hinge.motions, hinge.axes, hinge.drift, hinge.turning]
-        if self.tree.reference == CENTRE_OF_MASS:
+        if self.recursion.reference == CENTRE_OF_MASS:
             parts.append(hinge.arm)
         if hinge.euler:
             parts.append(stretch(link, place))
@@ -100,7 +100,7 @@ class Sweeps:
 
     def _kind(self, members: list[tuple[Link, Reading]], parent: SX) -> _Kind:
         links, readings = [link for link, _ in members], [reading for _, reading in members]
-        count = len(self.tree.columns[links[0].body])
+        count = len(self.recursion.columns[links[0].body])
         symbols = {PARENT: parent, JOINT: SX.sym("z", count), RATE: SX.sym("ż", count)}
         symbols[PARAMETER] = SX.sym("ρ", len(readings[0].entries[PARAMETER]))
         found = restate(readings, lambda role, place: symbols[role][place])
@@ -156,7 +156,7 @@ class _Writer:
         self.result, self.residuals = self.plan.result(3 * n + m), self.plan.result(3)
         self.q, self.v, self.a = (self.result.part(k * n, n) for k in range(3))
         self.forms = {
-            link.body: Form(len(self._columns(link.body)), bool(sweeps.tree.hinges[link.body].euler), link.parent.is_ground)
+            link.body: Form(len(self._columns(link.body)), bool(sweeps.recursion.hinges[link.body].euler), link.parent.is_ground)
             for link in links
         }
         sizes = {
@@ -190,7 +190,7 @@ class _Writer:
         forward.differentiate([op for op in self.plan.operations if isinstance(op, (Map, Zero))])
 
     def _columns(self, body: Body) -> range:
-        return self.s.tree.columns[body]
+        return self.s.recursion.columns[body]
 
     def _map(
         self, symbols: list[SX], expressions: list[SX], count: int, inputs: list[Port], outputs: list[Port], in_turn: bool = False

@@ -1,4 +1,4 @@
-"""Topology: a spanning tree of the bodies, rooted in the ground, and the joints that close its loops.
+"""A spanning tree of the bodies, rooted in the ground, and the joints that close its loops.
 
 A joint of the tree costs as many unknowns as it leaves freedoms (Euler parameters: one more, and an equation), a joint that is cut as many
 equations as it takes away. The tree is the one that costs least (Prim's algorithm); among equals the shallow one, since the mass matrix
@@ -36,7 +36,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Topology:
+class SpanningTree:
     """The tree of a mechanism, parents before their children, and the joints that are cut."""
 
     model: Parts
@@ -80,7 +80,7 @@ class Topology:
         return not self.cuts and not self.model.drivers
 
 
-def find_topology(model: Parts, cut: Iterable[str] = ()) -> Topology:
+def spanning_tree(model: Parts, cut: Iterable[str] = ()) -> SpanningTree:
     """The tree of a model; joints named in `cut` are not part of it."""
     cut = tuple(cut)
     for name in cut:
@@ -116,7 +116,7 @@ def find_topology(model: Parts, cut: Iterable[str] = ()) -> Topology:
             for cost, k, other in joints_of[body]:
                 heappush(queue, (cost, depth[body], k, next(numbers), other, body))
     used = {id(link.joint) for link in links}
-    return Topology(model, tuple(links), tuple(j for j in model.joints.values() if id(j) not in used))
+    return SpanningTree(model, tuple(links), tuple(j for j in model.joints.values() if id(j) not in used))
 
 
 def _cost(joint: Joint) -> int:
