@@ -57,7 +57,7 @@ class _Poses:
 
     def __call__(self, poses: Mapping[Body, Pose]) -> np.ndarray:
         found = [np.zeros(0)]
-        for link, place in zip(self._spanning.links, self._places, strict=True):
+        for link, place in zip(self._tree.links, self._places, strict=True):
             pair = (link.parent, link.body) if link.forward else (link.body, link.parent)
             found.append(place.coordinates(link.joint, poses[pair[0]], poses[pair[1]]))
         return np.concatenate(found)
