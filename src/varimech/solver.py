@@ -291,7 +291,9 @@ class Solver:
         nominal = self.model.numbers.nominal
         sizes = np.abs(nominal[task.indices or []])
         floors = 1 / np.where(sizes > 0, sizes, 1.0)
-        return Inputs(guess, state, sensitivities, ρ, nominal, task.schedule, MAX_ITERATIONS, floors, chosen)
+        return Inputs(
+            guess, state, sensitivities, ρ, nominal, task.schedule, MAX_ITERATIONS, self.equations.sizes, floors, chosen
+        )
 
     @cached_property
     def _chosen(self) -> np.ndarray | None:

@@ -42,8 +42,10 @@ typedef struct {
   double *times, *states_stored, *sensitivities, *objectives_stored, *gradients;  /* where to store; `stored` were so far */
   long long stored;
   double *residuals;                     /* largest so far */
+  const double *per_size;                /* for each coordinate, 1 over its size */
   const double *slope_floors;            /* for each parameter, 1 over its size */
   double *slope_scales, *integrand_scales; /* what errors are measured by: derivatives of positions, then of velocities; integrands */
+  double smallest_size;                  /* what the largest coordinate counts at least, in sizes */
   double time, proposal, position_scale, velocity_scale;
   long long done, rejected, selections, iterations;
   long long failed_spring;

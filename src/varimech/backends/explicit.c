@@ -72,15 +72,17 @@ static double vm_error_norm(const vm_run *r, const vm_room *m, const double *wei
   const long long n = r->coordinates, count = r->scheme->stages + 1, o = r->objectives, p = r->parameters;
   double largest = 0;
   for (long long i = 0; i < 2 * n; ++i) {
-    const double scale = i < n ? r->position_scale : r->velocity_scale;
+    const double scale = i < n ? r->position_scale : r->velocity_scale, per_size = r->per_size[i < n ? i : i - n];
     double sum = 0;
     for (long long j = 0; j < count; ++j) if (weights[j] != 0) sum += weights[j] * m->X[j * r->states + n + i];
-    if (scale > 0 && !(fabs(sum) / scale <= largest)) largest = fabs(sum) / scale;
+    sum = fabs(sum) * per_size;
+    if (scale > 0 && !(sum / scale <= largest)) largest = sum / scale;
     for (long long k = 0; k < p; ++k) {
       const double *S = m->X_ + (n + i) * r->row + k, by = r->slope_scales[i < n ? k : p + k];
       double total = 0;
       for (long long j = 0; j < count; ++j) if (weights[j] != 0) total += weights[j] * S[j * r->states * r->row];
-      if (by > 0 && !(fabs(total) / by <= largest)) largest = fabs(total) / by;
+      total = fabs(total) * per_size;
+      if (by > 0 && !(total / by <= largest)) largest = total / by;
     }
   }
   for (long long i = 0; i < o; ++i) {
@@ -105,13 +107,21 @@ static double vm_error(const vm_run *r, const vm_room *m, double h) {
 
 static void vm_raise(double *scale, double value) { if (value > *scale) *scale = value; }
 
+/* The largest of coordinates, or of rates of them, each by its size. */
+static double vm_by_size(const vm_run *r, const double *x) {
+  double largest = 0;
+  for (long long i = 0; i < r->coordinates; ++i) vm_raise(&largest, fabs(x[i]) * r->per_size[i]);
+  return largest;
+}
+
 /* Scales follow the largest values of accepted steps, from the first stage on. */
 static void vm_scale(vm_run *r, const vm_room *m) {
   const long long n = r->coordinates, p = r->parameters;
-  vm_raise(&r->position_scale, vm_size(m->X, n));
-  vm_raise(&r->velocity_scale, vm_size(m->X + n, n));
+  vm_raise(&r->position_scale, vm_by_size(r, m->X));
+  vm_raise(&r->velocity_scale, vm_by_size(r, m->X + n));
   for (long long i = 0; i < 2 * n; ++i)
-    for (long long k = 0; k < p; ++k) vm_raise(r->slope_scales + (i < n ? k : p + k), fabs(m->X_[i * r->row + k]));
+    for (long long k = 0; k < p; ++k)
+      vm_raise(r->slope_scales + (i < n ? k : p + k), fabs(m->X_[i * r->row + k]) * r->per_size[i < n ? i : i - n]);
   for (long long i = 0; i < r->objectives; ++i) vm_raise(r->integrand_scales + i, fabs(m->G[i]));
 }
 
@@ -137,8 +147,10 @@ static double vm_growth(const vm_run *r, double error) {
    through its own size within the run, or a parameter through its. */
 static double vm_first_step(vm_run *r, const vm_room *m) {
   const long long n = r->coordinates, p = r->parameters;
-  const double q = vm_size(m->X, n), v = vm_size(m->X + n, n), a = vm_size(m->X + 2 * n, n);
-  double time = r->duration;
+  const double v = vm_by_size(r, m->X + n), a = vm_by_size(r, m->X + 2 * n);
+  double q = vm_by_size(r, m->X), time = r->duration;
+  vm_raise(&q, r->smallest_size);
+  r->position_scale = q;
   r->velocity_scale = q / r->duration;
   for (long long k = 0; k < p; ++k) {
     r->slope_scales[k] = q * r->slope_floors[k];

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..integrators.runge_kutta import RungeKutta
-from ..schedule import Schedule
+from .program import Inputs
 from .scheme_tables import SchemeTables
 
 SAFETY = 0.01
@@ -30,10 +30,11 @@ Stages = tuple[np.ndarray, np.ndarray, np.ndarray]
 class ExplicitScheme:
     """Combinations of stages, the error of a step and the next one's length. `width` numbers belong to each row of derivatives."""
 
-    def __init__(self, scheme: RungeKutta, coordinates: int, schedule: Schedule, slope_floors: np.ndarray, objectives: int):
+    def __init__(self, scheme: RungeKutta, coordinates: int, inputs: Inputs, slope_floors: np.ndarray, objectives: int):
         self.tables = SchemeTables(scheme)
         self.coordinates = coordinates
-        self.schedule = schedule
+        self.schedule = inputs.schedule
+        self.per_size, self.smallest_size = inputs.per_size(coordinates), inputs.smallest_size
         self.slope_floors = slope_floors
         self.position_scale = self.velocity_scale = 0.0
         self.slope_scales, self.integrand_scales = np.zeros((2, slope_floors.size)), np.zeros(objectives)
@@ -62,8 +63,9 @@ class ExplicitScheme:
         count = len(weights)
         state, slope = _weighted(X[:count, n : 3 * n], weights), _weighted(S[:count, n : 3 * n], weights)
         ends = np.maximum(np.abs(G[count - 1]), self.integrand_scales) * self.schedule.duration
-        parts = [(state[:n], self.position_scale), (state[n:], self.velocity_scale), (_weighted(G[:count], weights), ends)]
-        parts += [(slope[k * n : (k + 1) * n], self.slope_scales[k]) for k in range(2)]
+        parts = [(state[:n] * self.per_size, self.position_scale), (state[n:] * self.per_size, self.velocity_scale)]
+        parts += [(slope[k * n : (k + 1) * n] * self.per_size[:, None], self.slope_scales[k]) for k in range(2)]
+        parts.append((_weighted(G[:count], weights), ends))
         largest = 0.0
         for change, scale in parts:
             scales = np.broadcast_to(scale, change.shape)
@@ -74,11 +76,16 @@ class ExplicitScheme:
     def scale(self, stages: Stages) -> None:
         """Scales follow the largest values of accepted steps, from the first stage on."""
         n, (X, S, G) = self.coordinates, stages
-        self.position_scale = max(self.position_scale, float(np.abs(X[0, :n]).max(initial=0.0)))
-        self.velocity_scale = max(self.velocity_scale, float(np.abs(X[0, n : 2 * n]).max(initial=0.0)))
+        self.position_scale = max(self.position_scale, self._by_size(X[0, :n]))
+        self.velocity_scale = max(self.velocity_scale, self._by_size(X[0, n : 2 * n]))
         for k in range(2):
-            np.maximum(self.slope_scales[k], np.abs(S[0, k * n : (k + 1) * n]).max(axis=0, initial=0.0), out=self.slope_scales[k])
+            slopes = (np.abs(S[0, k * n : (k + 1) * n]) * self.per_size[:, None]).max(axis=0, initial=0.0)
+            np.maximum(self.slope_scales[k], slopes, out=self.slope_scales[k])
         np.maximum(self.integrand_scales, np.abs(G[0]), out=self.integrand_scales)
+
+    def _by_size(self, x: np.ndarray) -> float:
+        """The largest of coordinates, or of rates of them, each by its size."""
+        return float((np.abs(x) * self.per_size).max(initial=0.0))
 
     def projections_failed(self, residuals: np.ndarray) -> bool:
         """Whether the end of a step is off the constraints."""
@@ -102,7 +109,9 @@ class ExplicitScheme:
         Nothing is measured by less than what would take it through its own size within the run, or a parameter through its.
         """
         n, duration, state = self.coordinates, self.schedule.duration, stages[0][0]
-        q, v, a = (float(np.abs(state[k * n : (k + 1) * n]).max(initial=0.0)) for k in range(3))
+        q, v, a = (self._by_size(state[k * n : (k + 1) * n]) for k in range(3))
+        q = max(q, self.smallest_size)
+        self.position_scale = q
         self.velocity_scale = q / duration
         self.slope_scales[0] = q * self.slope_floors
         self.slope_scales[1] = self.slope_scales[0] / duration

@@ -100,7 +100,7 @@ class _Run:
 
     def _explicit_scheme(self, scheme: RungeKutta) -> ExplicitScheme:
         floors = self.inputs.slope_floors if self.count else np.zeros(0)
-        return ExplicitScheme(scheme, self.program.coordinates, self.schedule, floors, self.program.objective_count)
+        return ExplicitScheme(scheme, self.program.coordinates, self.inputs, floors, self.program.objective_count)
 
     @property
     def _stages(self) -> Stages:

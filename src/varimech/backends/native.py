@@ -220,8 +220,8 @@ FIELDS: list[tuple[type, tuple[str, ...]]] = [
     (np.uintp, ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")),
     (np.int64, ("stored",)),
     (np.uintp, ("residuals",)),
-    (np.uintp, ("slope_floors", "slope_scales", "integrand_scales")),
-    (np.float64, ("time", "proposal", "position_scale", "velocity_scale")),
+    (np.uintp, ("per_size", "slope_floors", "slope_scales", "integrand_scales")),
+    (np.float64, ("smallest_size", "time", "proposal", "position_scale", "velocity_scale")),
     (np.int64, ("done", "rejected", "selections", "iterations", "failed_spring", "status")),
 ]
 RECORD = np.dtype([(name, kind) for kind, names in FIELDS for name in names], align=True)
@@ -265,6 +265,7 @@ class _Runs:
             "nominal": i.nominal,
             "outputs": schedule.outputs,
             "ends": schedule.ends,
+            "per_size": i.per_size(program.coordinates),
             "slope_floors": i.slope_floors,
         }
         self._common = {name: np.ascontiguousarray(x, dtype=float) for name, x in common.items() if x is not None}
@@ -278,6 +279,7 @@ class _Runs:
             "duration": schedule.duration,
             "step": schedule.step,
             "tolerance": schedule.tolerance,
+            "smallest_size": i.smallest_size,
             "stride": schedule.every,
             "total": schedule.steps,
             "max_iterations": i.max_iterations,

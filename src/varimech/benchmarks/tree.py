@@ -29,7 +29,7 @@ from .outcome import Check, Checked, check_point, energy_panel
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
+SETTINGS: dict[str, Any] = {"tolerance": 1e-10, "coordinates": "rtdyn1"}
 DURATION = 2.0
 ENDS = ("bell", "weight", "bob", "sleeve", "plate")
 """Points at the ends of bodies, named like them."""

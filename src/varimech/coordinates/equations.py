@@ -214,6 +214,8 @@ class Equations(Dynamics):
     """Conditions on the parameters alone: bodies that the ground holds at several places have to fit in."""
     from_poses: Callable[[Mapping[Body, Pose]], np.ndarray]
     """Values of q for given origins and rotations of the bodies, as far as these fit together."""
+    sizes: np.ndarray | None = field(default=None, kw_only=True)
+    """What counts as one in each coordinate where errors are measured (rad, m); None where the largest tells the size of all."""
 
     @cached_property
     def packed(self) -> SX:
@@ -270,6 +272,7 @@ def derive(
     own: Iterable[Element] = (),
     inertia: Inertia | None = None,
     among: Among | None = None,
+    sizes: np.ndarray | None = None,
 ) -> Equations:
     """Derive the equations of motion from frames and constraints, the latter by the name of the body or joint they belong to.
 
@@ -286,7 +289,18 @@ def derive(
     others = [Element(name, constraints=blocks) for name, blocks in lasting.items() if blocks and name not in model.bodies]
     elements = [*bodies, *own, *others, *_drivers(model, seen, t), *_forces(model, q, v, frames, seen, t), *_holds(model, seen)]
     return Equations(
-        q, v, model.numbers.vector, t, tuple(elements), model, frames, names, tuple(fits), from_poses, inertia=inertia
+        q,
+        v,
+        model.numbers.vector,
+        t,
+        tuple(elements),
+        model,
+        frames,
+        names,
+        tuple(fits),
+        from_poses,
+        inertia=inertia,
+        sizes=sizes,
     )
 
 

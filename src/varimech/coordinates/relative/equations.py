@@ -12,7 +12,7 @@ from ...model.parts import Parts
 from ...symbols import SX
 from ..equations import Constraint, Element, Equations, check_connected, derive
 from ..guess import Pose
-from .joints import PlaceValues, coordinate_names
+from .joints import PlaceValues, coordinate_names, sliding
 from .recursion import Recursion
 from .spanning_tree import SpanningTree, spanning_tree
 
@@ -25,10 +25,20 @@ def relative_equations(model: Parts, reference: str, cut: Iterable[str] = ()) ->
     recursion = Recursion(tree, reference, q, v)
     closures = {j.name: [Constraint(f"joint {j.name}", j.residuals(recursion.among(j.bodies)), (j.name,))] for j in tree.cuts}
     names = tuple(name for link in tree.links for name in coordinate_names(link.joint, link.body))
-    poses = _Poses(tree, recursion)
-    own = _euler_parameters(tree, recursion)
+    places = _Places(tree, recursion)
     return derive(
-        model, q, v, SX.sym("t"), recursion.frames, closures, names, poses, own=own, inertia=recursion, among=recursion.among
+        model,
+        q,
+        v,
+        SX.sym("t"),
+        recursion.frames,
+        closures,
+        names,
+        places.coordinates,
+        own=_euler_parameters(tree, recursion),
+        inertia=recursion,
+        among=recursion.among,
+        sizes=places.sizes(),
     )
 
 
@@ -43,8 +53,8 @@ def _euler_parameters(tree: SpanningTree, recursion: Recursion) -> list[Element]
     return found
 
 
-class _Poses:
-    """From poses of all bodies to coordinates."""
+class _Places:
+    """All joints in numbers: from poses of bodies to coordinates, and how large these are."""
 
     def __init__(self, tree: SpanningTree, recursion: Recursion):
         self._tree = tree
@@ -55,7 +65,14 @@ class _Poses:
             PlaceValues(next(values).ravel(), next(values).ravel(), *[next(values) for _ in range(3)]) for _ in places
         ]
 
-    def __call__(self, poses: Mapping[Body, Pose]) -> np.ndarray:
+    def sizes(self) -> np.ndarray:
+        """Angles and Euler parameters are of the size of one, slides of that of the mechanism: its longest arm between joints."""
+        arms = [float(np.linalg.norm(s)) for place in self._places for s in (place.first, place.second)]
+        length = max(arms, default=0.0) or 1.0
+        return np.array([length if slides else 1.0 for link in self._tree.links for slides in sliding(link.joint, link.body)])
+
+    def coordinates(self, poses: Mapping[Body, Pose]) -> np.ndarray:
+        """Values of all coordinates."""
         found = [np.zeros(0)]
         for link, place in zip(self._tree.links, self._places, strict=True):
             pair = (link.parent, link.body) if link.forward else (link.body, link.parent)

@@ -144,6 +144,13 @@ def coordinate_count(joint: Joint | None, dimension: int) -> int:
     return turns + {Sliding.NOT: 0, Sliding.AXIS: 1, Sliding.NORMALS: 2, Sliding.ALL: dimension}[sliding]
 
 
+def sliding(joint: Joint | None, body: Body) -> list[bool]:
+    """For each coordinate whether it is a length, not an angle."""
+    slides = {Sliding.NOT: 0, Sliding.AXIS: 1, Sliding.NORMALS: 2, Sliding.ALL: body.dimension}[freedoms_of(joint)[1]]
+    count = coordinate_count(joint, body.dimension)
+    return [False] * (count - slides) + [True] * slides
+
+
 def has_euler_parameters(joint: Joint | None, dimension: int) -> bool:
     """Whether four of its coordinates are Euler parameters."""
     return dimension == 3 and freedoms_of(joint)[0] is Turning.FREELY

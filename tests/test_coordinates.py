@@ -1,0 +1,96 @@
+"""Every benchmark in natural and in relative coordinates, with both reference points: the same motion, reactions and sensitivities.
+
+What a tight tolerance leaves of the integrator's error is the same continuous solution; with equal steps the coordinates show in errors of
+the scheme's order, and in nothing else.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import varimech as vm
+from varimech.benchmarks import BENCHMARKS
+
+RELATIVE = ("rtdyn0", "rtdyn1")
+DURATIONS = {
+    "five-bar": 0.5,
+    "pendulum": 1.0,
+    "four-bar": 0.6,  # before its links lie on one line, where any difference is amplified
+    "andrews": 0.02,
+    "bricard": 0.5,
+    "governor": 0.002,
+    "spatial-slider-crank": 0.3,
+    "tree": 0.1,
+    "chain": 0.3,
+}
+"""Simulated times (s): long enough to move all bodies far, short enough that no error grows."""
+STEPS = {"andrews": 2e-5, "governor": 5e-5}
+"""Equal steps (s) where 1e-3 is too long."""
+
+SLOW = {"tree": 1e-2, "governor": 5e-5}
+"""Benchmarks that are expensive to compile in natural coordinates: a few equal steps (s) of order 8 do."""
+REACTIONS = {"bricard": 1e-6}
+"""Where constraints are redundant, reactions come from regularised equations, which amplify rounding."""
+
+
+def mechanism_of(name: str) -> vm.Mechanism:
+    """The mechanism of a benchmark."""
+    found: vm.Mechanism = import_module(f"varimech.benchmarks.{BENCHMARKS[name].module}").mechanism()
+    return found
+
+
+@cache
+def gradient(name: str, coordinates: str) -> vm.Gradient:
+    """A run with sensitivities to a tight tolerance."""
+    duration = DURATIONS[name]
+    few = {"step": SLOW[name], "integrator": "dop853"} if name in SLOW else {"tolerance": 1e-11, "output": duration / 10}
+    return mechanism_of(name).sensitivity(duration=duration, coordinates=coordinates, **few)
+
+
+def points(m: vm.Mechanism) -> list[str]:
+    """All points that move."""
+    return [p.label for b in m.moving_bodies for p in b.points.values()]
+
+
+def apart(one: np.ndarray, other: np.ndarray) -> float:
+    """Largest difference over the size of the first."""
+    return float(np.abs(one - other).max() / max(np.abs(one).max(), 1e-6))
+
+
+def test_all_benchmarks_are_compared() -> None:
+    assert set(DURATIONS) == set(BENCHMARKS)
+
+
+@pytest.mark.parametrize("coordinates", RELATIVE)
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_motion_reactions_and_sensitivities_agree(name: str, coordinates: str) -> None:
+    natural, relative = gradient(name, "natural").run, gradient(name, coordinates).run
+    m = mechanism_of(name)
+    wrt = list(m.parameters)
+    for measure in ("position", "velocity", "acceleration"):
+        one, other = (np.stack([getattr(r, measure)(p).to_numpy() for p in points(m)]) for r in (natural, relative))
+        assert apart(one, other) < 1e-9, measure
+    one, other = (np.stack([r.position(p, wrt=wrt).to_numpy() for p in points(m)]) for r in (natural, relative))
+    for k, parameter in enumerate(wrt):
+        assert apart(one[..., k], other[..., k]) < 1e-9, parameter
+    one, other = (np.stack([r.reaction(joint).to_numpy() for joint in m.joints]) for r in (natural, relative))
+    assert apart(one, other) < REACTIONS.get(name, 1e-9)
+
+
+@pytest.mark.parametrize("coordinates", RELATIVE)
+@pytest.mark.parametrize("name", [n for n in BENCHMARKS if n not in ("tree", "chain")])
+def test_equal_steps_differ_by_the_order_of_the_scheme(name: str, coordinates: str) -> None:
+    m, step = mechanism_of(name), STEPS.get(name, 1e-3)
+
+    def difference(h: float) -> float:
+        runs = [m.simulate(20 * step, step=h, every=round(step / h), coordinates=c) for c in ("natural", coordinates)]
+        one, other = (np.stack([r.position(p).to_numpy() for p in points(m)]) for r in runs)
+        return float(np.abs(one - other).max())
+
+    coarse, fine = difference(step), difference(step / 2)
+    assert coarse < 1e-4
+    assert fine < 1e-11 or 3.5 < coarse / fine < 4.5
