@@ -196,7 +196,16 @@ class StartSolver:
         """Whether positions q follow from independent equations, the mechanism can move there, and every coordinate has mass."""
         if self._structure.numel() == q.size:
             return False
-        return _independent(self._positions.jacobian(q, np.zeros(0), ρ), RANK) and _independent(self._mass(q, ρ), LIGHT)
+        return _independent(self._positions.jacobian(q, np.zeros(0), ρ), RANK) and self._all_have_mass(q, ρ)
+
+    def _all_have_mass(self, q: np.ndarray, ρ: np.ndarray) -> bool:
+        mass = self._mass(q, ρ)
+        if self.equations.sizes is None:
+            return _independent(mass, LIGHT)
+        # coordinates of several kinds: each by its own mass; those of long chains are nearly dependent by nature
+        sizes = np.sqrt(np.maximum(np.array(ca.diag(mass)).ravel(), 0.0))
+        per_size = ca.diag(1 / np.where(sizes > 0, sizes, 1.0))
+        return _independent(per_size @ mass @ per_size, RANK)
 
     def complete(self, q: np.ndarray, ρ: np.ndarray) -> InitialState:
         """The whole state at assembled positions.

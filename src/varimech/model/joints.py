@@ -105,7 +105,9 @@ class JointKind:
     turns: bool = False
     slides: bool = False
     instead: str = ""
-    """What to use where the dimension does not fit."""
+    """What to use where the dimension does not fit; nothing if it is not needed there."""
+    axis_name: str = "axis"
+    """What users call its axis."""
 
 
 def _revolute(d: JointData) -> tuple[Condition, ...]:
@@ -174,6 +176,6 @@ JOINTS: dict[str, JointKind] = {
     "spherical": JointKind(_spherical, dimensions=(3,), instead="revolute"),
     "cylindrical": JointKind(_cylindrical, dimensions=(3,), axis=(3,), turns=True, slides=True, instead="prismatic"),
     "universal": JointKind(_universal, dimensions=(3,), axis=(3,), instead="revolute"),
-    "planar": JointKind(_planar, dimensions=(3,), axis=(3,), turns=True, instead="no joint (bodies stay in the plane)"),
-    "point-on-plane": JointKind(_point_on_plane, dimensions=(3,), axis=(3,), instead="point_on_line"),
+    "planar": JointKind(_planar, dimensions=(3,), axis=(3,), turns=True, axis_name="normal"),
+    "point-on-plane": JointKind(_point_on_plane, dimensions=(3,), axis=(3,), instead="point_on_line", axis_name="normal"),
 }

@@ -455,18 +455,19 @@ class Model(Parts):
         self._check_new(name)
         rules, label = JOINTS[kind], f"{kind} joint {name!r}"
         if self.dimension not in rules.dimensions:
-            raise ModelError(f"{label}: mechanism {self.name!r} is planar; use {rules.instead} instead")
+            remedy = f"use {rules.instead} instead" if rules.instead else "all its bodies move so already, so leave the joint out"
+            raise ModelError(f"{label}: mechanism {self.name!r} is planar; {remedy}")
         p, q = self._ends(label, name, first, second)
         if p.body is q.body:
             raise ModelError(f"{label}: both points are on body {p.body.name!r}; a joint connects two bodies")
         axes: list[Axis | None] = [None, None]
         if self.dimension in rules.axis:
             if axis is None:
-                raise ModelError(f"{label} needs an axis, such as axis={(1, 0) if self.dimension == 2 else (0, 0, 1)}")
-            axes[0] = axis_of(self.numbers, p.body, axis, f"{label}: axis")
-            axes[1] = axis_of(
-                self.numbers, q.body, axis if axis_on_second is None else axis_on_second, f"{label}: axis_on_second"
-            )
+                example = (1, 0) if self.dimension == 2 else (0, 0, 1)
+                raise ModelError(f"{label} needs {rules.axis_name}=…, such as {rules.axis_name}={example}")
+            axes[0] = axis_of(self.numbers, p.body, axis, f"{label}: {rules.axis_name}")
+            other = axis if axis_on_second is None else axis_on_second
+            axes[1] = axis_of(self.numbers, q.body, other, f"{label}: {rules.axis_name}_on_second")
         if (axis is not None and axes[0] is None) or (axis_on_second is not None and self.dimension == 2):
             raise ModelError(f"{label}: an axis means nothing here in the plane; leave it out")
         data = JointData(
