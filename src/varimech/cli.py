@@ -106,8 +106,9 @@ def topology(
 ) -> None:
     """Show which bodies hang on which by which joints, and where closed loops are cut: the tree that relative coordinates use.
 
-    Each joint of the tree brings its coordinates, each joint that is cut its equations: a good cut leaves few of both. For a mechanism of
-    your own, in Python: print(m.topology()), m.topology(cut=["C"]).draw().
+    Each joint of the tree brings its coordinates, each joint that is cut its equations: a good cut leaves few of both.
+
+    For a mechanism of your own, in Python: print(m.topology()), m.topology(cut=["C"]).draw().
 
     Examples:
 
