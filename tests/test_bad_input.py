@@ -408,7 +408,11 @@ SPATIAL_NUMBERS: list[tuple[str, Callable[[Any, float], object], str]] = [
         lambda m, x: m.fixed("J", "rod.tip", "ground.Q", rotation=np.diag([1, 1, x])),
         "fixed joint 'J': rotation",
     ),
-    ("normal", lambda m, x: m.point_on_plane("J", "rod.tip", "ground.Q", normal=(x, 0, 1)), "point-on-plane joint 'J': normal[0]"),
+    (
+        "normal",
+        lambda m, x: m.point_on_plane("J", "rod.tip", "ground.Q", normal=(x, 0, 1)),
+        "point-on-plane joint 'J': normal[0]",
+    ),
     ("torque", lambda m, x: m.torque("T", "rod", (0, x, 0)), "torque 'T'[1]"),
     ("orientation", lambda m, x: m.start(orientation={"rod": np.diag([x, 1, 1])}), "start: orientation of 'rod'"),
     (

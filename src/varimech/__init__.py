@@ -13,6 +13,7 @@ from .model.state import State
 from .results.ensemble import Ensemble
 from .results.gradient import Gradient
 from .results.run import Run, load_run
+from .results.topology import Topology
 from .sensitivity.objective import Objective, final, integral
 from .symbols import (
     absolute,
@@ -61,6 +62,7 @@ __all__ = [
     "Stabilised",
     "State",
     "Tolerance",
+    "Topology",
     "VarimechError",
     "absolute",
     "acos",

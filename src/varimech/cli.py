@@ -98,6 +98,37 @@ def benchmark(
 
 
 @app.command()
+def topology(
+    name: Annotated[str, typer.Argument(help="Name of a benchmark; [bold]varimech benchmark list[/] tells them.")],
+    cut: Annotated[list[str] | None, typer.Option(help="Joint to cut instead of the cheapest one; may be repeated.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    out: Annotated[Path | None, typer.Option(help="File for a picture: .png, .svg or .pdf.")] = None,
+) -> None:
+    """Show which bodies hang on which by which joints, and where closed loops are cut: the tree that relative coordinates use.
+
+    Each joint of the tree brings its coordinates, each joint that is cut its equations: a good cut leaves few of both.
+
+    For a mechanism of your own, in Python: print(m.topology()), m.topology(cut=["C"]).draw().
+
+    Examples:
+
+      varimech topology five-bar
+
+      varimech topology bricard --cut P6 --out bricard.png
+    """
+    found = find_benchmark(name).mechanism().topology(cut or ())
+    if out is not None:
+        figure = found.draw()
+        if out.suffix[1:] not in (known := figure.canvas.get_supported_filetypes()):
+            raise typer.BadParameter(f"no picture can be written as {out.name!r}; known: {', '.join(known)}", param_hint="--out")
+        out.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(out)
+    typer.echo(json.dumps(found.to_json()) if as_json else str(found))
+    if out is not None and not as_json:
+        typer.echo(f"\nits picture is {out}")
+
+
+@app.command()
 def methods(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:

@@ -23,6 +23,7 @@ from .results.ensemble import Ensemble
 from .results.gradient import Gradient
 from .results.live import LiveRun
 from .results.run import Run
+from .results.topology import Topology, topology_of
 from .schedule import Schedule
 from .sensitivity.finite_difference import RELATIVE_STEPS, central_differences
 from .sensitivity.objective import Objectives, named_objectives
@@ -67,6 +68,38 @@ class Mechanism(Model):
     def freedoms(self) -> int:
         """Number of freedoms at the start, drivers not counted."""
         return self._solver(choose(1.0)[0]).start.freedoms
+
+    def topology(self, cut: Iterable[str] = ()) -> Topology:
+        """Which bodies hang on which by which joints, where closed loops are cut, and what that leaves to be solved for.
+
+        This is the tree that `simulate(…, coordinates="rtdyn0")` and `"rtdyn1"` use.
+
+        Args:
+            cut: names of joints that close loops and are not part of the tree; the cheapest ones if not given.
+
+        Returns:
+            A `Topology`: `print` it or `draw()` it; `.coordinates`, `.tree`, `.roots`, `.cut` and `.loops` are plain data.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("four-bar", gravity=(0, -9.81))
+        >>> grounded = [m.ground_point("A", (0, 0)), m.ground_point("D", (2, 0))]
+        >>> bars = [m.bar(a + b, a, b, length=L, mass=1) for a, b, L in (("A", "B", 0.5), ("B", "C", 1.8), ("D", "C", 1.2))]
+        >>> joints = [m.revolute(name) for name in "ABCD"]
+        >>> print(m.topology())
+        four-bar: 3 bodies, 4 joints, 1 loop, depth 2
+        3 relative coordinates, 2 closure equations
+        <BLANKLINE>
+        ground
+        ├─ AB     revolute A  A.angle
+        │  └─ BC  revolute B  B.angle
+        └─ DC     revolute D  D.angle
+        <BLANKLINE>
+        cut
+          revolute C between BC and DC: 2 equations; loop A – B – C – D
+        >>> m.topology(cut=["B"]).loops
+        {'B': ('A', 'B', 'C', 'D')}
+        """
+        return topology_of(self, cut)
 
     def simulate(
         self,

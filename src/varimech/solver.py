@@ -22,11 +22,11 @@ from .backends.sundials import SundialsRunner
 from .composite import CompositeSolver
 from .coordinates.equations import Dynamics
 from .coordinates.kinds import pieces_of
-from .coordinates.penalty import penalty_function, penalty_of_one, penalty_plan
+from .coordinates.penalty import constant_penalty, penalty_function, penalty_plan
 from .coordinates.relative.recursion import Recursion
 from .coordinates.relative.sweeps import Sweeps
 from .coordinates.start import StartSolver
-from .coordinates.start_chain import start_chain
+from .coordinates.start_chain import moving_chain, start_chain
 from .coordinates.twist import twist_function, twist_plan
 from .diagnosis import check_constraints, check_finite, explained
 from .errors import ModelError, SimulationError, VarimechError
@@ -46,6 +46,7 @@ from .stages.chain import Chain
 from .stages.pieces import Pieces
 from .stages.plan import Plan
 from .stages.saddle import Saddle
+from .symbols import SX
 from .task import Task
 
 MAX_ITERATIONS = 40
@@ -74,7 +75,7 @@ class Solver:
         self._runners: dict[tuple[object, ...], Runner | SundialsRunner] = {}
         self._recent: dict[tuple[object, ...], Runner | SundialsRunner] = {}
         self._chains: dict[tuple[object, ...], ChainFunctions] = {}
-        self._swept: dict[tuple[int, ...] | None, tuple[ChainFunctions, ChainFunctions]] = {}
+        self._swept: dict[tuple[int, ...] | None, tuple[ChainFunctions, ChainFunctions, ChainFunctions | None]] = {}
         self.equations = method.coordinates.equations(self.model)
         self.start = StartSolver(self.equations)
         self.unknowns = unknowns = self.equations.q.numel() + self.equations.λ.numel()
@@ -125,12 +126,12 @@ class Solver:
 
     def _run(self, task: Task, ρ: np.ndarray, *, relaxed: bool) -> tuple[Trajectory, float]:
         self.start.check_fits(ρ, task.indices)
-        in_driver = not isinstance(self.method.integrator, Sundials)
-        if in_driver and not self.in_sweeps and self._near is not None and self._is_close(ρ):
+        in_driver = not isinstance(self.method.integrator, Sundials) and self._starts_in_driver
+        if in_driver and self._near is not None and self._is_close(ρ):
             with suppress(StartFailure):  # assembly finds it, or says why there is none
                 return self._carry_out(task, self._inputs(task, ρ, guess=self._near), regular=True, relaxed=relaxed)
         q = self.start.assemble(ρ)
-        if self.in_sweeps:
+        if not self._starts_in_driver:
             return self._run_sweeps(task, q, ρ)
         regular = self.start.regular(q, ρ)
         if in_driver and regular:
@@ -158,14 +159,37 @@ class Solver:
         inputs = self._inputs(task, ρ, state=found[0], sensitivities=slopes)
         return self._carry_out(task, inputs, regular=True, relaxed=True)
 
-    def _sweep_functions(self, indices: list[int] | None) -> tuple[ChainFunctions, ChainFunctions]:
-        """What completes the state at the end of a step, and rates."""
+    def _sweep_functions(self, indices: list[int] | None) -> tuple[ChainFunctions, ChainFunctions, ChainFunctions | None]:
+        """What completes the state at the end of a step; rates; and the start, where it is written out."""
         assert self._sweeps is not None
         key = None if indices is None else tuple(indices)
         if key not in self._swept:
-            plans = self._sweeps.end(indices), self._sweeps.rates(indices)
-            self._swept[key] = ChainFunctions(None, None, plans[0]), ChainFunctions(None, None, plans[1])
+            end, rates = (ChainFunctions(None, None, plan(indices)) for plan in (self._sweeps.end, self._sweeps.rates))
+            self._swept[key] = end, rates, self._sweep_start(indices) if self._starts_in_driver else None
         return self._swept[key]
+
+    def _sweep_start(self, indices: list[int] | None) -> ChainFunctions:
+        """Positions and velocities from what is given, written out; then accelerations by sweeps."""
+        assert self._sweeps is not None
+        chain = moving_chain(self.equations, SX.eye(self.equations.q.numel()))
+        if indices is None:
+            finish = chain.finish()
+            x = finish.sx_in()
+            moving = ca.Function("moving", x, finish.call(x)[:1])
+        else:
+            tangent = tangent_of(chain, indices, state_varies=False)
+            finish = chain.finish(tangent.coefficients)
+            x = finish.sx_in()
+            state, _, coefficients = finish.call(x)
+            none = SX.zeros(chain.packed.numel())
+            columns = [tangent.column(coefficients, none, SX.eye(len(indices))[:, k]) for k in range(len(indices))]
+            moving = ca.Function("moving", x, [state, ca.horzcat(*columns).T])
+        return ChainFunctions(chain.predict, chain.iterate, self._sweeps.start(indices, moving))
+
+    @property
+    def _starts_in_driver(self) -> bool:
+        """Whether a run finds its start in generated code."""
+        return not self.in_sweeps or self.equations.q.numel() <= LARGE
 
     def run_composite(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """The same by the composite system, one run for each parameter."""
@@ -245,7 +269,7 @@ class Solver:
 
     def _many_at_once(self, task: Task) -> Callable[[np.ndarray], list[Trajectory | None]] | None:
         """What carries out many compiled runs close to the nominal one at one call; None where each has to be looked after."""
-        if self._near is None or self.equations.fits or self.in_sweeps:
+        if self._near is None or self.equations.fits or not self._starts_in_driver:
             return None
         inputs = self._inputs(task, self.model.numbers.nominal, guess=self._near)
         runner = self.runner(task.objectives, task.indices, regular=True)
@@ -368,8 +392,8 @@ class Solver:
         penalty: ca.Function | Plan
         twist: ca.Function | Plan
         if self.in_sweeps:
-            step, rates = self._sweep_functions(indices)
-            penalty, twist = penalty_of_one(self.equations), twist_function(self.equations)
+            step, rates, start = self._sweep_functions(indices)
+            penalty, twist = constant_penalty(self.equations, Saddle(regular=True)), twist_function(self.equations)
         else:
             if regular:
                 start = self._functions("start", lambda e, _: start_chain(e, remember=self._remembers), indices, True, relaxed)

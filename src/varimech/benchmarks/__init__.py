@@ -18,6 +18,7 @@ from ..errors import unknown_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..mechanism import Mechanism
     from .outcome import Check
 
 
@@ -58,6 +59,12 @@ class Entry:
     def settings(self) -> dict[str, Any]:
         """Its own solver settings: keyword arguments of `simulate` and `sensitivity`."""
         return dict(import_module(f".{self.module}", __package__).SETTINGS)
+
+    @property
+    def mechanism(self) -> Callable[[], Mechanism]:
+        """Loads the benchmark; what it makes the mechanism with, in its standard form."""
+        function: Callable[[], Mechanism] = import_module(f".{self.module}", __package__).mechanism
+        return function
 
     @property
     def run(self) -> Callable[[Mapping[str, Any]], Outcome]:

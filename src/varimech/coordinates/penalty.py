@@ -42,7 +42,7 @@ def penalty_plan(pieces: Pieces[Dynamics], saddle: Saddle) -> Plan:
     return w.plan
 
 
-def penalty_of_one(dynamics: Dynamics) -> ca.Function:
-    """Where no linear system needs any."""
+def constant_penalty(dynamics: Dynamics, saddle: Saddle) -> ca.Function:
+    """The same where masses do not matter."""
     e = dynamics
-    return ca.Function("penalty", [e.q, e.ρ, e.t], [SX.ones(e.start_positions.numel())])
+    return ca.Function("penalty", [e.q, e.ρ, e.t], [saddle.penalty_factor * SX.ones(e.start_positions.numel())])

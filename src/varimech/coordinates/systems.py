@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..errors import ModelError
@@ -11,6 +10,7 @@ from .equations import Equations
 from .natural import natural_equations
 from .relative.equations import relative_equations
 from .relative.recursion import CENTRE_OF_MASS, ORIGIN
+from .relative.spanning_tree import cut_names
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,7 @@ class Relative:
     def __post_init__(self) -> None:
         if self.reference not in (CENTRE_OF_MASS, ORIGIN):
             raise ModelError(f"Relative: reference = {self.reference!r} must be {CENTRE_OF_MASS!r} or {ORIGIN!r}")
-        if isinstance(self.cut, str) or not isinstance(self.cut, Iterable):
-            raise ModelError(f"Relative: cut = {self.cut!r} must be a list of joints, such as [{str(self.cut)!r}]")
-        object.__setattr__(self, "cut", tuple(self.cut))
+        object.__setattr__(self, "cut", cut_names(self.cut, "Relative"))
 
     @property
     def name(self) -> str:

@@ -9,11 +9,11 @@ import numpy as np
 
 from ...model.body import Body
 from ...model.parts import Parts
-from ...symbols import SX
+from ...symbols import SX, symbols_in
 from ..equations import Constraint, Element, Equations, check_connected, derive
 from ..guess import Pose
 from .joints import PlaceValues, coordinate_names, sliding
-from .recursion import Recursion
+from .recursion import ORIGIN, Recursion
 from .spanning_tree import SpanningTree, spanning_tree
 
 
@@ -21,8 +21,8 @@ def relative_equations(model: Parts, reference: str, cut: Iterable[str] = ()) ->
     """The equations of motion of a model in the coordinates of its joints; those named in `cut` are not part of the tree."""
     check_connected(model)
     tree = spanning_tree(model, cut)
-    q, v = (SX.sym(name, tree.coordinates) for name in "qv")
-    recursion = Recursion(tree, reference, q, v)
+    recursion = _recursion(tree, reference)
+    q, v = recursion.q, recursion.v
     closures = {j.name: [Constraint(f"joint {j.name}", j.residuals(recursion.among(j.bodies)), (j.name,))] for j in tree.cuts}
     names = tuple(name for link in tree.links for name in coordinate_names(link.joint, link.body))
     places = _Places(tree, recursion)
@@ -40,6 +40,21 @@ def relative_equations(model: Parts, reference: str, cut: Iterable[str] = ()) ->
         among=recursion.among,
         sizes=places.sizes(),
     )
+
+
+def closure_sizes(tree: SpanningTree) -> dict[str, int]:
+    """Number of equations that close each joint that is cut: none where what it asks for does not depend on the coordinates."""
+    if not tree.cuts:
+        return {}
+    recursion = _recursion(tree, ORIGIN)
+    coordinates = symbols_in(recursion.q)
+    closures = {j.name: j.residuals(recursion.among(j.bodies)) for j in tree.cuts}
+    return {name: 0 if coordinates.isdisjoint(symbols_in(Φ)) else Φ.numel() for name, Φ in closures.items()}
+
+
+def _recursion(tree: SpanningTree, reference: str) -> Recursion:
+    q, v = (SX.sym(name, tree.coordinates) for name in "qv")
+    return Recursion(tree, reference, q, v)
 
 
 def _euler_parameters(tree: SpanningTree, recursion: Recursion) -> list[Element]:

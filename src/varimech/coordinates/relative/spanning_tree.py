@@ -14,7 +14,7 @@ from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import count
 
-from ...errors import unknown_name
+from ...errors import ModelError, unknown_name
 from ...model.body import Body
 from ...model.joints import Joint
 from ...model.parts import Parts
@@ -117,6 +117,13 @@ def spanning_tree(model: Parts, cut: Iterable[str] = ()) -> SpanningTree:
                 heappush(queue, (cost, depth[body], k, next(numbers), other, body))
     used = {id(link.joint) for link in links}
     return SpanningTree(model, tuple(links), tuple(j for j in model.joints.values() if id(j) not in used))
+
+
+def cut_names(cut: Iterable[str], user: str) -> tuple[str, ...]:
+    """Names of joints to cut; a text is none of them, although it can be taken apart."""
+    if isinstance(cut, str) or not isinstance(cut, Iterable):
+        raise ModelError(f"{user}: cut = {cut!r} must be a list of joints, such as [{str(cut)!r}]")
+    return tuple(cut)
 
 
 def _cost(joint: Joint) -> int:

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...model.body import Body
 from ...stages.forward import Forward
-from ...stages.plan import Map, Mode, Plan, Port, Vector, Zero
+from ...stages.plan import Map, Mode, Operation, Plan, Port, Vector, Zero
 from ...symbols import SX
 from ..alike import Reading, Restated, read, restate, roles_of
 from ..equations import Equations
@@ -50,11 +50,18 @@ class Sweeps:
 
     def rates(self, indices: list[int] | None) -> Plan:
         """(q and q̇[, their derivatives], α, ρ, t) → q, q̇, q̈, λ and residuals[, derivatives]."""
-        return _Writer(self, "rates", indices).plan
+        return _Writer(self, "rates", indices, _Given(drifted=False)).plan
 
     def end(self, indices: list[int] | None) -> Plan:
         """The same from positions and velocities that have drifted: Euler parameters are given unit length."""
-        return _Writer(self, "step", indices, drifted=True).plan
+        return _Writer(self, "step", indices, _Given(drifted=True)).plan
+
+    def start(self, indices: list[int] | None, moving: ca.Function) -> Plan:
+        """The same from what `moving`, a function of (guess, positions, multipliers, α, ρ, t), tells: q and q̇[, their derivatives].
+
+        Its arguments are those of `moving`, and where there are derivatives also those of the guess, before α; nothing depends on them.
+        """
+        return _Writer(self, "start", indices, _Found(moving)).plan
 
     @cached_property
     def outward(self) -> list[_Kind]:
@@ -142,18 +149,75 @@ def _port(vector: Vector, rows: np.ndarray | Sequence[np.ndarray | range], mode:
     return Port(vector, table.shape[1], table, mode=mode)
 
 
+@dataclass(frozen=True)
+class _Given:
+    """Positions and velocities are given, those of Euler parameters perhaps `drifted` off unit length."""
+
+    drifted: bool
+
+    def arguments(self, plan: Plan, n: int, indices: list[int] | None) -> list[Vector]:
+        """The first arguments of a plan."""
+        state = plan.argument(2 * n)
+        return [state] if indices is None else [state, plan.argument(2 * n, len(indices))]
+
+    def penalties(self, constraints: int) -> int:
+        """How many there are."""
+        return constraints
+
+    def write(self, w: _Writer, arguments: list[Vector], slopes: Vector | None) -> None:
+        """Positions and velocities as the first part of the result, and their derivatives."""
+        state, n = arguments[0], w.q.rows
+        both = SX.sym("x")
+        w.map([both], [both], 2 * n, [Port(state, 1)], [Port(w.result.part(0, 2 * n), 1)])
+        if self.drifted and (rows := w.euler_rows):
+            p, ṗ = SX.sym("p", 4), SX.sym("ṗ", 4)
+            unit = p / ca.norm_2(p)
+            inputs = [_port(state.part(first, n), rows) for first in (0, n)]
+            w.map([p, ṗ], [unit, ṗ - unit * ca.dot(unit, ṗ)], len(rows), inputs, [_port(w.q, rows), _port(w.v, rows)])
+        if slopes is not None:
+            forward = Forward(w.plan, slopes.width)
+            forward.know(state, arguments[1])
+            forward.know(w.result, slopes)
+            forward.differentiate([op for op in w.plan.operations if isinstance(op, (Map, Zero))])
+
+
+@dataclass(frozen=True)
+class _Found:
+    """They are found by a function."""
+
+    moving: ca.Function
+
+    def arguments(self, plan: Plan, n: int, indices: list[int] | None) -> list[Vector]:
+        """The first arguments of a plan."""
+        found = [plan.argument(int(self.moving.numel_in(k))) for k in range(3)]
+        if indices is not None:
+            plan.argument(n, len(indices))
+        return found
+
+    def penalties(self, constraints: int) -> int:
+        """How many there are."""
+        return int(self.moving.numel_in(3))
+
+    def write(self, w: _Writer, arguments: list[Vector], slopes: Vector | None) -> None:
+        """Positions and velocities as the first part of the result, and their derivatives."""
+        x, n = self.moving.sx_in(), w.q.rows
+        targets = [w.result] if slopes is None else [w.result, slopes]
+        outputs = [Port(vector.part(0, 2 * n), 2 * n) for vector in targets]
+        w.map(x, self.moving.call(x), 1, [Port(vector, vector.rows) for vector in arguments], outputs)
+
+
 class _Writer:
     """Writes one plan."""
 
-    def __init__(self, sweeps: Sweeps, name: str, indices: list[int] | None, *, drifted: bool = False):
+    def __init__(self, sweeps: Sweeps, name: str, indices: list[int] | None, source: _Given | _Found):
         self.s, self.plan = sweeps, Plan(name)
         e, layout, links = sweeps.equations, sweeps.layout, sweeps.links
         n, m = e.q.numel(), e.λ.numel()
-        self.state = self.plan.argument(2 * n)
-        slopes = None if indices is None else self.plan.argument(2 * n, len(indices))
-        self.plan.argument(m)
+        arguments = source.arguments(self.plan, n, indices)
+        α = self.plan.argument(source.penalties(m))
         self.ρ, self.t = self.plan.argument(e.ρ.numel()), self.plan.argument(1)
         self.result, self.residuals = self.plan.result(3 * n + m), self.plan.result(3)
+        slopes = None if indices is None else self.plan.result(3 * n + m, len(indices))
         self.q, self.v, self.a = (self.result.part(k * n, n) for k in range(3))
         self.forms = {
             link.body: Form(len(self._columns(link.body)), bool(sweeps.recursion.hinges[link.body].euler), link.parent.is_ground)
@@ -168,31 +232,31 @@ class _Writer:
             SOLVED: {body: form.solved(layout) for body, form in self.forms.items()},
         }
         self.blocks = {name: _Blocks(self.plan, size) for name, size in sizes.items()}
-        self._complete_positions(drifted)
+        source.write(self, [*arguments, α, self.ρ, self.t], slopes)
+        first = len(self.plan.operations)
         self._first_sweep()
         self._forces()
         self._inward()
         self._outward()
         self._residuals(m)
         if indices is not None and slopes is not None:
-            self._differentiate(slopes, self.plan.result(3 * n + m, len(indices)), indices)
+            self._differentiate(self.plan.operations[first:], slopes, indices)
 
-    def _differentiate(self, slopes: Vector, result_slopes: Vector, indices: list[int]) -> None:
+    def _differentiate(self, operations: list[Operation], slopes: Vector, indices: list[int]) -> None:
         width = len(indices)
         seeds = np.zeros((self.ρ.rows, width))
         seeds[indices, range(width)] = 1.0
         forward = Forward(self.plan, width)
-        forward.know(self.state, slopes)
-        forward.know(self.result, result_slopes)
+        forward.know(self.result, slopes)
         forward.know(self.ρ, self.plan.constant(seeds))
         for block in self.blocks.values():
             forward.know(block.vector, self.plan.vector(block.vector.rows, width))
-        forward.differentiate([op for op in self.plan.operations if isinstance(op, (Map, Zero))])
+        forward.differentiate([op for op in operations if isinstance(op, (Map, Zero))])
 
     def _columns(self, body: Body) -> range:
         return self.s.recursion.columns[body]
 
-    def _map(
+    def map(
         self, symbols: list[SX], expressions: list[SX], count: int, inputs: list[Port], outputs: list[Port], in_turn: bool = False
     ) -> None:
         """One map; what is empty is left out."""
@@ -202,34 +266,21 @@ class _Writer:
             kernel = ca.Function("sweep", [x for x, _ in given], ca.cse([ca.densify(x) for x, _ in wanted]))
             self.plan.operations.append(Map(kernel, count, tuple(p for _, p in given), tuple(p for _, p in wanted), in_turn))
 
-    # positions and velocities
-
-    def _complete_positions(self, drifted: bool) -> None:
-        both = SX.sym("x")
-        size = self.state.rows
-        self._map([both], [both], size, [Port(self.state, 1)], [Port(self.result.part(0, size), 1)])
-        rows = self._euler_rows
-        if drifted and rows:
-            p, ṗ = SX.sym("p", 4), SX.sym("ṗ", 4)
-            unit = p / ca.norm_2(p)
-            inputs = [_port(self.state.part(first, size // 2), rows) for first in (0, size // 2)]
-            outputs = [_port(self.q, rows), _port(self.v, rows)]
-            self._map([p, ṗ], [unit, ṗ - unit * ca.dot(unit, ṗ)], len(rows), inputs, outputs)
-
     @property
-    def _euler_rows(self) -> list[range]:
+    def euler_rows(self) -> list[range]:
+        """Rows of the Euler parameters of each joint that has them."""
         return [self._columns(body)[:4] for body, form in self.forms.items() if form.euler]
 
     def _residuals(self, m: int) -> None:
         """Of the Euler parameters' lengths; their multipliers vanish."""
         self.plan.operations.append(Zero(self.residuals))
-        if rows := self._euler_rows:
+        if rows := self.euler_rows:
             self.plan.operations.append(Zero(self.result.part(3 * self.q.rows, m)))
             p, ṗ, p̈ = (SX.sym(name, 4) for name in ("p", "ṗ", "p̈"))
             levels = [(ca.dot(p, p) - 1) / 2, ca.dot(p, ṗ), ca.dot(p, p̈) + ca.dot(ṗ, ṗ)]
             inputs = [_port(vector, rows) for vector in (self.q, self.v, self.a)]
             outputs = [Port(self.residuals.part(k, 1), 1, mode=Mode.LARGEST) for k in range(3)]
-            self._map([p, ṗ, p̈], levels, len(rows), inputs, outputs)
+            self.map([p, ṗ, p̈], levels, len(rows), inputs, outputs)
 
     # sweeps
 
@@ -247,7 +298,7 @@ class _Writer:
                 inputs.append(self.blocks[MOTION].port([link.parent for link in links]))
             self._given(kind.symbols[PARAMETER], kind.parameters[chosen], kind.found, chosen, symbols, inputs)
             outputs = [self.blocks[name].port(bodies) for name in (MOTION, HINGE, INERTIA, BIAS)]
-            self._map(symbols, kind.found.expressions, len(links), inputs, outputs, in_turn=True)
+            self.map(symbols, kind.found.expressions, len(links), inputs, outputs, in_turn=True)
 
     def _given(
         self, parameters: SX, rows: np.ndarray, found: Restated, chosen: list[int], symbols: list[SX], inputs: list[Port]
@@ -267,7 +318,7 @@ class _Writer:
                 inputs.append(Port(self.t, 1, same=True))
             self._given(kind.parameters, kind.parameter_rows, kind.found, list(range(count)), symbols, inputs)
             outputs = [self.blocks[BIAS].port(bodies, Mode.ADD) for bodies in zip(*kind.acted, strict=True)]
-            self._map(symbols, kind.found.expressions, count, inputs, outputs)
+            self.map(symbols, kind.found.expressions, count, inputs, outputs)
 
     def _inward(self) -> None:
         for links in reversed(self._runs(self.forms)):
@@ -280,7 +331,7 @@ class _Writer:
                 self.blocks[name].port(bodies) if name == SOLVED else self.blocks[name].port(parents, Mode.ADD)
                 for name in kernel.outputs
             ]
-            self._map(list(kernel.inputs.values()), list(kernel.outputs.values()), len(bodies), inputs, outputs, in_turn=True)
+            self.map(list(kernel.inputs.values()), list(kernel.outputs.values()), len(bodies), inputs, outputs, in_turn=True)
 
     def _outward(self) -> None:
         for links in self._runs(self.forms):
@@ -296,7 +347,7 @@ class _Writer:
                 else self.blocks[name].port(bodies)
                 for name in kernel.outputs
             ]
-            self._map(list(kernel.inputs.values()), list(kernel.outputs.values()), len(bodies), inputs, outputs, in_turn=True)
+            self.map(list(kernel.inputs.values()), list(kernel.outputs.values()), len(bodies), inputs, outputs, in_turn=True)
 
     def _runs(self, kind_of: Mapping[Body, object]) -> list[list[Link]]:
         """All links, parents first, in few runs of one kind each."""

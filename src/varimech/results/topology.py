@@ -1,0 +1,200 @@
+"""The topology of a mechanism: which bodies hang on which, along the tree that relative coordinates use, and what closes its loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..coordinates.equations import check_connected
+from ..coordinates.relative.equations import closure_sizes
+from ..coordinates.relative.joints import coordinate_names, has_euler_parameters
+from ..coordinates.relative.spanning_tree import Link, SpanningTree, cut_names, spanning_tree
+from ..model.joints import Joint
+from ..model.parts import Parts
+from ..view.outline import Branch, outline, shortened
+from ..view.tree import Chord, draw_tree
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LISTED = 12
+"""Cut joints, drivers, or joints of a loop that are written out."""
+
+
+@dataclass(frozen=True)
+class Hanging:
+    """How a body hangs on the tree."""
+
+    body: str
+    parent: str
+    joint: str | None
+    """None for a body that is free; its parent is the ground then."""
+    kind: str
+    """Of the joint, or "free"."""
+    reversed: bool
+    """Whether the joint leads from the body to its parent as it was written: its coordinates are those of the parent against the body."""
+    coordinates: tuple[str, ...]
+    has_euler_parameters: bool
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A joint that is cut and held by equations."""
+
+    joint: str
+    kind: str
+    bodies: tuple[str, str]
+    equations: int
+    """How many; none where it fits in all positions or in none."""
+    loop: tuple[str, ...]
+    """Joints of the loop that it closes, itself included, one after the other."""
+    free: tuple[str, ...]
+    """Free bodies between these."""
+
+
+@dataclass(frozen=True)
+class Topology:
+    """The tree of a mechanism, its coordinates, and the joints that are cut; made by `Mechanism.topology`.
+
+    `print` shows it, `draw` draws it; long rows of bodies that are alike are shortened in text, not in the data.
+    """
+
+    mechanism: str
+    bodies: tuple[Hanging, ...]
+    """Parents before their children."""
+    closures: tuple[Closure, ...]
+    drivers: tuple[str, ...]
+    """Each is one more equation."""
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of all relative coordinates, in their order: angles in rad, displacements in m, Euler parameters e0 … e3."""
+        return tuple(name for body in self.bodies for name in body.coordinates)
+
+    @property
+    def tree(self) -> dict[str, tuple[str, str | None]]:
+        """Body → the body it hangs on, and the joint; the ground and None for a body that is free."""
+        return {body.body: (body.parent, body.joint) for body in self.bodies}
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The ground, and the bodies that are free."""
+        return "ground", *(body.body for body in self.bodies if body.joint is None)
+
+    @property
+    def cut(self) -> tuple[str, ...]:
+        """Names of the joints that are cut."""
+        return tuple(closure.joint for closure in self.closures)
+
+    @property
+    def loops(self) -> dict[str, tuple[str, ...]]:
+        """Joint that is cut → joints of the loop that it closes, itself included."""
+        return {closure.joint: closure.loop for closure in self.closures}
+
+    @property
+    def equations(self) -> dict[str, int]:
+        """Number of those that close loops, of those that keep Euler parameters at unit length, and of drivers."""
+        euler = sum(body.has_euler_parameters for body in self.bodies)
+        return {"closure": sum(c.equations for c in self.closures), "Euler-parameter": euler, "driver": len(self.drivers)}
+
+    @property
+    def depth(self) -> int:
+        """Largest number of joints between a body and the ground."""
+        depths = {"ground": 0}
+        for body in self.bodies:
+            depths[body.body] = depths[body.parent] + 1
+        return max(depths.values())
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return {
+            "mechanism": self.mechanism,
+            "coordinates": self.coordinates,
+            "equations": self.equations,
+            "depth": self.depth,
+            "roots": self.roots,
+            "tree": self.tree,
+            "cut": {c.joint: {"bodies": c.bodies, "equations": c.equations, "loop": c.loop} for c in self.closures},
+            "drivers": self.drivers,
+        }
+
+    def draw(self) -> Figure:
+        """A picture: bodies in layers by their depth, the joints of the tree as lines, those that are cut as dashed curves."""
+        chords = [Chord(f"{c.kind} {c.joint}", *c.bodies) for c in self.closures]
+        return draw_tree(self._branches(), chords, title=f"{self.mechanism}: {self._unknowns}")
+
+    def __str__(self) -> str:
+        lines = [f"{self.mechanism}: {self._parts}", self._unknowns, "", *outline(self._branches())]
+        if self.closures:
+            lines += ["", "cut", *(f"  {text}" for text in shortened([_closure_text(c) for c in self.closures], LISTED))]
+        if self.drivers:
+            lines += ["", "driven, by one equation each", *(f"  {name}" for name in shortened(self.drivers, LISTED))]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Topology of {self.mechanism!r}: {self._parts}; {self._unknowns}>"
+
+    @property
+    def _parts(self) -> str:
+        joints = sum(body.joint is not None for body in self.bodies) + len(self.closures)
+        counts = (len(self.bodies), "body", "bodies"), (joints, "joint", "joints"), (len(self.closures), "loop", "loops")
+        return ", ".join([*(_counted(*count) for count in counts), f"depth {self.depth}"])
+
+    @property
+    def _unknowns(self) -> str:
+        coordinates = _counted(len(self.coordinates), "relative coordinate", "relative coordinates")
+        shares = [_counted(n, f"{name} equation", f"{name} equations") for name, n in self.equations.items() if n]
+        return ", ".join([coordinates, *(shares or ["no equations"])])
+
+    def _branches(self) -> list[Branch]:
+        found = [Branch("ground", "", "", "ground")]
+        for b in self.bodies:
+            parent, label = ("", "free") if b.joint is None else (b.parent, f"{b.kind} {b.joint}")
+            note = ", ".join(b.coordinates) + (" (reversed)" if b.reversed and b.coordinates else "")
+            found.append(Branch(b.body, parent, label, f"{b.kind} {b.reversed}", note))
+        return found
+
+
+def topology_of(model: Parts, cut: Iterable[str] = ()) -> Topology:
+    """The topology of a model; joints named in `cut` are not part of the tree."""
+    cut = cut_names(cut, "topology")
+    check_connected(model)
+    tree = spanning_tree(model, cut)
+    sizes = closure_sizes(tree)
+    closures = tuple(_closure(tree, joint, sizes[joint.name]) for joint in tree.cuts)
+    return Topology(model.name, tuple(_hanging(link) for link in tree.links), closures, tuple(model.drivers))
+
+
+def _hanging(link: Link) -> Hanging:
+    joint, body = link.joint, link.body
+    names, euler = coordinate_names(joint, body), has_euler_parameters(joint, body.dimension)
+    name, kind = (None, "free") if joint is None else (joint.name, joint.kind)
+    return Hanging(body.name, link.parent.name, name, kind, not link.forward, names, euler)
+
+
+def _closure(tree: SpanningTree, joint: Joint, equations: int) -> Closure:
+    first, second = joint.bodies
+    carrier = tree.carrier(joint.bodies)
+    ways = [[tree.link_of[b] for b in path[: path.index(carrier)]] for path in (tree.path(first), tree.path(second))]
+    links = [*reversed(ways[0]), None, *ways[1]]
+    joints = [joint if link is None else link.joint for link in links]
+    free = [link.body.name for link in links if link is not None and link.joint is None]
+    loop = tuple(j.name for j in joints if j is not None)
+    return Closure(joint.name, joint.kind, (first.name, second.name), equations, loop, tuple(free))
+
+
+def _closure_text(closure: Closure) -> str:
+    between = f"{closure.kind} {closure.joint} between {' and '.join(closure.bodies)}"
+    loop = " – ".join(shortened(closure.loop, LISTED))
+    free = f" with {' and '.join(closure.free)} free" if closure.free else ""
+    equations = (
+        _counted(closure.equations, "equation", "equations")
+        if closure.equations
+        else "no equation (fits in all positions or in none)"
+    )
+    return f"{between}: {equations}; loop {loop}{free}"
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
