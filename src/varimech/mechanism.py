@@ -16,6 +16,7 @@ from .coordinates.systems import Coordinates
 from .errors import ModelError, VarimechError, unknown_name
 from .integrators.sundials import Sundials
 from .methods import Formulation, Integrator, Method, choose
+from .model.joints import Joint
 from .model.model import Model
 from .model.parameter import Parameter
 from .progress import progress_bar
@@ -69,7 +70,7 @@ class Mechanism(Model):
         """Number of freedoms at the start, drivers not counted."""
         return self._solver(choose(1.0)[0]).start.freedoms
 
-    def topology(self, cut: Iterable[str] = ()) -> Topology:
+    def topology(self, cut: Iterable[str | Joint] = ()) -> Topology:
         """Which bodies hang on which by which joints, where closed loops are cut, and what that leaves to be solved for.
 
         This is the tree that `simulate(…, coordinates="rtdyn0")` and `"rtdyn1"` use.

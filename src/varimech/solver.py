@@ -56,7 +56,7 @@ CLOSE = 0.1
 """Relative change of parameters up to which the nominal start leads to the one wanted."""
 LARGE = 50
 """Unknowns and multipliers beyond which straight-line code takes longer to compile than it saves; see docs/architecture.md."""
-LONG = 12
+LONG = 8
 """The same for open trees that sweeps carry out."""
 DEEP = 12
 """Joints between a body and the ground up to which code for its depth is written out in large models."""

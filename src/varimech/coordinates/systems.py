@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import ModelError
+from ..model.joints import Joint
 from ..model.parts import Parts
 from .equations import Equations
 from .natural import natural_equations
@@ -35,12 +37,16 @@ class Relative:
     """
 
     reference: str = ORIGIN
-    cut: tuple[str, ...] = ()
+    cut: Sequence[str | Joint] = ()
 
     def __post_init__(self) -> None:
         if self.reference not in (CENTRE_OF_MASS, ORIGIN):
             raise ModelError(f"Relative: reference = {self.reference!r} must be {CENTRE_OF_MASS!r} or {ORIGIN!r}")
         object.__setattr__(self, "cut", cut_names(self.cut, "Relative"))
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return cut_names(self.cut, "Relative")
 
     @property
     def name(self) -> str:
@@ -50,12 +56,12 @@ class Relative:
     @property
     def title(self) -> str:
         """In words."""
-        cut = f", cut at {', '.join(self.cut)}" if self.cut else ""
+        cut = f", cut at {', '.join(self._names)}" if self.cut else ""
         return f"relative coordinates (RTDyn{self.name[-1]}{cut})"
 
     def equations(self, model: Parts) -> Equations:
         """The equations of motion of a model."""
-        return relative_equations(model, self.reference, self.cut)
+        return relative_equations(model, self.reference, self._names)
 
 
 Coordinates = Natural | Relative

@@ -156,7 +156,7 @@ class Topology:
         return found
 
 
-def topology_of(model: Parts, cut: Iterable[str] = ()) -> Topology:
+def topology_of(model: Parts, cut: Iterable[str | Joint] = ()) -> Topology:
     """The topology of a model; joints named in `cut` are not part of the tree."""
     cut = cut_names(cut, "topology")
     check_connected(model)
