@@ -23,9 +23,10 @@ from rich.console import Console
 from rich.table import Table
 
 import varimech as vm
-from varimech.benchmarks import andrews, bricard, five_bar, four_bar, governor
+from varimech.benchmarks import andrews, bricard, chain, five_bar, four_bar, governor
 from varimech.benchmarks.outcome import energy_drift, row_at
 
+RELATIVE = ("rtdyn0", "rtdyn1")
 DATA = Path(__file__).parent.parent / "tests" / "data"
 sys.path.insert(0, str(DATA.parent))
 
@@ -330,6 +331,74 @@ def roads() -> Iterator[Figure]:
     yield Figure("composite system against direct differentiation, largest relative difference", off, 1e-9)
 
 
+def relative_table() -> Iterator[Figure]:
+    """Table 1 of the five-bar in relative coordinates."""
+    for name in RELATIVE:
+        found = five_bar.run({"step": 1e-3, "coordinates": name})
+        share = float(np.max(np.array(found.errors) / np.array(five_bar.TOLERANCES)))
+        yield Figure(f"errors (3) at h = 1e-3, {name}, largest share of their tolerances", share, 0.1, shown="{:.3%}")
+
+
+def relative_against_natural() -> Iterator[Figure]:
+    """All benchmarks in natural and in relative coordinates."""
+    from test_coordinates import apart, gradient, mechanism_of, points
+    from varimech.benchmarks import BENCHMARKS
+
+    largest = dict.fromkeys(("motion", "sensitivities", "reactions", "redundant reactions"), 0.0)
+    for name in BENCHMARKS:
+        m = mechanism_of(name)
+        natural = gradient(name, "natural").run
+        for coordinates in RELATIVE:
+            relative = gradient(name, coordinates).run
+
+            def difference(get: Callable[[vm.Run], np.ndarray], runs: tuple[vm.Run, vm.Run] = (natural, relative)) -> float:
+                return apart(get(runs[0]), get(runs[1]))
+
+            kinds = ("position", "velocity", "acceleration")
+            motion = [difference(lambda r, k=k, m=m: np.stack([getattr(r, k)(p).to_numpy() for p in points(m)])) for k in kinds]  # type: ignore[misc]
+            slopes = [
+                difference(lambda r, w=w, m=m: np.stack([r.position(p, wrt=w).to_numpy() for p in points(m)]))  # type: ignore[misc]
+                for w in m.parameters
+            ]
+            forces = difference(lambda r, m=m: np.stack([r.reaction(j).to_numpy() for j in m.joints]))  # type: ignore[misc]
+            kind = "redundant reactions" if name == "bricard" else "reactions"
+            for what, value in (("motion", max(motion)), ("sensitivities", max(slopes)), (kind, forces)):
+                largest[what] = max(largest[what], value)
+    for what, value in largest.items():
+        yield Figure(
+            f"{what} of all benchmarks, natural against relative coordinates", value, 1e-6 if "redundant" in what else 1e-9
+        )
+
+
+def relative_speed() -> Iterator[Figure]:
+    """Open trees in relative coordinates: how their cost grows, and how it compares."""
+
+    def per_step(m: vm.Mechanism, coordinates: str, step: float = 1e-4) -> float:
+        settings: dict[str, Any] = {
+            "integrator": "rk4",
+            "step": step,
+            "every": 200,
+            "backend": "native",
+            "coordinates": coordinates,
+        }
+        m.simulate(200 * step, **settings)
+        return min(m.simulate(200 * step, **settings).info["seconds"]["run"] for _ in range(15)) / 200
+
+    times = {N: {c: per_step(chain.mechanism(N), c) for c in ("natural", *RELATIVE)} for N in (10, 100, 1000)}
+    for c in RELATIVE:
+        growth = times[1000][c] / 1000 / (times[10][c] / 10)
+        yield Figure(f"time a step and bar, {c}, 1,000 bars over 10", growth, 1.2, shown="{:.2f}")
+        for N in (100, 1000):
+            ratio = times[N]["natural"] / times[N][c]
+            yield Figure(f"chain of {N} bars, a step of natural coordinates over {c}", ratio, 2.0, at_least=True, shown="{:.1f}")
+    shaft = {c: per_step(governor.mechanism(), c, 1e-6) for c in ("natural", *RELATIVE)}
+    for c in RELATIVE:
+        ratio = shaft["natural"] / shaft[c]
+        yield Figure(
+            f"governor (open tree in space), a step of natural coordinates over {c}", ratio, 2.0, at_least=True, shown="{:.1f}"
+        )
+
+
 CAPABILITIES = (
     five_bar_table,
     five_bar_order,
@@ -346,6 +415,9 @@ CAPABILITIES = (
     andrews_speed,
     library,
     roads,
+    relative_table,
+    relative_against_natural,
+    relative_speed,
 )
 
 
