@@ -11,7 +11,7 @@ import pytest
 import varimech as vm
 from loops import pendulum
 from varimech.methods import FORMULATIONS, integrators_of
-from varimech.solver import LARGE
+from varimech.programs import LARGE
 
 # starts
 

@@ -21,8 +21,9 @@ from varimech.coordinates.kinds import pieces_of
 from varimech.coordinates.start import EXPLAINED
 from varimech.elimination import Factorisation, minimum_degree
 from varimech.methods import choose
+from varimech.programs import LARGE
 from varimech.schedule import equal_steps
-from varimech.solver import LARGE, Solver
+from varimech.solver import Solver
 from varimech.stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS
 from varimech.stages.plan import Plan
 from varimech.task import Task
@@ -259,7 +260,7 @@ def test_compiled_plans_agree_with_interpreted_ones() -> None:
     m.torsional_damper("damper", "P10", damping=m.parameter("c", 0.5))
     m.start(angle={"b0": m.parameter("θ", 0.1)} | {f"b{k}": k / n for k in range(1, n)}, speed={"b10": 5.0})
     solver = Solver(m, ROBUST)
-    assert solver.large
+    assert solver.programs.large
     check_same(solver.equations, run(solver), run(solver, backend="native"))
 
 

@@ -25,6 +25,7 @@ ROOMS = [
     ("task",),
     ("diagnosis",),
     ("composite",),
+    ("programs",),
     ("solver",),
     ("mechanism",),
     ("doctor",),

@@ -10,43 +10,26 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 
-import casadi as ca
 import numpy as np
 
 from .backends.bound import evaluated
 from .backends.columns import row_length
-from .backends.program import Amplified, ChainFunctions, Inputs, Program, StartFailure, StepFailure, Trajectory
+from .backends.program import Amplified, Inputs, StartFailure, StepFailure, Trajectory
 from .backends.runner import Runner
 from .backends.selection import select
 from .backends.sundials import SundialsRunner
 from .composite import CompositeSolver
-from .coordinates.equations import Dynamics
-from .coordinates.kinds import pieces_of
-from .coordinates.penalty import constant_penalty, penalty_function, penalty_plan
-from .coordinates.relative.recursion import Recursion
-from .coordinates.relative.sweeps import Sweeps
 from .coordinates.start import StartSolver
-from .coordinates.start_chain import moving_chain, start_chain
-from .coordinates.twist import twist_function, twist_plan
 from .diagnosis import check_constraints, check_finite, explained
 from .errors import ModelError, SimulationError, VarimechError
-from .formulations.ali3p import ALI3P
 from .formulations.independent import Independent
 from .formulations.index1 import Projected
-from .formulations.penalty import Penalty
-from .integrators.runge_kutta import RungeKutta
 from .integrators.sundials import IDAS, Sundials
 from .methods import Method
 from .model.parts import Parts
+from .programs import LARGE, Programs
 from .progress import progress_bar
-from .sensitivity.direct import tangent_of
-from .sensitivity.objective import Objective, ObjectiveFunctions, objective_functions
-from .stages.assembled import AssembledChain, Tangent
-from .stages.chain import Chain
-from .stages.pieces import Pieces
-from .stages.plan import Plan
-from .stages.saddle import Saddle
-from .symbols import SX
+from .sensitivity.objective import Objective, objective_functions
 from .task import Task
 
 MAX_ITERATIONS = 40
@@ -54,12 +37,6 @@ MAX_ITERATIONS = 40
 
 CLOSE = 0.1
 """Relative change of parameters up to which the nominal start leads to the one wanted."""
-LARGE = 50
-"""Unknowns and multipliers beyond which straight-line code takes longer to compile than it saves; see docs/architecture.md."""
-LONG = 8
-"""The same for open trees that sweeps carry out."""
-DEEP = 12
-"""Joints between a body and the ground up to which code for its depth is written out in large models."""
 CHUNK = 64
 """Samples that a thread takes at a time."""
 KEPT = 32
@@ -74,46 +51,9 @@ class Solver:
         self.method = method
         self._runners: dict[tuple[object, ...], Runner | SundialsRunner] = {}
         self._recent: dict[tuple[object, ...], Runner | SundialsRunner] = {}
-        self._chains: dict[tuple[object, ...], ChainFunctions] = {}
-        self._swept: dict[tuple[int, ...] | None, tuple[ChainFunctions, ChainFunctions, ChainFunctions | None]] = {}
         self.equations = method.coordinates.equations(self.model)
+        self.programs = Programs(self.equations, method, large=large)
         self.start = StartSolver(self.equations)
-        self.unknowns = unknowns = self.equations.q.numel() + self.equations.λ.numel()
-        self.large = self._is_large() if large is None else large
-        """Whether functions are assembled from elements, or from sweeps over a tree, and not written out."""
-        if self.large and (isinstance(method.formulation, Independent) or isinstance(method.integrator, Sundials)):
-            what = method.integrator.title if isinstance(method.integrator, Sundials) else method.formulation.title
-            raise ModelError(
-                f"mechanism {self.model.name!r} has {unknowns} unknowns and multipliers; {what} takes up to {LARGE}: "
-                "use formulation='index1' or 'ali3p'"
-            )
-        if self.large and not self.in_sweeps:
-            self._check_depth()
-
-    def _is_large(self) -> bool:
-        return self.unknowns > (LARGE if self._sweeps is None else LONG)
-
-    @property
-    def in_sweeps(self) -> bool:
-        """Whether runs are carried out by sweeps over a tree."""
-        return self.large and self._sweeps is not None
-
-    @cached_property
-    def _sweeps(self) -> Sweeps | None:
-        """What carries out large open trees in relative coordinates by explicit integrators."""
-        recursion, by_rates = self.equations.inertia, isinstance(self.method.formulation, Projected)
-        return Sweeps(self.equations) if isinstance(recursion, Recursion) and recursion.tree.is_open and by_rates else None
-
-    def _check_depth(self) -> None:
-        """Bodies at the end of long branches depend on too many coordinates for code that is written for each depth."""
-        recursion = self.equations.inertia
-        if isinstance(recursion, Recursion) and (depth := max(recursion.tree.depths.values())) > DEEP:
-            remedy = "formulation='index1' or " if recursion.tree.is_open else ""
-            raise ModelError(
-                f"mechanism {self.model.name!r} has {self.unknowns} unknowns and multipliers, and bodies {depth} joints away from the "
-                f"ground; {self.method.title} take up to {LARGE} of the former or {DEEP} of the latter: "
-                f"use {remedy}coordinates='natural'"
-            )
 
     def run(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """One run, and the seconds that it took once everything was built."""
@@ -126,13 +66,13 @@ class Solver:
 
     def _run(self, task: Task, ρ: np.ndarray, *, relaxed: bool) -> tuple[Trajectory, float]:
         self.start.check_fits(ρ, task.indices)
-        in_driver = not isinstance(self.method.integrator, Sundials) and self._starts_in_driver
+        in_driver = self.programs.finds_start
         if in_driver and self._near is not None and self._is_close(ρ):
             with suppress(StartFailure):  # assembly finds it, or says why there is none
                 return self._carry_out(task, self._inputs(task, ρ, guess=self._near), regular=True, relaxed=relaxed)
         q = self.start.assemble(ρ)
-        if not self._starts_in_driver:
-            return self._run_sweeps(task, q, ρ)
+        if self.programs.swept and not in_driver:
+            return self._run_swept(task, q, ρ)
         regular = self.start.regular(q, ρ)
         if in_driver and regular:
             with suppress(StartFailure):  # what follows finds the start, or says why there is none
@@ -147,10 +87,10 @@ class Solver:
         inputs = self._inputs(task, ρ, state=self._remembered(initial.packed), sensitivities=S)
         return self._carry_out(task, inputs, regular=regular and not in_driver, relaxed=relaxed)
 
-    def _run_sweeps(self, task: Task, q: np.ndarray, ρ: np.ndarray) -> tuple[Trajectory, float]:
+    def _run_swept(self, task: Task, q: np.ndarray, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """A run of a large open tree. Its accelerations at the start are found as those later are."""
         state, S = self.start.moving(q, ρ, task.indices)
-        rates = self._sweep_functions(task.indices)[1].finish
+        rates = self.programs.swept_rates(task.indices).finish
         m, t = self.equations.λ.numel(), np.zeros(1)
         found = evaluated(rates, state, *(() if S is None else (S,)), np.ones(m), ρ, t)
         if not np.isfinite(found[0]).all():
@@ -158,38 +98,6 @@ class Solver:
         slopes = None if S is None else found[2].reshape(-1, S.shape[1])
         inputs = self._inputs(task, ρ, state=found[0], sensitivities=slopes)
         return self._carry_out(task, inputs, regular=True, relaxed=True)
-
-    def _sweep_functions(self, indices: list[int] | None) -> tuple[ChainFunctions, ChainFunctions, ChainFunctions | None]:
-        """What completes the state at the end of a step; rates; and the start, where it is written out."""
-        assert self._sweeps is not None
-        key = None if indices is None else tuple(indices)
-        if key not in self._swept:
-            end, rates = (ChainFunctions(None, None, plan(indices)) for plan in (self._sweeps.end, self._sweeps.rates))
-            self._swept[key] = end, rates, self._sweep_start(indices) if self._starts_in_driver else None
-        return self._swept[key]
-
-    def _sweep_start(self, indices: list[int] | None) -> ChainFunctions:
-        """Positions and velocities from what is given, written out; then accelerations by sweeps."""
-        assert self._sweeps is not None
-        chain = moving_chain(self.equations, SX.eye(self.equations.q.numel()))
-        if indices is None:
-            finish = chain.finish()
-            x = finish.sx_in()
-            moving = ca.Function("moving", x, finish.call(x)[:1])
-        else:
-            tangent = tangent_of(chain, indices, state_varies=False)
-            finish = chain.finish(tangent.coefficients)
-            x = finish.sx_in()
-            state, _, coefficients = finish.call(x)
-            none = SX.zeros(chain.packed.numel())
-            columns = [tangent.column(coefficients, none, SX.eye(len(indices))[:, k]) for k in range(len(indices))]
-            moving = ca.Function("moving", x, [state, ca.horzcat(*columns).T])
-        return ChainFunctions(chain.predict, chain.iterate, self._sweeps.start(indices, moving))
-
-    @property
-    def _starts_in_driver(self) -> bool:
-        """Whether a run finds its start in generated code."""
-        return not self.in_sweeps or self.equations.q.numel() <= LARGE
 
     def run_composite(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """The same by the composite system, one run for each parameter."""
@@ -221,9 +129,9 @@ class Solver:
 
     @cached_property
     def _composite(self) -> CompositeSolver:
-        if self.large:
+        if (count := self.programs.unknowns) > LARGE:
             raise ModelError(
-                f"mechanism {self.model.name!r} has {self.unknowns} unknowns and multipliers; method='composite' takes up to {LARGE}: "
+                f"mechanism {self.model.name!r} has {count} unknowns and multipliers; method='composite' takes up to {LARGE}: "
                 "use method='direct'"
             )
         return CompositeSolver(self.equations, self.method)
@@ -231,7 +139,7 @@ class Solver:
     def _remembered(self, state: np.ndarray) -> np.ndarray:
         """A state with what the integrator remembers: at first, the accelerations."""
         n = self.equations.q.numel()
-        return np.concatenate([state, state[2 * n : 3 * n]]) if self._remembers else state
+        return np.concatenate([state, state[2 * n : 3 * n]]) if self.programs.remembers else state
 
     def run_many(self, task: Task, samples: np.ndarray, threads: int) -> tuple[list[Trajectory | VarimechError], float]:
         """A run for each row of parameter values, in threads, and the seconds they took; what failed is returned, not raised."""
@@ -269,7 +177,7 @@ class Solver:
 
     def _many_at_once(self, task: Task) -> Callable[[np.ndarray], list[Trajectory | None]] | None:
         """What carries out many compiled runs close to the nominal one at one call; None where each has to be looked after."""
-        if self._near is None or self.equations.fits or not self._starts_in_driver:
+        if self._near is None or self.equations.fits or not self.programs.finds_start:
             return None
         inputs = self._inputs(task, self.model.numbers.nominal, guess=self._near)
         runner = self.runner(task.objectives, task.indices, regular=True)
@@ -324,7 +232,7 @@ class Solver:
         """Coordinates that are independent at the nominal start; runs close by begin with the same, so results vary smoothly between them."""
         if self._near is None:
             return None
-        J = np.array(self._jacobian(self._near, self.model.numbers.nominal, 0.0))
+        J = np.array(self.programs.jacobian(self._near, self.model.numbers.nominal, 0.0))
         return select(J, None)[0]
 
     def _carry_out(self, task: Task, inputs: Inputs, *, regular: bool, relaxed: bool) -> tuple[Trajectory, float]:
@@ -340,11 +248,6 @@ class Solver:
         check_constraints(trajectory, task.schedule.tolerance, self.method.formulation, self.equations)
         S = trajectory.sensitivities
         return replace(trajectory, states=trajectory.states[:, :n], sensitivities=None if S is None else S[:, :n]), ran
-
-    @property
-    def _remembers(self) -> bool:
-        """Whether the integrator needs more than the state."""
-        return not isinstance(self.method.integrator, (RungeKutta, Sundials)) and self.method.integrator.remembers
 
     def runner(
         self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool = True, relaxed: bool | None = None
@@ -364,7 +267,7 @@ class Solver:
     ) -> Runner | SundialsRunner:
         """Equal expressions are one program, however often a user writes their functions anew."""
         count = len(indices or [])
-        row = count if self.large else row_length(count)
+        row = count if self.programs.large else row_length(count)
         functions = objective_functions(self.equations, objectives, indices or [], row)
         key = (
             functions.integrands.serialize(),
@@ -375,100 +278,13 @@ class Solver:
         )
         if key not in self._runners:
             _make_room(self._runners)
-            program = self._program(functions, indices, row, regular=regular, relaxed=relaxed)
+            program = self.programs.program(functions, indices, row, regular=regular, relaxed=relaxed)
             if isinstance(self.method.integrator, Sundials):
-                chain = self._rates(self.equations, self._saddle(regular, relaxed))
+                chain = self.programs.rates(regular=regular, relaxed=relaxed)
                 self._runners[key] = SundialsRunner(program, chain, self.method.integrator, indices)
             else:
                 self._runners[key] = Runner(program)
         return self._runners[key]
-
-    def _program(
-        self, objectives: ObjectiveFunctions, indices: list[int] | None, row: int, *, regular: bool, relaxed: bool
-    ) -> Program:
-        integrator, formulation = self.method.integrator, self.method.formulation
-        start: ChainFunctions | None = None
-        rates: ChainFunctions | None = None
-        penalty: ca.Function | Plan
-        twist: ca.Function | Plan
-        if self.in_sweeps:
-            step, rates, start = self._sweep_functions(indices)
-            penalty, twist = constant_penalty(self.equations, Saddle(regular=True)), twist_function(self.equations)
-        else:
-            if regular:
-                start = self._functions("start", lambda e, _: start_chain(e, remember=self._remembers), indices, True, relaxed)
-            step = self._functions("step", self._step, indices, regular, relaxed)
-            if isinstance(formulation, Projected):
-                rates = self._functions("rates", self._rates, indices, regular, relaxed)
-            saddle = self._saddle(regular, relaxed)
-            penalty = penalty_plan(self._pieces, saddle) if self.large else penalty_function(self.equations, saddle)
-            twist = twist_plan(self._pieces) if self.large else twist_function(self.equations)
-        return Program(
-            self.equations.q.numel(),
-            start,
-            step,
-            penalty,
-            twist,
-            objectives,
-            None if indices is None else len(indices),
-            0 if indices is None else row,
-            integrator if isinstance(integrator, RungeKutta) else None,
-            rates,
-            self._jacobian if isinstance(formulation, Independent) else None,
-            sharp=regular and not relaxed,
-        )
-
-    def _step(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
-        """A step of an implicit integrator, or what completes the state at the end of an explicit one's."""
-        formulation, integrator = self.method.formulation, self.method.integrator
-        if isinstance(formulation, Projected):
-            return formulation.end(dynamics, saddle)
-        if isinstance(integrator, (RungeKutta, Sundials)):
-            return self._rates(dynamics, saddle)
-        assert isinstance(formulation, (ALI3P, Penalty))
-        return formulation.step(dynamics, integrator, saddle)
-
-    def _rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
-        assert not isinstance(self.method.formulation, ALI3P)
-        return self.method.formulation.rates(dynamics, saddle)
-
-    def _saddle(self, regular: bool, relaxed: bool) -> Saddle:
-        exact = isinstance(self.method.formulation, (ALI3P, Penalty)) or (regular and not relaxed)
-        return Saddle(regular) if exact else Saddle.relaxed(regular)
-
-    @cached_property
-    def _jacobian(self) -> ca.Function:
-        e = self.equations
-        return ca.Function("jacobian", [e.q, e.ρ, e.t], [ca.densify(e.constraint_jacobian)])
-
-    @cached_property
-    def _pieces(self) -> Pieces[Dynamics]:
-        return pieces_of(self.equations)
-
-    def _functions(
-        self, name: str, build: Callable[[Dynamics, Saddle], Chain], indices: list[int] | None, regular: bool, relaxed: bool
-    ) -> ChainFunctions:
-        key = (name, regular, relaxed, None if indices is None else tuple(indices))
-        if key not in self._chains:
-            saddle = self._saddle(regular, relaxed)
-            self._chains[key] = self._new_functions(lambda e: build(e, saddle), indices, state_varies=name != "start")
-        return self._chains[key]
-
-    def _new_functions(
-        self, build: Callable[[Dynamics], Chain], indices: list[int] | None, *, state_varies: bool
-    ) -> ChainFunctions:
-        if self.large:
-            assembled = AssembledChain(self._pieces.mapped(build))
-            last = assembled.finish(None if indices is None else Tangent(indices, state_varies))
-            iterated = assembled.chain.iterated
-            return ChainFunctions(assembled.predict if iterated else None, assembled.iterate if iterated else None, last)
-        chain = build(self.equations)
-        tangent = None if indices is None else tangent_of(chain, indices, state_varies=state_varies)
-        finish = chain.finish(None if tangent is None else tangent.coefficients)
-        column = None if tangent is None else tangent.column
-        return ChainFunctions(
-            chain.predict if chain.iterated else None, chain.iterate if chain.iterated else None, finish, column
-        )
 
 
 def _make_room(cache: dict[tuple[object, ...], Runner | SundialsRunner]) -> None:

@@ -1,0 +1,221 @@
+"""From equations and a method to programs, in one of three regimes.
+
+written out  all functions as straight-line code of the whole mechanism: small models
+assembled    from pieces, one for each kind of element (`stages/assembled`): large ones
+swept        over the bodies of an open tree in relative coordinates (`coordinates/relative/sweeps`): explicit integrators, any length
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import casadi as ca
+
+from .backends.program import ChainFunctions, Program
+from .coordinates.equations import Dynamics, Equations
+from .coordinates.kinds import pieces_of
+from .coordinates.penalty import constant_penalty, penalty_function, penalty_plan
+from .coordinates.relative.recursion import Recursion
+from .coordinates.relative.sweeps import Sweeps
+from .coordinates.start_chain import moving_chain, start_chain
+from .coordinates.twist import twist_function, twist_plan
+from .errors import ModelError
+from .formulations.ali3p import ALI3P
+from .formulations.independent import Independent
+from .formulations.index1 import Projected
+from .formulations.penalty import Penalty
+from .integrators.runge_kutta import RungeKutta
+from .integrators.sundials import Sundials
+from .methods import Method
+from .sensitivity.direct import tangent_of
+from .sensitivity.objective import ObjectiveFunctions
+from .stages.assembled import AssembledChain, Tangent
+from .stages.chain import Chain
+from .stages.pieces import Pieces
+from .stages.plan import Plan
+from .stages.saddle import Saddle
+from .symbols import SX
+
+LARGE = 50
+"""Unknowns and multipliers beyond which straight-line code takes longer to compile than it saves; see docs/architecture.md."""
+LONG = 8
+"""The same for open trees that can be swept."""
+DEEP = 12
+"""Joints between a body and the ground up to which code for its depth is written out in large models."""
+
+
+class Programs:
+    """Programs of one mechanism by one method."""
+
+    def __init__(self, equations: Equations, method: Method, *, large: bool | None = None):
+        self.equations = equations
+        self.method = method
+        self.unknowns = equations.q.numel() + equations.λ.numel()
+        self.large = self.unknowns > (LARGE if self._sweeps is None else LONG) if large is None else large
+        """Whether functions are assembled or swept, not written out."""
+        self._chains: dict[tuple[object, ...], ChainFunctions] = {}
+        self._check_size()
+
+    @property
+    def swept(self) -> bool:
+        """Whether runs are carried out by sweeps over a tree."""
+        return self.large and self._sweeps is not None
+
+    @property
+    def finds_start(self) -> bool:
+        """Whether programs find the start of a run themselves, from a guess."""
+        return not isinstance(self.method.integrator, Sundials) and (not self.swept or self.equations.q.numel() <= LARGE)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the integrator needs more than the state."""
+        return not isinstance(self.method.integrator, (RungeKutta, Sundials)) and self.method.integrator.remembers
+
+    def program(
+        self, objectives: ObjectiveFunctions, indices: list[int] | None, row: int, *, regular: bool, relaxed: bool
+    ) -> Program:
+        """The program with these objectives; `indices` are the parameters to differentiate for, in rows of some length; None for none."""
+        integrator, formulation = self.method.integrator, self.method.formulation
+        start: ChainFunctions | None = None
+        rates: ChainFunctions | None = None
+        penalty: ca.Function | Plan
+        twist: ca.Function | Plan
+        if self.swept:
+            step, rates = self._swept("end", indices), self.swept_rates(indices)
+            start = self._swept("start", indices) if self.finds_start else None
+            penalty, twist = constant_penalty(self.equations, Saddle(regular=True)), twist_function(self.equations)
+        else:
+            if regular:
+                start = self._functions("start", lambda e, _: start_chain(e, remember=self.remembers), indices, True, relaxed)
+            step = self._functions("step", self._step, indices, regular, relaxed)
+            if isinstance(formulation, Projected):
+                rates = self._functions("rates", self._rates, indices, regular, relaxed)
+            saddle = self._saddle(regular, relaxed)
+            penalty = penalty_plan(self._pieces, saddle) if self.large else penalty_function(self.equations, saddle)
+            twist = twist_plan(self._pieces) if self.large else twist_function(self.equations)
+        return Program(
+            self.equations.q.numel(),
+            start,
+            step,
+            penalty,
+            twist,
+            objectives,
+            None if indices is None else len(indices),
+            0 if indices is None else row,
+            integrator if isinstance(integrator, RungeKutta) else None,
+            rates,
+            self.jacobian if isinstance(formulation, Independent) else None,
+            sharp=regular and not relaxed,
+        )
+
+    def rates(self, *, regular: bool, relaxed: bool) -> Chain:
+        """The rates of the whole mechanism as a chain."""
+        return self._rates(self.equations, self._saddle(regular, relaxed))
+
+    def swept_rates(self, indices: list[int] | None) -> ChainFunctions:
+        """Rates of a tree that is swept."""
+        return self._swept("rates", indices)
+
+    @cached_property
+    def jacobian(self) -> ca.Function:
+        """(q, ρ, t) → Φ_q."""
+        e = self.equations
+        return ca.Function("jacobian", [e.q, e.ρ, e.t], [ca.densify(e.constraint_jacobian)])
+
+    def _check_size(self) -> None:
+        formulation, integrator, name = self.method.formulation, self.method.integrator, self.equations.model.name
+        count = f"mechanism {name!r} has {self.unknowns} unknowns and multipliers"
+        if self.large and (isinstance(formulation, Independent) or isinstance(integrator, Sundials)):
+            what = integrator.title if isinstance(integrator, Sundials) else formulation.title
+            raise ModelError(f"{count}; {what} takes up to {LARGE}: use formulation='index1' or 'ali3p'")
+        recursion = self.equations.inertia
+        if not self.large or self.swept or not isinstance(recursion, Recursion):
+            return
+        # bodies at the end of long branches depend on too many coordinates for code that is written for each depth
+        if (depth := max(recursion.tree.depths.values())) > DEEP:
+            remedy = "formulation='index1' or " if recursion.tree.is_open else ""
+            raise ModelError(
+                f"{count}, and bodies {depth} joints away from the ground; {self.method.title} take up to {LARGE} of the former or "
+                f"{DEEP} of the latter: use {remedy}coordinates='natural'"
+            )
+
+    # written out, or assembled
+
+    def _step(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
+        """A step of an implicit integrator, or what completes the state at the end of an explicit one's."""
+        formulation, integrator = self.method.formulation, self.method.integrator
+        if isinstance(formulation, Projected):
+            return formulation.end(dynamics, saddle)
+        if isinstance(integrator, (RungeKutta, Sundials)):
+            return self._rates(dynamics, saddle)
+        assert isinstance(formulation, (ALI3P, Penalty))
+        return formulation.step(dynamics, integrator, saddle)
+
+    def _rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
+        assert not isinstance(self.method.formulation, ALI3P)
+        return self.method.formulation.rates(dynamics, saddle)
+
+    def _saddle(self, regular: bool, relaxed: bool) -> Saddle:
+        exact = isinstance(self.method.formulation, (ALI3P, Penalty)) or (regular and not relaxed)
+        return Saddle(regular) if exact else Saddle.relaxed(regular)
+
+    @cached_property
+    def _pieces(self) -> Pieces[Dynamics]:
+        return pieces_of(self.equations)
+
+    def _functions(
+        self, name: str, build: Callable[[Dynamics, Saddle], Chain], indices: list[int] | None, regular: bool, relaxed: bool
+    ) -> ChainFunctions:
+        key = (name, regular, relaxed, None if indices is None else tuple(indices))
+        if key not in self._chains:
+            saddle = self._saddle(regular, relaxed)
+            self._chains[key] = self._new_functions(lambda e: build(e, saddle), indices, state_varies=name != "start")
+        return self._chains[key]
+
+    def _new_functions(
+        self, build: Callable[[Dynamics], Chain], indices: list[int] | None, *, state_varies: bool
+    ) -> ChainFunctions:
+        if self.large:
+            assembled = AssembledChain(self._pieces.mapped(build))
+            last = assembled.finish(None if indices is None else Tangent(indices, state_varies))
+            iterated = assembled.chain.iterated
+            return ChainFunctions(assembled.predict if iterated else None, assembled.iterate if iterated else None, last)
+        chain = build(self.equations)
+        tangent = None if indices is None else tangent_of(chain, indices, state_varies=state_varies)
+        finish = chain.finish(None if tangent is None else tangent.coefficients)
+        column = None if tangent is None else tangent.column
+        return ChainFunctions(
+            chain.predict if chain.iterated else None, chain.iterate if chain.iterated else None, finish, column
+        )
+
+    # swept
+
+    @cached_property
+    def _sweeps(self) -> Sweeps | None:
+        """What sweeps the tree, if it is open, and an explicit integrator asks for rates."""
+        recursion, by_rates = self.equations.inertia, isinstance(self.method.formulation, Projected)
+        return Sweeps(self.equations) if isinstance(recursion, Recursion) and recursion.tree.is_open and by_rates else None
+
+    def _swept(self, name: str, indices: list[int] | None) -> ChainFunctions:
+        sweeps, key = self._sweeps, (name, None if indices is None else tuple(indices))
+        assert sweeps is not None
+        if key not in self._chains:
+            if name == "start":
+                self._chains[key] = self._swept_start(sweeps, indices)
+            else:
+                self._chains[key] = ChainFunctions(None, None, sweeps.end(indices) if name == "end" else sweeps.rates(indices))
+        return self._chains[key]
+
+    def _swept_start(self, sweeps: Sweeps, indices: list[int] | None) -> ChainFunctions:
+        """Positions and velocities from what is given, written out; then accelerations by sweeps."""
+        chain = moving_chain(self.equations, SX.eye(self.equations.q.numel()))
+        tangent = None if indices is None else tangent_of(chain, indices, state_varies=False)
+        finish = chain.finish(None if tangent is None else tangent.coefficients)
+        x = finish.sx_in()
+        state, _, *coefficients = finish.call(x)
+        found = [state]
+        if tangent is not None:
+            still, seeds = SX.zeros(chain.packed.numel()), ca.horzsplit(SX.eye(len(indices or [])))
+            found.append(ca.horzcat(*[tangent.column(coefficients[0], still, seed) for seed in seeds]).T)
+        return ChainFunctions(chain.predict, chain.iterate, sweeps.start(indices, ca.Function("moving", x, found)))
