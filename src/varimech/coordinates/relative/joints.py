@@ -91,8 +91,6 @@ class Relation:
     """Ẇ ż."""
     directions: SX
     """D."""
-    euler: tuple[int, ...] = ()
-    """Which of the coordinates are Euler parameters."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +137,12 @@ def coordinate_names(joint: Joint | None, body: Body) -> tuple[str, ...]:
 
 def coordinate_count(joint: Joint | None, dimension: int) -> int:
     """Number of its coordinates."""
-    turning, sliding = freedoms_of(joint)
+    return coordinate_count_of(freedoms_of(joint), dimension)
+
+
+def coordinate_count_of(freedoms: tuple[Turning, Sliding], dimension: int) -> int:
+    """Number of coordinates with which a joint turns and slides so."""
+    turning, sliding = freedoms
     turns = len(_TURN_NAMES[turning]) if dimension == 3 or turning is Turning.NOT else 1
     return turns + {Sliding.NOT: 0, Sliding.AXIS: 1, Sliding.NORMALS: 2, Sliding.ALL: dimension}[sliding]
 
@@ -156,9 +159,9 @@ def has_euler_parameters(joint: Joint | None, dimension: int) -> bool:
     return dimension == 3 and freedoms_of(joint)[0] is Turning.FREELY
 
 
-def relation(joint: Joint | None, place: Place, z: SX, ż: SX) -> Relation:
+def relation(freedoms: tuple[Turning, Sliding], place: Place, z: SX, ż: SX) -> Relation:
     """A joint (or free body) in its coordinates and their rates."""
-    turning, sliding = freedoms_of(joint)
+    turning, sliding = freedoms
     turns = _planar_turn if place.first.numel() == 2 else _TURNS[turning]
     if turning is Turning.NOT:
         turns = _no_turn
@@ -168,8 +171,7 @@ def relation(joint: Joint | None, place: Place, z: SX, ż: SX) -> Relation:
     D = ca.horzcat(SX.zeros(n, count), directions)
     axes = ca.horzcat(W, SX.zeros(W.shape[0], k - count))
     d = directions @ z[count:] if k > count else SX.zeros(n)
-    euler = tuple(range(4)) if has_euler_parameters(joint, n) else ()
-    return Relation(C, angle, d, axes, Ẇż, D, euler)
+    return Relation(C, angle, d, axes, Ẇż, D)
 
 
 Turn = tuple[SX, SX | None, SX, SX, int]

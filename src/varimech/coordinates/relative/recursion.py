@@ -22,14 +22,25 @@ chapter 8.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import casadi as ca
 
 from ...model.body import Body, Frames
 from ...model.frame import Frame, spin
 from ...symbols import SX
-from .joints import Place, Relation, coordinate_count, place_of, relation
+from .joints import (
+    Place,
+    Relation,
+    Sliding,
+    Turning,
+    coordinate_count,
+    coordinate_count_of,
+    freedoms_of,
+    has_euler_parameters,
+    place_of,
+    relation,
+)
 from .spanning_tree import Link, SpanningTree
 
 CENTRE_OF_MASS, ORIGIN = "centre of mass", "origin"
@@ -81,34 +92,55 @@ class Inertia:
 
 def move(link: Link, place: Place, reference: str, parent: Motion, z: SX, ż: SX) -> tuple[Motion, Hinge]:
     """A body's motion from that of its parent and the coordinates of its joint."""
-    body, n = link.body, link.body.dimension
-    joint = relation(link.joint, place, z, ż)
-    R, angle = _turned_by(parent, joint, link.forward)
-    if link.forward:
-        x2 = parent.frame.position(place.first) + parent.frame.rotation @ joint.displacement
-        R1, sign, own, at = parent.frame.rotation, 1, place.second, x2
+    body = link.body
+    own, other = (place.second, place.first) if link.forward else (place.first, place.second)
+    step = _step(freedoms_of(link.joint), link.forward, reference, body.dimension, own is body.com)
+    given = [place.first_triad, place.second_triad, place.relative, own, body.com]
+    anchor = parent.frame.position(other)
+    known = [parent.frame.rotation, parent.angle, parent.reference, parent.reference_rate, parent.velocity, parent.spin]
+    found = step.call([anchor, *known, *given, z, ż])
+    o, R, ȯ, Ṙ, at, ȧt, angle, com, ṙ_G, r, ṙ, u, ω, motions, w, drift, turning, arm = found
+    frame = Frame(o, R, ȯ, Ṙ, ((own, at, ȧt), (body.com, com, ṙ_G)))
+    euler = tuple(range(4)) if has_euler_parameters(link.joint, body.dimension) else ()
+    return Motion(frame, angle, com, ṙ_G, r, ṙ, u, ω), Hinge(motions, w, drift, turning, arm, euler)
+
+
+@cache
+def _step(freedoms: tuple[Turning, Sliding], forward: bool, reference: str, n: int, at_com: bool) -> ca.Function:
+    """The recursion from one body to the next, built once for all joints that turn and slide alike; `at_com` if the body's point is its
+    centre of mass."""
+    spins = 1 if n == 2 else 3
+    count = coordinate_count_of(freedoms, n)
+    x_p, r_p, ṙ_p, u_p, own, own_com = (SX.sym(name, n) for name in ("x", "r", "ṙ", "u", "own", "com"))
+    ω_p, angle_p, z, ż = SX.sym("ω", spins), SX.sym("angle"), SX.sym("z", count), SX.sym("ż", count)
+    R_p, A, B, C = (SX.sym(name, n, n) for name in "RABC")
+    joint = relation(freedoms, Place(SX.zeros(n), SX.zeros(n), A, B, C), z, ż)
+    R, angle = _turned_by(R_p, angle_p, joint, forward)
+    if forward:
+        x2 = at = x_p + R_p @ joint.displacement
     else:
-        x2 = parent.frame.position(place.second)
-        R1, sign, own, at = R, -1, place.first, x2 - R @ joint.displacement
+        x2, at = x_p, x_p - R @ joint.displacement
+    R1, sign = (R_p, 1) if forward else (R, -1)
     origin = at - R @ own
-    com = at if own is body.com else origin + R @ body.com
+    com = at if at_com else origin + R @ own_com
     r = com if reference == CENTRE_OF_MASS else SX.zeros(n)
-    arm, lever = r - parent.reference, r - x2
+    arm, lever = r - r_p, r - x2
     w = sign * joint.axes if n == 2 else sign * (R1 @ joint.axes)
     l = sign * (R1 @ joint.directions)
-    motions = ca.horzcat(SX(n, 0), *[l[:, k] + cross(w[:, k], lever) for k in range(ż.numel())])
+    motions = ca.horzcat(SX(n, 0), *[l[:, k] + cross(w[:, k], lever) for k in range(count)])
     wż, lż = w @ ż, l @ ż
-    ω = parent.spin + wż
-    u = parent.velocity + cross(parent.spin, arm) + motions @ ż
+    ω = ω_p + wż
+    u = u_p + cross(ω_p, arm) + motions @ ż
     ṙ_G = u + cross(ω, com - r)
-    ẋ2 = u + cross(ω, x2 - r) if link.forward else parent.velocity + cross(parent.spin, x2 - parent.reference)
-    known = (own, at, ẋ2 if link.forward else u + cross(ω, at - r)), (body.com, com, ṙ_G)
+    ẋ2 = u + cross(ω, x2 - r) if forward else u_p + cross(ω_p, x2 - r_p)
+    ȧt = ẋ2 if forward else u + cross(ω, at - r)
     ṙ = ṙ_G if reference == CENTRE_OF_MASS else SX.zeros(n)
-    frame = Frame(origin, R, u + cross(ω, origin - r), spin(ω) @ R, known)
-    ω1 = parent.spin if link.forward else ω
+    ω1 = ω_p if forward else ω
     turning = SX.zeros(1) if n == 2 else cross(ω1, wż) + sign * (R1 @ joint.turning_rate)
-    drift = cross(parent.spin, ṙ - parent.reference_rate) + cross(ω1, lż) + cross(turning, lever) + cross(wż, ṙ - ẋ2)
-    return Motion(frame, angle, com, ṙ_G, r, ṙ, u, ω), Hinge(motions, w, drift, turning, arm, joint.euler)
+    drift = cross(ω_p, ṙ - ṙ_p) + cross(ω1, lż) + cross(turning, lever) + cross(wż, ṙ - ẋ2)
+    motion = [origin, R, u + cross(ω, origin - r), spin(ω) @ R, at, ȧt, angle, com, ṙ_G, r, ṙ, u, ω]
+    inputs = [x_p, R_p, angle_p, r_p, ṙ_p, u_p, ω_p, A, B, C, own, own_com, z, ż]
+    return ca.Function("step", inputs, [*motion, motions, w, drift, turning, arm])
 
 
 def still(body: Body) -> Motion:
@@ -303,10 +335,10 @@ def _moved(inertia: Inertia, δ: SX) -> Inertia:
     return Inertia(m, h + m * δ, J + both * SX.eye(3) - products - products.T - m * (δ @ δ.T))
 
 
-def _turned_by(parent: Motion, z: Relation, forward: bool) -> tuple[SX, SX]:
-    """Rotation of a body, and its angle in the plane."""
-    if z.angle is None:
-        return parent.frame.rotation @ (z.rotation if forward else z.rotation.T), parent.angle
-    angle = parent.angle + (z.angle if forward else -z.angle)
+def _turned_by(R: SX, angle: SX, joint: Relation, forward: bool) -> tuple[SX, SX]:
+    """Rotation of a body, and its angle in the plane, from those of its parent."""
+    if joint.angle is None:
+        return R @ (joint.rotation if forward else joint.rotation.T), angle
+    angle = angle + (joint.angle if forward else -joint.angle)
     c, s = ca.cos(angle), ca.sin(angle)
     return ca.vertcat(ca.horzcat(c, -s), ca.horzcat(s, c)), angle
