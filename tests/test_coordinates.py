@@ -14,6 +14,8 @@ import pytest
 
 import varimech as vm
 from varimech.benchmarks import BENCHMARKS
+from varimech.coordinates.relative.joints import FREEDOMS
+from varimech.model.joints import JOINTS
 
 RELATIVE = ("rtdyn0", "rtdyn1")
 DURATIONS = {
@@ -63,6 +65,10 @@ def apart(one: np.ndarray, other: np.ndarray) -> float:
 
 def test_all_benchmarks_are_compared() -> None:
     assert set(DURATIONS) == set(BENCHMARKS)
+
+
+def test_every_joint_can_be_part_of_a_tree() -> None:
+    assert set(FREEDOMS) == set(JOINTS) - {"distance"}  # which is always cut
 
 
 @pytest.mark.parametrize("coordinates", RELATIVE)

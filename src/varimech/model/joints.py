@@ -13,7 +13,8 @@
 | planar | | 3 | aligned normals, point on a plane |
 | point-on-plane | | 5 | point on a plane |
 
-To add one: write its builder and its line in `JOINTS`; the conformance tests pick it up from there.
+To add one: write its builder and its line in `JOINTS`, and how it turns and slides in `coordinates/relative/joints.py`; the conformance tests
+pick it up from there.
 """
 
 from __future__ import annotations
