@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from loops import EQUAL_ONLY, OBJECTIVES, TOLERANCE_ONLY, four_bar, pendulum, tr
 from varimech.backends import compiler, interpreted, runner
 from varimech.backends.native import NativeProgram
 from varimech.backends.program import Trajectory
-from varimech.methods import FORMULATIONS, INTEGRATORS, integrators_of
+from varimech.methods import FORMULATIONS, INTEGRATORS, choose, integrators_of
+from varimech.solver import LONG
 
 needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
 
@@ -81,6 +83,29 @@ def test_backends_agree_with_redundant_constraints(formulation: str, integrator:
         plain = four_bar().sensitivity(OBJECTIVES, formulation=formulation, integrator=integrator, backend="interpreted", **times)
         np.testing.assert_allclose(g.values, plain.values, rtol=1e-6)
         np.testing.assert_allclose(g.gradient, plain.gradient, rtol=1e-4, atol=1e-6)
+
+
+def swept_chain() -> vm.Mechanism:
+    """Just long enough for sweeps, with names that the objectives know."""
+    m = vm.Mechanism("chain", gravity=(0, -9.81))
+    L = m.parameter("L", 0.4)
+    points = [f"P{k}" for k in range(LONG + 1)] + ["C"]
+    m.ground_point("P0", (0, 0))
+    for k, (first, second) in enumerate(pairwise(points)):
+        m.bar("rocker" if second == "C" else f"b{k}", first, second, length=L, mass=1 + k / 10)
+        m.revolute(first)
+    m.torsional_spring("coil", "P3", stiffness=20.0, damping=m.parameter("c", 0.1))
+    m.start(angle={name: 0.1 * k for k, name in enumerate(b.name for b in m.moving_bodies)}, speed={"rocker": 2.0})
+    return m
+
+
+@needs_compiler
+@pytest.mark.parametrize("coordinates", ["rtdyn0", "rtdyn1"])
+@pytest.mark.parametrize(("make", "swept"), [(four_bar, False), (swept_chain, True)], ids=["loop", "swept"])
+def test_backends_agree_in_relative_coordinates(make: Callable[[], vm.Mechanism], swept: bool, coordinates: str) -> None:
+    m, times = make(), {"duration": 0.3, "tolerance": 1e-6, "output": 0.03, "coordinates": coordinates}
+    check_backends(m, "index1", "dopri5", times)
+    assert m._solver(choose(1.0, integrator="dopri5", coordinates=coordinates)[0]).in_sweeps == swept
 
 
 @needs_compiler
