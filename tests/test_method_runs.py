@@ -17,7 +17,7 @@ from varimech.backends import compiler, interpreted, runner
 from varimech.backends.native import NativeProgram
 from varimech.backends.program import Trajectory
 from varimech.methods import FORMULATIONS, INTEGRATORS, choose, integrators_of
-from varimech.solver import LONG
+from varimech.programs import LONG
 
 needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
 
@@ -105,7 +105,7 @@ def swept_chain() -> vm.Mechanism:
 def test_backends_agree_in_relative_coordinates(make: Callable[[], vm.Mechanism], swept: bool, coordinates: str) -> None:
     m, times = make(), {"duration": 0.3, "tolerance": 1e-6, "output": 0.03, "coordinates": coordinates}
     check_backends(m, "index1", "dopri5", times)
-    assert m._solver(choose(1.0, integrator="dopri5", coordinates=coordinates)[0]).in_sweeps == swept
+    assert m._solver(choose(1.0, integrator="dopri5", coordinates=coordinates)[0]).programs.swept == swept
 
 
 @needs_compiler

@@ -81,7 +81,8 @@ class _Builder:
 
     def equations(self) -> Equations:
         constraints = self._rigidity()
-        constraints |= {block.name: [block] for block in (*self._circular(), *self._unshared())}
+        for block in (*self._circular(), *self._unshared()):
+            constraints.setdefault(block.name, []).append(block)
         return derive(self.model, self.q, self.v, SX.sym("t"), self.frames, constraints, tuple(self.names), self._from_poses)
 
     # which points and vectors coincide
@@ -298,14 +299,13 @@ class _Builder:
         return any(np.isclose(last, value, rtol=1e-12, atol=1e-14) for value in earlier)
 
     def _circular(self) -> list[Constraint]:
-        return [
-            Constraint(
-                f"joint {node.joints[0] if node.joints else node.label} on {body.name}",
-                self._at(node, body, local) - self._node_value(node, False),
-                tuple(node.joints),
-            )
-            for node, body, local in self.kept
-        ]
+        found: list[Constraint] = []
+        for node, body, local in self.kept:
+            name = f"joint {node.joints[0] if node.joints else node.label} on {body.name}"
+            several = sum(block.name.startswith(name) for block in found)  # two directions of a slider, say
+            residuals = self._at(node, body, local) - self._node_value(node, False)
+            found.append(Constraint(f"{name} ({several + 1})" if several else name, residuals, tuple(node.joints)))
+        return found
 
     def _unshared(self) -> list[Constraint]:
         found = []

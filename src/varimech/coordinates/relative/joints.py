@@ -16,7 +16,8 @@ in the plane with ω and W scalar. A joint turns in one of four ways and slides 
 
 Free turning has Euler parameters p in space, so there is no orientation that they cannot pass:  ω₂ − ω₁ = R₁ 2E(p) ṗ.  They are held at unit
 length by an equation of their own, and given an inertia against a change of it: ½ μ (p·ṗ)², which is zero there, so that every coordinate has
-a mass. With it the equations of motion keep  d²(p·p)/dt² = 0  by themselves, and the multiplier of that equation vanishes.
+a mass. With it forces of inertia keep  d²(p·p)/dt² = 0  by themselves; the multiplier of that equation carries only what potential energies
+would change with the length of p, and has no meaning of its own.
 
 P. E. Nikravesh, Computer-Aided Analysis of Mechanical Systems, Prentice Hall 1988, chapter 6 (Euler parameters).
 """

@@ -202,7 +202,7 @@ class Recursion:
 
     def _of(self, values: SX, body: Body) -> SX:
         columns = self.columns[body]
-        return values[columns.start : columns.stop]
+        return values[columns.start : columns.stop] if columns else SX(0, 1)
 
     @cached_property
     def frames(self) -> dict[Body, Frame]:
