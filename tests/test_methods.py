@@ -57,7 +57,7 @@ def test_what_is_chosen_where_little_is_said(said: dict[str, Any], formulation: 
 
 def test_the_command_line_lists_all_there_is() -> None:
     told = json.loads(CliRunner().invoke(app, ["methods", "--json"]).stdout)["methods"]
-    kinds = {"formulation": FORMULATIONS, "integrator": INTEGRATORS, "coordinates": COORDINATES}
+    kinds = {"formulation": list(FORMULATIONS), "integrator": list(INTEGRATORS), "coordinates": list(COORDINATES)}
     assert [(row["kind"], row["name"]) for row in told] == [(kind, name) for kind, names in kinds.items() for name in names]
     for row in told:
         assert row["suits"] == SUITS[row["name"]]
