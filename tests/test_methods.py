@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import varimech as vm
 from loops import EQUAL_ONLY, TOLERANCE_ONLY, pendulum
-from varimech.methods import FORMULATIONS, INTEGRATORS, choose, integrators_of
+from varimech.cli import app
+from varimech.methods import COORDINATES, FORMULATIONS, INTEGRATORS, SUITS, choose, integrators_of
 from varimech.schedule import DEFAULT_OUTPUTS, DEFAULT_STEP, DEFAULT_TOLERANCE
 
 NAN, INF = math.nan, math.inf
@@ -50,6 +53,18 @@ def test_what_is_chosen_where_little_is_said(said: dict[str, Any], formulation: 
     else:
         assert schedule.tolerance == said.get("tolerance", DEFAULT_TOLERANCE)
         assert schedule.stored_count == (11 if "output" in said else DEFAULT_OUTPUTS + 1)
+
+
+def test_the_command_line_lists_all_there_is() -> None:
+    told = json.loads(CliRunner().invoke(app, ["methods", "--json"]).stdout)["methods"]
+    kinds = {"formulation": list(FORMULATIONS), "integrator": list(INTEGRATORS), "coordinates": list(COORDINATES)}
+    assert [(row["kind"], row["name"]) for row in told] == [(kind, name) for kind, names in kinds.items() for name in names]
+    for row in told:
+        assert row["suits"] == SUITS[row["name"]]
+        assert set(row["goes_with"]) <= set(INTEGRATORS if row["kind"] == "formulation" else FORMULATIONS)
+    shown = CliRunner().invoke(app, ["methods"])
+    assert shown.exit_code == 0
+    assert all(name in shown.stdout for name in COORDINATES)
 
 
 def test_penalties_without_inertia_go_with_implicit_integrators_only() -> None:

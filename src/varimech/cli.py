@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from .benchmarks import BENCHMARKS, Outcome, find_benchmark
+from .coordinates.systems import COORDINATES, Coordinates
 from .doctor import examine
 from .errors import VarimechError
 from .methods import FORMULATIONS, INTEGRATORS, SUITS, Formulation, Integrator, choose, formulations_of, integrators_of
@@ -132,14 +133,19 @@ def topology(
 def methods(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Tell which formulations and integrators there are, what each suits, and which go together.
+    """Tell which formulations, integrators and coordinates there are, what each suits, and which go together.
 
-    In Python: m.simulate(5.0, tolerance=1e-8), m.simulate(5.0, step=1e-3), m.simulate(5.0, integrator="dopri5", formulation="independent"), …
+    In Python: m.simulate(5.0, tolerance=1e-8), m.simulate(5.0, step=1e-3), m.simulate(5.0, integrator="dopri5", formulation="independent"),
+    m.simulate(5.0, coordinates="rtdyn1"), …
     """
-    kinds: dict[str, Mapping[str, Formulation | Integrator]] = {"formulation": FORMULATIONS, "integrator": INTEGRATORS}
-    pairs = {name: integrators_of(f) for name, f in FORMULATIONS.items()} | {
-        n: formulations_of(i) for n, i in INTEGRATORS.items()
+    kinds: dict[str, Mapping[str, Formulation | Integrator | Coordinates]] = {
+        "formulation": FORMULATIONS,
+        "integrator": INTEGRATORS,
+        "coordinates": COORDINATES,
     }
+    pairs = {name: integrators_of(f) for name, f in FORMULATIONS.items()}
+    pairs |= {name: formulations_of(i) for name, i in INTEGRATORS.items()}
+    pairs |= {name: list(FORMULATIONS) for name in COORDINATES}
     if as_json:
         rows = [
             {"kind": kind, "name": name, "title": entry.title, "suits": SUITS[name], "goes_with": pairs[name]}

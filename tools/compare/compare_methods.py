@@ -7,7 +7,7 @@ import sys
 from methods_side import ACCURACIES, MECHANISMS
 from pages import DOCS, machine, markdown, number, run_side, show
 
-from varimech.methods import FORMULATIONS, INTEGRATORS, SUITS, choose, formulations_of, integrators_of
+from varimech.methods import COORDINATES, FORMULATIONS, INTEGRATORS, SUITS, choose, formulations_of, integrators_of
 
 PAGE = DOCS / "methods.md"
 CHOICE = f"""\
@@ -23,6 +23,7 @@ m.simulate(5.0, step=1e-3)  # {choose(1.0, step=0.1)[0].title}
 m.simulate(5.0, step=1e-3, integrator="generalised-alpha")
 m.simulate(5.0, integrator="dopri5", formulation="independent")
 m.simulate(5.0, step=1e-3, formulation=vm.Penalty(factor=1e8, omega=20))
+m.simulate(5.0, coordinates="rtdyn1")
 m.sensitivity(objectives, duration=5.0, method="composite")  # a second road to the same derivatives
 ```
 
@@ -39,6 +40,9 @@ What to take:
 
 Derivatives of runs that choose their steps are exact for the steps chosen: these are held fixed, and `method="finite-difference"` replays
 them.
+
+Coordinates are a third choice: `natural` ones where nothing is said, or relative ones, `rtdyn0` and `rtdyn1`, along a tree of joints. Results
+are the same; [coordinates.md](coordinates.md) tells by measurements which are faster for what.
 """
 MEASURED = """\
 ## What accuracy costs
@@ -75,6 +79,8 @@ def compare_methods() -> None:
         listed("formulation", formulations),
         "## Integrators\n",
         listed("integrator", integrators),
+        "## Coordinates\n",
+        markdown(["coordinates", "suits"], [[f"`{name}`", SUITS[name]] for name in COORDINATES], 2),
     ]
     parts += [MEASURED, markdown(headings, rows, 2), machine(report["versions"])]
     PAGE.write_text("\n".join(parts), encoding="utf-8")

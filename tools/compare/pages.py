@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -24,17 +25,24 @@ def run_side(name: str, python: Path | str, asked: dict[str, Any], limit: float 
     """The report of one side, its last line of output as JSON; what it is asked goes to its standard input."""
     single = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
+        side = subprocess.Popen(
             [str(python), str(HERE / f"{name}_side.py")],
-            input=json.dumps(asked),
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            check=True,
-            timeout=limit,
             cwd=folder,
             env={**os.environ, **single, "VARIMECH_CACHE": folder},  # an empty cache, so that building includes the compiler
+            start_new_session=True,
         )
-    report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        try:
+            said, _ = side.communicate(json.dumps(asked), limit)
+        except BaseException:
+            os.killpg(side.pid, signal.SIGKILL)  # with the compiler, which would go on otherwise
+            side.wait()
+            raise
+    if side.returncode:
+        raise subprocess.CalledProcessError(side.returncode, side.args)
+    report: dict[str, Any] = json.loads(said.splitlines()[-1])
     return report
 
 

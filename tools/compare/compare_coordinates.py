@@ -1,0 +1,282 @@
+"""Natural coordinates beside relative ones: operations, time per step and set-up, over size and on benchmarks; docs/coordinates.md."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from math import exp, log
+from typing import Any
+
+import numpy as np
+from compare_scale import three_digits
+from coordinates_side import AT_LEAST, INTEGRATORS, MEASURING, STEPS, Case
+from pages import COLOURS, DOCS, ROOT, machine, markdown, run_side, show
+from rich.console import Console
+
+from varimech.methods import COORDINATES
+
+PAGE, PICTURE = DOCS / "coordinates.md", DOCS / "images" / "compare_coordinates.png"
+LIMIT = 90.0
+"""Seconds that a case may take, set-up and runs; larger ones of its kind are not tried then."""
+AT_ONCE = 1
+"""Cases at a time; more of them are sooner done and less exact."""
+ALIKE = 1.15
+"""Times that differ by less than this factor are called equal."""
+AGREEMENT = {"index1": 1e-8, "ali3p": 1e-3}
+"""Largest distance (m) between where coordinates lead by the same step; the trapezoidal rule has an error of its own in each."""
+NATURAL, *RELATIVE = COORDINATES
+SIZES: dict[str, dict[str, tuple[int, ...]]] = {
+    "chain": {"index1": (5, 10, 20, 50, 100, 200, 500, 1000), "ali3p": (5, 10, 20, 100, 1000)},
+    "spatial chain": {"index1": (5, 10, 20, 50, 100, 200), "ali3p": (5, 100)},
+    "binary tree": {"index1": (7, 15, 31, 63, 127), "ali3p": (7, 15)},
+    "four-bars": {"index1": (1, 2, 5, 10, 20, 40, 100), "ali3p": (1, 2, 5, 10, 20, 40, 100)},
+}
+BENCHMARKS = ("pendulum", "five-bar", "bricard", "spatial-slider-crank", "tree", "chain")
+"""Those of one loop or none."""
+TITLES = {
+    "chain": ("Planar chain", "N bars with hinges, open: the benchmark `chain`."),
+    "spatial chain": ("Chain in space", "N bodies in a row, hinges of two alternating oblique axes, open."),
+    "binary tree": (
+        "Binary tree in space",
+        "The same hinges; every body carries two others: N = 7, 15, 31, … bodies, at most 3, 4, 5, … from the ground.",
+    ),
+    "four-bars": ("N four-bars", "The benchmark `four-bar`: planar, N windows, 2 N + 1 bars, N loops, one freedom."),
+}
+INTRODUCTION = """\
+# Coordinates
+
+The same mechanisms in natural coordinates (`natural`: points and vectors, every joint a constraint) and in relative ones (joint coordinates
+along a tree, loops closed by constraints), whose recursion is written about the centres of mass (`rtdyn0`) or about the global origin
+(`rtdyn1`). Results are the same; `m.simulate(…, coordinates="rtdyn1")` chooses. `make compare` measures this page anew
+(`python tools/compare/compare.py coordinates` this page only).
+"""
+SETTINGS = f"""\
+## Settings
+
+- **Operations**: scalar operations of the generated functions. Of straight-line code, instructions that compute something (not those that
+  read, write or set a constant). Of plans (large models), those of each kernel times the number of its elements; for a factorisation two for
+  each product, one for each entry of L and each pivot; for a solution two for each entry of L and U, one for each pivot. Index 1: one
+  evaluation of the accelerations, multipliers and residuals included. ALI3-P: one step, which is predictor, iterations (their average
+  number times one) and projections. Derivatives: those of the coefficients, and the tangent once for each parameter.
+- **Time**: µs per step, compiled: the fastest of at least {AT_LEAST} runs of {STEPS} steps within at least {MEASURING:g} s, less the fastest
+  of as many runs of one step, by the steps between them. Index 1 with projections by RK4 (three evaluations of the accelerations a step, and
+  the end of the step with a fourth), ALI3-P by the trapezoidal rule; step 1 ms, benchmarks 0.1 ms.
+- **Set-up**: deriving and compiling with an empty cache, to the end of a first step; a single reading.
+- **Derivatives** of the whole state with respect to all parameters of the benchmark.
+- Every case has a process of its own. Where the last point of the last body gets to by different coordinates agrees to
+  {AGREEMENT["index1"]:g} m (RK4) and {AGREEMENT["ali3p"]:g} m (trapezoidal rule), or the measurement stops.
+- "–": refused (ALI3-P takes relative coordinates up to a size), or not done within {LIMIT:g} s, set-up and runs; larger ones are not tried
+  then.
+"""
+
+
+@dataclass
+class Row:
+    """One mechanism by one formulation: reports by coordinates."""
+
+    name: str
+    size: int | None
+    formulation: str
+    sensitivities: bool = False
+    reports: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def values(self, key: str) -> list[float | None]:
+        return [self.reports[c][key] if c in self.reports else None for c in COORDINATES]
+
+    def ratio(self, coordinates: str, key: str = "microseconds") -> float | None:
+        """How many times as much as in these coordinates it takes in natural ones."""
+        both = [self.reports[c][key] for c in (NATURAL, coordinates) if c in self.reports]
+        return both[0] / both[1] if len(both) == 2 else None
+
+    @property
+    def best(self) -> float | None:
+        """The same against the faster ones of the relative coordinates."""
+        return max((r for c in RELATIVE if (r := self.ratio(c)) is not None), default=None)
+
+    def check(self) -> None:
+        """Stops if coordinates do not lead to the same motion."""
+        ends = [np.array(report["position"]) for report in self.reports.values()]
+        gap = max((float(np.linalg.norm(end - ends[0])) for end in ends), default=0.0)
+        if gap > AGREEMENT[self.formulation]:
+            raise SystemExit(f"{self.name}, N = {self.size}, {self.formulation}: coordinates lead to places {gap:.1e} m apart")
+
+
+TITLE_OF = {"index1": "index 1", "ali3p": "ALI3-P"}
+HEADINGS = [
+    *[f"operations, {c}" for c in COORDINATES],
+    *[f"µs per step, {c}" for c in COORDINATES],
+    *[f"natural / {c}" for c in RELATIVE],
+    *[f"set-up in s, {c}" for c in COORDINATES],
+]
+
+
+def cells(row: Row) -> list[str]:
+    operations = ["–" if x is None else f"{x:,.0f}" for x in row.values("operations")]
+    ratios = [f"{three_digits(r)}×" if (r := row.ratio(c)) is not None else "–" for c in RELATIVE]
+    times, setups = (list(map(three_digits, row.values(key))) for key in ("microseconds", "setup_seconds"))
+    return [*operations, *times, *ratios, *setups]
+
+
+def benchmark_cells(row: Row) -> list[str]:
+    report = next(iter(row.reports.values()))
+    return [row.name, f"{report['loops']}", TITLE_OF[row.formulation], f"{report['parameters'] or '–'}", *cells(row)]
+
+
+BENCHMARK_HEADINGS = ["benchmark", "loops", "formulation", "derivatives", *HEADINGS]
+
+
+def measure(line: list[tuple[Row, Case]], console: Console) -> None:
+    """Cases of growing size, up to the first one that is refused or takes too long."""
+    for row, case in line:
+        called = f"{case.name}{'' if case.size is None else f', N = {case.size}'}, {case.formulation}, {case.coordinates}"
+        try:
+            report = run_side("coordinates", sys.executable, asdict(case), LIMIT)
+        except subprocess.TimeoutExpired:
+            report = {"refused": f"more than {LIMIT:g} s"}
+        if "refused" in report:
+            console.print(f"{called}: {report['refused']}")
+            return
+        console.print(f"{called}: {report['microseconds']:.3g} µs, {report['setup_seconds']:.3g} s")
+        row.reports[case.coordinates] = report
+
+
+def measured(console: Console) -> list[Row]:
+    rows = [Row(name, n, f) for name, sizes in SIZES.items() for f in sizes for n in sizes[f]]
+    rows += [Row(name, None, f, sensitivities=s) for name in BENCHMARKS for f in INTEGRATORS for s in (False, True)]
+    lines: dict[object, list[tuple[Row, Case]]] = {}
+    for row in rows:
+        for c in COORDINATES:
+            key = row.name, row.formulation, row.sensitivities, row.size is None, c
+            lines.setdefault(key, []).append((row, Case(row.name, row.size, c, row.formulation, row.sensitivities)))
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(lambda line: measure(line, console), lines.values()))
+    for row in rows:
+        row.check()
+    return [row for row in rows if row.reports]
+
+
+def among(rows: list[Row], name: str, formulation: str) -> list[Row]:
+    """Those of a family by a formulation."""
+    return [row for row in rows if row.size is not None and row.name == name and row.formulation == formulation]
+
+
+def verdict(ratios: dict[int, float]) -> str:
+    """Which coordinates to take, in words, from times natural over relative by size."""
+    low, high = min(ratios.values()), max(ratios.values())
+    span = f"{three_digits(low)} to {three_digits(high)}" if len(ratios) > 1 else three_digits(low)
+    if low >= ALIKE:
+        return f"**relative** (natural ones take {span} times as long)"
+    if high <= 1 / ALIKE:
+        return f"**natural** (they take {span} of the time)"
+    if low > 1 / ALIKE and high < ALIKE:
+        return f"**either** (natural ones take {span} of the time)"
+    each = ", ".join(f"{three_digits(ratio)} for N = {size:,}" for size, ratio in ratios.items())
+    return f"**it depends on the size** (natural ones take {each} times as long)"
+
+
+def advice(rows: list[Row]) -> str:
+    """What to take, in words, from the ratios."""
+    lines = [
+        f"## What to take\n\nThe faster ones of `rtdyn0` and `rtdyn1` count; times within {100 * (ALIKE - 1):.0f} % are called alike.\n"
+    ]
+    for name, (title, _) in TITLES.items():
+        found = {f: {r.size: r.best for r in among(rows, name, f) if r.size and r.best} for f in INTEGRATORS}
+        words = "; ".join(f"{TITLE_OF[f]}: {verdict(ratios)}" for f, ratios in found.items() if ratios)
+        lines.append(f"- **{title}**. {words}.")
+    lines.append("- **Benchmarks of one loop or none**, time of natural coordinates over that of relative ones:")
+    for f in INTEGRATORS:
+        for slopes in (False, True):
+            chosen = [r for r in rows if r.size is None and r.formulation == f and r.sensitivities == slopes]
+            ratios = {r.name: r.best for r in chosen if r.best is not None}
+            words = ", ".join(
+                f"{name} {three_digits(ratio)}" for name, ratio in sorted(ratios.items(), key=lambda pair: -pair[1])
+            )
+            lines.append(f"  - {TITLE_OF[f]}{' with derivatives' if slopes else ''}: {words}.")
+    return "\n".join([*lines, reference_point(rows), growth(rows), ""])
+
+
+def reference_point(rows: list[Row]) -> str:
+    """Centre of mass against origin, in words."""
+    words = []
+    for key, called in (("operations", "operations"), ("microseconds", "time")):
+        pairs = [(r.reports["rtdyn0"][key], r.reports["rtdyn1"][key]) for r in rows if set(RELATIVE) <= set(r.reports)]
+        mean = exp(sum(log(a / b) for a, b in pairs) / len(pairs))
+        words.append(
+            f"{called} {three_digits(mean)} times as much about centres of mass as about the origin (geometric mean; more in "
+            f"{sum(a > b for a, b in pairs)} of {len(pairs)} cases, {three_digits(min(a / b for a, b in pairs))} to "
+            f"{three_digits(max(a / b for a, b in pairs))})"
+        )
+    return f"- **Reference point**: {'; '.join(words)}."
+
+
+def growth(rows: list[Row]) -> str:
+    """How the time per step and body grows with size, in words."""
+    lines = [
+        "- **Growth**: time per step and body (index 1), the largest size over the smallest of at least 10 bodies; 1 is linear."
+    ]
+    for name, (title, _) in TITLES.items():
+        found = []
+        for c in COORDINATES:
+            reports = [r.reports[c] for r in among(rows, name, "index1") if c in r.reports and r.reports[c]["bodies"] >= 10]
+            if len(reports) > 1:
+                first, last = ((r["microseconds"] / r["bodies"], r["bodies"]) for r in (reports[0], reports[-1]))
+                found.append(f"{c} {three_digits(last[0] / first[0])} ({last[1]:,} bodies over {first[1]})")
+        lines.append(f"  - {title}: {', '.join(found)}.")
+    return "\n".join(lines)
+
+
+def draw(rows: list[Row]) -> None:
+    """Time per step and body over the number of bodies, a panel a family."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, panels = plt.subplots(2, 2, figsize=(11, 8), dpi=150, layout="constrained", sharey=True)
+    for axes, (name, (title, _)) in zip(panels.flat, TITLES.items(), strict=True):
+        for coordinates, colour in zip(COORDINATES, COLOURS[:1] + COLOURS[2:4], strict=True):
+            for formulation, style in zip(INTEGRATORS, ("o-", "s:"), strict=True):
+                found = [r.reports[coordinates] for r in among(rows, name, formulation) if coordinates in r.reports]
+                points = [(report["bodies"], report["microseconds"] / report["bodies"]) for report in found]
+                if points:
+                    label = f"{coordinates}, {TITLE_OF[formulation]}"
+                    axes.loglog(*zip(*points, strict=True), style, color=colour, linewidth=1.6, markersize=4.5, label=label)
+        axes.xaxis.set_major_formatter("{x:,g}")
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.set_title(title, loc="left")
+        axes.grid(which="major", alpha=0.3)
+        axes.spines[["top", "right"]].set_visible(False)
+    for axes in panels[1]:
+        axes.set_xlabel("bodies")
+    for axes in panels[:, 0]:
+        axes.set_ylabel("µs per step and body")
+    figure.legend(*panels[1, 1].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+    PICTURE.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(PICTURE)
+
+
+def write_page(rows: list[Row]) -> None:
+    version = next(iter(rows[0].reports.values()))["version"]
+    parts = [INTRODUCTION, machine({"varimech": version}), advice(rows), f"![Time per step and body](images/{PICTURE.name})\n"]
+    for name, (title, text) in TITLES.items():
+        parts.append(f"## {title}\n\n{text}\n")
+        for f in INTEGRATORS:
+            table = [[f"{row.size:,}", *cells(row)] for row in among(rows, name, f)]
+            parts.append(f"`{f}` with `{INTEGRATORS[f]}`:\n\n{markdown(['N', *HEADINGS], table, 0)}")
+    single = [benchmark_cells(row) for row in rows if row.size is None]
+    parts.append(f"## Benchmarks of one loop or none\n\n{markdown(BENCHMARK_HEADINGS, single, 1)}")
+    PAGE.write_text("\n".join([*parts, SETTINGS]), encoding="utf-8")
+
+
+def compare_coordinates() -> None:
+    """Measures, shows and writes."""
+    console = Console(stderr=True)
+    rows = measured(console)
+    for name in TITLES:
+        for f in INTEGRATORS:
+            show(f"{name}, {f}", ["N", *HEADINGS], [[f"{row.size}", *cells(row)] for row in among(rows, name, f)], 0)
+    draw(rows)
+    write_page(rows)
+    console.print(f"written: {PAGE.relative_to(ROOT)}, {PICTURE.relative_to(ROOT)}")
