@@ -39,8 +39,8 @@ INTEGRATORS: dict[str, Integrator] = {
     "idas": IDAS,
 }
 SUITS = {
-    "natural": "closed loops, and large models of any shape: constant masses, sparse equations",
-    "rtdyn0": "open and branched trees, and mechanisms with few loops: joint coordinates, recursion about centres of mass",
+    "natural": "planar mechanisms with closed loops, large ones with loops of any depth: constant masses, sparse equations",
+    "rtdyn0": "open trees and chains, mechanisms in space with few loops: joint coordinates, recursion about centres of mass",
     "rtdyn1": "the same with recursion about the global origin, mostly fewer operations",
     "ali3p": "anything: redundant constraints, massless parts, singular positions, stiff forces; constraints hold to rounding",
     "index1": "smooth motions to high accuracy, redundant constraints included; constraints hold to the square of a step's error",

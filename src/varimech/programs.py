@@ -12,6 +12,7 @@ from functools import cached_property
 
 import casadi as ca
 
+from .backends.bound import Evaluation
 from .backends.program import ChainFunctions, Program
 from .coordinates.equations import Dynamics, Equations
 from .coordinates.kinds import pieces_of
@@ -55,6 +56,7 @@ class Programs:
         self.large = self.unknowns > (LARGE if self._sweeps is None else LONG) if large is None else large
         """Whether functions are assembled or swept, not written out."""
         self._chains: dict[tuple[object, ...], ChainFunctions] = {}
+        self._evaluations: dict[tuple[int, ...] | None, Evaluation] = {}
         self._check_size()
 
     @property
@@ -82,7 +84,7 @@ class Programs:
         penalty: ca.Function | Plan
         twist: ca.Function | Plan
         if self.swept:
-            step, rates = self._swept("end", indices), self.swept_rates(indices)
+            step, rates = self._swept("end", indices), self._swept("rates", indices)
             start = self._swept("start", indices) if self.finds_start else None
             penalty, twist = constant_penalty(self.equations, Saddle(regular=True)), twist_function(self.equations)
         else:
@@ -113,9 +115,12 @@ class Programs:
         """The rates of the whole mechanism as a chain."""
         return self._rates(self.equations, self._saddle(regular, relaxed))
 
-    def swept_rates(self, indices: list[int] | None) -> ChainFunctions:
-        """Rates of a tree that is swept."""
-        return self._swept("rates", indices)
+    def swept_rates(self, indices: list[int] | None) -> Evaluation:
+        """Rates of a tree that is swept, to be evaluated at once."""
+        key = None if indices is None else tuple(indices)
+        if key not in self._evaluations:
+            self._evaluations[key] = Evaluation(self._swept("rates", indices).finish, 4 if indices is None else 5)
+        return self._evaluations[key]
 
     @cached_property
     def jacobian(self) -> ca.Function:

@@ -12,7 +12,6 @@ from functools import cached_property
 
 import numpy as np
 
-from .backends.bound import evaluated
 from .backends.columns import row_length
 from .backends.program import Amplified, Inputs, StartFailure, StepFailure, Trajectory
 from .backends.runner import Runner
@@ -90,9 +89,8 @@ class Solver:
     def _run_swept(self, task: Task, q: np.ndarray, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """A run of a large open tree. Its accelerations at the start are found as those later are."""
         state, S = self.start.moving(q, ρ, task.indices)
-        rates = self.programs.swept_rates(task.indices).finish
-        m, t = self.equations.λ.numel(), np.zeros(1)
-        found = evaluated(rates, state, *(() if S is None else (S,)), np.ones(m), ρ, t)
+        rates = self.programs.swept_rates(task.indices)
+        found = rates(state, *(() if S is None else (S,)), np.ones(self.equations.λ.numel()), ρ, np.zeros(1))
         if not np.isfinite(found[0]).all():
             self.start.complete(q, ρ)  # says what is without inertia, or not finite
         slopes = None if S is None else found[2].reshape(-1, S.shape[1])

@@ -169,8 +169,8 @@ def measured(case: Case) -> Report:
     while count < AT_LEAST or time.perf_counter() - began < MEASURING:
         seconds, start_seconds = min(seconds, solver.run(task, ρ)[1]), min(start_seconds, solver.run(first_step, ρ)[1])
         count += 1
-    regular = solver.in_sweeps or solver.start.regular(solver.start.assemble(ρ), ρ)
-    program = solver.runner({}, indices, regular=regular, relaxed=solver.in_sweeps or case.formulation != "index1").program
+    regular = solver.programs.swept or solver.start.regular(solver.start.assemble(ρ), ρ)
+    program = solver.runner({}, indices, regular=regular, relaxed=solver.programs.swept or case.formulation != "index1").program
     iterations = trajectory.iterations / STEPS
     live = LiveRun(solver.equations, trajectory, ρ, indices or [])
     label = list(m.moving_bodies[-1].points.values())[-1].label
@@ -178,7 +178,7 @@ def measured(case: Case) -> Report:
         bodies=len(m.moving_bodies),
         loops=len(spanning_tree(solver.model).cuts),
         parameters=len(indices or []),
-        unknowns=solver.unknowns,
+        unknowns=solver.programs.unknowns,
         operations=cost(program.rates or program.step, iterations, len(indices or [])),
         iterations=iterations,
         setup_seconds=setup_seconds,

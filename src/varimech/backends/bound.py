@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from threading import Lock
 from typing import Any
 
 import casadi as ca
@@ -26,6 +27,24 @@ def evaluated(function: ca.Function | Plan, *arguments: np.ndarray) -> list[np.n
     results = [np.zeros(function.numel_out(k)) for k in range(function.n_out())]
     bound(function, list(arguments), results)()
     return results
+
+
+class Evaluation:
+    """A function evaluated again and again, also from several threads."""
+
+    def __init__(self, function: ca.Function | Plan, arguments: int):
+        self._arguments = [np.zeros(function.numel_in(k)) for k in range(arguments)]
+        self._results = [np.zeros(function.numel_out(k)) for k in range(function.n_out())]
+        self._call = bound(function, self._arguments, self._results)
+        self._lock = Lock()
+
+    def __call__(self, *arguments: np.ndarray) -> list[np.ndarray]:
+        """Results of one call."""
+        with self._lock:
+            for own, given in zip(self._arguments, arguments, strict=True):
+                own[:] = given.ravel()
+            self._call()
+            return [result.copy() for result in self._results]
 
 
 def bound_function(function: ca.Function, arguments: list[np.ndarray], results: list[np.ndarray]) -> Call:
