@@ -49,7 +49,7 @@ class CompositeSolver:
             state=self.composite.packed(inputs.state, slope),
             parameters=np.concatenate([inputs.parameters, direction]),
             nominal=np.concatenate([inputs.nominal, direction]),
-            sizes=None if inputs.sizes is None else np.tile(inputs.sizes, 2),
+            sizes=None if inputs.sizes is None else replace(inputs.sizes, turns=np.tile(inputs.sizes.turns, 2)),
             slope_floors=np.zeros(0),
         )
         trajectory, _ = self._runner(task.objectives).prepare(given, task.backend, runs=len(task.indices or []))(None)

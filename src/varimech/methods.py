@@ -152,8 +152,8 @@ def find_coordinates(coordinates: str | Coordinates) -> Coordinates:
     """A set of coordinates by name, or as given."""
     if isinstance(coordinates, (Natural, Relative)):
         return coordinates
-    if isinstance(coordinates, str) and coordinates in COORDINATES:
-        return COORDINATES[coordinates]
+    if isinstance(coordinates, str) and coordinates.lower() in COORDINATES:
+        return COORDINATES[coordinates.lower()]
     raise unknown_name("set of coordinates", coordinates, [*COORDINATES, "varimech.Relative(cut=…)"])
 
 

@@ -42,10 +42,12 @@ typedef struct {
   double *times, *states_stored, *sensitivities, *objectives_stored, *gradients;  /* where to store; `stored` were so far */
   long long stored;
   double *residuals;                     /* largest so far */
-  const double *per_size;                /* for each coordinate, 1 over its size */
+  const double *turns;                   /* for each coordinate, 1 if it is an angle, by nature of the size of one, else 0 */
   const double *slope_floors;            /* for each parameter, 1 over its size */
   double *slope_scales, *integrand_scales; /* what errors are measured by: derivatives of positions, then of velocities; integrands */
-  double smallest_size;                  /* what the largest coordinate counts at least, in sizes */
+  double *velocity_scales;               /* for each coordinate, the largest rate so far; in use where coordinates are of several kinds */
+  double mixed;                          /* whether they are */
+  double smallest_size;                  /* what the largest length counts at least */
   double time, proposal, position_scale, velocity_scale;
   long long done, rejected, selections, iterations;
   long long failed_spring;

@@ -67,22 +67,26 @@ static int vm_explicit_step(vm_run *r, vm_room *m, double begin, double h, doubl
   return status;
 }
 
+/* What the derivative of a position or velocity (number i of both) with respect to a parameter is measured by. */
+static double *vm_slope_scale(const vm_run *r, long long i, long long k) {
+  const long long n = r->coordinates, p = r->parameters;
+  return r->slope_scales + 2 * p * (r->turns[i < n ? i : i - n] != 0) + (i < n ? k : p + k);
+}
+
 /* The largest of the errors by some weights: of positions and velocities, of their derivatives, and of integrals, each by its scale. */
 static double vm_error_norm(const vm_run *r, const vm_room *m, const double *weights) {
   const long long n = r->coordinates, count = r->scheme->stages + 1, o = r->objectives, p = r->parameters;
   double largest = 0;
   for (long long i = 0; i < 2 * n; ++i) {
-    const double scale = i < n ? r->position_scale : r->velocity_scale, per_size = r->per_size[i < n ? i : i - n];
+    const double scale = i < n ? (r->turns[i] ? 1 : r->position_scale) : (r->mixed ? r->velocity_scales[i - n] : r->velocity_scale);
     double sum = 0;
     for (long long j = 0; j < count; ++j) if (weights[j] != 0) sum += weights[j] * m->X[j * r->states + n + i];
-    sum = fabs(sum) * per_size;
-    if (scale > 0 && !(sum / scale <= largest)) largest = sum / scale;
+    if (scale > 0 && !(fabs(sum) / scale <= largest)) largest = fabs(sum) / scale;
     for (long long k = 0; k < p; ++k) {
-      const double *S = m->X_ + (n + i) * r->row + k, by = r->slope_scales[i < n ? k : p + k];
+      const double *S = m->X_ + (n + i) * r->row + k, by = *vm_slope_scale(r, i, k);
       double total = 0;
       for (long long j = 0; j < count; ++j) if (weights[j] != 0) total += weights[j] * S[j * r->states * r->row];
-      total = fabs(total) * per_size;
-      if (by > 0 && !(total / by <= largest)) largest = total / by;
+      if (by > 0 && !(fabs(total) / by <= largest)) largest = fabs(total) / by;
     }
   }
   for (long long i = 0; i < o; ++i) {
@@ -107,21 +111,21 @@ static double vm_error(const vm_run *r, const vm_room *m, double h) {
 
 static void vm_raise(double *scale, double value) { if (value > *scale) *scale = value; }
 
-/* The largest of coordinates, or of rates of them, each by its size. */
-static double vm_by_size(const vm_run *r, const double *x) {
+/* The largest of coordinates, or of rates of them, that turn, or that do not. */
+static double vm_largest_of(const vm_run *r, const double *x, int turns) {
   double largest = 0;
-  for (long long i = 0; i < r->coordinates; ++i) vm_raise(&largest, fabs(x[i]) * r->per_size[i]);
+  for (long long i = 0; i < r->coordinates; ++i) if ((r->turns[i] != 0) == turns) vm_raise(&largest, fabs(x[i]));
   return largest;
 }
 
 /* Scales follow the largest values of accepted steps, from the first stage on. */
 static void vm_scale(vm_run *r, const vm_room *m) {
   const long long n = r->coordinates, p = r->parameters;
-  vm_raise(&r->position_scale, vm_by_size(r, m->X));
-  vm_raise(&r->velocity_scale, vm_by_size(r, m->X + n));
+  vm_raise(&r->position_scale, vm_largest_of(r, m->X, 0));
+  vm_raise(&r->velocity_scale, vm_size(m->X + n, n));
+  for (long long i = 0; i < n; ++i) vm_raise(r->velocity_scales + i, fabs(m->X[n + i]));
   for (long long i = 0; i < 2 * n; ++i)
-    for (long long k = 0; k < p; ++k)
-      vm_raise(r->slope_scales + (i < n ? k : p + k), fabs(m->X_[i * r->row + k]) * r->per_size[i < n ? i : i - n]);
+    for (long long k = 0; k < p; ++k) vm_raise(vm_slope_scale(r, i, k), fabs(m->X_[i * r->row + k]));
   for (long long i = 0; i < r->objectives; ++i) vm_raise(r->integrand_scales + i, fabs(m->G[i]));
 }
 
@@ -147,19 +151,23 @@ static double vm_growth(const vm_run *r, double error) {
    through its own size within the run, or a parameter through its. */
 static double vm_first_step(vm_run *r, const vm_room *m) {
   const long long n = r->coordinates, p = r->parameters;
-  const double v = vm_by_size(r, m->X + n), a = vm_by_size(r, m->X + 2 * n);
-  double q = vm_by_size(r, m->X), time = r->duration;
-  vm_raise(&q, r->smallest_size);
-  r->position_scale = q;
-  r->velocity_scale = q / r->duration;
-  for (long long k = 0; k < p; ++k) {
-    r->slope_scales[k] = q * r->slope_floors[k];
-    r->slope_scales[p + k] = r->slope_scales[k] / r->duration;
+  double length = vm_largest_of(r, m->X, 0), time = r->duration;
+  vm_raise(&length, r->smallest_size);
+  r->position_scale = length;
+  r->velocity_scale = length / r->duration;
+  for (long long i = 0; i < n; ++i) r->velocity_scales[i] = (r->turns[i] ? 1 : length) / r->duration;
+  for (int turns = 0; turns < 2; ++turns) {
+    const double q = turns ? 1 : length, v = vm_largest_of(r, m->X + n, turns), a = vm_largest_of(r, m->X + 2 * n, turns);
+    double *scales = r->slope_scales + 2 * p * turns;
+    for (long long k = 0; k < p; ++k) {
+      scales[k] = q * r->slope_floors[k];
+      scales[p + k] = scales[k] / r->duration;
+    }
+    if (v > 0 && q / v < time) time = q / v;
+    if (a > 0 && sqrt(q / a) < time) time = sqrt(q / a);
+    if (a > 0 && v > 0 && v / a < time) time = v / a;
   }
   vm_scale(r, m);
-  if (v > 0 && q / v < time) time = q / v;
-  if (a > 0 && sqrt(q / a) < time) time = sqrt(q / a);
-  if (a > 0 && v > 0 && v / a < time) time = v / a;
   time *= 0.01 * pow(r->tolerance, 1 / r->scheme->error_order);
   return time > 1e-9 * r->duration ? time : 1e-9 * r->duration;
 }

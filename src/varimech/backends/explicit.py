@@ -34,10 +34,13 @@ class ExplicitScheme:
         self.tables = SchemeTables(scheme)
         self.coordinates = coordinates
         self.schedule = inputs.schedule
-        self.per_size, self.smallest_size = inputs.per_size(coordinates), inputs.smallest_size
+        self.mixed = inputs.sizes is not None
+        self.turns = np.zeros(coordinates, dtype=bool) if inputs.sizes is None else inputs.sizes.turns > 0
+        self.smallest_size = 0.0 if inputs.sizes is None else inputs.sizes.length
         self.slope_floors = slope_floors
         self.position_scale = self.velocity_scale = 0.0
-        self.slope_scales, self.integrand_scales = np.zeros((2, slope_floors.size)), np.zeros(objectives)
+        self.velocity_scales = np.zeros(coordinates)
+        self.slope_scales, self.integrand_scales = np.zeros((2, 2, slope_floors.size)), np.zeros(objectives)
 
     def combined(self, X: np.ndarray, h: float, weights: np.ndarray) -> np.ndarray:
         """(q, v) of the first stage + h Σ weights_j (v, a) of stage j."""
@@ -63,9 +66,12 @@ class ExplicitScheme:
         count = len(weights)
         state, slope = _weighted(X[:count, n : 3 * n], weights), _weighted(S[:count, n : 3 * n], weights)
         ends = np.maximum(np.abs(G[count - 1]), self.integrand_scales) * self.schedule.duration
-        parts = [(state[:n] * self.per_size, self.position_scale), (state[n:] * self.per_size, self.velocity_scale)]
-        parts += [(slope[k * n : (k + 1) * n] * self.per_size[:, None], self.slope_scales[k]) for k in range(2)]
-        parts.append((_weighted(G[:count], weights), ends))
+        parts: list[tuple[np.ndarray, Any]] = [
+            (state[:n], np.where(self.turns, 1.0, self.position_scale)),
+            (state[n:], self.velocity_scales if self.mixed else self.velocity_scale),
+            (_weighted(G[:count], weights), ends),
+        ]
+        parts += [(slope[k * n : (k + 1) * n], self.slope_scales[self.turns.astype(int), k]) for k in range(2)]
         largest = 0.0
         for change, scale in parts:
             scales = np.broadcast_to(scale, change.shape)
@@ -76,16 +82,18 @@ class ExplicitScheme:
     def scale(self, stages: Stages) -> None:
         """Scales follow the largest values of accepted steps, from the first stage on."""
         n, (X, S, G) = self.coordinates, stages
-        self.position_scale = max(self.position_scale, self._by_size(X[0, :n]))
-        self.velocity_scale = max(self.velocity_scale, self._by_size(X[0, n : 2 * n]))
-        for k in range(2):
-            slopes = (np.abs(S[0, k * n : (k + 1) * n]) * self.per_size[:, None]).max(axis=0, initial=0.0)
-            np.maximum(self.slope_scales[k], slopes, out=self.slope_scales[k])
+        self.position_scale = max(self.position_scale, self._largest(X[0, :n], turns=False))
+        self.velocity_scale = max(self.velocity_scale, float(np.abs(X[0, n : 2 * n]).max(initial=0.0)))
+        np.maximum(self.velocity_scales, np.abs(X[0, n : 2 * n]), out=self.velocity_scales)
+        for kind, chosen in enumerate((~self.turns, self.turns)):
+            for k in range(2):
+                scales = self.slope_scales[kind, k]
+                np.maximum(scales, np.abs(S[0, k * n : (k + 1) * n][chosen]).max(axis=0, initial=0.0), out=scales)
         np.maximum(self.integrand_scales, np.abs(G[0]), out=self.integrand_scales)
 
-    def _by_size(self, x: np.ndarray) -> float:
-        """The largest of coordinates, or of rates of them, each by its size."""
-        return float((np.abs(x) * self.per_size).max(initial=0.0))
+    def _largest(self, x: np.ndarray, *, turns: bool) -> float:
+        """The largest of coordinates, or of rates of them, that turn, or that do not."""
+        return float(np.abs(x[self.turns == turns]).max(initial=0.0))
 
     def projections_failed(self, residuals: np.ndarray) -> bool:
         """Whether the end of a step is off the constraints."""
@@ -109,20 +117,23 @@ class ExplicitScheme:
         Nothing is measured by less than what would take it through its own size within the run, or a parameter through its.
         """
         n, duration, state = self.coordinates, self.schedule.duration, stages[0][0]
-        q, v, a = (self._by_size(state[k * n : (k + 1) * n]) for k in range(3))
-        q = max(q, self.smallest_size)
-        self.position_scale = q
-        self.velocity_scale = q / duration
-        self.slope_scales[0] = q * self.slope_floors
-        self.slope_scales[1] = self.slope_scales[0] / duration
-        self.scale(stages)
+        length = max(self._largest(state[:n], turns=False), self.smallest_size)
+        self.position_scale = length
+        self.velocity_scale = length / duration
+        self.velocity_scales[:] = np.where(self.turns, 1.0, length) / duration
         times = [duration]
-        if v > 0:
-            times.append(q / v)
-        if a > 0:
-            times.append(math.sqrt(q / a))
-        if a > 0 and v > 0:
-            times.append(v / a)
+        for turns in (False, True):
+            q = 1.0 if turns else length
+            v, a = (self._largest(state[k * n : (k + 1) * n], turns=turns) for k in (1, 2))
+            self.slope_scales[int(turns), 0] = q * self.slope_floors
+            self.slope_scales[int(turns), 1] = self.slope_scales[int(turns), 0] / duration
+            if v > 0:
+                times.append(q / v)
+            if a > 0:
+                times.append(math.sqrt(q / a))
+            if a > 0 and v > 0:
+                times.append(v / a)
+        self.scale(stages)
         time = min(times) * (0.01 * self.schedule.tolerance ** (1 / self.tables.error_order))
         return max(time, 1e-9 * duration)
 

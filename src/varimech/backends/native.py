@@ -220,8 +220,8 @@ FIELDS: list[tuple[type, tuple[str, ...]]] = [
     (np.uintp, ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")),
     (np.int64, ("stored",)),
     (np.uintp, ("residuals",)),
-    (np.uintp, ("per_size", "slope_floors", "slope_scales", "integrand_scales")),
-    (np.float64, ("smallest_size", "time", "proposal", "position_scale", "velocity_scale")),
+    (np.uintp, ("turns", "slope_floors", "slope_scales", "integrand_scales", "velocity_scales")),
+    (np.float64, ("mixed", "smallest_size", "time", "proposal", "position_scale", "velocity_scale")),
     (np.int64, ("done", "rejected", "selections", "iterations", "failed_spring", "status")),
 ]
 RECORD = np.dtype([(name, kind) for kind, names in FIELDS for name in names], align=True)
@@ -250,7 +250,8 @@ class _Runs:
             "sensitivities": np.zeros((count, rows, n, p or 0)),
             "gradients": np.zeros((count, rows, o, p or 0)),
             "residuals": np.zeros((count, 3)),
-            "slope_scales": np.zeros((count, 2, p or 0)),
+            "slope_scales": np.zeros((count, 2, 2, p or 0)),
+            "velocity_scales": np.zeros((count, program.coordinates)),
             "integrand_scales": np.zeros((count, o)),
         }
         if i.state is not None:
@@ -265,7 +266,7 @@ class _Runs:
             "nominal": i.nominal,
             "outputs": schedule.outputs,
             "ends": schedule.ends,
-            "per_size": i.per_size(program.coordinates),
+            "turns": np.zeros(program.coordinates) if i.sizes is None else i.sizes.turns,
             "slope_floors": i.slope_floors,
         }
         self._common = {name: np.ascontiguousarray(x, dtype=float) for name, x in common.items() if x is not None}
@@ -279,7 +280,8 @@ class _Runs:
             "duration": schedule.duration,
             "step": schedule.step,
             "tolerance": schedule.tolerance,
-            "smallest_size": i.smallest_size,
+            "mixed": float(i.sizes is not None),
+            "smallest_size": 0.0 if i.sizes is None else i.sizes.length,
             "stride": schedule.every,
             "total": schedule.steps,
             "max_iterations": i.max_iterations,

@@ -25,6 +25,7 @@ from ..errors import unknown_name
 from ..integrators.runge_kutta import RungeKutta
 from ..schedule import Schedule
 from ..sensitivity.objective import ObjectiveFunctions
+from ..sizes import Sizes
 from ..stages.plan import Plan
 
 Function = ca.Function | Plan
@@ -121,21 +122,12 @@ class Inputs:
     """Nominal values of the parameters; they set the penalty."""
     schedule: Schedule
     max_iterations: int
-    sizes: np.ndarray | None = None
-    """What counts as one in each coordinate where steps are chosen; None where they have one unit, and the largest tells the size of all."""
+    sizes: Sizes | None = None
+    """By what errors are measured where coordinates are of several kinds; None where the largest tells the size of all."""
     slope_floors: np.ndarray = field(default_factory=lambda: np.zeros(0))
     """For each parameter that is differentiated for, 1 over its size."""
     chosen: np.ndarray | None = None
     """1 for coordinates that are independent at first, else 0; None where the run is to choose them."""
-
-    def per_size(self, count: int) -> np.ndarray:
-        """1 over the size of each of so many coordinates."""
-        return np.ones(count) if self.sizes is None else 1 / self.sizes
-
-    @property
-    def smallest_size(self) -> float:
-        """What the largest coordinate counts at least."""
-        return 0.0 if self.sizes is None else 1.0
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from ..model.body import Body, Frames
 from ..model.forces import Spring
 from ..model.parts import Parts
 from ..model.state import State, rate_without_acceleration
+from ..sizes import Sizes
 from ..symbols import SX, symbols_in
 from .guess import Pose
 from .reactions import BodyReactions
@@ -214,8 +215,8 @@ class Equations(Dynamics):
     """Conditions on the parameters alone: bodies that the ground holds at several places have to fit in."""
     from_poses: Callable[[Mapping[Body, Pose]], np.ndarray]
     """Values of q for given origins and rotations of the bodies, as far as these fit together."""
-    sizes: np.ndarray | None = field(default=None, kw_only=True)
-    """What counts as one in each coordinate where errors are measured (rad, m); None where the largest tells the size of all."""
+    sizes: Sizes | None = field(default=None, kw_only=True)
+    """By what errors are measured where coordinates are of several kinds; None where the largest tells the size of all."""
 
     @cached_property
     def packed(self) -> SX:
@@ -272,7 +273,7 @@ def derive(
     own: Iterable[Element] = (),
     inertia: Inertia | None = None,
     among: Among | None = None,
-    sizes: np.ndarray | None = None,
+    sizes: Sizes | None = None,
 ) -> Equations:
     """Derive the equations of motion from frames and constraints, the latter by the name of the body or joint they belong to.
 

@@ -25,7 +25,7 @@ import numpy as np
 from ..errors import AssemblyError, ModelError
 from ..model.forces import Spring
 from ..model.measures import Span
-from ..model.start import Start
+from ..model.start import HeldOrientation, Start
 from ..symbols import SX
 from .equations import Equations
 from .gaps import describe_gaps
@@ -181,16 +181,43 @@ class StartSolver:
         size = 1.0 + float(np.abs(first).max(initial=0.0))
         rng = np.random.default_rng(0)
         closest, least = first, np.inf
+        sizes = size if self.equations.sizes is None else self.equations.sizes.typical
         for attempt in range(ATTEMPTS):
-            disturbance = 0.1 * attempt * size * rng.standard_normal(first.size) if attempt else 0.0
+            disturbance = 0.1 * attempt * sizes * rng.standard_normal(first.size) if attempt else 0.0
             q, residual = self._gauss_newton(first + disturbance, ρ)
-            if residual <= CLOSED * size:
-                return q
+            if residual <= CLOSED * size and self._oriented(q, ρ):
+                return self._wound_back(q, ρ)
             if residual < least:
                 closest, least = q, residual
         if first.size > EXPLAINED:
             raise self._open(closest, ρ)
         raise describe_gaps(self.equations, self.start, poses, ρ)
+
+    def _oriented(self, q: np.ndarray, ρ: np.ndarray) -> bool:
+        """Whether bodies whose orientation is given have it, and are not half a turn off, where its equations hold too."""
+        if self._orientations is None:
+            return True
+        return bool((_column(self._orientations(q, ρ)) > 1.0).all())
+
+    @cached_property
+    def _orientations(self) -> ca.Function | None:
+        """(q, ρ) → tr(Dᵀ R) of each given orientation: 3 where it is met, −1 half a turn off."""
+        e, held = self.equations, [h for h in self.start.holds if isinstance(h, HeldOrientation)]
+        traces = [ca.trace(h.orientation.T @ e.frames[h.body].rotation) for h in held]
+        return ca.Function("orientations", [e.q, e.ρ], [ca.vertcat(*traces)]) if held else None
+
+    def _wound_back(self, q: np.ndarray, ρ: np.ndarray) -> np.ndarray:
+        """The same positions, without the turns that joints may have made on the way to them."""
+        e = self.equations
+        if e.sizes is None:
+            return q
+        bodies = list(e.frames)
+        found = ca.Function("poses", [e.q, e.ρ], [x for b in bodies for x in (e.frames[b].origin, e.frames[b].rotation)]).call(
+            [q, ρ]
+        )
+        poses = {b: (_column(o), np.array(R)) for b, o, R in zip(bodies, found[::2], found[1::2], strict=True)}
+        back = e.from_poses(poses)
+        return q if np.allclose(back, q, rtol=0, atol=1e-9) else self._gauss_newton(back, ρ)[0]
 
     def regular(self, q: np.ndarray, ρ: np.ndarray) -> bool:
         """Whether positions q follow from independent equations, the mechanism can move there, and every coordinate has mass."""
@@ -289,7 +316,9 @@ class StartSolver:
         F = residuals(q)
         for _ in range(60):
             step = _solution(self._positions.jacobian(q, none, ρ), -F)
-            length = 1.0
+            length = (
+                1.0 if self.equations.sizes is None else 1 / max(1.0, float(np.abs(step / self.equations.sizes.typical).max()))
+            )
             while length > 1e-4:
                 trial = residuals(q + length * step)
                 if np.isfinite(trial).all() and np.linalg.norm(trial) < np.linalg.norm(F) * (1 - 1e-4 * length):

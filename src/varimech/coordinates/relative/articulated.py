@@ -58,15 +58,16 @@ INERTIA, BIAS, HINGE, EULER, EULER_RATE, SOLVED, BEFORE, TWIST, ACCELERATION = (
 def inward(layout: Layout, form: Form) -> Kernel:
     """(I, p), the hinge and Euler parameters → what the joint feels, and what is added to the parent's (I, p)."""
     I_packed, p = SX.sym("I", layout.inertias), SX.sym("p", layout.twists)
-    block = SX.sym("hinge", layout.hinge_size(form.count, form.euler))
+    block = SX.sym("hinge", layout.hinge_size(form.count))
     inputs = {INERTIA: I_packed, BIAS: p, HINGE: block}
-    b, d, arm, μ = layout.hinge(block, form.count, form.euler)
+    b, d, arm = layout.hinge(block, form.count)
     I = layout.unpack(I_packed)
     U, right = I @ b, -b.T @ p
     D = b.T @ U
     if form.euler:
         e, ė = SX.sym("e", 4), SX.sym("ė", 4)
         inputs |= {EULER: e, EULER_RATE: ė}
+        μ = ca.trace(D[:4, :4])  # any positive number does
         D[:4, :4] += μ * (e @ e.T)
         right[:4] -= μ * e * ca.dot(ė, ė)
     if form.grounded:
@@ -81,9 +82,9 @@ def inward(layout: Layout, form: Form) -> Kernel:
 
 def outward(layout: Layout, form: Form) -> Kernel:
     """Ż of the parent, the hinge and what the joint feels → z̈ and Ż."""
-    block = SX.sym("hinge", layout.hinge_size(form.count, form.euler))
+    block = SX.sym("hinge", layout.hinge_size(form.count))
     before, solved = SX.sym("Ż", layout.twists), SX.sym("solved", form.solved(layout))
-    b, d, arm, _ = layout.hinge(block, form.count, form.euler)
+    b, d, arm = layout.hinge(block, form.count)
     if form.grounded:
         return Kernel({HINGE: block, SOLVED: solved}, {ACCELERATION: solved, TWIST: d + b @ solved})
     both = ca.reshape(solved, form.count, layout.twists + 1)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...model.body import Body
 from ...model.parts import Parts
+from ...sizes import Sizes
 from ...symbols import SX, symbols_in
 from ..equations import Constraint, Element, Equations, check_connected, derive
 from ..guess import Pose
@@ -80,11 +81,11 @@ class _Places:
             PlaceValues(next(values).ravel(), next(values).ravel(), *[next(values) for _ in range(3)]) for _ in places
         ]
 
-    def sizes(self) -> np.ndarray:
-        """Angles and Euler parameters are of the size of one, slides of that of the mechanism: its longest arm between joints."""
+    def sizes(self) -> Sizes:
+        """Which coordinates are lengths, and the longest arm between joints."""
         arms = [float(np.linalg.norm(s)) for place in self._places for s in (place.first, place.second)]
-        length = max(arms, default=0.0) or 1.0
-        return np.array([length if slides else 1.0 for link in self._tree.links for slides in sliding(link.joint, link.body)])
+        slides = [slides for link in self._tree.links for slides in sliding(link.joint, link.body)]
+        return Sizes(1.0 - np.array(slides, dtype=float), max(arms, default=0.0))
 
     def coordinates(self, poses: Mapping[Body, Pose]) -> np.ndarray:
         """Values of all coordinates."""

@@ -97,15 +97,14 @@ class Layout:
                 k += 1
         return matrix
 
-    def hinge_size(self, count: int, euler: bool) -> int:
+    def hinge_size(self, count: int) -> int:
         """Numbers for a hinge with so many coordinates."""
-        arm = self.n if self.reference == CENTRE_OF_MASS else 0
-        return self.twists * (count + 1) + arm + int(euler)
+        return self.twists * (count + 1) + (self.n if self.reference == CENTRE_OF_MASS else 0)
 
-    def hinge(self, block: SX, count: int, euler: bool) -> tuple[SX, SX, SX, SX]:
-        """b, d, the arm and μ."""
+    def hinge(self, block: SX, count: int) -> tuple[SX, SX, SX]:
+        """b, d and the arm."""
         n, w = self.n, self.spins
-        sizes = np.cumsum([0, n * count, w * count, n, w, self.n if self.reference == CENTRE_OF_MASS else 0, int(euler)]).tolist()
-        motions, axes, drift, turning, arm, μ = (block[sizes[k] : sizes[k + 1]] for k in range(6))
+        sizes = np.cumsum([0, n * count, w * count, n, w, self.n if self.reference == CENTRE_OF_MASS else 0]).tolist()
+        motions, axes, drift, turning, arm = (block[sizes[k] : sizes[k + 1]] for k in range(5))
         b = ca.vertcat(ca.reshape(motions, n, count), ca.reshape(axes, w, count))
-        return b, ca.vertcat(drift, turning), arm if arm.numel() else SX.zeros(n), μ
+        return b, ca.vertcat(drift, turning), arm if arm.numel() else SX.zeros(n)

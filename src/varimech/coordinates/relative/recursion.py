@@ -171,13 +171,6 @@ def inertia_about(body: Body, here: Motion) -> Inertia:
     return _moved(Inertia(body.mass, SX.zeros(c.numel()), inertia_of(body, here)), c)
 
 
-def stretch(link: Link, place: Place) -> SX:
-    """μ, of the size of the body's own resistance to a turn."""
-    body = link.body
-    arm = body.com - (place.second if link.forward else place.first)
-    return 4 * (ca.trace(body.inertia) / 3 + body.mass * ca.sumsqr(arm))
-
-
 class Recursion:
     """Kinematics and dynamics of a tree in its joint coordinates."""
 
@@ -215,14 +208,13 @@ class Recursion:
         if base.is_ground:
             return self.frames
         motions = {base: still(base)}
-
-        def motion(body: Body) -> Motion:
-            if body not in motions:
-                link = self.tree.link_of[body]
-                motions[body] = self._move(link, ORIGIN, motion(link.parent))[0]
-            return motions[body]
-
-        return {body: motion(body).frame for body in bodies}
+        for body in bodies:
+            path = self.tree.path(body)
+            for between in reversed(path[: path.index(base)]):
+                if between not in motions:
+                    link = self.tree.link_of[between]
+                    motions[between] = self._move(link, ORIGIN, motions[link.parent])[0]
+        return {body: motions[body].frame for body in bodies}
 
     def accelerations(self, a: SX) -> dict[Body, tuple[SX, SX]]:
         """u̇ and ω̇ of each body for accelerations z̈ of the joints."""
@@ -304,7 +296,19 @@ class Recursion:
         }
 
     def _stretch(self, body: Body) -> SX:
-        return stretch(self.tree.link_of[body], self.places[body])
+        """μ: any positive number does; about as much as all beyond the joint resists to a turn."""
+        return self._branches[body]
+
+    @cached_property
+    def _branches(self) -> dict[Body, SX]:
+        """Inertias of each body and all beyond it, stretched out."""
+        found: dict[Body, SX] = {}
+        for link in reversed(self.tree.links):
+            body, place = link.body, self.places[link.body]
+            own = ca.trace(body.inertia) + body.mass * (ca.sumsqr(body.com) + ca.sumsqr(place.first) + ca.sumsqr(place.second))
+            found[body] = found.get(body, SX(0)) + own
+            found[link.parent] = found.get(link.parent, SX(0)) + found[body]
+        return found
 
     def _stretching(self, a: SX) -> SX:
         """Forces of inertia against a change of length: μ p (p·p̈ + ṗ·ṗ)."""

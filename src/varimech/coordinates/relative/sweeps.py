@@ -26,7 +26,7 @@ from ..equations import Equations
 from .acting import PARAMETER, Acting, acting
 from .articulated import ACCELERATION, BEFORE, BIAS, EULER, EULER_RATE, HINGE, INERTIA, SOLVED, TWIST, Form, inward, outward
 from .layout import Layout
-from .recursion import CENTRE_OF_MASS, Motion, Recursion, inertia_about, moment, move, still, stretch, wrench
+from .recursion import CENTRE_OF_MASS, Motion, Recursion, inertia_about, moment, move, still, wrench
 from .spanning_tree import Link
 
 PARENT, JOINT, RATE, MOTION = "parent", "joint", "rate", "motion"
@@ -96,8 +96,6 @@ class Sweeps:
         parts = [hinge.motions, hinge.axes, hinge.drift, hinge.turning]
         if self.recursion.reference == CENTRE_OF_MASS:
             parts.append(hinge.arm)
-        if hinge.euler:
-            parts.append(stretch(link, place))
         inertia = inertia_about(link.body, here)
         weight = link.body.mass * self.model.gravity
         f, n = wrench(link.body, here, SX.zeros(here.velocity.numel()), SX.zeros(here.spin.numel()))
@@ -228,7 +226,7 @@ class _Writer:
             INERTIA: {body: layout.inertias for body in self.forms},
             BIAS: {body: layout.twists for body in self.forms},
             TWIST: {body: layout.twists for body in self.forms},
-            HINGE: {body: layout.hinge_size(form.count, form.euler) for body, form in self.forms.items()},
+            HINGE: {body: layout.hinge_size(form.count) for body, form in self.forms.items()},
             SOLVED: {body: form.solved(layout) for body, form in self.forms.items()},
         }
         self.blocks = {name: _Blocks(self.plan, size) for name, size in sizes.items()}
