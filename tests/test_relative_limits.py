@@ -11,7 +11,7 @@ import pytest
 import varimech as vm
 from varimech.coordinates.systems import COORDINATES
 from varimech.methods import choose
-from varimech.programs import LARGE, LONG
+from varimech.programs import LONG, STARTED
 
 RELATIVE = ("rtdyn0", "rtdyn1")
 each = pytest.mark.parametrize("coordinates", RELATIVE)
@@ -141,7 +141,7 @@ def test_composite_sensitivities_take_trees_that_are_swept(coordinates: str) -> 
     np.testing.assert_allclose(composite, direct, rtol=1e-9)
 
 
-@pytest.mark.parametrize("bars", [LARGE - 1, LARGE + 1])
+@pytest.mark.parametrize("bars", [STARTED, STARTED + 1])
 def test_starts_in_generated_code_and_before_are_the_same(bars: int) -> None:
     """Beyond a size the start of a tree is found before the run, derivatives included."""
     m = chain(bars)

@@ -42,6 +42,8 @@ LARGE = 50
 """Unknowns and multipliers beyond which straight-line code takes longer to compile than it saves; see docs/architecture.md."""
 LONG = 8
 """The same for open trees that can be swept."""
+STARTED = 25
+"""Coordinates up to which the start of a swept tree is written out: what is given may depend on all of them."""
 DEEP = 12
 """Joints between a body and the ground up to which code for its depth is written out in large models."""
 
@@ -67,7 +69,7 @@ class Programs:
     @property
     def finds_start(self) -> bool:
         """Whether programs find the start of a run themselves, from a guess."""
-        return not isinstance(self.method.integrator, Sundials) and (not self.swept or self.equations.q.numel() <= LARGE)
+        return not isinstance(self.method.integrator, Sundials) and (not self.swept or self.equations.q.numel() <= STARTED)
 
     @property
     def remembers(self) -> bool:
