@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from .backends.columns import row_length
-from .backends.program import Amplified, Inputs, StartFailure, StepFailure, Trajectory
+from .backends.program import UNDERFLOW, Amplified, Inputs, StartFailure, StepFailure, Trajectory
 from .backends.runner import Runner
 from .backends.selection import select
 from .backends.sundials import SundialsRunner
@@ -241,6 +241,8 @@ class Solver:
             with progress_bar(f"{self.model.name}: {task.schedule.duration:g} s", 1.0, task.progress) as tell:
                 trajectory, ran = carry_out(tell)
         except StepFailure as failure:
+            if failure.reason == UNDERFLOW and runner.program.sharp:
+                raise Amplified from None  # as happens at singular positions, too
             raise explained(failure, inputs, self.equations, runner.program.step, self.method) from None
         check_finite(trajectory, list(task.objectives), self.model.name)
         check_constraints(trajectory, task.schedule.tolerance, self.method.formulation, self.equations)
