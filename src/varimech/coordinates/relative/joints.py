@@ -145,14 +145,18 @@ def coordinate_count_of(freedoms: tuple[Turning, Sliding], dimension: int) -> in
     """Number of coordinates with which a joint turns and slides so."""
     turning, sliding = freedoms
     turns = len(_TURN_NAMES[turning]) if dimension == 3 or turning is Turning.NOT else 1
-    return turns + {Sliding.NOT: 0, Sliding.AXIS: 1, Sliding.NORMALS: 2, Sliding.ALL: dimension}[sliding]
+    return turns + _slide_count(sliding, dimension)
 
 
 def sliding(joint: Joint | None, body: Body) -> list[bool]:
     """For each coordinate whether it is a length, not an angle."""
-    slides = {Sliding.NOT: 0, Sliding.AXIS: 1, Sliding.NORMALS: 2, Sliding.ALL: body.dimension}[freedoms_of(joint)[1]]
+    slides = _slide_count(freedoms_of(joint)[1], body.dimension)
     count = coordinate_count(joint, body.dimension)
     return [False] * (count - slides) + [True] * slides
+
+
+def _slide_count(sliding: Sliding, dimension: int) -> int:
+    return {Sliding.NOT: 0, Sliding.AXIS: 1, Sliding.NORMALS: 2, Sliding.ALL: dimension}[sliding]
 
 
 def has_euler_parameters(joint: Joint | None, dimension: int) -> bool:
