@@ -6,14 +6,16 @@ the scheme's order, and in nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 import pytest
 
 import varimech as vm
-from varimech.benchmarks import BENCHMARKS
+from varimech.benchmarks import BENCHMARKS, chain, four_bar
 from varimech.coordinates.relative.joints import FREEDOMS
 from varimech.model.joints import JOINTS
 
@@ -91,6 +93,20 @@ def test_motion_reactions_and_sensitivities_agree(name: str, coordinates: str) -
     found = differences(name, coordinates)
     assert found.pop("reactions") < REACTIONS.get(name, 1e-9)
     assert max(found.values()) < 1e-9, found
+
+
+@pytest.mark.parametrize("coordinates", RELATIVE)
+@pytest.mark.parametrize(("make", "size"), [(four_bar.mechanism, 20), (chain.mechanism, 60)])
+def test_large_models_agree(make: Callable[[int], vm.Mechanism], size: int, coordinates: str) -> None:
+    """Closed loops, assembled from pieces; an open tree, swept."""
+    m = make(size)
+    settings: dict[str, Any] = {"duration": 0.02, "step": 0.01, "integrator": "dop853", "backend": "interpreted"}
+    natural, relative = (m.sensitivity(coordinates=c, **settings).run for c in ("natural", coordinates))
+    some = points(m)[::5]
+    size = max(float(np.abs(natural.acceleration(p)).max()) for p in some)  # parameters are one, and some hardly matter
+    for wrt in (None, *m.parameters):
+        one, other = (np.stack([r.acceleration(p, wrt=wrt).to_numpy() for p in some]) for r in (natural, relative))
+        assert np.abs(one - other).max() < 1e-9 * max(size, float(np.abs(one).max())), wrt
 
 
 @pytest.mark.parametrize("coordinates", RELATIVE)
