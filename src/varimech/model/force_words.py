@@ -1,0 +1,156 @@
+"""Words for what moves a mechanism: forces and drivers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import casadi as ca
+
+from ..errors import ModelError
+from ..symbols import SX, symbols_in
+from .body import Body
+from .drivers import Driver
+from .forces import Force, PointForce, Spring, Torque
+from .geometry import axis_of
+from .joints import Joint
+from .measures import Coordinate, Measure, Span
+from .parameter import Parameter
+from .parts import PointLike
+from .state import State, as_column, call_user, trial_state
+from .writing import Number, Writing, change
+
+F = TypeVar("F", bound=Force)
+
+
+class ForceWords(Writing):
+    """Forces and drivers."""
+
+    @change
+    def spring(
+        self,
+        name: str,
+        first: PointLike,
+        second: PointLike,
+        *,
+        stiffness: Number,
+        natural_length: Number,
+        damping: Number = 0.0,
+    ) -> Spring:
+        """A linear spring (N/m) with natural length (m), and optionally a damper (N·s/m), between two points."""
+        rest = self.numbers.scalar(natural_length, f"spring {name!r}: natural_length", "non-negative")
+        return self._spring("spring", name, self.find_span(first, second, repr(name)), stiffness, rest, damping)
+
+    def damper(self, name: str, first: PointLike, second: PointLike, *, damping: Number) -> Spring:
+        """A linear damper (N·s/m) between two points."""
+        return self._spring("damper", name, self.find_span(first, second, repr(name)), 0.0, 0.0, damping)
+
+    @change
+    def torsional_spring(
+        self, name: str, turn: Joint | Body | str, *, stiffness: Number, rest_angle: Number = 0.0, damping: Number = 0.0
+    ) -> Spring:
+        """A spring (N·m/rad), and optionally a damper (N·m·s/rad), on the angle of a joint or of a planar body.
+
+        It knows its angle within half a turn of `rest_angle` (rad, between −π and π); a run that winds it further is stopped.
+        """
+        rest = self.numbers.scalar(rest_angle, f"torsional spring {name!r}: rest_angle", "half turn")
+        return self._spring("torsional spring", name, self.find_turn(turn), stiffness, rest, damping)
+
+    def torsional_damper(self, name: str, turn: Joint | Body | str, *, damping: Number) -> Spring:
+        """A damper (N·m·s/rad) on the angle of a joint or of a planar body."""
+        return self._spring("torsional damper", name, self.find_turn(turn), 0.0, 0.0, damping)
+
+    @change
+    def force(self, name: str, point: PointLike, value: Any, *, frame: str = "global") -> PointForce:
+        """A force (N) on a point: components, or a function of the state that returns them.
+
+        A constant: `m.force("push", "rod.tip", (10, 0))`. Of time or state: `m.force("push", "rod.tip", lambda s: (vm.sin(s.time), 0))`.
+        `frame="body"` takes the components along the body's axes.
+        """
+        self._check_new(name)
+        in_body = self._is_body_frame(f"force {name!r}", frame)
+        function = self._vector_function(f"force {name!r}", value, self.dimension)
+        return self._add_force(PointForce(name, self.find_point(point), function, in_body))
+
+    @change
+    def torque(
+        self,
+        name: str,
+        body: Body | str,
+        value: Any,
+        *,
+        against: Body | str | None = None,
+        frame: str = "global",
+    ) -> Torque:
+        """A torque (N·m) on a body: a number in the plane, components in space, or a function of the state.
+
+        `against` is a second body that takes the opposite torque (a motor between two bodies).
+        """
+        self._check_new(name)
+        in_body = self._is_body_frame(f"torque {name!r}", frame)
+        if in_body and self.dimension == 2:
+            raise ModelError(f"torque {name!r}: frame='body' means nothing in the plane; leave it out")
+        size = 1 if self.dimension == 2 else 3
+        function = self._vector_function(f"torque {name!r}", value, size)
+        other = None if against is None else self.find_body(against)
+        return self._add_force(Torque(name, self.find_body(body), other, function, in_body))
+
+    def drive_angle(self, name: str, turn: Joint | Body | str, motion: Any) -> Driver:
+        """Impose the angle of a joint or of a planar body as a function of time, rad: `m.drive_angle("motor", "crank", lambda t: 6*t)`."""
+        return self._driver(name, self.find_turn(turn), motion)
+
+    def drive_displacement(self, name: str, joint: Joint | str, motion: Any) -> Driver:
+        """Impose the displacement of a joint that slides as a function of time, m."""
+        return self._driver(name, self.find_slide(joint), motion)
+
+    def drive_distance(self, name: str, first: PointLike, second: PointLike, motion: Any) -> Driver:
+        """Impose the distance of two points as a function of time, m (positive)."""
+        return self._driver(name, self.find_span(first, second, repr(name)), motion)
+
+    @change
+    def drive_coordinate(self, name: str, point: PointLike, direction: Any, motion: Any) -> Driver:
+        """Impose the component of a point's position along a global direction as a function of time, m."""
+        axis = axis_of(self.numbers, self.ground, direction, f"driver {name!r}: direction")
+        return self._driver(name, Coordinate(self.find_point(point), axis.direction), motion)
+
+    @change
+    def _spring(self, kind: str, name: str, measure: Measure, stiffness: Number, rest: Number, damping: Number) -> Spring:
+        self._check_new(name)
+        n, label = self.numbers, f"{kind} {name!r}"
+        k = n.scalar(stiffness, f"{label}: stiffness", "non-negative")
+        c = n.scalar(damping, f"{label}: damping", "non-negative")
+        return self._add_force(Spring(name, measure, k, n.scalar(rest, f"{label}: rest"), c))
+
+    def _add_force(self, force: F) -> F:
+        self.forces[force.name] = force
+        return force
+
+    def _is_body_frame(self, label: str, frame: str) -> bool:
+        if frame not in ("global", "body"):
+            raise ModelError(f"{label}: frame = {frame!r} must be 'global' or 'body'")
+        return frame == "body"
+
+    def _vector_function(self, label: str, value: Any, size: int) -> Callable[[State], SX]:
+        if callable(value):
+
+            def function(state: State) -> SX:
+                return as_column(call_user(value, state, label), size, label)
+
+            self.numbers.check_symbols(function(trial := trial_state(self, label)), label, symbols_in(*trial.coordinates))
+            return function
+        constant = self.numbers.scalar(value, label) if size == 1 else self.numbers.vector_of(value, size, label)
+        return lambda state: constant
+
+    @change
+    def _driver(self, name: str, measure: Measure, motion: Any) -> Driver:
+        self._check_new(name)
+        label = f"driver {name!r}"
+        t = SX.sym("t")
+        varies = callable(motion) and not isinstance(motion, Parameter)
+        path = as_column(motion(t), 1, label) if varies else self.numbers.scalar(motion, label)
+        self.numbers.check_symbols(path, label, symbols_in(t))
+        start = ca.substitute(path, t, SX(0))
+        self.numbers.scalar(start, f"{label} at t = 0", "positive" if isinstance(measure, Span) else None)
+        driver = Driver(name, measure, lambda time: ca.substitute(path, t, time))
+        self.drivers[name] = driver
+        return driver
