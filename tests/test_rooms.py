@@ -26,6 +26,7 @@ ROOMS = [
     ("diagnosis",),
     ("composite",),
     ("programs",),
+    ("statics",),
     ("solver",),
     ("mechanism",),
     ("doctor",),

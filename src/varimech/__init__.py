@@ -9,6 +9,7 @@ from .integrators.hht import HHT
 from .integrators.newmark import Newmark
 from .mechanism import Mechanism
 from .model.parameter import Parameter, Tolerance
+from .model.sections import Section, circle, rectangle, square, tube
 from .model.state import State
 from .results.ensemble import Ensemble
 from .results.gradient import Gradient
@@ -58,6 +59,7 @@ __all__ = [
     "Penalty",
     "Relative",
     "Run",
+    "Section",
     "SimulationError",
     "Stabilised",
     "State",
@@ -69,6 +71,7 @@ __all__ = [
     "asin",
     "atan",
     "atan2",
+    "circle",
     "cos",
     "cosh",
     "cross",
@@ -82,13 +85,16 @@ __all__ = [
     "maximum",
     "minimum",
     "norm",
+    "rectangle",
     "rotation",
     "sign",
     "sin",
     "sinh",
     "sqrt",
+    "square",
     "tan",
     "tanh",
+    "tube",
     "vector",
     "where",
 ]

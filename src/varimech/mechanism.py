@@ -31,6 +31,8 @@ from .sensitivity.objective import Objectives, named_objectives
 from .task import Task
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from .solver import Solver
 
 METHODS = ("direct", "composite", "finite-difference")
@@ -101,6 +103,63 @@ class Mechanism(Model):
         {'B': ('A', 'B', 'C', 'D')}
         """
         return topology_of(self, cut)
+
+    def equilibrium(
+        self,
+        wrt: Sequence[str | Parameter] | str | Parameter | None = None,
+        *,
+        parameters: Mapping[str, float] | None = None,
+    ) -> Run:
+        """Where the mechanism comes to rest under forces as they are at t = 0, going downhill from its start.
+
+        Args:
+            wrt: parameters to differentiate for ("all" for all of them); none if not given.
+            parameters: values that differ from the nominal ones.
+
+        Returns:
+            A `Run` with that one state: `.position("tip")`, `.reaction("A")`, `.draw()`, and with `wrt=` all derivatives.
+
+        Raises:
+            VarimechError: if no equilibrium is found.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("cantilever", gravity=(0, -9.81))
+        >>> A = m.ground_point("A", (0, 0))
+        >>> beam = m.beam("beam", "A", "tip", segments=8, length=1.0, E=206e9, section=vm.circle(0.01), density=7850)
+        >>> clamp = m.clamp("A", direction=(1, 0))
+        >>> f"{m.equilibrium().position('tip').sel(component='y').item():.5f}"
+        '-0.00739'
+        """
+        began = time.perf_counter()
+        ρ, solver = self.numbers.values(parameters), self._solver(choose(1.0)[0])
+        indices = None if wrt is None else self._chosen(wrt)
+        found, e = solver.statics.equilibrium(ρ, indices), solver.equations
+        n, still = e.q.numel(), np.zeros(2 * e.q.numel())
+        slopes = None
+        if found.slopes is not None:
+            slopes = np.vstack([found.slopes[:n], np.zeros((2 * n, len(indices or []))), found.slopes[n:]])[None]
+        state = np.concatenate([found.q, still, found.λ])[None]
+        none = np.zeros((1, 0))
+        trajectory = Trajectory(
+            np.zeros(1), state, none, np.array([found.residual, 0, 0]), found.iterations, np.zeros(1), sensitivities=slopes
+        )
+        info = self._info("equilibrium, natural coordinates", trajectory, ρ, _seconds(began, 0.0))
+        return Run(LiveRun(e, trajectory, ρ, indices or []), info)
+
+    def frequencies(self, count: int = 6, *, parameters: Mapping[str, float] | None = None) -> xr.DataArray:
+        """Natural frequencies (Hz) of the slowest small vibrations about the equilibrium, without damping; NaN for motions that grow instead.
+
+        Args:
+            count: how many.
+            parameters: values that differ from the nominal ones.
+        """
+        import xarray as xr
+
+        if count < 1:
+            raise ModelError(f"frequencies: count = {count!r} must be 1 or more")
+        ω = self._solver(choose(1.0)[0]).statics.frequencies(self.numbers.values(parameters), count)
+        modes = np.arange(1, ω.size + 1)
+        return xr.DataArray(ω / (2 * np.pi), coords={"mode": modes}, dims=["mode"], name="frequency", attrs={"units": "Hz"})
 
     def simulate(
         self,
@@ -374,6 +433,19 @@ class Mechanism(Model):
             self._solvers[key] = Solver(self, method)
         return self._solvers[key]
 
+    def _info(self, method: str, trajectory: Trajectory, ρ: np.ndarray, seconds: dict[str, float]) -> dict[str, Any]:
+        """What is told of every result."""
+        return {
+            "mechanism": self.name,
+            "dimension": self.dimension,
+            "method": method,
+            "iterations": trajectory.iterations,
+            "residuals": [float(r) for r in trajectory.residuals],
+            "parameters": dict(zip(self.parameters, ρ.tolist(), strict=True)),
+            "seconds": seconds,
+            "versions": _versions(),
+        }
+
     def _run(
         self,
         solver: Solver,
@@ -384,18 +456,11 @@ class Mechanism(Model):
         seconds: dict[str, float],
     ) -> Run:
         lengths, steps = np.diff(trajectory.step_ends), trajectory.steps
-        info = {
-            "mechanism": self.name,
-            "dimension": self.dimension,
-            "method": solver.method.title,
+        info = self._info(solver.method.title, trajectory, ρ, seconds)
+        info |= {
             "step": schedule.step
             or ([float(lengths.min()), float(lengths.max())] if steps is None else schedule.duration / steps),
             "steps": lengths.size if steps is None else steps,
-            "iterations": trajectory.iterations,
-            "residuals": [float(r) for r in trajectory.residuals],
-            "parameters": dict(zip(self.parameters, ρ.tolist(), strict=True)),
-            "seconds": seconds,
-            "versions": _versions(),
         }
         if schedule.tolerance:
             info |= {"tolerance": schedule.tolerance, "rejected": trajectory.rejected}

@@ -29,6 +29,7 @@ from .model.parts import Parts
 from .programs import LARGE, Programs
 from .progress import progress_bar
 from .sensitivity.objective import Objective, objective_functions
+from .statics import Statics
 from .task import Task
 
 MAX_ITERATIONS = 40
@@ -124,6 +125,11 @@ class Solver:
         check_constraints(whole, task.schedule.tolerance, self.method.formulation, self.equations)
         check_finite(whole, list(task.objectives), self.model.name)
         return whole, time.perf_counter() - began
+
+    @cached_property
+    def statics(self) -> Statics:
+        """Equilibria of the model."""
+        return Statics(self.equations, self.start)
 
     @cached_property
     def _composite(self) -> CompositeSolver:

@@ -56,6 +56,11 @@ def norm(vector: Any) -> SX:
     return ca.if_else(zero, 0, ca.sqrt(ca.if_else(zero, 1, square)))
 
 
+def wedge(a: SX, b: SX) -> SX:
+    """a × b: a number in the plane, a vector in space."""
+    return a[0] * b[1] - a[1] * b[0] if a.numel() == 2 else ca.cross(a, b)
+
+
 def vector(*components: Any) -> SX:
     """A column vector from its components (numbers, parameters or expressions)."""
     return ca.vertcat(*components)

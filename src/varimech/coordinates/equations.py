@@ -24,10 +24,12 @@ from ..errors import ModelError
 from ..model.body import Body, Frames
 from ..model.forces import Spring
 from ..model.parts import Parts
+from ..model.start import Hold
 from ..model.state import State, rate_without_acceleration
 from ..sizes import Sizes
 from ..symbols import SX, symbols_in
 from .guess import Pose
+from .held import start_holds
 from .reactions import BodyReactions
 
 Among = Callable[[tuple[Body, ...]], Frames]
@@ -215,6 +217,8 @@ class Equations(Dynamics):
     """Conditions on the parameters alone: bodies that the ground holds at several places have to fit in."""
     from_poses: Callable[[Mapping[Body, Pose]], np.ndarray]
     """Values of q for given origins and rotations of the bodies, as far as these fit together."""
+    holds: tuple[Hold, ...]
+    """What is given at the start."""
     sizes: Sizes | None = field(default=None, kw_only=True)
     """By what errors are measured where coordinates are of several kinds; None where the largest tells the size of all."""
 
@@ -234,13 +238,13 @@ class Equations(Dynamics):
 
     @cached_property
     def force_parts(self) -> dict[str, SX]:
-        """Generalised force of gravity, and of each force by name."""
-        forces = {e.name: [e] for e in self.elements if e.name in self.model.forces and not e.hold}
-        return {name: self.force_of(es) for name, es in {"gravity": self._bodies, **forces}.items()}
-
-    @property
-    def _bodies(self) -> list[Element]:
-        return [e for e in self.elements if e.name in self.model.bodies]
+        """Generalised force of gravity on rigid bodies, of each beam (its weight included), and of each force by name."""
+        found: dict[str, list[Element]] = {"gravity": []}
+        beams = {b.name for b in self.model.beams}
+        for e in self.elements:
+            if not e.hold and (e.name in self.model.bodies or e.name in self.model.forces):
+                found.setdefault("gravity" if e.name in self.model.bodies and e.name not in beams else e.name, []).append(e)
+        return {name: self.force_of(elements) for name, elements in found.items()}
 
     @cached_property
     def state(self) -> State:
@@ -284,11 +288,14 @@ def derive(
     fits = [b for blocks in constraints.values() for b in blocks if coordinates.isdisjoint(symbols_in(b.residuals))]
     lasting = {name: tuple(b for b in blocks if b not in fits) for name, blocks in constraints.items()}
     bodies = [
-        Element(b.name, b.kinetic_energy(frames[b]), model.weight_energy_of(b, frames), constraints=lasting.get(b.name, ()))
+        Element(b.name, s.kinetic, s.potential, s.efforts, constraints=lasting.get(b.name, ()) if k == 0 else ())
         for b in model.moving_bodies
+        for k, s in enumerate(b.shares(frames[b], model.gravity))
     ]
     others = [Element(name, constraints=blocks) for name, blocks in lasting.items() if blocks and name not in model.bodies]
-    elements = [*bodies, *own, *others, *_drivers(model, seen, t), *_forces(model, q, v, frames, seen, t), *_holds(model, seen)]
+    elements = [*bodies, *own, *others, *_drivers(model, seen, t), *_forces(model, q, v, frames, seen, t)]
+    holds = start_holds(model, frames, q, [b.residuals for e in elements for b in e.constraints], t, from_poses)
+    elements += [Element(h.label, hold=(h.deviation(seen(h.bodies)), h.rate_deviation(seen(h.bodies)))) for h in holds]
     return Equations(
         q,
         v,
@@ -300,6 +307,7 @@ def derive(
         names,
         tuple(fits),
         from_poses,
+        holds,
         inertia=inertia,
         sizes=sizes,
     )
@@ -326,12 +334,6 @@ def _forces(model: Parts, q: SX, v: SX, everything: Frames, among: Among, t: SX)
         twist = force.measure.difference(frames, force.rest) if isinstance(force, Spring) and force.torsional else None
         found.append(Element(force.name, potential=force.potential_energy(frames), efforts=efforts, twist=twist))
     return found
-
-
-def _holds(model: Parts, among: Among) -> list[Element]:
-    holds = model.start_conditions.holds if model.start_conditions else ()
-    seen = [(h, among(h.bodies)) for h in holds]
-    return [Element(h.label, hold=(h.deviation(frames), h.rate_deviation(frames))) for h, frames in seen]
 
 
 def check_connected(model: Parts) -> None:

@@ -21,9 +21,11 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
-from ..model.body import Body
+from ..errors import ModelError
+from ..model.beam import Beam
+from ..model.body import Body, RigidBody
 from ..model.conditions import Shared
-from ..model.frame import Frame
+from ..model.frame import Frame, Known, known_points
 from ..model.parts import Parts
 from ..symbols import SX, traced
 from .equations import Constraint, Equations, check_connected, derive
@@ -71,11 +73,14 @@ class _Builder:
         self.nodes: list[Node] = []
         self.nodes_of: dict[Body, list[Node]] = {body: [] for body in model.bodies.values()}
         self.extra: list[tuple[Node, Body, SX]] = []
-        self.bases: dict[Body, Basis] = {}
+        self.bases: dict[RigidBody, Basis] = {}
         self._nodes_at: dict[tuple[bool, Body, bytes], list[Node]] = {}
         self._share_nodes()
         for body in model.moving_bodies:
-            self.bases[body] = self._choose_basis(body)
+            if isinstance(body, RigidBody):
+                self.bases[body] = self._choose_basis(body)
+            elif isinstance(body, Beam):
+                self._give_nodes(body)
         self._eliminate()
         self._number()
 
@@ -121,6 +126,8 @@ class _Builder:
             node.places[body] = local
             self.nodes_of[body].append(node)
             self._nodes_at.setdefault(self._spot(node.is_point, body, local), []).append(node)
+        elif isinstance(body, Beam):
+            raise ModelError(f"mechanism {self.model.name!r}: joints put two points of beam {body.name!r} at one place")
         elif not _same(node.places[body], local):
             self.extra.append((node, body, local))
 
@@ -134,7 +141,14 @@ class _Builder:
 
     # which of them carry a body
 
-    def _choose_basis(self, body: Body) -> Basis:
+    def _give_nodes(self, beam: Beam) -> None:
+        """A beam's points each need a node; some have one that they share."""
+        shared = {id(n.places[beam]) for n in self.nodes_of[beam]}
+        for point in beam.nodes:
+            if id(point.local) not in shared:
+                self._fresh(beam, True, point.local, point.label)
+
+    def _choose_basis(self, body: RigidBody) -> Basis:
         mine = list(self.nodes_of[body])
         points = [n for n in mine if n.is_point]
         origin = points[0] if points else self._fresh(body, True, body.com, f"{body.name}.com")
@@ -193,8 +207,8 @@ class _Builder:
 
     def _needs(self, body: Body, node: Node) -> bool:
         """Whether the body's frame depends on the node."""
-        basis = self.bases[body]
-        for part in (basis.origin, *basis.vectors):
+        basis = self.bases[body] if isinstance(body, RigidBody) else None
+        for part in (basis.origin, *basis.vectors) if basis is not None else ():
             if part is node or (part.derived_from is not None and self._needs(part.derived_from, node)):
                 return True
         return False
@@ -211,29 +225,33 @@ class _Builder:
                 self.names += [f"{node.label}.{c}" for c in "xyz"[:n]]
         self.q, self.v = SX.sym("q", size), SX.sym("v", size)
         self._found: dict[tuple[Node, bool], SX] = {}
-        self._bases_found: dict[tuple[Body, bool], tuple[SX, SX]] = {}
+        self._bases_found: dict[tuple[RigidBody, bool], tuple[SX, SX]] = {}
         self.frames: dict[Body, Frame] = {self.model.ground: self.model.ground_frame()}
         for body in self.model.moving_bodies:
             self._frame(body)
 
     def _frame(self, body: Body) -> Frame:
-        if body not in self.frames:
+        if isinstance(body, Beam) and body not in self.frames:
+            self.frames[body] = body.frame(self._known(self.nodes_of[body], body))
+        elif isinstance(body, RigidBody) and body not in self.frames:
             s0, S = self._locals(body)
             X0, B = self._basis_values(body, rate=False)
             Ẋ0, Ḃ = self._basis_values(body, rate=True)
             o, R, ȯ, Ṙ = _frame_of(X0, B, Ẋ0, Ḃ, s0, S)
             points = [n for n in (self.bases[body].origin, *self.bases[body].vectors) if n.is_point]
-            known = [(n.places[body], self._node_value(n, False), self._node_value(n, True)) for n in points]
-            self.frames[body] = Frame(o, R, ȯ, Ṙ, tuple(known))
+            self.frames[body] = Frame(o, R, ȯ, Ṙ, self._known(points, body))
         return self.frames[body]
 
-    def _locals(self, body: Body) -> tuple[SX, SX]:
+    def _known(self, points: list[Node], body: Body) -> dict[int, Known]:
+        return known_points((n.places[body], self._node_value(n, False), self._node_value(n, True)) for n in points)
+
+    def _locals(self, body: RigidBody) -> tuple[SX, SX]:
         basis = self.bases[body]
         s0 = basis.origin.places[body]
         vectors = [n.places[body] - s0 if n.is_point else n.places[body] for n in basis.vectors]
         return s0, ca.horzcat(*vectors) if len(vectors) > 1 else vectors[0]
 
-    def _basis_values(self, body: Body, *, rate: bool) -> tuple[SX, SX]:
+    def _basis_values(self, body: RigidBody, *, rate: bool) -> tuple[SX, SX]:
         if (body, rate) not in self._bases_found:
             basis = self.bases[body]
             X0 = self._node_value(basis.origin, rate)

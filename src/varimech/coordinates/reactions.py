@@ -17,9 +17,11 @@ import casadi as ca
 
 from ..elimination import Factorisation
 from ..errors import unknown_name
-from ..model.body import Body, Frames
+from ..model.beam import Beam
+from ..model.body import Body, Frames, Point
 from ..model.drivers import Driver
-from ..model.frame import Frame, spin
+from ..model.forces import Clamp
+from ..model.frame import Frame, known_points, spin
 from ..model.joints import Joint
 from ..model.parts import Parts
 from ..model.state import State
@@ -50,6 +52,9 @@ class BodyReactions:
     def torque(self, joint: str) -> SX:
         """Torque on the second body about the joint's second point (N·m)."""
         wrench, data = self._wrench(joint), self._model.joints[joint].data
+        clamps = [f for f in self._model.forces.values() if isinstance(f, Clamp) and f.joint.name == joint]
+        if any(isinstance(b, Beam) for b in self._model.joints[joint].bodies):
+            return sum((c.moment(self._frames) for c in clamps), SX.zeros(1 if self._model.dimension == 2 else 3))
         force, torque = wrench[: self._model.dimension], wrench[self._model.dimension :]
         # the wrench is taken at the origin of the body that moves
         body = data.first.body if data.second.body.is_ground else data.second.body
@@ -67,10 +72,10 @@ class BodyReactions:
     def _wrench(self, joint: str) -> SX:
         if joint not in self._model.joints:
             raise unknown_name("joint", joint, self._model.joints)
-        first, second = self._model.joints[joint].bodies
+        data = self._model.joints[joint].data
         # a joint on the ground as second body shows its reaction on the first one, reversed
-        body, sign = (second, -1) if not second.is_ground else (first, 1)
-        return sign * self._jacobians[joint][:, self._twist.columns(body)].T @ self._multipliers[joint]
+        point, sign = (data.second, -1) if not data.second.body.is_ground else (data.first, 1)
+        return sign * self._jacobians[joint][:, self._twist.columns(point)].T @ self._multipliers[joint]
 
     def _solve(self, state: State, differentiate: Callable[[SX], SX]) -> dict[str, SX]:
         J = ca.vertcat(*self._jacobians.values()) if self._jacobians else SX(0, self._twist.size)
@@ -92,19 +97,20 @@ class BodyReactions:
         """∫ r̈·δr dm for unit translations and rotations of each body."""
         power = SX(0)
         for body in self._bodies:
-            actual, virtual = self._frames[body], self._twist.frames[body]
-            r̈ = differentiate(actual.velocity(body.com))
-            R̈ = ca.reshape(differentiate(ca.vec(actual.rotation_rate)), actual.rotation.shape)
-            power += body.mass * ca.dot(r̈, virtual.velocity(body.com))
-            power += ca.trace(R̈ @ body.second_moments @ virtual.rotation_rate.T)
+            # T is quadratic in the rates, so at rates (accelerations + virtual ones) its gradient for the latter is M q̈
+            power += body.kinetic_energy(_accelerated(self._frames[body], self._twist.frames[body], differentiate))
         return self._twist.coefficients(power, self._frames)
 
     def _applied(self, state: State) -> SX:
         """Wrench of gravity and of all forces on each body."""
         model, virtual = self._model, self._twist
         total = -virtual.jacobian(model.potential_energy(virtual.frames), self._frames).T
-        for force in model.forces.values():
-            for rate, effort in zip(force.efforts(virtual.frames, state), force.efforts(self._frames, state), strict=True):
+        working = [(f.efforts(virtual.frames, state), f.efforts(self._frames, state)) for f in model.forces.values()]
+        for beam in model.beams:
+            seen = (beam.shares(frames[beam], model.gravity) for frames in (virtual.frames, self._frames))
+            working += [(list(v.efforts), list(a.efforts)) for v, a in zip(*seen, strict=True)]
+        for rates, efforts in working:
+            for rate, effort in zip(rates, efforts, strict=True):
                 total += virtual.coefficients(rate[0], self._frames, effort[1])
         return total
 
@@ -115,25 +121,38 @@ class _Twist:
     def __init__(self, bodies: list[Body], model: Parts):
         self._bodies = bodies
         n = model.dimension
-        self.width = 3 if n == 2 else 6
-        self.size = self.width * len(bodies)
+        self.size = 0
         self.frames: dict[Body, Frame] = {model.ground: model.ground_frame()}
-        self._pose, self._motion = [], []
+        self._pose: list[SX] = []
+        self._motion: list[SX] = []
+        self._offsets: dict[Body, int] = {}
         for body in bodies:
-            origin, rotation = SX.sym("o", n), SX.sym("R", n, n)
-            u, ω = SX.sym("u", n), SX.sym("ω", self.width - n)
-            self.frames[body] = Frame(origin, rotation, u, spin(ω) @ rotation)
-            self._pose += [origin, ca.vec(rotation)]
-            self._motion += [u, ω]
+            if isinstance(body, Beam):
+                motion = [SX.sym("u", n) for _ in body.nodes]
+                known = known_points((p.local, SX.sym("r", n), u) for p, u in zip(body.nodes, motion, strict=True))
+                frame = body.frame(known)
+            else:
+                origin, rotation = SX.sym("o", n), SX.sym("R", n, n)
+                motion = [SX.sym("u", n), SX.sym("ω", 1 if n == 2 else 3)]
+                frame = Frame(origin, rotation, motion[0], spin(motion[1]) @ rotation)
+            self.frames[body] = frame
+            self._pose += _pose(body, frame)
+            self._motion += motion
+            self._offsets[body] = self.size
+            self.size += sum(x.numel() for x in motion)
 
-    def columns(self, body: Body) -> slice:
-        """Where the body's translation and rotation stand."""
-        k = self._bodies.index(body) * self.width
-        return slice(k, k + self.width)
+    def columns(self, point: Point) -> slice:
+        """Where the translation and rotation of a point's body stand; of a point of a beam, its translation alone."""
+        body, n = point.body, point.body.dimension
+        offset = self._offsets[body]
+        if isinstance(body, Beam):
+            offset += n * body.nodes.index(point)
+            return slice(offset, offset + n)
+        return slice(offset, offset + (3 if n == 2 else 6))
 
     def jacobian(self, expression: SX, actual: Frames) -> SX:
         """Derivative of a function of the poses with respect to translations and rotations, at the actual frames."""
-        moved = ca.vertcat(*[x for b in self._bodies for x in (self.frames[b].origin_rate, ca.vec(self.frames[b].rotation_rate))])
+        moved = ca.vertcat(*[x for b in self._bodies for x in _pose(b, self.frames[b], rate=True)])
         rate = ca.jtimes(expression, ca.vertcat(*self._pose), moved)
         return self._at(ca.jacobian(rate, ca.vertcat(*self._motion)), actual)
 
@@ -143,6 +162,24 @@ class _Twist:
         return self._at(ca.gradient(weighted, ca.vertcat(*self._motion)), actual)
 
     def _at(self, expression: SX, actual: Frames) -> SX:
-        pose = ca.vertcat(*[x for b in self._bodies for x in (actual[b].origin, ca.vec(actual[b].rotation))])
+        pose = ca.vertcat(*[x for b in self._bodies for x in _pose(b, actual[b])])
         still = SX.zeros(self.size)
         return ca.substitute([expression], [ca.vertcat(*self._pose), ca.vertcat(*self._motion)], [ca.densify(pose), still])[0]
+
+
+def _pose(body: Body, frame: Frame, *, rate: bool = False) -> list[SX]:
+    """What tells where a body is, or how that changes: origin and rotation, or all nodes of a beam."""
+    if isinstance(body, Beam):
+        return [(frame.velocity if rate else frame.position)(p.local) for p in body.nodes]
+    return [frame.origin_rate, ca.vec(frame.rotation_rate)] if rate else [frame.origin, ca.vec(frame.rotation)]
+
+
+def _accelerated(actual: Frame, virtual: Frame, differentiate: Callable[[SX], SX]) -> Frame:
+    """A frame whose rates are accelerations and virtual rates together."""
+    R̈ = ca.reshape(differentiate(ca.vec(actual.rotation_rate)), actual.rotation.shape)
+    known = {
+        key: (local, position, differentiate(velocity) + virtual.velocity(local))
+        for key, (local, position, velocity) in actual.known.items()
+    }
+    rates = differentiate(actual.origin_rate) + virtual.origin_rate, R̈ + virtual.rotation_rate
+    return Frame(actual.origin, actual.rotation, *rates, known)

@@ -202,7 +202,7 @@ class StartSolver:
     @cached_property
     def _orientations(self) -> ca.Function | None:
         """(q, ρ) → tr(Dᵀ R) of each given orientation: 3 where it is met, −1 half a turn off."""
-        e, held = self.equations, [h for h in self.start.holds if isinstance(h, HeldOrientation)]
+        e, held = self.equations, [h for h in self.equations.holds if isinstance(h, HeldOrientation)]
         traces = [ca.trace(h.orientation.T @ e.frames[h.body].rotation) for h in held]
         return ca.Function("orientations", [e.q, e.ρ], [ca.vertcat(*traces)]) if held else None
 
@@ -298,7 +298,7 @@ class StartSolver:
     def _open(self, q: np.ndarray, ρ: np.ndarray) -> AssemblyError:
         """What is missed most at the closest positions found; for mechanisms too large to look for the loop at fault."""
         F = np.abs(_column(self._positions.residuals(q, np.zeros(0), ρ)))
-        holds = [h.label for h in self.start.holds for _ in range(h.deviation(self.equations.frames).numel())]
+        holds = [h.label for h in self.equations.holds for _ in range(h.deviation(self.equations.frames).numel())]
         names = [*self.equations.constraint_names, *holds]
         worst = int(np.nan_to_num(F, nan=np.inf).argmax())
         return AssemblyError(
@@ -362,7 +362,9 @@ class StartSolver:
     def _check_velocities(self, v: np.ndarray, q: np.ndarray, ρ: np.ndarray) -> None:
         F = _column(self._velocities.residuals(v, q, ρ))
         if F.size and np.abs(F).max() > 1e-8 * (1 + np.abs(v).max(initial=0.0)):
-            speeds = [f"speed: {h.label}" for h in self.start.holds for _ in range(h.deviation(self.equations.frames).numel())]
+            speeds = [
+                f"speed: {h.label}" for h in self.equations.holds for _ in range(h.deviation(self.equations.frames).numel())
+            ]
             names = [*self.equations.constraint_names, *speeds]
             worst = int(np.abs(F).argmax())
             raise AssemblyError(

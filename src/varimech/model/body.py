@@ -1,6 +1,6 @@
-"""Rigid bodies and their points.
+"""Bodies and their points.
 
-Kinetic energy of a body with mass m, centre of mass s_G and second moments P = ∫ (s−s_G)(s−s_G)ᵀ dm about it:
+Kinetic energy of a rigid body with mass m, centre of mass s_G and second moments P = ∫ (s−s_G)(s−s_G)ᵀ dm about it:
 
     T = ½ m ṙ_G·ṙ_G + ½ tr(Ṙ P Ṙᵀ),     P = ½ tr(I) 1 − I  (space),  P = ½ I 1  (plane),
 
@@ -10,9 +10,10 @@ with I the inertia about the centre of mass in body axes. It is quadratic in the
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, final
 
 import casadi as ca
 
@@ -23,7 +24,7 @@ from .frame import Frame
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A named point fixed to a body, at `local` coordinates (m) in the body's frame."""
+    """A named point of a body, at `local` coordinates (m) in the body's frame; on a beam, as it is shaped at the start."""
 
     body: Body
     name: str
@@ -35,22 +36,25 @@ class Point:
         return f"{self.body.name}.{self.name}"
 
 
-@dataclass(frozen=True, eq=False)
-class Body:
-    """A rigid body: mass (kg), centre of mass (m, body frame), inertia about it (kg·m²) and named points.
+@dataclass(frozen=True)
+class Share:
+    """What a body, or a part of one, contributes: energies (J), and efforts at rates that do work."""
 
-    `spine` names the points a drawing joins by a line. The ground is a body without mass that never moves.
-    """
+    kinetic: SX
+    potential: SX
+    efforts: tuple[tuple[SX, SX], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Body(ABC):
+    """Anything with mass and named points. `spine` names the points that a drawing joins by a line."""
 
     name: str
     dimension: int
-    mass: SX
-    com: SX
-    inertia: SX
-    floating: bool = False
-    is_ground: bool = False
-    spine: tuple[str, ...] = ()
-    points: dict[str, Point] = field(default_factory=dict)
+    floating: bool = field(default=False, kw_only=True)
+    is_ground: bool = field(default=False, kw_only=True)
+    spine: tuple[str, ...] = field(default=(), kw_only=True)
+    points: dict[str, Point] = field(default_factory=dict, kw_only=True)
 
     def point(self, name: str) -> Point:
         """The point of that name."""
@@ -58,14 +62,36 @@ class Body:
             raise unknown_name(f"point of body {self.name!r}", name, self.points)
         return self.points[name]
 
+    @abstractmethod
+    def shares(self, frame: Frame, gravity: SX) -> list[Share]:
+        """What it contributes, in parts that depend on few coordinates each."""
+
+    def kinetic_energy(self, frame: Frame) -> SX:
+        """T in joules."""
+        return sum((s.kinetic for s in self.shares(frame, SX.zeros(self.dimension))), SX(0))
+
+    def potential_energy(self, frame: Frame, gravity: SX) -> SX:
+        """Energy of gravity and of deformation (J)."""
+        return sum((s.potential for s in self.shares(frame, gravity)), SX(0))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RigidBody(Body):
+    """A rigid body: mass (kg), centre of mass (m, body frame), inertia about it (kg·m²). The ground is one without mass that never moves."""
+
+    mass: SX
+    com: SX
+    inertia: SX
+
     @property
     def second_moments(self) -> SX:
         """P, the second moments of mass about the centre of mass."""
         return _second_moments(self.inertia)
 
-    def kinetic_energy(self, frame: Frame) -> SX:
-        """T in joules."""
-        return _kinetic_energy(frame.velocity(self.com), frame.rotation_rate, self.mass, self.inertia)
+    def shares(self, frame: Frame, gravity: SX) -> list[Share]:
+        kinetic = _kinetic_energy(frame.velocity(self.com), frame.rotation_rate, self.mass, self.inertia)
+        return [Share(kinetic, -self.mass * ca.dot(gravity, frame.position(self.com)))]
 
 
 def _second_moments(inertia: SX) -> SX:

@@ -9,7 +9,7 @@ import casadi as ca
 
 from ..errors import ModelError
 from ..symbols import SX, symbols_in
-from .body import Body
+from .body import Body, Point
 from .drivers import Driver
 from .forces import Force, PointForce, Spring, Torque
 from .geometry import axis_of
@@ -76,13 +76,13 @@ class ForceWords(Writing):
     def torque(
         self,
         name: str,
-        body: Body | str,
+        body: Body | Point | str,
         value: Any,
         *,
-        against: Body | str | None = None,
+        against: Body | Point | str | None = None,
         frame: str = "global",
     ) -> Torque:
-        """A torque (N·m) on a body: a number in the plane, components in space, or a function of the state.
+        """A torque (N·m) on a body, or on a point of a beam: a number in the plane, components in space, or a function of the state.
 
         `against` is a second body that takes the opposite torque (a motor between two bodies).
         """
@@ -92,8 +92,11 @@ class ForceWords(Writing):
             raise ModelError(f"torque {name!r}: frame='body' means nothing in the plane; leave it out")
         size = 1 if self.dimension == 2 else 3
         function = self._vector_function(f"torque {name!r}", value, size)
-        other = None if against is None else self.find_body(against)
-        return self._add_force(Torque(name, self.find_body(body), other, function, in_body))
+        thing = self.find_turning(body, f"torque {name!r}")
+        other = None if against is None else self.find_turning(against, f"torque {name!r}: against")
+        if in_body and not isinstance(thing, Body):
+            raise ModelError(f"torque {name!r}: a beam has no axes of its own; leave frame='body' out")
+        return self._add_force(Torque(name, thing, other, function, in_body))
 
     def drive_angle(self, name: str, turn: Joint | Body | str, motion: Any) -> Driver:
         """Impose the angle of a joint or of a planar body as a function of time, rad: `m.drive_angle("motor", "crank", lambda t: 6*t)`."""

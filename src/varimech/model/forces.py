@@ -9,8 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from ..symbols import SX
+import casadi as ca
+
+from ..symbols import SX, wedge
+from .beam import Beam, BeamNode
 from .body import Body, Frames, Point
+from .conditions import Axis
+from .joints import Joint
 from .measures import Measure, Turn
 
 if TYPE_CHECKING:
@@ -94,11 +99,11 @@ class PointForce:
 
 @dataclass(frozen=True, eq=False)
 class Torque:
-    """A torque (N·m) on a body, with its opposite on another one (`against`) if given."""
+    """A torque (N·m) on a body or a node of a beam, with its opposite on another one (`against`) if given."""
 
     name: str
-    body: Body
-    against: Body | None
+    body: Body | BeamNode
+    against: Body | BeamNode | None
     value: Callable[[State], SX]
     in_body: bool
 
@@ -110,9 +115,50 @@ class Torque:
         return SX(0)
 
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
-        frame = frames[self.body]
-        rate = frame.angular_velocity
+        rate = _angular_velocity(self.body, frames)
         if self.against is not None:
-            rate = rate - frames[self.against].angular_velocity
+            rate = rate - _angular_velocity(self.against, frames)
         τ = self.value(state)
-        return [(rate, frame.direction(τ) if self.in_body else τ)]
+        return [(rate, frames[self.body].direction(τ) if self.in_body and isinstance(self.body, Body) else τ)]
+
+
+def _angular_velocity(thing: Body | BeamNode, frames: Frames) -> SX:
+    return frames[thing].angular_velocity if isinstance(thing, Body) else thing.angular_velocity(frames)
+
+
+@dataclass(frozen=True, eq=False)
+class Clamp:
+    """Bends the end of a beam towards a direction d of the body that holds it:  V = k/2 |d × a|²,  a: the segment as it leaves that end."""
+
+    name: str
+    joint: Joint
+    axis: Axis
+    end: Point
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return ()
+
+    @property
+    def beam(self) -> Beam:
+        """What it holds."""
+        assert isinstance(self.end.body, Beam)
+        return self.end.body
+
+    def potential_energy(self, frames: Frames) -> SX:
+        d, a = self._directions(frames)
+        return self.beam.clamp_stiffness(self.end) / 2 * ca.sumsqr(wedge(d, a))
+
+    def moment(self, frames: Frames) -> SX:
+        """On the beam (N·m)."""
+        d, a = self._directions(frames)
+        return -self.beam.clamp_stiffness(self.end) * wedge(d, a) * ca.dot(d, a)
+
+    def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
+        return []
+
+    def _directions(self, frames: Frames) -> tuple[SX, SX]:
+        beam, frame = self.beam, frames[self.beam]
+        next_ = beam.nodes[1] if self.end is beam.nodes[0] else beam.nodes[-2]
+        a = frame.position(next_.local) - frame.position(self.end.local)
+        return frames[self.axis.body].direction(self.axis.direction), a

@@ -6,38 +6,46 @@ Coordinates supply o, R, ȯ, Ṙ; elements state their physics in these words an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 import casadi as ca
 
 from ..symbols import SX
+
+Known = tuple[SX, SX, SX]
+"""A point by its local coordinates, its position and its velocity."""
+
+
+def known_points(points: Iterable[Known]) -> dict[int, Known]:
+    """Points by the identity of their local coordinates."""
+    return {id(local): (local, position, velocity) for local, position, velocity in points}
 
 
 @dataclass(frozen=True)
 class Frame:
     """Pose and motion of a body: origin o, rotation R (columns are the body's axes) and their time derivatives.
 
-    `known` lists points that are coordinates themselves, as (local, position, velocity): using those directly gives shorter code.
+    `known` are points whose position and velocity are known without them (see `known_points`): of rigid bodies because that gives shorter
+    code, of beams because each of their nodes moves by itself.
     """
 
     origin: SX
     rotation: SX
     origin_rate: SX
     rotation_rate: SX
-    known: tuple[tuple[SX, SX, SX], ...] = ()
+    known: Mapping[int, Known] = field(default_factory=dict)
 
     def position(self, local: SX) -> SX:
         """Global position of a body point."""
-        for place, position, _ in self.known:
-            if place is local:
-                return position
+        if id(local) in self.known:
+            return self.known[id(local)][1]
         return self.origin + self.rotation @ local
 
     def velocity(self, local: SX) -> SX:
         """Global velocity of a body point."""
-        for place, _, velocity in self.known:
-            if place is local:
-                return velocity
+        if id(local) in self.known:
+            return self.known[id(local)][2]
         return self.origin_rate + self.rotation_rate @ local
 
     def direction(self, local: SX) -> SX:

@@ -72,7 +72,7 @@ class StartReader:
                 raise ModelError(f"start: {label}: a planar body has an angle; use angle={{{name!r}: …}}")
             matrix = rotation_of(parts.numbers, value, 3, f"start: {label}")
             omega = parts.numbers.vector_of(self._speed(name, (0.0, 0.0, 0.0)), 3, f"start: speed: {label}")
-            self.holds.append(HeldOrientation(label, parts.find_body(name), matrix, omega))
+            self.holds.append(HeldOrientation(label, parts.find_rigid_body(name, f"start: {label}"), matrix, omega))
 
     def finish(self, near: Mapping[str, Any]) -> Start:
         """The start, with guesses; refuses speeds that belong to nothing held."""

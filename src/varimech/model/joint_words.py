@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import ModelError
+from .beam import Beam
 from .body import Point
-from .conditions import Axis
+from .conditions import Axis, Coincident, Offset, Separation
+from .forces import Clamp
 from .geometry import axis_of, rotation_of
 from .joints import JOINTS, Joint, JointData
 from .parts import PointLike
@@ -116,6 +118,32 @@ class JointWords(Writing):
         return self._joint("point-on-plane", name, first, second, normal)
 
     @change
+    def clamp(self, name: str, first: PointLike | None = None, second: PointLike | None = None, *, direction: Any) -> Joint:
+        """Hold an end of a beam (the second point) in place and in a direction, by a rigid body or the ground (the first point).
+
+        `direction` is that in which the beam leaves the clamp, in the first body's frame; at the start the beam has it, unless other values
+        given there say otherwise. `reaction` and `reaction_torque` are those on the beam.
+        """
+        label = f"clamp {name!r}"
+        holder, end = self._ends(label, name, first, second)
+        if isinstance(holder.body, Beam) and not isinstance(end.body, Beam) and first is None:
+            holder, end = end, holder
+        beam = end.body
+        if not isinstance(beam, Beam) or isinstance(holder.body, Beam):
+            raise ModelError(
+                f"{label} holds the end of a beam (second point) by a rigid body or the ground (first point), not {end.label!r} by "
+                f"{holder.label!r}; two beams need a body between them"
+            )
+        if end not in (beam.nodes[0], beam.nodes[-1]):
+            ends = f"{beam.nodes[0].label!r} or {beam.nodes[-1].label!r}"
+            raise ModelError(f"{label}: {end.label!r} is not an end of beam {beam.name!r}; use {ends}")
+        axis = axis_of(self.numbers, holder.body, direction, f"{label}: direction")
+        joint = self._joint("revolute" if self.dimension == 2 else "spherical", name, holder, end)
+        bending = Clamp(f"{name}.bending", joint, axis, end)
+        self.forces[bending.name] = bending
+        return joint
+
+    @change
     def _joint(
         self,
         kind: str,
@@ -155,9 +183,24 @@ class JointWords(Writing):
             length=self.numbers.scalar(length, f"{label}: length", "positive") if kind == "distance" else None,
         )
         joint = Joint(name, kind, data, rules.build(data))
+        self._check_beams(joint, label)
         self.joints[name] = joint
         self._join(joint)
         return joint
+
+    def _check_beams(self, joint: Joint, label: str) -> None:
+        """Beams have points, but no orientation that a joint could speak of."""
+        for condition in joint.conditions:
+            if isinstance(condition, (Coincident, Separation)):
+                continue
+            turned = [condition.first.body] if isinstance(condition, Offset) else list(joint.bodies)
+            for body in turned:
+                if isinstance(body, Beam):
+                    hinge = "revolute" if self.dimension == 2 else "spherical"
+                    raise ModelError(
+                        f"{label}: {body.name!r} is a beam, which has no single orientation; use {hinge}, distance, clamp, or "
+                        "point_on_line or point_on_plane with its point as the second one"
+                    )
 
     def _ends(self, label: str, name: str, first: PointLike | None, second: PointLike | None) -> tuple[Point, Point]:
         if first is not None and second is not None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
-
-import casadi as ca
 
 from ..errors import ModelError, unknown_name
 from ..symbols import SX
-from .body import Body, Frames, Point, check_same_mechanism
+from .beam import Beam, BeamNode
+from .body import Body, Frames, Point, RigidBody, check_same_mechanism
 from .conditions import Coincident
 from .drivers import Driver
 from .forces import Force
@@ -34,7 +34,7 @@ class Parts:
         self.gravity = self.numbers.vector_of(
             (0.0,) * self.dimension if gravity is None else gravity, self.dimension, f"mechanism {name!r}: gravity"
         )
-        self.ground = Body("ground", self.dimension, SX(0), SX.zeros(self.dimension), SX(0), is_ground=True)
+        self.ground: Body = RigidBody("ground", self.dimension, SX(0), SX.zeros(self.dimension), SX(0), is_ground=True)
         self.bodies: dict[str, Body] = {"ground": self.ground}
         self.joints: dict[str, Joint] = {}
         self.forces: dict[str, Force] = {}
@@ -75,6 +75,11 @@ class Parts:
         """All bodies but the ground."""
         return [b for b in self.bodies.values() if not b.is_ground]
 
+    @property
+    def beams(self) -> list[Beam]:
+        """All beams."""
+        return [b for b in self.bodies.values() if isinstance(b, Beam)]
+
     def find_body(self, body: Body | str) -> Body:
         """A body by name."""
         if isinstance(body, Body):
@@ -83,6 +88,39 @@ class Parts:
         if body not in self.bodies:
             raise unknown_name("body", body, self.bodies)
         return self.bodies[body]
+
+    def find_rigid_body(self, body: Body | str, user: str) -> RigidBody:
+        """A body by name, which must not be a beam."""
+        found = self.find_body(body)
+        if not isinstance(found, RigidBody):
+            raise ModelError(f"{user}: {found.name!r} is a beam, which has no single orientation")
+        return found
+
+    def find_beam_part(self, beam: str, number: int, first: int, kind: str) -> tuple[Beam, int]:
+        """A beam by name, and one of its segments or inner nodes by a number that it has."""
+        found = self.find_body(beam)
+        if not isinstance(found, Beam):
+            raise ModelError(f"{found.name!r} is a rigid body; only beams have forces and moments inside")
+        if isinstance(number, bool) or not isinstance(number, Integral) or not first <= number < found.segments:
+            raise ModelError(
+                f"beam {found.name!r} has no {kind} {number!r}: they are counted from {first} to {found.segments - 1}"
+            )
+        return found, int(number)
+
+    def find_turning(self, thing: Body | Point | str, user: str) -> Body | BeamNode:
+        """Something that a torque can act on: a rigid body, or a point of a beam."""
+        if not isinstance(thing, Point) and (isinstance(thing, Body) or not self._is_point(thing)):
+            body = self.find_body(thing)
+            if isinstance(body, Beam):
+                raise ModelError(
+                    f"{user}: beam {body.name!r} turns by other angles at other places; name one of its points, such as "
+                    f"{body.nodes[-1].label!r}"
+                )
+            return body
+        point = self.find_point(thing)
+        if not isinstance(point.body, Beam):
+            raise ModelError(f"{user}: {point.label!r} is a point of a rigid body; name the body, {point.body.name!r}")
+        return BeamNode(point)
 
     def find_point(self, point: PointLike) -> Point:
         """A point by its full name 'body.point', or by its own name if all points so called are joined at one place."""
@@ -102,6 +140,10 @@ class Parts:
             options = ", ".join(repr(p.label) for p in found)
             raise ModelError(f"point {point!r} is not one place: {options}; write the full name")
         return found[0]
+
+    def _is_point(self, name: str) -> bool:
+        """Whether a text names a point, and not a body."""
+        return name not in self.bodies and (name in self._named or name.rpartition(".")[0] in self.bodies)
 
     def find_turn(self, turn: Joint | Body | str) -> Turn:
         """The angle of a joint that turns, or of a planar body against the ground."""
@@ -143,16 +185,9 @@ class Parts:
         return _root(self._groups, point)
 
     def potential_energy(self, frames: Frames) -> SX:
-        """Energy of gravity and of all forces that have one (J)."""
-        return sum((f.potential_energy(frames) for f in self.forces.values()), self.weight_energy(frames))
-
-    def weight_energy(self, frames: Frames) -> SX:
-        """Energy of gravity on all bodies (J)."""
-        return sum((self.weight_energy_of(b, frames) for b in self.moving_bodies), SX(0))
-
-    def weight_energy_of(self, body: Body, frames: Frames) -> SX:
-        """Energy of gravity on one body (J)."""
-        return -body.mass * ca.dot(self.gravity, frames[body].position(body.com))
+        """Energy of gravity, of deformed beams, and of all forces that have one (J)."""
+        bodies = sum((b.potential_energy(frames[b], self.gravity) for b in self.moving_bodies), SX(0))
+        return sum((f.potential_energy(frames) for f in self.forces.values()), bodies)
 
     def kinetic_energy(self, frames: Frames) -> SX:
         """Kinetic energy of all bodies (J)."""

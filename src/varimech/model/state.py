@@ -77,13 +77,16 @@ class State:
         return self._differentiate(self.velocity(point))
 
     def angle(self, name: str) -> SX:
-        """Angle of a planar body from the global x axis, or of a joint, in (−π, π] (rad)."""
+        """Angle of a planar body from the global x axis (of a beam, that of the line between its ends), or of a joint, in (−π, π] (rad)."""
         return self._model.find_turn(name).value(self._frames)
 
     def angular_velocity(self, name: str) -> SX:
         """Angular velocity of a body (scalar in the plane, vector in space) or the rate of a joint's angle (rad/s)."""
         if name in self._model.bodies:
-            return self._frames[self._model.bodies[name]].angular_velocity
+            body = (
+                self._model.bodies[name] if self._model.dimension == 2 else self._model.find_rigid_body(name, "angular velocity")
+            )
+            return self._frames[body].angular_velocity
         return self._model.find_turn(name).rate(self._frames)
 
     def angular_acceleration(self, name: str) -> SX:
@@ -92,7 +95,8 @@ class State:
 
     def rotation(self, body: str) -> SX:
         """Rotation matrix of a body; its columns are the body's axes."""
-        return self._frames[self._model.find_body(body)].rotation
+        found = self._model.find_body(body) if self._model.dimension == 2 else self._model.find_rigid_body(body, "rotation")
+        return self._frames[found].rotation
 
     def distance(self, first: str, second: str) -> SX:
         """Distance between two points (m)."""
@@ -109,6 +113,16 @@ class State:
     def displacement_rate(self, joint: str) -> SX:
         """Time derivative of `displacement` (m/s)."""
         return self._model.find_slide(joint).rate(self._frames)
+
+    def axial_force(self, beam: str, segment: int) -> SX:
+        """Tension in a segment of a beam, counted from 0 (N)."""
+        found, k = self._model.find_beam_part(beam, segment, 0, "segment")
+        return found.axial_force(self._frames[found], k)
+
+    def bending_moment(self, beam: str, node: int) -> SX:
+        """Bending moment at a node between the ends of a beam (N·m); in the plane positive where it bends to the left, in space its size."""
+        found, k = self._model.find_beam_part(beam, node, 1, "inner node")
+        return found.bending_moment(self._frames[found], k)
 
     def rate(self, quantity: SX) -> SX:
         """Time derivative of any quantity of the state."""

@@ -203,6 +203,8 @@ class Run:
 
     def __repr__(self) -> str:
         i = self.info
+        if "steps" not in i:
+            return f"<Run of {i['mechanism']!r}: {i['method']}, found in {i['iterations']} iterations>"
         residuals = ", ".join(f"{r:.1e}" for r in i["residuals"])
         steps = f"{i['step']:g} s" if isinstance(i["step"], float) else "{:.3g} to {:.3g} s".format(*i["step"])
         chosen = f" for a tolerance of {i['tolerance']:g}" if "tolerance" in i else ""

@@ -31,7 +31,7 @@ from enum import Enum
 import casadi as ca
 import numpy as np
 
-from ...model.body import Body, Point
+from ...model.body import Body, Point, RigidBody
 from ...model.conditions import Axis
 from ...model.joints import Joint
 from ...symbols import SX
@@ -105,14 +105,14 @@ class Place:
     relative: SX
 
 
-def ends(joint: Joint | None, body: Body, ground: Body) -> tuple[Point, Point]:
+def ends(joint: Joint | None, body: RigidBody, ground: Body) -> tuple[Point, Point]:
     """Both points of a joint; those of a free body are the origin of the ground and its centre of mass."""
     if joint is not None:
         return joint.data.first, joint.data.second
     return Point(ground, "origin", SX.zeros(body.dimension)), Point(body, "com", body.com)
 
 
-def place_of(joint: Joint | None, body: Body, ground: Body) -> Place:
+def place_of(joint: Joint | None, body: RigidBody, ground: Body) -> Place:
     """Where a joint (or a free body) is."""
     first, second = ends(joint, body, ground)
     identity = SX.eye(body.dimension)

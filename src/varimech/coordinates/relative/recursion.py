@@ -26,9 +26,9 @@ from functools import cache, cached_property
 
 import casadi as ca
 
-from ...model.body import Body, Frames
-from ...model.frame import Frame, spin
-from ...symbols import SX
+from ...model.body import Body, Frames, RigidBody
+from ...model.frame import Frame, known_points, spin
+from ...symbols import SX, wedge
 from .joints import (
     Place,
     Relation,
@@ -100,7 +100,7 @@ def move(link: Link, place: Place, reference: str, parent: Motion, z: SX, ż: SX
     known = [parent.frame.rotation, parent.angle, parent.reference, parent.reference_rate, parent.velocity, parent.spin]
     found = step.call([anchor, *known, *given, z, ż])
     o, R, ȯ, Ṙ, at, ȧt, angle, com, ṙ_G, r, ṙ, u, ω, motions, w, drift, turning, arm = found
-    frame = Frame(o, R, ȯ, Ṙ, ((own, at, ȧt), (body.com, com, ṙ_G)))
+    frame = Frame(o, R, ȯ, Ṙ, known_points([(body.com, com, ṙ_G), (own, at, ȧt)]))
     euler = tuple(range(4)) if has_euler_parameters(link.joint, body.dimension) else ()
     return Motion(frame, angle, com, ṙ_G, r, ṙ, u, ω), Hinge(motions, w, drift, turning, arm, euler)
 
@@ -150,22 +150,22 @@ def still(body: Body) -> Motion:
     return Motion(Frame(zero, SX.eye(n), zero, SX.zeros(n, n)), SX(0), zero, zero, zero, zero, zero, none)
 
 
-def wrench(body: Body, here: Motion, u̇: SX, ω̇: SX) -> tuple[SX, SX]:
+def wrench(body: RigidBody, here: Motion, u̇: SX, ω̇: SX) -> tuple[SX, SX]:
     """What one body resists with, at its reference point."""
     c, ċ = here.com - here.reference, here.com_rate - here.reference_rate
     f = body.mass * (u̇ + cross(ω̇, c) + cross(here.spin, ċ))
     J = inertia_of(body, here)
-    n = J @ ω̇ + moment(c, f)
+    n = J @ ω̇ + wedge(c, f)
     return f, n if body.dimension == 2 else n + ca.cross(here.spin, J @ here.spin)
 
 
-def inertia_of(body: Body, here: Motion) -> SX:
+def inertia_of(body: RigidBody, here: Motion) -> SX:
     """About the centre of mass, global components."""
     R = here.frame.rotation
     return body.inertia if body.dimension == 2 else R @ body.inertia @ R.T
 
 
-def inertia_about(body: Body, here: Motion) -> Inertia:
+def inertia_about(body: RigidBody, here: Motion) -> Inertia:
     """About the reference point."""
     c = here.com - here.reference
     return _moved(Inertia(body.mass, SX.zeros(c.numel()), inertia_of(body, here)), c)
@@ -240,13 +240,13 @@ class Recursion:
             f, n = f + f_beyond, n + n_beyond
             rows[link.body] = hinge.motions.T @ f + hinge.axes.T @ n
             f_parent, n_parent = total.get(link.parent, (0, 0))
-            total[link.parent] = f_parent + f, n_parent + n + moment(hinge.arm, f)
+            total[link.parent] = f_parent + f, n_parent + n + wedge(hinge.arm, f)
         return ca.vertcat(SX(0, 1), *[rows[link.body] for link in self.tree.links]) + self._stretching(a)
 
     @cached_property
     def composite(self) -> dict[Body, Inertia]:
         """Each body with all beyond it, about its reference point."""
-        found = {link.body: inertia_about(link.body, self.motions[link.body]) for link in self.tree.links}
+        found: dict[Body, Inertia] = {link.body: inertia_about(link.body, self.motions[link.body]) for link in self.tree.links}
         for link in reversed(self.tree.links):
             if not link.parent.is_ground:
                 whole, more = found[link.parent], _moved(found[link.body], self.hinges[link.body].arm)
@@ -262,7 +262,7 @@ class Recursion:
             for k, column in enumerate(self.columns[link.body]):
                 u, w = hinge.motions[:, k], hinge.axes[:, k]
                 p = whole.mass * u + cross(w, whole.moment)
-                L = whole.about @ w + moment(whole.moment, u)
+                L = whole.about @ w + wedge(whole.moment, u)
                 self._fill(M, link, column, p, L)
         for body, rows in self._euler.items():
             p = self.q[rows]
@@ -271,13 +271,13 @@ class Recursion:
 
     def _fill(self, M: SX, link: Link, column: int, p: SX, L: SX) -> None:
         """A column of M up to the diagonal, and its mirror image: all joints nearer to the root against this one's momentum."""
-        body = link.body
+        body: Body = link.body
         while not body.is_ground:
             near = self.hinges[body]
             for k, row in enumerate(self.columns[body]):
                 if row <= column:
                     M[row, column] = M[column, row] = ca.dot(near.motions[:, k], p) + ca.dot(near.axes[:, k], L)
-            L = L + moment(near.arm, p)
+            L = L + wedge(near.arm, p)
             body = self.tree.link_of[body].parent
 
     # Euler parameters
@@ -322,11 +322,6 @@ class Recursion:
 def cross(ω: SX, r: SX) -> SX:
     """ω × r, in the plane for a scalar ω."""
     return ca.cross(ω, r) if r.numel() == 3 else ca.vertcat(-ω * r[1], ω * r[0])
-
-
-def moment(r: SX, f: SX) -> SX:
-    """r × f, a scalar in the plane."""
-    return ca.cross(r, f) if r.numel() == 3 else r[0] * f[1] - r[1] * f[0]
 
 
 def _moved(inertia: Inertia, δ: SX) -> Inertia:

@@ -15,7 +15,7 @@ from heapq import heapify, heappop, heappush
 from itertools import count
 
 from ...errors import ModelError, unknown_name
-from ...model.body import Body
+from ...model.body import Body, RigidBody
 from ...model.joints import Joint
 from ...model.parts import Parts
 from .joints import coordinate_count, has_euler_parameters
@@ -25,7 +25,7 @@ from .joints import coordinate_count, has_euler_parameters
 class Link:
     """How a body hangs on the tree: on its parent by a joint, or free of all (no joint, and the ground as parent)."""
 
-    body: Body
+    body: RigidBody
     parent: Body
     joint: Joint | None
 
@@ -101,7 +101,7 @@ def spanning_tree(model: Parts, cut: Iterable[str] = ()) -> SpanningTree:
         if root in depth and not root.is_ground:
             continue
         if not root.is_ground:
-            links.append(Link(root, model.ground, None))
+            links.append(Link(_rigid(root, model), model.ground, None))
             depth[root] = 1
         # a number of its own keeps what is equal in order
         queue = [(cost, depth[root], k, next(numbers), joint, root) for cost, k, joint in joints_of[root]]
@@ -111,7 +111,7 @@ def spanning_tree(model: Parts, cut: Iterable[str] = ()) -> SpanningTree:
             body = joint.bodies[1] if joint.bodies[0] is parent else joint.bodies[0]
             if body in depth:
                 continue
-            links.append(Link(body, parent, joint))
+            links.append(Link(_rigid(body, model), parent, joint))
             depth[body] = depth[parent] + 1
             for cost, k, other in joints_of[body]:
                 heappush(queue, (cost, depth[body], k, next(numbers), other, body))
@@ -128,6 +128,15 @@ def cut_names(cut: Iterable[str | Joint], user: str) -> tuple[str, ...]:
         if not isinstance(name, str):
             raise ModelError(f"{user}: cut names a joint {name!r}, which is neither a joint nor the name of one")
     return names
+
+
+def _rigid(body: Body, model: Parts) -> RigidBody:
+    if not isinstance(body, RigidBody):
+        raise ModelError(
+            f"mechanism {model.name!r} has a beam, {body.name!r}; relative coordinates are those of rigid bodies: use "
+            "coordinates='natural'"
+        )
+    return body
 
 
 def _cost(joint: Joint) -> int:

@@ -20,13 +20,13 @@ import numpy as np
 from ...model.body import Body
 from ...stages.forward import Forward
 from ...stages.plan import Map, Mode, Operation, Plan, Port, Vector, Zero
-from ...symbols import SX
+from ...symbols import SX, wedge
 from ..alike import Reading, Restated, read, restate, roles_of
 from ..equations import Equations
 from .acting import PARAMETER, Acting, acting
 from .articulated import ACCELERATION, BEFORE, BIAS, EULER, EULER_RATE, HINGE, INERTIA, SOLVED, TWIST, Form, inward, outward
 from .layout import Layout
-from .recursion import CENTRE_OF_MASS, Motion, Recursion, inertia_about, moment, move, still, wrench
+from .recursion import CENTRE_OF_MASS, Motion, Recursion, inertia_about, move, still, wrench
 from .spanning_tree import Link
 
 PARENT, JOINT, RATE, MOTION = "parent", "joint", "rate", "motion"
@@ -99,7 +99,7 @@ class Sweeps:
         inertia = inertia_about(link.body, here)
         weight = link.body.mass * self.model.gravity
         f, n = wrench(link.body, here, SX.zeros(here.velocity.numel()), SX.zeros(here.spin.numel()))
-        p = ca.vertcat(f - weight, n - moment(here.com - here.reference, weight))
+        p = ca.vertcat(f - weight, n - wedge(here.com - here.reference, weight))
         packed = self.layout.pack(_matrix(inertia.mass, inertia.moment, inertia.about))
         return [self.layout.flat(here), ca.veccat(*parts), packed, p]
 
@@ -217,7 +217,7 @@ class _Writer:
         self.result, self.residuals = self.plan.result(3 * n + m), self.plan.result(3)
         slopes = None if indices is None else self.plan.result(3 * n + m, len(indices))
         self.q, self.v, self.a = (self.result.part(k * n, n) for k in range(3))
-        self.forms = {
+        self.forms: dict[Body, Form] = {
             link.body: Form(len(self._columns(link.body)), bool(sweeps.recursion.hinges[link.body].euler), link.parent.is_ground)
             for link in links
         }

@@ -1,0 +1,99 @@
+"""What is given at the start: all that the user says, and what beams know of themselves.
+
+A beam keeps its shape, so it needs the values of a bar. What joints, or the user, have said already is left out: a beam between two pins
+starts as far stretched as they are apart, and one between two clamps has its direction from the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import casadi as ca
+import numpy as np
+
+from ..model.beam import Beam
+from ..model.beam_shape import HeldDirection, held_nodes, placing, reference_pairs
+from ..model.body import Body, Frames, Point
+from ..model.forces import Clamp
+from ..model.measures import Coordinate, Slide, Span
+from ..model.parts import Parts
+from ..model.start import HeldMeasure, Hold, Start
+from ..symbols import SX
+from .guess import Pose, guess_poses
+
+NEW = 1e-6
+"""Sine of the angle by which a row of a Jacobian has to leave the span of others to say something new."""
+
+
+def start_holds(
+    model: Parts,
+    frames: Frames,
+    q: SX,
+    constraints: Sequence[SX],
+    t: SX,
+    from_poses: Callable[[Mapping[Body, Pose]], np.ndarray],
+) -> tuple[Hold, ...]:
+    """All holds of a mechanism with these constraints; each says something that the others leave open, as far as beams are concerned."""
+    start = model.start_conditions or Start()
+    if not model.beams:
+        return start.holds
+    attached = _attached(model, start)
+    shapes: list[Hold] = []
+    doubtful: list[Hold] = []
+    for beam in model.beams:
+        free, touched = held_nodes(beam, [k for k, p in enumerate(beam.nodes) if p in attached])
+        for p, q_ in reference_pairs(beam):
+            measure = Span(beam.nodes[p], beam.nodes[q_])
+            doubtful.append(HeldMeasure(f"length of {beam.name!r}", measure, beam.shape.chord(p, q_), SX(0)))
+        shapes += free
+        doubtful += touched
+    for force in model.forces.values():
+        if isinstance(force, Clamp):
+            doubtful.append(HeldDirection(f"direction of {force.joint.name!r}", force.axis, force.end, placing(force.beam)))
+    given = ca.vertcat(SX(0, 1), *constraints, *[h.deviation(frames) for h in start.holds])
+    candidates = [h.deviation(frames) for h in doubtful]
+    rows = ca.vertcat(given, *candidates)
+    place = from_poses(guess_poses(model, start, model.numbers.nominal))
+    # which rows depend on each other is a matter of structure: any place tells it, but the symmetric one that a guess may be
+    somewhere = place + 1e-2 * (1 + np.abs(place).max(initial=0.0)) * np.random.default_rng(0).standard_normal(place.size)
+    jacobian = ca.Function("J", [q, model.numbers.vector, t], [ca.jacobian(rows, q)])(somewhere, model.numbers.nominal, 0.0)
+    touched_columns = np.flatnonzero(np.diff(jacobian.sparsity().colind()))
+    J = np.array(jacobian[:, touched_columns.tolist()])
+    counts = [c.numel() for c in candidates]
+    needed = _says_something_new(J[: given.numel()], np.split(J[given.numel() :], np.cumsum(counts)[:-1]))
+    return (*start.holds, *shapes, *[h for h, new in zip(doubtful, needed, strict=True) if new])
+
+
+def _attached(model: Parts, start: Start) -> set[Point]:
+    """Points that joints, drivers or the start place."""
+    found = {p for j in model.joints.values() for p in (j.data.first, j.data.second)}
+    measures = [d.measure for d in model.drivers.values()] + [h.measure for h in start.holds if isinstance(h, HeldMeasure)]
+    for measure in measures:
+        if isinstance(measure, (Span, Slide)):
+            found |= {measure.first, measure.second}
+        elif isinstance(measure, Coordinate):
+            found.add(measure.point)
+    return {p for p in found if isinstance(p.body, Beam)}
+
+
+def _says_something_new(given: np.ndarray, candidates: Sequence[np.ndarray]) -> list[bool]:
+    """For each block of rows whether all of it leaves the span of the rows given, and of the candidates accepted before."""
+    span = _orthonormal(given)
+    found = []
+    for block in candidates:
+        sizes = np.linalg.norm(block, axis=1, keepdims=True)
+        unit = block / np.where(sizes > 0, sizes, 1.0)
+        rest = unit - (unit @ span.T) @ span
+        new = bool(np.linalg.svd(rest, compute_uv=False).min(initial=1.0) > NEW)
+        found.append(new)
+        if new:
+            span = np.vstack([span, _orthonormal(rest)])
+    return found
+
+
+def _orthonormal(rows: np.ndarray) -> np.ndarray:
+    """A basis of the span of some rows."""
+    if not rows.size:
+        return np.zeros((0, rows.shape[1]))
+    _, strengths, directions = np.linalg.svd(rows, full_matrices=False)
+    return directions[strengths > NEW * strengths[0]]

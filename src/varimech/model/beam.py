@@ -1,0 +1,274 @@
+"""Rotation-free nonlinear beams: n segments between N = n + 1 nodes, whose positions are all there is to know.
+
+    stretching   V = a₀ ℓ W(λ),        λ = r/ℓ           r, ℓ: length of a segment now and unstressed
+                 W = E/2 (ln λ)²  (logarithmic),   W = E/2 (λ − 1)²  (linear)
+    bending      V = α/2 (a × b − c₀)²                   a, b: two consecutive segments; c₀: a × b of the unstressed shape
+                 α = E I (1 + 2/n²) / (ℓ_a² ℓ_b² ℓ_ab)   ℓ_ab: half of both lengths together; (E I/L₀⁵) n³ (n² + 2) where all are equal
+    inertia      T = m/6 (v₁·v₁ + v₁·v₂ + v₂·v₂)         consistent with straight segments; m/4 (v₁·v₁ + v₂·v₂) if lumped
+    damping      f = −β ∂V̇/∂q̇ (of both energies, at their rates),  f = −γ M v
+
+α makes the deflection of a simply supported beam under a load at mid-span exact for even n. There is neither shear nor torsion: in space, a
+beam that is curved unstressed is one whose section turns freely, so that only the size of its curvature matters, |a × b| − |c₀|.
+
+J. C. García Orden and J. Cuenca Queipo, J. Comput. Nonlinear Dyn. 12 (2017) 051005; J. C. García Orden, J. J. Arribas Montejo, F. Gabaldón
+Castillo and D. Dopico, CILAMCE 2023.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import casadi as ca
+
+from ..symbols import SX, norm, traced, wedge
+from .beam_shape import BeamShape
+from .body import Body, Frames, Point, Share
+from .frame import Frame, Known, spin
+
+MATERIALS = ("logarithmic", "linear")
+MASSES = ("consistent", "lumped")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Beam(Body):
+    """A beam between two of its points. Its nodes are points 'n1', 'n2', … between the ends."""
+
+    nodes: Sequence[Point]
+    shape: BeamShape
+    """At the start."""
+    natural_length: SX
+    """L₀, along the unstressed beam (m)."""
+    E: SX
+    area: SX
+    inertia: SX
+    mass: SX
+    material: str
+    lumped: bool
+    stiffness_damping: SX
+    """β (s)."""
+    mass_damping: SX
+    """γ (1/s)."""
+
+    @property
+    def segments(self) -> int:
+        """n."""
+        return len(self.nodes) - 1
+
+    def node(self, k: int) -> Point:
+        """Node k, from 0 to the number of segments."""
+        return self.nodes[k]
+
+    def frame(self, known: Mapping[int, Known]) -> Frame:
+        """Its frame, from where its nodes are. In the plane it turns with the line between the ends; in space there is no orientation."""
+        (_, start, start_rate), (_, end, end_rate) = (known[id(self.nodes[k].local)] for k in (0, -1))
+        if self.dimension == 3:
+            return Frame(start, SX.nan(3, 3), start_rate, SX.nan(3, 3), known)
+        s = self.nodes[0].local
+        o, R, ȯ, Ṙ = _chord_frame(start, end, start_rate, end_rate, s, self.nodes[-1].local - s)
+        return Frame(o, R, ȯ, Ṙ, known)
+
+    def shares(self, frame: Frame, gravity: SX) -> list[Share]:
+        r = [frame.position(p.local) for p in self.nodes]
+        v = [frame.velocity(p.local) for p in self.nodes]
+        found = [self._segment(k, r[k], r[k + 1], v[k], v[k + 1], gravity) for k in range(self.segments)]
+        return found + [self._bend(k, r[k - 1 : k + 2], v[k - 1 : k + 2]) for k in range(1, self.segments)]
+
+    def segment_length(self, k: int) -> SX:
+        """ℓ, the unstressed length of a segment (m)."""
+        if self.shape.straight:
+            return self.natural_length / self.segments
+        return self._shrinking * self.shape.segment_length(k)
+
+    def axial_force(self, frame: Frame, k: int) -> SX:
+        """Tension of segment k, counted from 0 (N)."""
+        first, second = (frame.position(self.nodes[i].local) for i in (k, k + 1))
+        r = SX.sym("r")
+        tension = ca.gradient(_ENERGY[self.material](r, self.segment_length(k), self.E, self.area), r)
+        return ca.substitute(tension, r, ca.norm_2(second - first))
+
+    def bending_moment(self, frame: Frame, k: int) -> SX:
+        """Moment at node k, between the ends (N·m); positive where the beam bends to the left of its way in the plane; its size in space."""
+        r = [frame.position(self.nodes[i].local) for i in (k - 1, k, k + 1)]
+        a, b = r[1] - r[0], r[2] - r[1]
+        # dV/dθ, with a × b = |a| |b| sin θ
+        return self._bending_stiffness(k) * _bent(a, b, self._unstressed_bend(k)) * ca.dot(a, b)
+
+    def clamp_stiffness(self, end: Point) -> SX:
+        """k of  V = k/2 |d × a|²: half a cell of the beam between a clamp's direction d and the segment a at that end.
+
+        k = (2 E I/ℓ³) (n² + 2)/(n (n + 1)): with it the deflection of a cantilever under an end load is exact, and of order 2 otherwise.
+        """
+        n = self.segments
+        ℓ = self.segment_length(0 if end is self.nodes[0] else n - 1)
+        return 2 * self.E * self.inertia / ℓ**3 * ((n * n + 2) / (n * (n + 1)))
+
+    def fastest_vibration(self) -> SX:
+        """No vibration of the free beam is faster (rad/s): the fastest one of a segment, and of three nodes that bend."""
+        n = self.segments
+        ℓ = self.natural_length / n
+        m, share = self.mass / n, 4 if self.lumped else 12
+        stretching = share * self.E * self.area / ℓ / m
+        bending = share * 4 * self.E * self.inertia * (1 + 2 / n**2) / ℓ**3 / m if n > 1 else SX(0)
+        return ca.sqrt(stretching + bending)
+
+    @property
+    def _shrinking(self) -> SX:
+        """Unstressed over present lengths at the start."""
+        return self.natural_length / self.shape.length
+
+    def _unstressed_bend(self, k: int) -> SX:
+        """c₀: signed in the plane, its size in space; none for a straight beam."""
+        if self.shape.straight:
+            return SX(0)
+        c = wedge(*self.shape.segments_at(k)) * self._shrinking**2
+        return c if self.dimension == 2 else ca.norm_2(c)
+
+    def _bending_stiffness(self, k: int) -> SX:
+        """α."""
+        first, second = self.segment_length(k - 1), self.segment_length(k)
+        n = self.segments
+        if self.shape.straight:
+            return self.E * self.inertia / self.natural_length**5 * float(n**3 * (n**2 + 2))
+        return self.E * self.inertia * (1 + 2 / n**2) / ((first * second) ** 2 * (first + second) / 2)
+
+    def _segment(self, k: int, r1: SX, r2: SX, v1: SX, v2: SX, gravity: SX) -> Share:
+        ℓ, m = self.segment_length(k), self._segment_mass(k)
+        kinetic = (_lumped if self.lumped else _consistent)(v1, v2, m)
+        stretching = _stretching[self.material](r1, r2, ℓ, self.E, self.area)
+        efforts = []
+        if not self.stiffness_damping.is_zero():
+            rate = _stretch_rate(r1, r2, v1, v2)
+            efforts.append((rate, -self.stiffness_damping * self.E * self.area / ℓ * rate))
+        if not self.mass_damping.is_zero():
+            momenta = _momenta(v1, v2, m, SX(0.5 if self.lumped else 1 / 3), SX(0 if self.lumped else 1 / 6))
+            efforts += [(v, -self.mass_damping * p) for v, p in zip((v1, v2), momenta, strict=True)]
+        return Share(kinetic, stretching + _weight(r1, r2, m, gravity), tuple(efforts))
+
+    def _segment_mass(self, k: int) -> SX:
+        return self.mass / self.segments if self.shape.straight else self.mass * self.shape.segment_length(k) / self.shape.length
+
+    def _bend(self, k: int, r: list[SX], v: list[SX]) -> Share:
+        α, c0 = self._bending_stiffness(k), self._unstressed_bend(k)
+        straight_in_space = self.dimension == 3 and self.shape.straight
+        energy = _straight_bending(*r, α) if straight_in_space else _bending(*r, α, c0)
+        efforts = []
+        if not self.stiffness_damping.is_zero():
+            rate = (_bend_rate if self.dimension == 2 or self.shape.straight else _bend_size_rate)(*r, *v)
+            efforts.append((rate, -self.stiffness_damping * α * rate))
+        return Share(SX(0), energy, tuple(efforts))
+
+
+@dataclass(frozen=True)
+class BeamNode:
+    """A node of a beam as something that turns: by the mean of the angular velocities of the segments that meet there."""
+
+    point: Point
+
+    @property
+    def name(self) -> str:
+        """Of its point."""
+        return self.point.label
+
+    def angular_velocity(self, frames: Frames) -> SX:
+        """ω; in space without a part along the segments, about which a beam does not turn."""
+        beam = self.point.body
+        assert isinstance(beam, Beam)
+        k, frame = beam.nodes.index(self.point), frames[beam]
+        pairs = [(i, i + 1) for i in (k - 1, k) if 0 <= i < beam.segments]
+        found = []
+        for pair in pairs:
+            first, second = (beam.nodes[i].local for i in pair)
+            a, ȧ = frame.position(second) - frame.position(first), frame.velocity(second) - frame.velocity(first)
+            found.append(wedge(a, ȧ) / ca.dot(a, a))
+        return sum(found, SX(0)) / len(found)
+
+
+@traced
+def _chord_frame(start: SX, end: SX, start_rate: SX, end_rate: SX, s: SX, d: SX) -> tuple[SX, SX, SX, SX]:
+    """o, R and their rates from the ends of a line at s and s + d."""
+    c, ċ = end - start, end_rate - start_rate
+    cosine, sine = (x / (ca.norm_2(c) * ca.norm_2(d)) for x in (ca.dot(d, c), wedge(d, c)))
+    R = ca.vertcat(ca.horzcat(cosine, -sine), ca.horzcat(sine, cosine))
+    Ṙ = spin(wedge(c, ċ) / ca.dot(c, c)) @ R
+    return start - R @ s, R, start_rate - Ṙ @ s, Ṙ
+
+
+def _logarithmic(r: SX, ℓ: SX, E: SX, area: SX) -> SX:
+    return area * ℓ * E / 2 * ca.log(r / ℓ) ** 2
+
+
+def _linear(r: SX, ℓ: SX, E: SX, area: SX) -> SX:
+    return area * ℓ * E / 2 * (r / ℓ - 1) ** 2
+
+
+_ENERGY = {"logarithmic": _logarithmic, "linear": _linear}
+
+
+@traced
+def _stretching_logarithmic(r1: SX, r2: SX, ℓ: SX, E: SX, area: SX) -> SX:
+    return _logarithmic(ca.norm_2(r2 - r1), ℓ, E, area)
+
+
+@traced
+def _stretching_linear(r1: SX, r2: SX, ℓ: SX, E: SX, area: SX) -> SX:
+    return _linear(ca.norm_2(r2 - r1), ℓ, E, area)
+
+
+_stretching = {"logarithmic": _stretching_logarithmic, "linear": _stretching_linear}
+
+
+@traced
+def _stretch_rate(r1: SX, r2: SX, v1: SX, v2: SX) -> SX:
+    return ca.dot(r2 - r1, v2 - v1) / ca.norm_2(r2 - r1)
+
+
+@traced
+def _consistent(v1: SX, v2: SX, m: SX) -> SX:
+    return m / 6 * (ca.sumsqr(v1) + ca.dot(v1, v2) + ca.sumsqr(v2))
+
+
+@traced
+def _lumped(v1: SX, v2: SX, m: SX) -> SX:
+    return m / 4 * (ca.sumsqr(v1) + ca.sumsqr(v2))
+
+
+@traced
+def _momenta(v1: SX, v2: SX, m: SX, own: SX, other: SX) -> tuple[SX, SX]:
+    return m * (own * v1 + other * v2), m * (other * v1 + own * v2)
+
+
+@traced
+def _weight(r1: SX, r2: SX, m: SX, gravity: SX) -> SX:
+    return -m / 2 * ca.dot(gravity, r1 + r2)
+
+
+def _bent(a: SX, b: SX, c0: SX) -> SX:
+    """a × b less that of the unstressed shape, where both are scalars."""
+    c = wedge(a, b)
+    return (c if c.numel() == 1 else norm(c)) - c0
+
+
+@traced
+def _bending(r1: SX, r2: SX, r3: SX, α: SX, c0: SX) -> SX:
+    return α / 2 * _bent(r2 - r1, r3 - r2, c0) ** 2
+
+
+@traced
+def _straight_bending(r1: SX, r2: SX, r3: SX, α: SX) -> SX:
+    return α / 2 * ca.sumsqr(wedge(r2 - r1, r3 - r2))
+
+
+@traced
+def _bend_rate(r1: SX, r2: SX, r3: SX, v1: SX, v2: SX, v3: SX) -> SX:
+    """Of a × b."""
+    return wedge(v2 - v1, r3 - r2) + wedge(r2 - r1, v3 - v2)
+
+
+@traced
+def _bend_size_rate(r1: SX, r2: SX, r3: SX, v1: SX, v2: SX, v3: SX) -> SX:
+    """Of |a × b|."""
+    c = wedge(r2 - r1, r3 - r2)
+    return ca.dot(c, wedge(v2 - v1, r3 - r2) + wedge(r2 - r1, v3 - v2)) / ca.norm_2(c)
