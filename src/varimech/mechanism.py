@@ -63,7 +63,8 @@ class Mechanism(Model):
     def __repr__(self) -> str:
         kind = "planar" if self.dimension == 2 else "spatial"
         return (
-            f"<Mechanism {self.name!r}: {kind}, {len(self.moving_bodies)} bodies, {len(self.joints)} joints, "
+            f"<Mechanism {self.name!r}: {kind}, {len(self.moving_bodies) - len(self.beams)} bodies, "
+            f"{f'{len(self.beams)} beams, ' if self.beams else ''}{len(self.joints)} joints, "
             f"{len(self.forces)} forces, {len(self.drivers)} drivers, {len(self.parameters)} parameters>"
         )
 

@@ -340,14 +340,16 @@ class StartSolver:
         constraints = everything[: everything.shape[0] - self._held]
         open_ = n - _rank(constraints)
         given = ", ".join(h.label for h in self.start.holds) or "nothing"
+        shaped = self._held - sum(h.deviation(self.equations.frames).numel() for h in self.start.holds)
+        left = open_ - shaped  # beams keep their shape by themselves
         if self._held > _rank(everything) - _rank(constraints):
             raise ModelError(
                 f"mechanism {name!r}: the start gives too much or twice the same ({given}); "
-                f"it has {open_} open freedom{'s' if open_ != 1 else ''}: give one value for each"
+                f"it has {left} open freedom{'s' if left != 1 else ''}: give one value for each"
             )
         if self._held < open_:
             raise ModelError(
-                f"mechanism {name!r}: the start leaves {open_ - self._held} of {open_} freedoms open (given: {given}); "
+                f"mechanism {name!r}: the start leaves {open_ - self._held} of {left} freedoms open (given: {given}); "
                 f"give start(…) a value that fixes {self._moving(everything)}"
             )
 

@@ -71,6 +71,11 @@ class Parts:
         return [p for b in self.bodies.values() for p in self.points_of(b).values()]
 
     @property
+    def short_names(self) -> list[str]:
+        """Names that points have without their bodies; nodes within beams have none."""
+        return list(self._named)
+
+    @property
     def moving_bodies(self) -> list[Body]:
         """All bodies but the ground."""
         return [b for b in self.bodies.values() if not b.is_ground]
@@ -96,16 +101,20 @@ class Parts:
             raise ModelError(f"{user}: {found.name!r} is a beam, which has no single orientation")
         return found
 
-    def find_beam_part(self, beam: str, number: int, first: int, kind: str) -> tuple[Beam, int]:
-        """A beam by name, and one of its segments or inner nodes by a number that it has."""
+    def find_beam_parts(self, beam: str, number: int | None, first: int, kind: str) -> tuple[Beam, range]:
+        """A beam by name, and one of its segments or inner nodes by a number that it has, or all of them."""
         found = self.find_body(beam)
         if not isinstance(found, Beam):
             raise ModelError(f"{found.name!r} is a rigid body; only beams have forces and moments inside")
+        if number is None:
+            return found, range(first, found.segments)
+        if first == found.segments:
+            raise ModelError(f"beam {found.name!r} has a single segment, so no {kind}")
         if isinstance(number, bool) or not isinstance(number, Integral) or not first <= number < found.segments:
             raise ModelError(
                 f"beam {found.name!r} has no {kind} {number!r}: they are counted from {first} to {found.segments - 1}"
             )
-        return found, int(number)
+        return found, range(int(number), int(number) + 1)
 
     def find_turning(self, thing: Body | Point | str, user: str) -> Body | BeamNode:
         """Something that a torque can act on: a rigid body, or a point of a beam."""

@@ -114,15 +114,18 @@ class State:
         """Time derivative of `displacement` (m/s)."""
         return self._model.find_slide(joint).rate(self._frames)
 
-    def axial_force(self, beam: str, segment: int) -> SX:
-        """Tension in a segment of a beam, counted from 0 (N)."""
-        found, k = self._model.find_beam_part(beam, segment, 0, "segment")
-        return found.axial_force(self._frames[found], k)
+    def axial_force(self, beam: str, segment: int | None = None) -> SX:
+        """Tension in a segment of a beam, counted from 0, or in all of them (N)."""
+        found, parts = self._model.find_beam_parts(beam, segment, 0, "segment")
+        return ca.vertcat(SX(0, 1), *[found.axial_force(self._frames[found], k) for k in parts])
 
-    def bending_moment(self, beam: str, node: int) -> SX:
-        """Bending moment at a node between the ends of a beam (N·m); in the plane positive where it bends to the left, in space its size."""
-        found, k = self._model.find_beam_part(beam, node, 1, "inner node")
-        return found.bending_moment(self._frames[found], k)
+    def bending_moment(self, beam: str, node: int | None = None) -> SX:
+        """Bending moment at a node between the ends of a beam, or at all of them (N·m).
+
+        In the plane it is positive where the beam bends to the left on its way from end to end, in space it is the size.
+        """
+        found, parts = self._model.find_beam_parts(beam, node, 1, "inner node")
+        return ca.vertcat(SX(0, 1), *[found.bending_moment(self._frames[found], k) for k in parts])
 
     def rate(self, quantity: SX) -> SX:
         """Time derivative of any quantity of the state."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..coordinates.equations import Equations
 from ..errors import ModelError
+from ..model.body import RigidBody
 from ..model.forces import Spring
 from ..model.measures import Span
 from ..model.parts import Parts
@@ -50,6 +51,8 @@ MEASURES: dict[str, MeasureKind] = {
     "reaction_torque": MeasureKind("joint", ("component",), "N·m", State.reaction_torque),
     "effort": MeasureKind("driver", (), "N or N·m", State.effort),
     "multiplier": MeasureKind("constraint", (), "N or N·m", State.multiplier),
+    "axial_force": MeasureKind("beam", ("segment",), "N", State.axial_force),
+    "bending_moment": MeasureKind("beam", ("node",), "N·m", State.bending_moment),
     "energy": MeasureKind("energy_kind", (), "J", _energy),
 }
 
@@ -63,10 +66,11 @@ def names_of(equations: Equations) -> dict[str, list[str]]:
         "point": [p.label for p in m.all_points],
         "turn": ([b.name for b in m.moving_bodies] if planar else []) + turning,
         "slide": [j.name for j in m.joints.values() if j.slide is not None],
-        "body": [b.name for b in m.moving_bodies],
+        "body": [b.name for b in m.moving_bodies if planar or isinstance(b, RigidBody)],
         "joint": list(m.joints),
         "driver": list(m.drivers),
         "constraint": list(equations.constraint_names),
+        "beam": [b.name for b in m.beams],
         "energy_kind": list(ENERGIES),
     }
 
@@ -74,7 +78,7 @@ def names_of(equations: Equations) -> dict[str, list[str]]:
 def point_aliases(model: Parts) -> dict[str, str]:
     """Short names of points that mean one place → the full name of one of them."""
     found = {}
-    for name in {p.name for p in model.all_points} - {"com"}:
+    for name in set(model.short_names) - {"com"}:
         try:
             found[name] = model.find_point(name).label
         except ModelError:

@@ -116,6 +116,14 @@ class Run:
         """Lagrange multiplier of a constraint of the equations."""
         return self._measure("multiplier", constraint, wrt)
 
+    def axial_force(self, beam: str, *, wrt: Any = None) -> xr.DataArray:
+        """Tension in each segment of a beam (N)."""
+        return self._measure("axial_force", beam, wrt)
+
+    def bending_moment(self, beam: str, *, wrt: Any = None) -> xr.DataArray:
+        """Bending moment at each node between the ends of a beam (N·m): positive where it bends to the left (plane), or its size (space)."""
+        return self._measure("bending_moment", beam, wrt)
+
     def energy(self, kind: str = "total", *, wrt: Any = None) -> xr.DataArray:
         """Kinetic, potential or total energy (J)."""
         if kind not in ENERGIES:
@@ -247,7 +255,7 @@ class Run:
         assert self._live is not None
         shape, dims = _shape(expression, dims)
         coords: dict[str, Any] = {"time": ("time", self.time, {"units": "s"})}
-        coords |= {d: [*COMPONENTS[:n]] if n <= 3 else list(range(n)) for d, n in zip(dims, shape, strict=True)}
+        coords |= {d: _labels(d, n) for d, n in zip(dims, shape, strict=True)}
         if wrt is None:
             values = self._live.evaluate(expression)
             values = values.reshape(values.shape[0], *shape, order="F")
@@ -322,4 +330,13 @@ def _shape(expression: SX, dims: tuple[str, ...]) -> tuple[tuple[int, ...], tupl
     """Shape and dimensions of a measure; a single number has none."""
     if len(dims) == 2:
         return expression.shape, dims
-    return ((expression.numel(),), dims) if dims and expression.numel() > 1 else ((), ())
+    single = expression.numel() == 1 and dims not in (("segment",), ("node",))
+    return ((), ()) if not dims or single else ((expression.numel(),), dims)
+
+
+def _labels(dim: str, count: int) -> list[Any]:
+    """Labels along a dimension: segments of beams are counted from 0, nodes between their ends from 1."""
+    if dim in ("segment", "node"):
+        first = int(dim == "node")
+        return list(range(first, first + count))
+    return [*COMPONENTS[:count]] if count <= 3 else list(range(count))
