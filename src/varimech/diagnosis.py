@@ -62,12 +62,37 @@ def explained(
     elif failure.reason == NO_CONVERGENCE:
         worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
         other = "formulation='index1' or 'ali3p'" if isinstance(method.formulation, Independent) else "another step"
-        remedy = f"{AT_SINGULARITY}; {other} may pass it" if singular else "try a smaller step"
+        remedy = (
+            f"{AT_SINGULARITY}; {other} may pass it"
+            if singular
+            else f"try a smaller step{_beside_beams(equations, inputs, method)}"
+        )
         text = f"{when}: no convergence in {inputs.max_iterations} iterations; worst constraint {worst!r}, residual {residual:.3g}; {remedy}"
     else:
         worst, residual = _not_finite(equations, q, v, inputs.parameters, failure.time), math.nan
-        text = f"{when}: a value became not finite (NaN or infinite); look at {worst!r}. Try a smaller step if the motion blew up"
+        text = (
+            f"{when}: a value became not finite (NaN or infinite); look at {worst!r}. Try a smaller step if the motion blew up"
+            f"{_beside_beams(equations, inputs, method)}"
+        )
     return SimulationError(text, time=failure.time, step=failure.step, residual=residual, worst=worst)
+
+
+def _beside_beams(equations: Equations, inputs: Inputs, method: Method) -> str:
+    """What else to try where there are beams, whose segments stretch faster than anything else moves."""
+    beams, scheme = equations.model.beams, method.integrator
+    if not beams:
+        return ""
+    fastest = equations.model.numbers.evaluate(ca.vertcat(*[b.fastest_vibration() for b in beams]), inputs.parameters).ravel()
+    beam, ω = beams[int(fastest.argmax())].name, float(fastest.max())
+    if isinstance(scheme, RungeKutta):
+        return (
+            f". Beam {beam!r} vibrates along its segments with up to {ω:.3g} rad/s: {scheme.name} needs steps of at most"
+            f" {scheme.longest_vibration_step / ω:.2g} s for it, or fewer segments; implicit integrators (step= alone) need not follow it"
+        )
+    return (
+        f", or integrator='generalised-alpha', which damps what is too fast for the step: beam {beam!r} vibrates along its segments with up "
+        f"to {ω:.3g} rad/s"
+    )
 
 
 def _before(failure: StepFailure, equations: Equations) -> tuple[np.ndarray, np.ndarray]:

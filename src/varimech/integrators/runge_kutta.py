@@ -10,6 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+GROWTH = 1e-4
+"""Growth a step that counts as none."""
 Rows = tuple[tuple[float, ...], ...]
 
 
@@ -37,6 +41,21 @@ class RungeKutta:
     def c(self) -> tuple[float, ...]:
         """Where in a step its stages are."""
         return tuple(sum(row) for row in self.a)
+
+    @property
+    def longest_vibration_step(self) -> float:
+        """Largest ω h for which a vibration of frequency ω does not grow: |R(iωh)| ≤ 1 but for `GROWTH`,  R(z) = 1 + z bᵀ (1 − z a)⁻¹ 1."""
+        s = len(self.b)
+        a = np.zeros((s, s))
+        for i, row in enumerate(self.a):
+            a[i, : len(row)] = row
+        powers, stages = [1.0], np.ones(s)
+        for _ in range(s):
+            powers.append(float(np.dot(self.b, stages)))
+            stages = a @ stages
+        ωh = np.arange(1, 2000) * 0.01
+        unstable = np.abs(np.polyval(powers[::-1], 1j * ωh)) > 1 + GROWTH
+        return float(ωh[unstable.argmax()] - 0.01)
 
     @property
     def adaptive(self) -> bool:

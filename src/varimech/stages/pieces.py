@@ -111,7 +111,8 @@ class Writer(Generic[T]):
     def over_kinds(self, *outputs: Output[T]) -> None:
         """Evaluate for all elements of all kinds."""
         for piece, constants in zip(self.pieces.kinds, self._constants, strict=True):
-            wanted = [(o, x) for o, x in ((o, o.expression(piece.local)) for o in outputs) if x.numel()]
+            found = [(o, o.expression(piece.local)) for o in outputs]
+            wanted = [(o, x) for o, x in found if x.numel() and not (o.mode == Mode.ADD and x.is_zero())]
             if not wanted:
                 continue
             names, symbols = self._needed(piece.local, [x for _, x in wanted])
