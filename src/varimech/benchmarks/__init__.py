@@ -85,6 +85,9 @@ class Entry:
 
 BENCHMARKS: dict[str, Entry] = {
     "five-bar": Entry("Sensitivity analysis of a five-bar mechanism (Dopico 2023)", "five_bar"),
+    "flexible-five-bar": Entry(
+        "Five-bar mechanism with a flexible bar, and its sensitivities (CILAMCE 2023)", "flexible_five_bar"
+    ),
     "pendulum": Entry("Simple pendulum (IFToMM A01)", "pendulum"),
     "four-bar": Entry("Chain of N four-bar windows through its singular position, N = 2 and 40 (IFToMM A02)", "four_bar"),
     "andrews": Entry("Andrews' squeezing mechanism (IFToMM A03, DAE test set)", "andrews"),

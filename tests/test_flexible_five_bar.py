@@ -1,0 +1,63 @@
+"""The flexible five-bar against its independent reference, and the formula of the paper against differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flexible_five_bar_reference import FlexibleFiveBar
+from varimech.benchmarks.flexible_five_bar import (
+    DURATION,
+    PARAMETERS,
+    PLACES,
+    POWERS,
+    SLOPES,
+    SOFT,
+    STIFF,
+    WRONG,
+    mechanism,
+    slope,
+)
+
+
+def test_the_reference_gives_the_stored_values() -> None:
+    places, slopes = FlexibleFiveBar(2, PARAMETERS, E=SOFT).run(DURATION, 5e-4)
+    for point, place in PLACES[SOFT].items():
+        np.testing.assert_allclose(places[point], place, atol=1e-11)
+    for name, value in SLOPES[SOFT].items():
+        assert slopes[name] == pytest.approx(value, rel=1e-8), name
+
+
+@pytest.mark.parametrize(("segments", "linear"), [(4, False), (3, True)])
+def test_agrees_with_the_reference_for_the_stiff_beam(segments: int, linear: bool) -> None:
+    material = "linear" if linear else "logarithmic"
+    run = mechanism(segments, material=material).sensitivity((), PARAMETERS, duration=0.02, tolerance=1e-10).run
+    places, slopes = FlexibleFiveBar(segments, PARAMETERS, linear=linear).run(0.02, 2e-5)
+    for point, place in places.items():
+        np.testing.assert_allclose(run.position(point).to_numpy()[-1], place, atol=1e-12)
+    for name, value in slopes.items():
+        assert slope(run, name, 0.02) == pytest.approx(value, rel=1e-6, abs=1e-9), name
+
+
+def test_differences_side_with_the_exact_formula() -> None:
+    """They are of one program, whose nominal motion is the same by all formulas."""
+    settings: dict[str, Any] = {"duration": DURATION, "step": 5e-4}
+    direct = {f: slope(mechanism(E=SOFT, formula=f).sensitivity((), ["L0"], **settings).run, "L0", DURATION) for f in POWERS}
+    m, steps = mechanism(E=SOFT), (1e-4, 5e-5)
+    by_step = [m.sensitivity((), ["L0"], method="finite-difference", relative_steps=(s,), **settings).run for s in steps]
+    coarse, fine = (slope(r, "L0", DURATION) for r in by_step)
+    extrapolated = (4 * fine - coarse) / 3
+    assert direct["exact"] == pytest.approx(extrapolated, rel=1e-6)
+    for formula in WRONG:
+        assert abs(direct[formula] - extrapolated) > 0.3
+
+
+def test_the_stiff_beam_tends_to_the_rigid_bar() -> None:
+    rigid = mechanism(rigid=True).simulate(0.5, step=1e-3).position("2").to_numpy()[-1]
+    distances = []
+    for E in (STIFF * 1e2, STIFF * 1e4):
+        distances.append(np.linalg.norm(mechanism(8, E=E).simulate(0.5, step=1e-3).position("2").to_numpy()[-1] - rigid))
+    assert distances[1] < 1e-7
+    assert distances[0] / distances[1] == pytest.approx(100, rel=0.2)
