@@ -1,0 +1,402 @@
+"""Flexible mechanisms: what the beam is worth, the question that a paper left open, steps and times; docs/flexible.md."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from pages import DOCS, machine, markdown, show
+from rich.console import Console
+
+import varimech as vm
+from varimech.benchmarks.flexible_five_bar import LENGTH, PARAMETERS, POWERS, SLOPES, SOFT, STIFF, mechanism, slope
+from varimech.benchmarks.outcome import row_at
+
+PAGE, IMAGES = DOCS / "flexible.md", DOCS / "images"
+TIMES = (0.5, 1.0, 2.0, 5.0)
+EXACT: dict[str, Any] = {"duration": 5.0, "tolerance": 1e-9, "output": 2e-4, "backend": "native"}
+SEGMENTS = (2, 4, 8, 16, 32, 64)
+LENGTHS = (10, 30, 100, 300, 1000, 3000)
+"""Segments of the beam that is timed."""
+NAMES = {"E": "E", "a0": "a₀", "I": "I", "rho": "ρ", "L0": "L0", "L": "L"}
+
+
+def x1(run: vm.Run, wrt: str | None = None) -> np.ndarray:
+    """x₁ over time, or its derivative times the parameter."""
+    found: np.ndarray = run.position("1", wrt=wrt).sel(component="x").to_numpy()
+    return found if wrt is None else found * run.info["parameters"][wrt]
+
+
+def one_sided(parameter: str, E: float = STIFF) -> np.ndarray:
+    """The derivative of x₁, times the parameter, as the paper takes it: from a second run with the parameter raised by 0.1 %."""
+    m = mechanism(E=E)
+    raised = {parameter: m.parameters[parameter].value * 1.001}
+    plain, other = (x1(m.simulate(parameters=p, **EXACT)) for p in (None, raised))
+    return np.asarray((other - plain) / 1e-3)
+
+
+def smooth(y: np.ndarray, rows: int = 100) -> np.ndarray:
+    """Mean over so many rows about each."""
+    padded = np.pad(y, rows // 2, mode="edge")
+    return np.convolve(padded, np.ones(rows + 1) / (rows + 1), mode="valid")
+
+
+# the question
+
+
+def question() -> str:
+    """Figures 3 and 4 of the paper, and which of their curves are right."""
+    exact = mechanism().sensitivity((), PARAMETERS, **EXACT).run
+    wrong = {f: mechanism(formula=f).sensitivity((), ["L0", "L", "rho"], **EXACT).run for f in ("printed", "summed")}
+    soft = {f: mechanism(E=SOFT, formula=f).sensitivity((), ["L0"], **EXACT).run for f in POWERS}
+    rigid = mechanism(rigid=True).sensitivity((), ["L"], **EXACT).run
+    raised = {p: one_sided(p) for p in ("E", "L0", "L")}
+    central = {
+        p: mechanism().sensitivity((), [p], method="finite-difference", relative_steps=(1e-6,), **EXACT).run
+        for p in ("E", "L0", "L")
+    }
+    as_printed = x1(wrong["printed"], "L") - x1(wrong["printed"], "rho")  # M = ρ a₀ L is kept
+    t = exact.time
+    panels = [
+        vm.Panel(
+            "E ∂x₁/∂E (m)",
+            [vm.Line("direct", t, x1(exact, "E")), vm.Line("one-sided, 0.1 %", t, raised["E"])],
+        ),
+        vm.Panel(
+            "L ∂x₁/∂L (m)",
+            [
+                vm.Line("direct", t, x1(exact, "L")),
+                vm.Line("one-sided, 0.1 %", t, raised["L"]),
+                vm.Line("rigid bar, direct", rigid.time, x1(rigid, "L")),
+                vm.Line("printed formula,\nwithout M'", t, as_printed),
+            ],
+        ),
+        vm.Panel(
+            "L0 ∂x₁/∂L0 (m), mean of 20 ms",
+            [vm.Line("direct", t, smooth(x1(exact, "L0")))]
+            + [vm.Line(f"{f} formula", t, smooth(x1(run, "L0"))) for f, run in wrong.items()],
+        ),
+        vm.Panel("the same, 100 times softer", [vm.Line(f"{f} formula", t, x1(run, "L0")) for f, run in soft.items()]),
+    ]
+    picture = vm.line_figure(panels, title="Flexible five-bar, two segments: Figures 3 and 4 of the paper anew")
+    picture.savefig(IMAGES / "flexible_question.png")
+    rows = []
+    for p in ("E", "L", "L0"):
+        for time in TIMES:
+            value, k = slope(exact, p, time), row_at(exact, time)
+            shares = [(x, abs(x / value - 1)) for x in (slope(central[p], p, time), float(raised[p][k]))]
+            cells = [f"{x:.4e} ({share:.1%})" if share > 1e-3 else f"{x:.4e} ({share:.0e})" for x, share in shares]
+            rows.append([NAMES[p], f"{time:g}", f"{value:.6e}", *cells])
+    headings = ["p", "t (s)", "direct", "central, 1e-6", "one-sided, 0.1 %"]
+    show("p ∂x₁/∂p (m)", headings, rows, 2)
+    formulas = [
+        [f"{E / 1e9:g} GPa", f"{time:g}", *[f"{slope(runs[f], 'L0', time):.5f}" for f in POWERS]]
+        for E, runs in ((STIFF, {"exact": exact, **wrong}), (SOFT, soft))
+        for time in TIMES
+    ]
+    formula_headings = ["E", "t (s)", "exact (α ∝ L0⁻⁵)", "printed (18): α ∝ L0²", "sum of (16), (17): α ∝ L0⁻²"]
+    show("L0 ∂x₁/∂L0 (m) by three formulas", formula_headings, formulas, 2)
+    largest = float(np.abs(x1(exact, "E")).max()) / STIFF
+    digits = abs(slope(exact, "E", 0.5) / SLOPES[STIFF]["E"] - 1)
+    end = row_at(exact, 5.0)
+    penalty = ", ".join(f"{_largest_by_penalty(factor, h):.1e}" for factor in (1e4, 1e7) for h in (1e-3, 1e-4)) + " m/Pa"
+    return f"""\
+## Which curve is right
+
+The paper shows ∂x₁/∂E (its Figure 3) and ∂x₁/∂L0 (Figure 4) of the five-bar with a flexible bar 12, "analytical" and by
+differences with the parameter raised by 0.1 %. In Figure 3 the analytical curve is considerably larger, in Figure 4 both part
+as time goes by and stay similar to that of a rigid bar; why is left open. The same, with what is exact beside it:
+
+![Figures 3 and 4 anew](images/flexible_question.png)
+
+p ∂x₁/∂p in metres, n = 2; in brackets how far differences are from the direct derivative:
+
+{markdown(headings, rows, 2)}
+
+**E (Figure 3).** The derivative is small because E is large: at most {largest:.1e} m/Pa within 5 s, E ∂x₁/∂E a few millimetres.
+No digits are lost in it: central differences agree as far as they go, and an independent solution in minimal coordinates, by
+complex steps, to {digits:.0e} (benchmark `flexible-five-bar`). One-sided differences of 0.1 % have one digit or two: the beam
+vibrates (61 rad/s in bending, 5,900 rad/s along its axis), a change of E shifts these vibrations in time, and their error grows
+with it. Still they are close, so of the two curves in Figure 3 the smaller one is near the truth, and one considerably larger,
+of 1e-13 m/Pa, is not the derivative. The paper's formulas for E, (12) and (14), are right, and are what runs here; so what went
+wrong there is not in them. Nor is it the penalty: by the pure penalty formulation with factors of 1e4 and 1e7 and h of 1 and
+0.1 ms the largest derivative is {penalty}.
+
+**The geometry (Figure 4).** That both curves are similar to that of a rigid bar, whose geometry has to move with its length,
+tells that it does so in all of them: this is L ∂x₁/∂L. Differences of 0.1 % show it well (the first three lines coincide). What
+the paper derives by L0 are forces only; M' q̈, for which it leaves the density out, is not among them. Without it, and with
+(18) as printed, the analytical curve is the last line of the second panel: {as_printed[end]:.2f} m instead of {
+        x1(exact, "L")[
+            end
+        ]:.2f} m after 5 s. The mass of the bar grows with its length, and what that does grows with time. So the differences
+are right, and the analytical curve is not.
+
+**The formula.** φ = |a × b| depends on where the nodes are, not on L0. Only α ∝ L0⁻⁵ does, so the bending force F has ∂F/∂L0 =
+−(5/L0) F; the paper's (17) adds terms for φ, and its (18), with −2, is not even their sum, which is +2. All three run here: the
+same beam with α ∝ L0^p and p = −5, 2, −2. For the stiff beam, which hardly bends, they differ by little: the printed formula is
+wrong, and hard to tell so. For a beam a hundred times softer it has the wrong sign. L0 ∂x₁/∂L0 (m):
+
+{markdown(formula_headings, formulas, 2)}
+
+**The unstressed length alone.** With L0 changed and the nodes where they were, the beam starts out stressed. Its derivative
+rings with the beam's own 5,900 rad/s, undamped, with an amplitude as large as its mean; integrators that do not follow this (h
+> 0.1 ms), or damp it, show the mean. Differences have to be small here: raised by 0.1 % with its ends held, the beam is
+compressed by E a₀/1000 = 22 kN, 37 times the load π² E I/L² = 592 N under which it buckles. It does, and the difference is off
+by factors of up to 200.
+
+Both lengths are parameters here: `m.beam(…, length=L, natural_length=L0)`.
+"""
+
+
+def _largest_by_penalty(factor: float, h: float) -> float:
+    """Largest ∂x₁/∂E (m/Pa) within 5 s by the pure penalty formulation."""
+    pure = vm.Penalty(factor=factor, xi=0.0, inertial=False)
+    settings: dict[str, Any] = {"duration": 5.0, "step": h, "every": round(1e-3 / h), "backend": "native"}
+    return float(np.abs(x1(mechanism().sensitivity((), ["E"], formulation=pure, **settings).run, "E")).max()) / STIFF
+
+
+# what the authors announced
+
+
+def parameters() -> str:
+    """All parameters, over time."""
+    run = mechanism(16).sensitivity((), PARAMETERS, duration=5.0, step=5e-4, every=4, backend="native").run
+    panels = [
+        vm.Panel(f"{NAMES[p]} ∂x₁/∂{NAMES[p]} (m)", [vm.Line("", run.time, x1(run, p))]) for p in ("E", "a0", "I", "rho", "L")
+    ]
+    vm.line_figure(panels, title="Flexible five-bar, 16 segments: all parameters").savefig(IMAGES / "flexible_parameters.png")
+    rows = []
+    for n in SEGMENTS:
+        found = mechanism(n).sensitivity((), PARAMETERS, duration=1.0, step=1e-4, every=100, backend="native").run
+        values = [f"{slope(found, p, 1.0):.6f}" for p in ("E", "a0", "I", "rho", "L")]
+        rows.append([str(n), f"{x1(found)[-1]:.6f}", *values])
+    headings = ["n", "x₁ (m)", *[f"{NAMES[p]} ∂x₁/∂{NAMES[p]}" for p in ("E", "a0", "I", "rho", "L")]]
+    show("Segments, t = 1 s", headings, rows, 1)
+    soft = []
+    for E in (STIFF, STIFF / 10, SOFT):
+        found = mechanism(16, E=E).sensitivity((), PARAMETERS, duration=2.0, step=2e-4, every=10, backend="native").run
+        deflection = float(np.abs(_deflection(found)).max())
+        soft.append((E, found, deflection))
+    panel = [vm.Line(f"{E / 1e9:.4g} GPa", r.time, x1(r, "E")) for E, r, _ in soft]
+    bent = [vm.Line(f"{E / 1e9:.4g} GPa", r.time, _deflection(r)) for E, r, _ in soft]
+    title = "Flexible five-bar, 16 segments: softer beams"
+    picture = vm.line_figure([vm.Panel("E ∂x₁/∂E (m)", panel), vm.Panel("deflection at mid-span (m)", bent)], title=title)
+    picture.savefig(IMAGES / "flexible_softer.png")
+    return f"""\
+## All parameters, more segments, softer beams
+
+By the same direct method, density included, whose derivative needs M' q̈: accelerations here carry no noise.
+
+![All parameters](images/flexible_parameters.png)
+
+At t = 1 s, ALI3-P, h = 0.1 ms, derivatives times their parameters (m):
+
+{markdown(headings, rows, 1)}
+
+Two segments give places to 2e-4 m and what depends on mass and geometry to 1 %. Derivatives by E and I come from the vibrations
+of the beam, whose frequencies two segments miss by 22 %; these take 16 segments and more.
+
+![Softer beams](images/flexible_softer.png)
+
+The largest deflection at mid-span is {", ".join(f"{1e3 * d:.3g} mm ({E / 1e9:.4g} GPa)" for E, _, d in soft)}, of a length of
+{LENGTH:.2f} m. """
+
+
+def _deflection(run: vm.Run) -> np.ndarray:
+    """Of the middle node from the line between the ends (m)."""
+    one, two, middle = (run.position(f"12.{p}").transpose("time", "component").to_numpy() for p in ("1", "2", "n8"))
+    c = two - one
+    return np.asarray((c[:, 0] * (middle - one)[:, 1] - c[:, 1] * (middle - one)[:, 0]) / np.linalg.norm(c, axis=1))
+
+
+# what the element is worth
+
+
+def straight(n: int, ends: str, **options: Any) -> vm.Mechanism:
+    """A beam of unit length, stiffness and mass per length, hardly extensible."""
+    m = vm.Mechanism("beam", gravity=(0, -options.pop("gravity", 0.0)))
+    m.ground_point("A", (0, 0))
+    m.ground_point("B", (1, 0))
+    m.beam("b", "A", "B", segments=n, E=1.0, area=1e6, inertia=1.0, mass=1.0, length=1.0, **options)
+    if ends == "simply supported":
+        m.revolute("A", "ground.A", "b.A")
+        m.point_on_line("B", "ground.B", "b.B", axis=(1, 0))
+    else:
+        m.clamp("A", "ground.A", "b.A", direction=(1, 0))
+    if ends == "clamped":
+        m.clamp("B", "ground.B", "b.B", direction=(-1, 0))
+    return m
+
+
+def statics() -> str:
+    """Deflections and frequencies over the number of segments, beside those of Euler and Bernoulli."""
+    tiny = 1e-7
+
+    def deflection(n: int, ends: str, load: str) -> float:
+        m = straight(n, ends, gravity=tiny if load == "uniform" else 0.0)
+        point = "b.B" if ends == "cantilever" else f"b.n{n // 2}"
+        if load == "point":
+            m.force("P", point, (0, -tiny))
+        elif load == "moment":
+            m.torque("M", "b.B", -tiny)
+        return -float(m.equilibrium().position(point).sel(component="y").item()) / tiny
+
+    cases: dict[str, tuple[str, str, float]] = {
+        "simply supported, mid load": ("simply supported", "point", 1 / 48),
+        "simply supported, uniform": ("simply supported", "uniform", 5 / 384),
+        "cantilever, end load": ("cantilever", "point", 1 / 3),
+        "cantilever, end moment": ("cantilever", "moment", 1 / 2),
+        "cantilever, uniform": ("cantilever", "uniform", 1 / 8),
+        "clamped, mid load": ("clamped", "point", 1 / 192),
+        "clamped, uniform": ("clamped", "uniform", 1 / 384),
+    }
+    rows = [
+        [name, *[f"{deflection(n, ends, load) / exact:.5f}" for n in SEGMENTS]] for name, (ends, load, exact) in cases.items()
+    ]
+    headings = ["deflection over exact", *[f"n = {n}" for n in SEGMENTS]]
+    show("Statics", headings, rows, 1)
+    roots = {"simply supported": math.pi, "cantilever": 1.875104068711961, "clamped": 4.730040744862704}
+    frequency_rows = [
+        [f"{ends}, {masses}", *[f"{_first(n, ends, masses) / root**2:.5f}" for n in SEGMENTS]]
+        for ends, root in roots.items()
+        for masses in ("consistent", "lumped")
+    ]
+    frequency_headings = ["first frequency over exact", *headings[1:]]
+    show("Frequencies", frequency_headings, frequency_rows, 1)
+    return f"""\
+## What the element is worth
+
+Deflections under small loads (`m.equilibrium()`) and first natural frequencies (`m.frequencies()`), over those of Euler and
+Bernoulli:
+
+{markdown(headings, rows, 1)}
+{markdown(frequency_headings, frequency_rows, 1)}
+
+The bending potential is calibrated for a simply supported beam under a load at mid-span, which is exact for even n. Everything
+else converges with n². A clamp is half a cell: a clamped beam is half of one that goes on as its mirror image, so its stiffness
+is 2 E I (1 + 2/n²)/ℓ³, and the end deflection of a cantilever is (2 n² + 1)/(2 n² + 4) of the exact one: within 0.1 % from n =
+39 on. Beams clamped at both ends come out soft, by 6/n². """
+
+
+def _first(n: int, ends: str, masses: str) -> float:
+    return float(straight(n, ends, masses=masses).frequencies(1).item()) * 2 * math.pi
+
+
+# steps and times
+
+
+def steps() -> str:
+    """Which steps each formulation takes, on the five-bar over 5 s."""
+    pure = vm.Penalty(factor=1e7, xi=0.0, inertial=False)
+    ways: dict[str, dict[str, Any]] = {
+        "ALI3-P, trapezoidal": {},
+        "ALI3-P, generalised-α": {"integrator": "generalised-alpha"},
+        "penalty, trapezoidal": {"formulation": "penalty"},
+        "pure penalty, trapezoidal": {"formulation": pure},
+        "index 1, rk4": {"integrator": "rk4"},
+        "index 1, dop853": {"integrator": "dop853"},
+    }
+    tried = (1e-2, 5e-3, 2e-3, 1e-3, 1e-4, 1e-5)
+    counts = (2, 8, 32)
+    reference = {
+        n: mechanism(n).simulate(1.0, step=1e-5, every=100000, backend="native").position("1").to_numpy()[-1] for n in counts
+    }
+
+    def cell(n: int, h: float, way: Mapping[str, Any]) -> str:
+        try:
+            run = mechanism(n).simulate(1.0, step=h, every=round(1.0 / h), backend="native", **way)
+        except vm.SimulationError as error:
+            return f"stops at {error.time:.2g} s"
+        return f"{np.linalg.norm(run.position('1').to_numpy()[-1] - reference[n]):.0e}"
+
+    rows = [[name, str(n), *[cell(n, h, way) for h in tried]] for name, way in ways.items() for n in counts]
+    headings = ["method", "n", *[f"h = {h:g} s" for h in tried]]
+    show("Error of point 1 after 1 s (m)", headings, rows, 2)
+    fastest = ", ".join(f"{8.0e4 / 8 * n:.2g} (n = {n})" for n in counts)
+    return f"""\
+## Stiff vibrations along the beam, and steps
+
+Segments stretch with up to √12 n/L √(E/ρ) (√4 with lumped masses): here {fastest} rad/s, while the mechanism moves with some 3
+rad/s. Distance of point 1 after 1 s from where steps of 10 µs lead (m):
+
+{markdown(headings, rows, 2)}
+
+- **Implicit integrators** (`step=` alone) do not follow these vibrations and need not: h follows from the motion one is
+  interested in; bending at 61 rad/s is resolved to 1 % by h = 2 ms. With many segments and long steps Newton's iteration fails
+  in the end, since the trapezoidal rule keeps what energy the vibrations have gathered; `integrator="generalised-alpha"` damps
+  it, or h is halved.
+- **Explicit integrators** have to follow them: h ω ≤ 2.8 (`rk4`), 6.0 (`dop853`), 1.1 (`dopri5`). With `tolerance=` they choose
+  such steps by themselves; fine for few segments, and the way to results of 1e-10 and better. Lumped masses allow steps longer
+  by √3.
+- **Penalty formulations** add the penalty's own vibrations; with Φ̈ in it (the default) these are slow, the pure penalty of the
+  paper has stiff ones, for implicit integrators only. Accelerations then carry them (the reason why the paper left the density
+  out); ALI3-P projects them away.
+- A run that blows up stops, names the beam and its fastest vibration, and says which step it needs, or which integrator does
+  without. """
+
+
+def times() -> str:
+    """Time per step over the number of segments."""
+
+    def per_step(m: vm.Mechanism, wrt: bool) -> float:
+        def run(count: int) -> float:
+            settings: dict[str, Any] = {"step": 1e-3, "every": count, "backend": "native"}
+            run = m.sensitivity((), ["E"], duration=count * 1e-3, **settings).run if wrt else m.simulate(count * 1e-3, **settings)
+            return float(run.info["seconds"]["run"])
+
+        run(2)
+        return min((run(201) - run(1)) / 200 for _ in range(5))
+
+    rows = []
+    for n in LENGTHS:
+        m = vm.Mechanism("beam", gravity=(0, -9.81))
+        m.ground_point("A", (0, 0))
+        E = m.parameter("E", 2e9, unit="Pa")
+        m.beam("b", "A", "tip", segments=n, E=E, section=vm.circle(0.02), density=7800, length=1.0)
+        m.revolute("A")
+        m.start(angle={"b": 0.0})
+        plain, derived = per_step(m, False), per_step(m, True)
+        rows.append([f"{n:,}", f"{1e6 * plain:,.3g}", f"{1e9 * plain / n:,.3g}", f"{1e6 * derived:,.3g}"])
+    headings = ["segments", "µs a step", "ns a step and segment", "µs a step with ∂/∂E"]
+    show("Time per step", headings, rows, 0)
+    return f"""\
+## Time per step
+
+A pinned beam that falls from the horizontal (planar, ALI3-P, trapezoidal rule, h = 1 ms, Newton to rounding: three to four
+iterations), compiled, one thread, the fastest of five:
+
+{markdown(headings, rows, 0)}
+"""
+
+
+def compare_flexible() -> None:
+    """Measure, and write the page."""
+    parts: list[Callable[[], str]] = [question, parameters, statics, steps, times]
+    with Console().status("flexible mechanisms"):
+        texts = [part() for part in parts]
+    from importlib.metadata import version
+
+    introduction = """\
+# Flexible mechanisms
+
+`m.beam(…)` is a rotation-free beam (J. C. García Orden and J. Cuenca Queipo, J. Comput. Nonlinear Dyn. 12 (2017) 051005): nodes in natural
+coordinates, axial and bending energies of any size of motion, no shear, no torsion. This page shows what it is worth, and answers what
+J. C. García Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and D. Dopico (CILAMCE 2023) left open about its sensitivities.
+`make compare` makes it anew (`python tools/compare/compare.py flexible` this page only).
+
+"""
+    spatial = """\
+## In space
+
+The benchmark `flexible-slider-crank` is a spatial slider-crank with a flexible rod; `varimech benchmark flexible-slider-crank`
+checks its motion and the derivatives by all five parameters against an independent solution.
+
+![Spatial slider-crank with a flexible rod](images/flexible_slider_crank.png)
+
+"""
+    versions = {name: version(name) for name in ("varimech", "casadi", "numpy")}
+    order = [texts[0], texts[1], spatial, *texts[2:]]
+    PAGE.write_text(introduction + "\n".join(order) + "\n" + machine(versions), encoding="utf-8")
+    Console().print(f"wrote {PAGE.name}")
