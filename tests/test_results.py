@@ -78,6 +78,22 @@ def spatial() -> vm.Run:
 
 
 @pytest.fixture(scope="module")
+def flexible() -> vm.Run:
+    """Three beams of different numbers of segments, clamped, pinned and hanging: measures within beams, and of their points."""
+    m = vm.Mechanism("reeds", gravity=(0, -G))
+    E = m.parameter("E", 1e7, unit="Pa")
+    m.ground_point("A", (0, 0))
+    m.beam("first", "A", "B", segments=3, length=0.4, E=E, section=vm.square(0.02), density=1000)
+    m.beam("second", "B", "C", segments=2, length=0.3, E=E, section=vm.circle(0.02), density=1000)
+    m.beam("third", "C", "D", segments=1, length=0.2, E=E, section=vm.circle(0.02), density=1000)
+    m.clamp("A", direction=(1, 0))
+    for name in "BC":
+        m.revolute(name)
+    m.start(angle={"second": 0.2, "third": -1.0})
+    return m.sensitivity(duration=0.1, step=5e-3).run
+
+
+@pytest.fixture(scope="module")
 def loaded(planar: vm.Run, tmp_path_factory: pytest.TempPathFactory) -> vm.Run:
     return vm.load_run(planar.save(tmp_path_factory.mktemp("saved") / "planar.nc"))
 
@@ -371,7 +387,7 @@ def test_custom_measures_that_make_no_sense(function: Any, words: str, plain: vm
 # files and tables
 
 
-@pytest.mark.parametrize("which", ["planar", "spatial"])
+@pytest.mark.parametrize("which", ["planar", "spatial", "flexible"])
 def test_a_saved_run_holds_every_measure(which: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     live: vm.Run = request.getfixturevalue(which)
     path = live.save(tmp_path / "run.nc")
@@ -381,7 +397,12 @@ def test_a_saved_run_holds_every_measure(which: str, tmp_path: Path, request: py
     assert loaded.parameter_names == live.parameter_names
     assert {key: loaded.info[key] for key in live.info} == live.info
     assert repr(loaded) == repr(live)
-    missing = {"planar": {"body_angular_velocity", "body_angular_acceleration"}, "spatial": set()}[which]
+    in_beams, in_space = {"axial_force", "bending_moment"}, {"body_angular_velocity", "body_angular_acceleration"}
+    missing = {
+        "planar": in_beams | in_space,
+        "spatial": in_beams,
+        "flexible": {"displacement", "displacement_rate", "effort", "multiplier"} | in_space,
+    }[which]
     compared = set()
     for kind, what in MEASURES.items():
         for name in live._names(what.of) if kind not in missing else ():

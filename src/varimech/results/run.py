@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COMPONENTS = ("x", "y", "z")
+BEAM_PARTS = {"segment": 0, "node": 1}
+"""Dimensions along beams, and where they are counted from; nodes are those between the ends."""
 
 
 class Run:
@@ -247,6 +249,9 @@ class Run:
             known = [*self._names(what.of), *(self.info["aliases"] if what.of == "point" else ())]
             raise unknown_name(what.of, name, known)
         found = self.dataset[key].sel({what.of: label})
+        for dim in what.dims:
+            if dim in BEAM_PARTS:  # beams with fewer of them leave the rest of the table empty
+                found = found.dropna(dim, how="all")
         return found if chosen is None else found.sel(parameter=chosen)
 
     def _labelled(self, expression: SX, name: str, dims: tuple[str, ...], unit: str, wrt: Any) -> xr.DataArray:
@@ -304,7 +309,7 @@ class Run:
             for key, wrt in ((kind, None), (f"{kind}_wrt", "all")):
                 if names and (wrt is None or self.parameter_names):
                     parts = [self._measure(kind, n, wrt).drop_vars(what.of) for n in names]
-                    variables[key] = xr.concat(parts, dim=xr.IndexVariable(what.of, names)).transpose("time", ...)
+                    variables[key] = xr.concat(parts, dim=xr.IndexVariable(what.of, names), join="outer").transpose("time", ...)
         model = self._live.equations.model
         info = {**self.info, "aliases": point_aliases(model), "drawing": drawing_plan(model)}
         return xr.Dataset(variables, attrs={"varimech": json.dumps(info)})
@@ -330,13 +335,12 @@ def _shape(expression: SX, dims: tuple[str, ...]) -> tuple[tuple[int, ...], tupl
     """Shape and dimensions of a measure; a single number has none."""
     if len(dims) == 2:
         return expression.shape, dims
-    single = expression.numel() == 1 and dims not in (("segment",), ("node",))
+    single = expression.numel() == 1 and dims[:1] not in [(part,) for part in BEAM_PARTS]
     return ((), ()) if not dims or single else ((expression.numel(),), dims)
 
 
 def _labels(dim: str, count: int) -> list[Any]:
-    """Labels along a dimension: segments of beams are counted from 0, nodes between their ends from 1."""
-    if dim in ("segment", "node"):
-        first = int(dim == "node")
-        return list(range(first, first + count))
+    """Labels along a dimension."""
+    if dim in BEAM_PARTS:
+        return list(range(BEAM_PARTS[dim], BEAM_PARTS[dim] + count))
     return [*COMPONENTS[:count]] if count <= 3 else list(range(count))
