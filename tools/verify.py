@@ -13,14 +13,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from acceptance import Figure
 from rich.console import Console
 from rich.table import Table
+from verify_flexible import beams_against_reference, beams_against_theory, beams_by_differences, beams_of_many_segments
 
 import varimech as vm
 from varimech.benchmarks import andrews, bricard, chain, five_bar, four_bar, governor
@@ -29,21 +30,6 @@ from varimech.benchmarks.outcome import energy_drift, row_at
 RELATIVE = ("rtdyn0", "rtdyn1")
 DATA = Path(__file__).parent.parent / "tests" / "data"
 sys.path.insert(0, str(DATA.parent))
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A measured number and the bound it must keep."""
-
-    what: str
-    value: float
-    bound: float
-    at_least: bool = False
-    shown: str = "{:.2e}"
-
-    @property
-    def holds(self) -> bool:
-        return self.value >= self.bound if self.at_least else self.value <= self.bound
 
 
 @cache
@@ -410,6 +396,10 @@ CAPABILITIES = (
     relative_table,
     relative_against_natural,
     relative_speed,
+    beams_against_theory,
+    beams_against_reference,
+    beams_by_differences,
+    beams_of_many_segments,
 )
 
 

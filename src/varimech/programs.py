@@ -40,6 +40,8 @@ from .symbols import SX
 
 LARGE = 50
 """Unknowns and multipliers beyond which straight-line code takes longer to compile than it saves; see docs/architecture.md."""
+FLEXIBLE = 30
+"""The same for mechanisms with beams, whose elements take more operations."""
 LONG = 8
 """The same for open trees that can be swept."""
 STARTED = 25
@@ -55,7 +57,9 @@ class Programs:
         self.equations = equations
         self.method = method
         self.unknowns = equations.q.numel() + equations.λ.numel()
-        self.large = self.unknowns > (LARGE if self._sweeps is None else LONG) if large is None else large
+        self.written_out = LONG if self._sweeps is not None else FLEXIBLE if equations.model.beams else LARGE
+        """Unknowns and multipliers up to which functions are."""
+        self.large = self.unknowns > self.written_out if large is None else large
         """Whether functions are assembled or swept, not written out."""
         self._chains: dict[tuple[object, ...], ChainFunctions] = {}
         self._evaluations: dict[tuple[int, ...] | None, Evaluation] = {}
@@ -135,7 +139,7 @@ class Programs:
         count = f"mechanism {name!r} has {self.unknowns} unknowns and multipliers"
         if self.large and (isinstance(formulation, Independent) or isinstance(integrator, Sundials)):
             what = integrator.title if isinstance(integrator, Sundials) else formulation.title
-            raise ModelError(f"{count}; {what} takes up to {LARGE}: use formulation='index1' or 'ali3p'")
+            raise ModelError(f"{count}; {what} takes up to {self.written_out}: use formulation='index1' or 'ali3p'")
         recursion = self.equations.inertia
         if not self.large or self.swept or not isinstance(recursion, Recursion):
             return
