@@ -74,6 +74,7 @@ def test_json_has_what_every_benchmark_has(name: str) -> None:
         ("bricard", {"m3": 1.000001}),
         ("governor", {"l0": 0.50001}),
         ("spatial-slider-crank", {"k1": 100.001}),
+        ("flexible-slider-crank", {"E": 2.00001e9}),
         ("tree", {"z_bell": -0.100001}),
         ("chain", {"m_last": 1.000001}),
     ],

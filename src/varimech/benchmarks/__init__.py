@@ -94,6 +94,7 @@ BENCHMARKS: dict[str, Entry] = {
     "bricard": Entry("Bricard's overconstrained mechanism (IFToMM A04)", "bricard"),
     "governor": Entry("Flyball governor with stiff springs (IFToMM A05)", "governor"),
     "spatial-slider-crank": Entry("Spatial slider-crank with springs, and its sensitivities (IFToMM)", "spatial_slider_crank"),
+    "flexible-slider-crank": Entry("Spatial slider-crank with a flexible rod, and its sensitivities", "flexible_slider_crank"),
     "tree": Entry("Branched tree in space with every joint of an open chain, and its sensitivities", "tree"),
     "chain": Entry("Hanging chain of N bars, N = 10 and 100, and its sensitivities", "chain"),
 }
