@@ -53,6 +53,8 @@ def explained(
         remedy = (
             f"{AT_SINGULARITY}: formulation='ali3p' with equal steps may pass it"
             if singular
+            else "beams stretch too fast for it; integrator='dop853', or equal steps (step= alone), take them"
+            if equations.model.beams and isinstance(scheme, Sundials)
             else (
                 "look for a force that jumps or grows without bound there; a larger tolerance=, or formulation='ali3p' with equal steps, "
                 "may pass it"

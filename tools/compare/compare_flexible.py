@@ -11,6 +11,7 @@ from pages import DOCS, machine, markdown, show
 from rich.console import Console
 
 import varimech as vm
+from varimech.benchmarks import find_benchmark
 from varimech.benchmarks.flexible_five_bar import LENGTH, PARAMETERS, POWERS, SLOPES, SOFT, STIFF, mechanism, slope
 from varimech.benchmarks.outcome import row_at
 
@@ -387,13 +388,18 @@ J. C. García Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and D. Dopico 
 `make compare` makes it anew (`python tools/compare/compare.py flexible` this page only).
 
 """
+    crank = find_benchmark("flexible-slider-crank").solve().figures()
+    for name in ("mechanism", "motion"):
+        crank[name].savefig(IMAGES / f"flexible_slider_crank_{name}.png")
     spatial = """\
 ## In space
 
 The benchmark `flexible-slider-crank` is a spatial slider-crank with a flexible rod; `varimech benchmark flexible-slider-crank`
 checks its motion and the derivatives by all five parameters against an independent solution.
 
-![Spatial slider-crank with a flexible rod](images/flexible_slider_crank.png)
+![Spatial slider-crank with a flexible rod](images/flexible_slider_crank_mechanism.png)
+
+![Its motion, and the deflection of the rod](images/flexible_slider_crank_motion.png)
 
 """
     versions = {name: version(name) for name in ("varimech", "casadi", "numpy")}

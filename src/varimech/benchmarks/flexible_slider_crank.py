@@ -45,7 +45,7 @@ PSI_GRADIENT = {
 """ψ (m²/s) and its derivatives with respect to the parameters (in their SI units)."""
 
 
-def mechanism(segments: int = SEGMENTS) -> vm.Mechanism:
+def mechanism(segments: int = SEGMENTS, *, material: str = "logarithmic") -> vm.Mechanism:
     """The mechanism; parameters are modulus, area, second moment of area, density and length of the rod."""
     m = vm.Mechanism("flexible slider-crank", gravity=(0, 0, -9.81))
     E = m.parameter("E", 2e9, unit="Pa")
@@ -57,7 +57,7 @@ def mechanism(segments: int = SEGMENTS) -> vm.Mechanism:
     m.ground_point("A", (0, 0.1, 0.12))
     m.ground_point("O", (0, 0, 0))
     m.body("crank", mass=0.12, inertia=(1e-4, 1e-4, 1e-5), com=(0, 0, 0.04), points={"A": (0, 0, 0), "B": (0, 0, 0.08)})
-    m.beam("rod", "B", "C", segments=segments, length=L, E=E, area=area, inertia=inertia, density=density)
+    m.beam("rod", "B", "C", segments=segments, length=L, E=E, area=area, inertia=inertia, density=density, material=material)
     m.body("slider", mass=2.0, inertia=(1e-4, 1e-4, 1e-4), points={"C": (0, 0, 0)})  # it never turns: any inertia does
     m.revolute("A", axis=(1, 0, 0))
     m.spherical("B")
