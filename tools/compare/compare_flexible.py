@@ -11,7 +11,7 @@ from pages import DOCS, machine, markdown, show
 from rich.console import Console
 
 import varimech as vm
-from varimech.benchmarks import find_benchmark
+from varimech.benchmarks import flexible_slider_crank
 from varimech.benchmarks.flexible_five_bar import LENGTH, PARAMETERS, POWERS, SLOPES, SOFT, STIFF, mechanism, slope
 from varimech.benchmarks.outcome import row_at
 
@@ -388,7 +388,7 @@ J. C. García Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and D. Dopico 
 `make compare` makes it anew (`python tools/compare/compare.py flexible` this page only).
 
 """
-    crank = find_benchmark("flexible-slider-crank").solve().figures()
+    crank = flexible_slider_crank.run().figures()
     for name in ("mechanism", "motion"):
         crank[name].savefig(IMAGES / f"flexible_slider_crank_{name}.png")
     spatial = """\
