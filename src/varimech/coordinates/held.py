@@ -7,6 +7,7 @@ starts as far stretched as they are apart, and one between two clamps has its di
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
@@ -50,18 +51,39 @@ def start_holds(
     for force in model.forces.values():
         if isinstance(force, Clamp):
             doubtful.append(HeldDirection(f"direction of {force.joint.name!r}", force.axis, force.end, placing(force.beam)))
+    rows = [_Row(h, k) for h in doubtful for k in range(h.deviation(frames).numel())]
     given = ca.vertcat(SX(0, 1), *constraints, *[h.deviation(frames) for h in start.holds])
-    candidates = [h.deviation(frames) for h in doubtful]
-    rows = ca.vertcat(given, *candidates)
+    everything = ca.vertcat(given, *[h.deviation(frames) for h in doubtful])
     place = from_poses(guess_poses(model, start, model.numbers.nominal))
     # which rows depend on each other is a matter of structure: any place tells it, but the symmetric one that a guess may be
     somewhere = place + 1e-2 * (1 + np.abs(place).max(initial=0.0)) * np.random.default_rng(0).standard_normal(place.size)
-    jacobian = ca.Function("J", [q, model.numbers.vector, t], [ca.jacobian(rows, q)])(somewhere, model.numbers.nominal, 0.0)
+    jacobian = ca.Function("J", [q, model.numbers.vector, t], [ca.jacobian(everything, q)])(somewhere, model.numbers.nominal, 0.0)
     touched_columns = np.flatnonzero(np.diff(jacobian.sparsity().colind()))
     J = np.array(jacobian[:, touched_columns.tolist()])
-    counts = [c.numel() for c in candidates]
-    needed = _says_something_new(J[: given.numel()], np.split(J[given.numel() :], np.cumsum(counts)[:-1]))
-    return (*start.holds, *shapes, *[h for h, new in zip(doubtful, needed, strict=True) if new])
+    needed = _says_something_new(J[: given.numel()], J[given.numel() :])
+    return (*start.holds, *shapes, *[row for row, new in zip(rows, needed, strict=True) if new])
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One of the numbers that a hold is made of."""
+
+    hold: Hold
+    row: int
+
+    @property
+    def label(self) -> str:
+        return self.hold.label
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return self.hold.bodies
+
+    def deviation(self, frames: Frames) -> SX:
+        return self.hold.deviation(frames)[self.row]
+
+    def rate_deviation(self, frames: Frames) -> SX:
+        return self.hold.rate_deviation(frames)[self.row]
 
 
 def _attached(model: Parts, start: Start) -> set[Point]:
@@ -76,18 +98,17 @@ def _attached(model: Parts, start: Start) -> set[Point]:
     return {p for p in found if isinstance(p.body, Beam)}
 
 
-def _says_something_new(given: np.ndarray, candidates: Sequence[np.ndarray]) -> list[bool]:
-    """For each block of rows whether all of it leaves the span of the rows given, and of the candidates accepted before."""
+def _says_something_new(given: np.ndarray, candidates: np.ndarray) -> list[bool]:
+    """For each row whether it leaves the span of the rows given, and of the candidates accepted before."""
     span = _orthonormal(given)
     found = []
-    for block in candidates:
-        sizes = np.linalg.norm(block, axis=1, keepdims=True)
-        unit = block / np.where(sizes > 0, sizes, 1.0)
-        rest = unit - (unit @ span.T) @ span
-        new = bool(np.linalg.svd(rest, compute_uv=False).min(initial=1.0) > NEW)
-        found.append(new)
-        if new:
-            span = np.vstack([span, _orthonormal(rest)])
+    for row in candidates:
+        rest = row - (span @ row) @ span
+        rest -= (span @ rest) @ span  # once more, for what rounding left
+        size = np.linalg.norm(rest)
+        found.append(bool(size > NEW * np.linalg.norm(row)))
+        if found[-1]:
+            span = np.vstack([span, rest / size])
     return found
 
 
