@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 
+import varimech as vm
 from flexible_five_bar_reference import FlexibleFiveBar
 from varimech.benchmarks.flexible_five_bar import (
     DURATION,
@@ -52,6 +54,30 @@ def test_differences_side_with_the_exact_formula() -> None:
     assert direct["exact"] == pytest.approx(extrapolated, rel=1e-6)
     for formula in WRONG:
         assert abs(direct[formula] - extrapolated) > 0.3
+
+
+def test_pure_penalty_derivatives_solve_the_tangent_linear_model() -> None:
+    """Equations (7) to (9) of the paper: M q̈' + K̂ q' + Q̂ = 0 at every step, with λ = α Φ and M' q̈ in Q̂."""
+    m, wrt = mechanism(), list(PARAMETERS)
+    pure = vm.Penalty(factor=1e6, xi=0.0, inertial=False)
+    run = m.sensitivity((), wrt, duration=0.05, step=1e-3, formulation=pure).run
+    assert run._live is not None
+    e, trajectory, ρ = run._live.equations, run._live.trajectory, run._live.parameters
+    assert trajectory.sensitivities is not None
+    n, count = e.q.numel(), e.λ.numel()
+    strength = ca.SX.sym("α", count)
+    forces = ca.substitute(e.forces, e.t, 0)
+    F = ca.jtimes(e.constraints, e.q, strength * e.constraints, True) - forces
+    K, F_, Ma = ca.jacobian(F, e.q), ca.jacobian(F, e.ρ), ca.jacobian(e.mass @ e.a, e.ρ)
+    model = ca.Function("model", [e.q, e.a, e.ρ, strength], [e.mass, K, F_ + Ma, e.constraints])
+    names = list(m.parameters)
+    for state, S in zip(trajectory.states[1:], trajectory.sensitivities[1:], strict=True):
+        q, a, λ = state[:n], state[2 * n : 3 * n], state[3 * n :]
+        Φ = np.array(model(q, a, ρ, np.zeros(count))[3]).ravel()
+        M, K_, Q_, _ = (np.array(x) for x in model(q, a, ρ, λ / Φ))
+        parts = M @ S[2 * n : 3 * n], K_ @ S[:n], Q_[:, [names.index(p) for p in wrt]]
+        size = sum(np.abs(part).max(axis=0) for part in parts)
+        assert (np.abs(sum(parts)) < 1e-7 * size).all()
 
 
 def test_the_stiff_beam_tends_to_the_rigid_bar() -> None:
