@@ -72,7 +72,7 @@ class Statics:
 
     @cached_property
     def _partials(self) -> ca.Function:
-        return ca.Function("F_ρ", [self._x, self.equations.ρ], [ca.jacobian(self._F, self.equations.ρ)])
+        return ca.Function("F_rho", [self._x, self.equations.ρ], [ca.jacobian(self._F, self.equations.ρ)])
 
     def equilibrium(self, ρ: np.ndarray, indices: list[int] | None) -> Equilibrium:
         """The equilibrium that the start leads to.
