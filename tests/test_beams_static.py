@@ -16,7 +16,7 @@ E, A, INERTIA = 1e6, 1e-2, 1e-4
 BENDING = E * INERTIA
 TINY = 1e-4
 """A load (N, N·m or N/m) that deflects by 1e-6 of the length: geometric nonlinearity is of the order of its square."""
-SLENDER = {"area": 1e3}
+SLENDER: dict[str, Any] = {"area": 1e3}
 """Stretches by next to nothing, for comparison with inextensible beams."""
 
 
@@ -87,7 +87,7 @@ def deflection(case: str, n: int, **options: Any) -> float:
     return float(-y / (STATIC[case] * TINY / BENDING))
 
 
-def orders(errors: Sequence[float]) -> np.ndarray:
+def orders(errors: Sequence[float] | np.ndarray) -> np.ndarray:
     """Of errors with 8, 16, 32, … segments."""
     return np.asarray(np.log2(np.abs(errors)[:-1] / np.abs(errors)[1:]))
 
