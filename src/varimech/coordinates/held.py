@@ -84,7 +84,8 @@ def _says_something_new(given: np.ndarray, candidates: Sequence[np.ndarray]) -> 
         sizes = np.linalg.norm(block, axis=1, keepdims=True)
         unit = block / np.where(sizes > 0, sizes, 1.0)
         rest = unit - (unit @ span.T) @ span
-        new = bool(np.linalg.svd(rest, compute_uv=False).min(initial=1.0) > NEW)
+        fits = len(rest) <= rest.shape[1]  # more rows than columns, or rows without any, cannot all be new
+        new = fits and bool(np.linalg.svd(rest, compute_uv=False).min(initial=1.0) > NEW)
         found.append(new)
         if new:
             span = np.vstack([span, _orthonormal(rest)])
