@@ -153,6 +153,27 @@ def test_beams_that_share_an_inner_node_cross() -> None:
     np.testing.assert_allclose(run.reaction("middle")[0], [0, 0, -5e-4], atol=1e-10)
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("ends", ["pins", "clamps"])
+@pytest.mark.parametrize("span", [1.0, 1.2, 0.8])
+def test_a_beam_held_at_both_ends_starts_as_far_stretched_as_they_are_apart(span: float, ends: str, dimension: int) -> None:
+    x = np.eye(dimension)[0]
+    m = vm.Mechanism("held", dimension=dimension)
+    m.ground_point("A", 0 * x)
+    m.ground_point("B", span * x)
+    beam(m, 4, inertia=1e-2)  # thick, so that it does not buckle
+    for name, direction in (("A", x), ("B", -x)):
+        if ends == "clamps":
+            m.clamp(name, direction=direction)
+        else:
+            (m.revolute if dimension == 2 else m.spherical)(name)
+    run = m.simulate(0.01, step=1e-3)
+    for k in range(1, 4):
+        np.testing.assert_allclose(run.position(f"beam.n{k}"), np.outer(np.ones(11), k / 4 * span * x), atol=1e-12)
+    np.testing.assert_allclose(run.axial_force("beam"), 1e6 * math.log(span) / span, atol=1e-5)
+    np.testing.assert_allclose(m.equilibrium().position("beam.n2")[0], span / 2 * x, atol=1e-12)
+
+
 # ways to run
 
 

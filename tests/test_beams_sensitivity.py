@@ -62,15 +62,13 @@ def check(m: vm.Mechanism, **settings: Any) -> None:
         assert scale * found.item() == pytest.approx(expected, rel=1e-6), name
 
 
-@pytest.mark.parametrize("material", ["logarithmic", "linear"])
-@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize(("dimension", "material"), [(2, "logarithmic"), (3, "linear")])
 @pytest.mark.parametrize("n", [2, 8, 32])
 def test_derivatives_are_those_of_differences(n: int, dimension: int, material: str) -> None:
     check(swinging(dimension, n, material))
 
 
-@pytest.mark.parametrize("material", ["logarithmic", "linear"])
-@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize(("dimension", "material"), [(2, "linear"), (3, "logarithmic")])
 @pytest.mark.parametrize("formulation", ["ali3p", "penalty", vm.Penalty(inertial=False, xi=0)])
 def test_derivatives_are_those_of_differences_beside_rigid_bodies(formulation: Any, dimension: int, material: str) -> None:
     check(swinging(dimension, 2, material, weight=True), formulation=formulation)

@@ -44,3 +44,15 @@ def test_two_bars_come_to_hang(angles: tuple[float, float]) -> None:
     m.revolute("P")
     m.start(angle={"one": angles[0], "two": angles[1]})
     np.testing.assert_allclose(m.equilibrium().position("Q")[0], [0, -2], atol=1e-9)
+
+
+@UPHILL
+def test_a_beam_pressed_beyond_its_buckling_load_buckles() -> None:
+    m = vm.Mechanism("pressed", gravity=(0, -1e-3))
+    m.ground_point("A", (0, 0))
+    m.ground_point("B", (1, 0))
+    m.beam("beam", "A", "B", segments=8, length=1, natural_length=1.05, E=1e9, section=vm.circle(0.01), density=1000)
+    m.revolute("A")
+    m.revolute("B")
+    assert m.equilibrium().position("beam.n4").sel(component="y").item() < -0.1
+    assert m.frequencies(1).item() > 0
