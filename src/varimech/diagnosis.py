@@ -86,10 +86,11 @@ def _beside_beams(equations: Equations, inputs: Inputs, method: Method) -> str:
         return ""
     fastest = equations.model.numbers.evaluate(ca.vertcat(*[b.fastest_vibration() for b in beams]), inputs.parameters).ravel()
     beam, ω = beams[int(fastest.argmax())].name, float(fastest.max())
-    if isinstance(scheme, RungeKutta):
+    if isinstance(scheme, RungeKutta):  # 0.95: two digits may be rounded up by a twentieth
         return (
-            f". Beam {beam!r} vibrates along its segments with up to {ω:.3g} rad/s: {scheme.name} needs steps of at most"
-            f" {scheme.longest_vibration_step / ω:.2g} s for it, or fewer segments; implicit integrators (step= alone) need not follow it"
+            f". Beam {beam!r} vibrates along its segments with up to {ω:.3g} rad/s: {scheme.name} needs steps of at most "
+            f"{0.95 * scheme.longest_vibration_step / ω:.2g} s for it, or fewer segments; implicit integrators (step= alone) need not "
+            "follow it"
         )
     return (
         f", or integrator='generalised-alpha', which damps what is too fast for the step: beam {beam!r} vibrates along its segments with up "

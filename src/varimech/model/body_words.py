@@ -243,6 +243,10 @@ class BodyWords(Writing):
         if section is not None:
             if area is not None or inertia is not None:
                 raise ModelError(f"{label}: give either section=… or area=… and inertia=…, not both")
+            if not isinstance(section, Section):
+                raise ModelError(
+                    f"{label}: section = {section!r} is none; use varimech.circle(diameter), tube, rectangle or square"
+                )
             if section.directions < self.dimension:
                 raise ModelError(f"{label}: in space a beam bends alike in all directions; use a circle, a tube or a square")
             area, inertia = section.area, section.inertia

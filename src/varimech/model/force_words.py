@@ -9,6 +9,7 @@ import casadi as ca
 
 from ..errors import ModelError
 from ..symbols import SX, symbols_in
+from .beam import Beam
 from .body import Body, Point
 from .drivers import Driver
 from .forces import Force, PointForce, Spring, Torque
@@ -70,7 +71,10 @@ class ForceWords(Writing):
         self._check_new(name)
         in_body = self._is_body_frame(f"force {name!r}", frame)
         function = self._vector_function(f"force {name!r}", value, self.dimension)
-        return self._add_force(PointForce(name, self.find_point(point), function, in_body))
+        found = self.find_point(point)
+        if in_body and self.dimension == 3 and isinstance(found.body, Beam):
+            raise ModelError(f"force {name!r}: a beam has no axes of its own; leave frame='body' out")
+        return self._add_force(PointForce(name, found, function, in_body))
 
     @change
     def torque(

@@ -138,6 +138,7 @@ class JointWords(Writing):
             ends = f"{beam.nodes[0].label!r} or {beam.nodes[-1].label!r}"
             raise ModelError(f"{label}: {end.label!r} is not an end of beam {beam.name!r}; use {ends}")
         axis = axis_of(self.numbers, holder.body, direction, f"{label}: direction")
+        self._check_new(f"{name}.bending")
         joint = self._joint("revolute" if self.dimension == 2 else "spherical", name, holder, end)
         bending = Clamp(f"{name}.bending", joint, axis, end)
         self.forces[bending.name] = bending

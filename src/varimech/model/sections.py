@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ..symbols import SX
+from ..errors import ModelError
+from ..symbols import NOT_SYMBOLIC, SX
 from .parameter import Parameter
 
 
@@ -26,21 +27,28 @@ def circle(diameter: Any) -> Section:
 
 def tube(outer: Any, inner: Any) -> Section:
     """A tube (diameters in m): A = π (D² − d²)/4, I = π (D⁴ − d⁴)/64."""
-    D, d = _symbol(outer), _symbol(inner)
+    D, d = _size(outer, "outer diameter"), _size(inner, "inner diameter")
     return Section(math.pi * (D**2 - d**2) / 4, math.pi * (D**4 - d**4) / 64)
 
 
 def rectangle(width: Any, height: Any) -> Section:
     """A rectangle (m) that bends along its height: A = w h, I = w h³/12. For planar mechanisms; `square` for spatial ones."""
-    w, h = _symbol(width), _symbol(height)
+    w, h = _size(width, "width"), _size(height, "height")
     return Section(w * h, w * h**3 / 12, directions=2)
 
 
 def square(side: Any) -> Section:
     """A square (m): A = a², I = a⁴/12 in all directions."""
-    a = _symbol(side)
+    a = _size(side, "side")
     return Section(a**2, a**4 / 12)
 
 
-def _symbol(value: Any) -> SX:
-    return value.symbol if isinstance(value, Parameter) else SX(value)
+def _size(value: Any, label: str) -> SX:
+    """A number, a parameter or an expression of parameters; what can be known without a mechanism is checked."""
+    try:
+        size = value.symbol if isinstance(value, Parameter) else SX(value)
+    except NOT_SYMBOLIC:
+        raise ModelError(f"section: {label} = {value!r} is not a number, a parameter or an expression of parameters") from None
+    if size.is_constant() and size.numel() == 1 and float(size) < 0:
+        raise ModelError(f"section: {label} = {value!r} must not be negative")
+    return size
