@@ -19,13 +19,7 @@ def pendulum(angle: float) -> vm.Mechanism:
     return m
 
 
-UPHILL = pytest.mark.xfail(reason="Newton's method goes to the nearest equilibrium, even uphill", strict=True)
-STUCK = pytest.mark.xfail(reason="where K is singular the pseudoinverse leaves out the direction in which to move", strict=True)
-
-
-@pytest.mark.parametrize(
-    "angle", [-3.0, -2.0, -0.5, pytest.param(0.0, marks=STUCK), *[pytest.param(a, marks=UPHILL) for a in (0.5, 1.5, 2.0)]]
-)
+@pytest.mark.parametrize("angle", [-3.0, -2.0, -0.5, 0.0, 0.5, 1.5, 2.0])
 def test_a_pendulum_comes_to_hang(angle: float) -> None:
     m = pendulum(angle)
     run = m.equilibrium()
@@ -34,7 +28,7 @@ def test_a_pendulum_comes_to_hang(angle: float) -> None:
     assert m.frequencies(1).item() == pytest.approx(math.sqrt(1.5 * 9.81 / 0.4) / (2 * math.pi), rel=1e-9)
 
 
-@pytest.mark.parametrize("angles", [(0.0, -1.0), pytest.param((0.0, 0.0), marks=STUCK), pytest.param((0.5, 1.0), marks=UPHILL)])
+@pytest.mark.parametrize("angles", [(0.0, -1.0), (0.0, 0.0), (0.5, 1.0)])
 def test_two_bars_come_to_hang(angles: tuple[float, float]) -> None:
     m = vm.Mechanism("double pendulum", gravity=(0, -9.81))
     m.ground_point("O", (0, 0))
@@ -46,7 +40,6 @@ def test_two_bars_come_to_hang(angles: tuple[float, float]) -> None:
     np.testing.assert_allclose(m.equilibrium().position("Q")[0], [0, -2], atol=1e-9)
 
 
-@UPHILL
 def test_a_beam_pressed_beyond_its_buckling_load_buckles() -> None:
     m = vm.Mechanism("pressed", gravity=(0, -1e-3))
     m.ground_point("A", (0, 0))

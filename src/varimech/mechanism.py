@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -111,7 +112,7 @@ class Mechanism(Model):
         *,
         parameters: Mapping[str, float] | None = None,
     ) -> Run:
-        """Where the mechanism comes to rest under forces as they are at t = 0, going downhill from its start.
+        """Where the mechanism comes to rest under forces as they are at t = 0: the stable equilibrium that lies downhill of its start.
 
         Args:
             wrt: parameters to differentiate for ("all" for all of them); none if not given.
@@ -148,17 +149,22 @@ class Mechanism(Model):
         return Run(LiveRun(e, trajectory, ρ, indices or []), info)
 
     def frequencies(self, count: int = 6, *, parameters: Mapping[str, float] | None = None) -> xr.DataArray:
-        """Natural frequencies (Hz) of the slowest small vibrations about the equilibrium, without damping; NaN for motions that grow instead.
+        """Natural frequencies (Hz) of the slowest small vibrations about the equilibrium, without damping.
+
+        Zero for motions without stiffness; NaN for vibrations that grow, as forces without potential (those that turn with a body) can do.
 
         Args:
             count: how many.
             parameters: values that differ from the nominal ones.
+
+        Raises:
+            VarimechError: if no stable equilibrium is found.
         """
         import xarray as xr
 
-        if count < 1:
-            raise ModelError(f"frequencies: count = {count!r} must be 1 or more")
-        ω = self._solver(choose(1.0)[0]).statics.frequencies(self.numbers.values(parameters), count)
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
+            raise ModelError(f"frequencies: count = {count!r} must be a whole number, 1 or more")
+        ω = self._solver(choose(1.0)[0]).statics.frequencies(self.numbers.values(parameters), int(count))
         modes = np.arange(1, ω.size + 1)
         return xr.DataArray(ω / (2 * np.pi), coords={"mode": modes}, dims=["mode"], name="frequency", attrs={"units": "Hz"})
 

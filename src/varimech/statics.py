@@ -1,12 +1,16 @@
 """Equilibrium and small vibrations about it.
 
-    equilibrium   Φ_qᵀ λ − Q(q, 0, ρ) = 0,  Φ(q, ρ) = 0                        at t = 0, for the unknowns x = (q, λ)
-    derivatives   H x' = −∂/∂ρ of both lines,   H = [K  Φ_qᵀ; Φ_q  0],   K = ∂(Φ_qᵀ λ − Q)/∂q
+    equilibrium   F = Φ_qᵀ λ − Q(q, 0, ρ) = 0,  Φ(q, ρ) = 0                    at t = 0
+    derivatives   H (q', λ') = −∂/∂ρ of both,   H = [K  Φ_qᵀ; Φ_q  0],   K = ∂F/∂q
     vibrations    (K − ω² M) u = 0  for all  u  with  Φ_q u = 0
 
-Newton's method with s M added to K at first (s → 0), which leads downhill from an unstable beginning, and with steps that are shortened until
-the next correction would be smaller than the last one. That measure does not mind stiffnesses of very different sizes: a beam that bends by
-much is stretched enormously by linear steps, and put right by the next.
+The equilibrium is found by Newton's method on (K + s M) with s ≥ 0 so large that this is positive definite along the constraints: that goes
+downhill. s vanishes on the way. Steps are shortened until they do half of what they should, measured by the correction for the rest, which
+does not mind stiffnesses of very different sizes. A saddle, where everything balances but would leave at a touch, is left along its unstable
+direction.
+
+Tensions N of beams are unknowns of their own on the way, with T(r) − N = 0 for the force T of a segment of length r. Otherwise a step that
+turns segments by θ would stretch them by θ²/2, the next one would see forces E A θ²/2, and steps would have to be short for slender beams.
 
 P. Deuflhard, Newton Methods for Nonlinear Problems, Springer 2004, section 3.3; C. T. Kelley and D. E. Keyes, SIAM J. Numer. Anal. 35 (1998)
 508–523.
@@ -26,21 +30,31 @@ from .coordinates.start import StartSolver
 from .errors import ModelError, VarimechError
 from .symbols import SX
 
-ITERATIONS = 400
-FIRST_MOVE = 0.05
-"""Share of the size of the mechanism that the first correction may have."""
+ITERATIONS = 1000
+LONGEST = 0.05
+"""Share of the size of the mechanism by which anything may move in one step."""
 SHORTEST = 1e-3
 """Share of a correction below which none is tried."""
-CONVERGED = 1e-12
-"""Correction, over the size of the mechanism, that ends the iteration."""
-NEAR = 1e-3
-"""The same, from which on it is Newton's."""
+NEAR, CONVERGED = 1e-3, 1e-12
+"""Correction, over the size of the mechanism, from which on s vanishes, and that ends the iteration."""
+AWAY = 20
+"""The same, of all corrections together, that only something has which is free to move."""
+SADDLES = 8
+"""How many are left before giving up."""
+TOUCH = 1e-3
+"""How far a saddle is left, over the size of the mechanism."""
 DENSE = 200
 """Unknowns up to which matrices are dense."""
-RANK = 1e-13
+RANK = 1e-15
 """Singular values below this share of the largest count as zero."""
-LIGHT = 1e-6
-"""Share of the largest mass below which a coordinate counts as one without."""
+SYMMETRIC, GROWING = 1e-9, 1e-6
+"""Asymmetry of K that is rounding, and share of a square of a frequency that has to be imaginary to tell that a vibration grows."""
+NOISE = 1e-14
+"""Relative error with which forces are known."""
+ROUNDING = 1e-13
+"""Squares of frequencies below this share of the largest are those of motions without stiffness."""
+BALANCED = 1e-7
+"""Force that may be left, over the one at the start."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +76,20 @@ class Statics:
     def __init__(self, equations: Equations, start: StartSolver):
         self.equations = e = equations
         self.start = start
-        rest = [SX.zeros(e.q.numel()), SX.zeros(e.q.numel()), SX(0)]
+        self.name = e.model.name
+        self._n, self._m = e.q.numel(), e.λ.numel()
+        rest = [SX.zeros(self._n), SX.zeros(self._n), SX(0)]
         balance, Φ = (ca.substitute([x], [e.v, e.a, e.t], rest)[0] for x in (e.balance, e.constraints))
-        self._F = ca.densify(ca.vertcat(balance, Φ))
-        self._x = ca.vertcat(e.q, e.λ)
+        lengths, tensions, softness = _stretching(e)
+        N = SX.sym("N", lengths.numel())
+        relaxed = balance + ca.jtimes(lengths, e.q, N - tensions, True)
+        self._F, self._x = ca.densify(ca.vertcat(balance, Φ)), ca.vertcat(e.q, e.λ)
+        mixed, y = ca.densify(ca.vertcat(relaxed, Φ, softness * (tensions - N))), ca.vertcat(e.q, e.λ, N)
         self._residuals = ca.Function("F", [self._x, e.ρ], [self._F])
         self._jacobian = ca.Function("H", [self._x, e.ρ], [ca.jacobian(self._F, self._x)])
+        self._mixed = ca.Function("G", [y, e.ρ], [mixed])
+        self._mixed_jacobian = ca.Function("G_y", [y, e.ρ], [ca.jacobian(mixed, y)])
+        self._tensions = ca.Function("T", [e.q, e.ρ], [ca.densify(tensions)])
         self._mass = ca.Function("M", [e.q, e.ρ], [e.mass])
 
     @cached_property
@@ -75,97 +97,206 @@ class Statics:
         return ca.Function("F_p", [self._x, self.equations.ρ], [ca.jacobian(self._F, self.equations.ρ)])
 
     def equilibrium(self, ρ: np.ndarray, indices: list[int] | None) -> Equilibrium:
-        """The equilibrium that the start leads to.
+        """The stable equilibrium that the start leads to.
 
         Raises:
             VarimechError: if none is found.
         """
-        n = self.equations.q.numel()
+        n = self._n
         self.start.check_fits(ρ, indices)
-        x = np.concatenate([self.start.assemble(ρ), np.zeros(self.equations.λ.numel())])
-        size = float(np.ptp(x[:n])) or 1.0
-        x, iterations = self._newton(x, ρ, n, size)
-        slopes = None
-        if indices is not None:
-            slopes = -_solver(self._jacobian(x, ρ), self.equations.model.name)(np.array(self._partials(x, ρ))[:, indices])
-        residual = float(np.abs(self._value(x, ρ)[n:]).max(initial=0.0))
+        q = self.start.assemble(ρ)
+        y = np.concatenate([q, np.zeros(self._m), _column(self._tensions(q, ρ))])
+        size, first = float(np.ptp(q)) or 1.0, float(np.abs(self._value(self._residuals, y, ρ)[:n]).max(initial=0.0))
+        iterations = 0
+        for _ in range(SADDLES):
+            y, more = self._descend(y, ρ, size)
+            iterations += more
+            H, M = self._jacobian(y[: n + self._m], ρ), self._mass(y[:n], ρ)
+            slowest, shape = self._slowest(H, M)
+            if not slowest < 0:
+                break
+            y[:n] += TOUCH * size / np.abs(shape).max() * shape
+        else:
+            raise VarimechError(f"{self.name!r}: no stable equilibrium; {SADDLES} unstable ones were found and left")
+        x = y[: n + self._m]
+        self._check_folds(x[:n], ρ)
+        left = float(np.abs(self._value(self._residuals, x, ρ)[:n]).max(initial=0.0))
+        if left > BALANCED * first + 1e-13 * size * float(np.abs(H.nonzeros()).max(initial=0.0)):
+            raise VarimechError(f"{self.name!r}: no equilibrium; a force of {left:.3g} N or N·m is left where nothing resists it")
+        slopes = None if indices is None else -self._solver(H)(np.array(self._partials(x, ρ))[:, indices])
+        residual = float(np.abs(self._value(self._residuals, x, ρ)[n:]).max(initial=0.0))
         return Equilibrium(x[:n], x[n:], slopes, iterations, residual)
 
     def frequencies(self, ρ: np.ndarray, count: int) -> np.ndarray:
-        """Angular frequencies of the slowest vibrations about the equilibrium (rad/s); NaN for motions that grow instead.
+        """Angular frequencies of the slowest vibrations about the equilibrium (rad/s).
+
+        Zero for motions without stiffness, NaN for those that forces without potential build up.
 
         Raises:
             VarimechError: if there is no equilibrium.
         """
-        from scipy.linalg import eigh, null_space
-
-        n, found = self.equations.q.numel(), self.equilibrium(ρ, None)
+        found = self.equilibrium(ρ, None)
         H, M = self._jacobian(np.concatenate([found.q, found.λ]), ρ), self._mass(found.q, ρ)
-        if H.shape[0] <= DENSE:
-            K, Φ_q = np.array(H)[:n, :n], np.array(H)[n:, :n]
-            Z = null_space(Φ_q) if Φ_q.size else np.eye(n)
-            squares = eigh(Z.T @ (K + K.T) @ Z / 2, Z.T @ np.array(M) @ Z, eigvals_only=True)
+        K = H[: self._n, : self._n]
+        if float(np.abs((K - K.T).nonzeros()).max(initial=0.0)) > SYMMETRIC * float(np.abs(K.nonzeros()).max(initial=0.0)):
+            squares = self._unsymmetric_squares(H, M)[:count]
         else:
-            squares = _slowest(H, M, count)
-        return np.array([np.sqrt(s) if s >= 0 else np.nan for s in squares[:count]])
+            few = H.shape[0] > DENSE and count < (self._n - self._m) // 2
+            squares = (_near_zero(H, M, count) if few else self._modes(H, M))[0][:count]
+        return np.sqrt(np.where(np.abs(squares) > self._rounding(H, M), np.where(squares < 0, np.nan, squares), 0.0))
 
-    def _value(self, x: np.ndarray, ρ: np.ndarray) -> np.ndarray:
-        return np.array(self._residuals(x, ρ)).ravel()
+    def _rounding(self, H: ca.DM, M: ca.DM) -> float:
+        """Squares of frequencies that are as good as zero."""
+        masses = np.array(ca.diag(M)).ravel()
+        stiffest = float(np.abs(H[: self._n, : self._n].nonzeros()).max(initial=0.0))
+        return ROUNDING * stiffest / float(masses[masses > 0].min(initial=np.inf))
 
-    def _newton(self, x: np.ndarray, ρ: np.ndarray, n: int, size: float) -> tuple[np.ndarray, int]:
-        name, none = self.equations.model.name, x.size - n
-        M = ca.diagcat(self._mass(x[:n], ρ), ca.DM(none, none))
-        masses = np.array(ca.diag(M))[:n, 0]
-        s = float(np.abs(self._value(x, ρ)[:n] / np.maximum(masses, LIGHT * masses.max())).max()) / (FIRST_MOVE * size)
+    def _value(self, function: ca.Function, y: np.ndarray, ρ: np.ndarray) -> np.ndarray:
+        return _column(function(y[: function.numel_in(0)], ρ))
+
+    def _descend(self, y: np.ndarray, ρ: np.ndarray, size: float) -> tuple[np.ndarray, int]:
+        """Newton's method to a place where everything balances, and the number of steps."""
+        n, none = self._n, y.size - self._n
+        M = self._mass(y[:n], ρ)
+        shifted = ca.diagcat(M, ca.DM(none, none))
+        s, travelled = np.inf, 0.0
         for iteration in range(1, ITERATIONS + 1):
-            solve = _solver(self._jacobian(x, ρ) + s * M, name)
-            step = -solve(self._value(x, ρ))
-            move = float(np.abs(step[:n]).max())
+            G, G_y = self._value(self._mixed, y, ρ), self._mixed_jacobian(y, ρ)
+            s = self._shift(G_y, M, G[:n], size, s)
+            solve = self._solver(G_y + s * shifted)
+            step = -solve(G)
+            move = float(np.abs(step[:n]).max(initial=0.0))
             if not np.isfinite(step).all():
-                raise VarimechError(f"{name!r}: no equilibrium; a force or constraint is not finite on the way to one")
+                raise VarimechError(f"{self.name!r}: no equilibrium; a force or constraint is not finite on the way to one")
             if move <= CONVERGED * size and s == 0:
-                return x + step, iteration
-            share = min(1.0, size / max(move, CONVERGED * size))
+                return y + step, iteration
+            share = min(1.0, LONGEST * size / max(move, CONVERGED * size))
+            resistance = s * _column(shifted @ step)
             while share > SHORTEST:
-                next_ = np.abs(solve(self._value(x + share * step, ρ))[:n]).max()
-                if next_ <= (1 - share / 4) * move or next_ <= CONVERGED * size:
+                expected = (1 - share) * G - share * resistance
+                off = np.abs(solve(self._value(self._mixed, y + share * step, ρ) - expected)[:n]).max(initial=0.0)
+                if off <= share * move / 2 or off <= CONVERGED * size:
                     break
                 share /= 2
-            else:
-                s = 10 * s if s > 0 else 1.0
-                continue
-            x = x + share * step
-            if share == 1.0:
-                s = 0.1 * s if move > NEAR * size else 0.0
+            y = y + share * step
+            travelled += share * move
+            if travelled > AWAY * size:
+                raise VarimechError(f"{self.name!r}: no equilibrium; something is free to move away under its load")
+            s = 0.0 if move <= NEAR * size else s if share < 1 else 0.1 * s
         raise VarimechError(
-            f"{name!r}: no equilibrium in {ITERATIONS} iterations; if there is one, a start closer to it may lead there"
+            f"{self.name!r}: no equilibrium in {ITERATIONS} iterations; if there is one, a start closer to it may lead there"
         )
 
+    def _shift(self, G_y: ca.DM, M: ca.DM, F: np.ndarray, size: float, s: float) -> float:
+        """At most s, and at least what makes K + s M positive definite, with a step of reasonable length along its softest direction."""
+        n, m = self._n, self._m
+        A = G_y[: n + m, : n + m]
+        if G_y.shape[0] > n + m:  # without tensions
+            A -= G_y[: n + m, n + m :] @ ca.solve(G_y[n + m :, n + m :], G_y[n + m :, : n + m])
+        slowest, shape = self._slowest(A, M)
+        push, most = abs(float(shape @ F)), LONGEST * size / max(float(np.abs(shape).max(initial=0.0)), 1e-300)
+        noise = NOISE * size * float(np.abs(A[:n, :n].nonzeros()).max(initial=0.0)) * float(np.abs(shape).sum())
+        needed = max(push / most - slowest if push > noise else 0.0, -1.2 * slowest, 0.0)
+        if not np.isfinite(s):
+            masses = np.maximum(np.array(ca.diag(M)).ravel(), 1e-12)
+            s = float(np.abs(F / masses).max(initial=0.0)) / (LONGEST * size)
+        return max(s, needed)
 
-def _solver(A: ca.DM, name: str) -> Callable[[np.ndarray], np.ndarray]:
-    """Solves with a symmetric or nearly symmetric matrix; small ones may be singular, by redundant constraints."""
-    if A.shape[0] > DENSE:
-        from scipy.sparse.linalg import splu
+    def _slowest(self, H: ca.DM, M: ca.DM) -> tuple[float, np.ndarray]:
+        """Square of the slowest frequency (negative where a motion grows) and its shape; zero where it is as good as."""
+        squares, shapes = self._modes(H, M) if H.shape[0] <= DENSE else _near_zero(H, M, 3)
+        if not squares.size:  # nothing can move
+            return 0.0, np.zeros(self._n)
+        return (float(squares[0]) if abs(squares[0]) > self._rounding(H, M) else 0.0), shapes[:, 0]
 
-        try:
-            factors = splu(A.sparse())
-        except RuntimeError:  # exactly singular
-            raise ModelError(
-                f"mechanism {name!r} has redundant constraints, or can move without force; a model of this size takes neither in equilibrium"
-            ) from None
-        return lambda b: np.asarray(factors.solve(b))
-    dense = np.array(A)
-    scale = 1 / np.sqrt(np.maximum(np.abs(dense).max(axis=1), 1e-300))[:, None]
-    inverse = np.linalg.pinv(scale * dense * scale.T, rcond=RANK)
-    return lambda b: (scale * (inverse @ (scale * b.reshape(b.shape[0], -1)))).reshape(b.shape)
+    def _unsymmetric_squares(self, H: ca.DM, M: ca.DM) -> np.ndarray:
+        """The same under forces that are no gradient, such as those that turn with a body; NaN for vibrations that they build up."""
+        from scipy.linalg import eigvals
+
+        K, M_ = (Z.T @ A @ Z for Z in (self._free(H),) for A in (np.array(H)[: self._n, : self._n], np.array(M)))
+        found = eigvals(K, M_)
+        growing = np.abs(found.imag) > GROWING * np.abs(found)
+        return np.sort(np.where(growing, np.nan, found.real))
+
+    def _free(self, H: ca.DM) -> np.ndarray:
+        """Directions that constraints leave, one a column."""
+        from scipy.linalg import null_space
+
+        Φ_q = np.array(H)[self._n :, : self._n]
+        return np.asarray(null_space(Φ_q)) if Φ_q.size else np.eye(self._n)
+
+    def _check_folds(self, q: np.ndarray, ρ: np.ndarray) -> None:
+        e = self.equations
+        for beam in e.model.beams:
+            nodes = [e.frames[beam].position(p.local) for p in beam.nodes]
+            places = np.array(ca.Function("nodes", [e.q, e.ρ], [ca.horzcat(*nodes)])(q, ρ)).T
+            a = np.diff(places, axis=0)
+            folded = np.flatnonzero((a[:-1] * a[1:]).sum(axis=1) <= 0)
+            if folded.size:
+                raise VarimechError(
+                    f"{self.name!r}: no equilibrium; beam {beam.name!r} folds over by more than 90° at node {folded[0] + 1}, more than "
+                    f"{beam.segments} segments can tell: give it more segments, or less load"
+                )
+
+    def _modes(self, H: ca.DM, M: ca.DM) -> tuple[np.ndarray, np.ndarray]:
+        """All squares of frequencies, and shapes with unit mass."""
+        from scipy.linalg import eigh
+
+        K, Z = np.array(H)[: self._n, : self._n], self._free(H)
+        squares, shapes = eigh(Z.T @ (K + K.T) @ Z / 2, Z.T @ np.array(M) @ Z)
+        return squares, Z @ shapes
+
+    def _solver(self, A: ca.DM) -> Callable[[np.ndarray], np.ndarray]:
+        """Solves with a matrix; small ones may be singular, by redundant constraints."""
+        if A.shape[0] > DENSE:
+            from scipy.sparse.linalg import splu
+
+            try:
+                factors = splu(A.sparse())
+            except RuntimeError:  # exactly singular
+                raise ModelError(
+                    f"mechanism {self.name!r} has redundant constraints, or can move without force; a model of this size takes neither "
+                    "in equilibrium"
+                ) from None
+            return lambda b: np.asarray(factors.solve(b))
+        from scipy.linalg import lapack
+
+        dense = np.array(A)
+        scale = 1 / np.sqrt(np.maximum(np.abs(dense).max(axis=1), 1e-300))[:, None]
+        scaled = scale * dense * scale.T
+        factors, pivots, singular = lapack.dgetrf(scaled)
+        rcond = 0.0 if singular else lapack.dgecon(factors, np.linalg.norm(scaled, 1))[0]
+
+        if rcond > RANK:
+            return lambda b: (scale * lapack.dgetrs(factors, pivots, scale * b.reshape(b.shape[0], -1))[0]).reshape(b.shape)
+        inverse = np.linalg.pinv(scaled, rcond=RANK)
+        return lambda b: (scale * (inverse @ (scale * b.reshape(b.shape[0], -1)))).reshape(b.shape)
 
 
-def _slowest(H: ca.DM, M: ca.DM, count: int) -> np.ndarray:
-    """Squares of the slowest frequencies of a large system, by inverse iteration."""
+def _stretching(e: Equations) -> tuple[SX, SX, SX]:
+    """Lengths of all segments of beams, their tensions, and how much they give way, ℓ/(E A)."""
+    lengths, tensions, softness = [SX(0, 1)], [SX(0, 1)], [SX(0, 1)]
+    for beam in e.model.beams:
+        frame = e.frames[beam]
+        for k in range(beam.segments):
+            first, second = (frame.position(beam.nodes[i].local) for i in (k, k + 1))
+            lengths.append(ca.norm_2(second - first))
+            tensions.append(beam.stretching_force(frame, k))
+            softness.append(beam.segment_length(k) / (beam.E * beam.area))
+    return ca.vertcat(*lengths), ca.vertcat(*tensions), ca.vertcat(*softness)
+
+
+def _near_zero(H: ca.DM, M: ca.DM, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Squares of frequencies near zero, in order, and shapes, of a large system, by inverse iteration."""
     from scipy.sparse import block_diag, csc_matrix
     from scipy.sparse.linalg import eigsh
 
-    none = H.shape[0] - M.shape[0]
+    n, none = M.shape[0], H.shape[0] - M.shape[0]
     mass = block_diag([M.sparse(), csc_matrix((none, none))], format="csc")
-    squares = eigsh(H.sparse(), k=min(count, M.shape[0] - none - 1), M=mass, sigma=0.0, which="LM", return_eigenvectors=False)
-    return np.sort(squares)
+    squares, shapes = eigsh(H.sparse(), k=min(count, n - none - 1), M=mass, sigma=0.0, which="LM")
+    order = np.argsort(squares)
+    return squares[order], shapes[:n, order]
+
+
+def _column(value: ca.DM) -> np.ndarray:
+    return np.array(value).ravel()

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..model.body import Body, Point
 from ..model.conditions import Coincident, SameOrientation
+from ..model.forces import Clamp
 from ..model.joints import Joint
 from ..model.measures import Coordinate, Slide, Turn
 from ..model.parts import Parts
@@ -32,6 +33,8 @@ class _Held:
     slides: dict[Point, float]
     rotations: dict[Body, np.ndarray]
     positions: dict[Point, np.ndarray]
+    components: dict[Point, int]
+    """How many components of a position are held, where not all of it is guessed."""
 
 
 class _Guess:
@@ -42,11 +45,14 @@ class _Guess:
         found = model.numbers.evaluate_all(list(locals_.values()), parameters)
         self._locals = {key: value.ravel() for key, value in zip(locals_, found, strict=True)}
         self.held = self._read(start)
+        self._clamps = {f.joint.name: f for f in model.forces.values() if isinstance(f, Clamp)}
+        n = model.dimension
+        self._open = {model.place_of(p) for p, count in self.held.components.items() if count < n}
+        """Places of which only some components are known: no direction to swing a body to."""
         self.given = {model.place_of(point): position for point, position in reversed(self.held.positions.items())}
         self.together: dict[Point, list[Point]] = {}
         for point in model.all_points:
             self.together.setdefault(model.place_of(point), []).append(point)
-        n = model.dimension
         self.poses: dict[Body, Pose] = {model.ground: (np.zeros(n), np.eye(n))}
         joints_of: dict[Body, list[Joint]] = {body: [] for body in model.bodies.values()}
         for joint in model.joints.values():
@@ -89,7 +95,7 @@ class _Guess:
         return value if value.shape[1] > 1 else value.ravel()
 
     def _read(self, start: Start) -> _Held:
-        held = _Held({}, {}, {}, {})
+        held = _Held({}, {}, {}, {}, {})
         for body, rotation in start.near_rotation.items():
             held.rotations[body] = self._number(rotation)
         for point, position in start.near_position.items():
@@ -114,7 +120,11 @@ class _Guess:
             held.slides[measure.second] = value
         elif isinstance(measure, Coordinate):
             # components that are neither held nor guessed stay at zero until the assembly moves them
+            if measure.point not in held.positions:
+                held.components[measure.point] = 0
             position = held.positions.setdefault(measure.point, np.zeros(self.model.dimension))
+            if measure.point in held.components:
+                held.components[measure.point] += 1
             direction = self._number(measure.direction)
             position += (value - direction @ position) * direction
 
@@ -135,6 +145,10 @@ class _Guess:
     def _orientation(self, joint: Joint, parent: Body, child: Body, forward: bool, R: np.ndarray) -> np.ndarray:
         if child in self.held.rotations:
             return self.held.rotations[child]
+        if clamp := self._clamps.get(joint.name):
+            t = self._number(clamp.beam.shape.tangent(clamp.end is clamp.beam.nodes[0]))
+            d = self._number(clamp.axis.direction)
+            return _swing(t, R @ d) if forward else _swing(d, R @ t)
         relative = np.eye(self.model.dimension)
         data = joint.data
         if any(isinstance(c, SameOrientation) for c in joint.conditions) and data.relative is not None:
@@ -162,7 +176,8 @@ class _Guess:
             for point in self.model.points_of(body).values():
                 target = self._where(point, None)
                 arm = self._number(point.local) - s
-                if target is not None and point is not anchor and np.linalg.norm(arm) > 0:
+                known = self.model.place_of(point) not in self._open
+                if known and target is not None and point is not anchor and np.linalg.norm(arm) > 0:
                     R = _swing(R @ arm, target - place) @ R
                     break
         self.poses[body] = (place - R @ s, R)
@@ -207,7 +222,10 @@ def _swing(source: np.ndarray, target: np.ndarray) -> np.ndarray:
     if source.size == 2:
         return _planar(np.arctan2(source[0] * target[1] - source[1] * target[0], source @ target))
     axis = np.cross(source, target) / lengths
-    if np.linalg.norm(axis) < 1e-12:
+    if np.linalg.norm(axis) < 1e-12 and c > 0:
         return np.eye(3)
+    if np.linalg.norm(axis) < 1e-12:  # half a turn about any axis across
+        across = np.cross(source, np.eye(3)[np.abs(source).argmin()])
+        return 2 * np.outer(across, across) / (across @ across) - np.eye(3)
     K = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
     return np.eye(3) + K + K @ K / (1 + c)

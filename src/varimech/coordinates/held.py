@@ -7,7 +7,6 @@ starts as far stretched as they are apart, and one between two clamps has its di
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
@@ -18,7 +17,7 @@ from ..model.body import Body, Frames, Point
 from ..model.forces import Clamp
 from ..model.measures import Coordinate, Slide, Span
 from ..model.parts import Parts
-from ..model.start import HeldMeasure, Hold, Start
+from ..model.start import HeldMeasure, HeldRow, Hold, Start
 from ..symbols import SX
 from .guess import Pose, guess_poses
 
@@ -51,7 +50,7 @@ def start_holds(
     for force in model.forces.values():
         if isinstance(force, Clamp):
             doubtful.append(HeldDirection(f"direction of {force.joint.name!r}", force.axis, force.end, placing(force.beam)))
-    rows = [_Row(h, k) for h in doubtful for k in range(h.deviation(frames).numel())]
+    rows = [HeldRow(h, k) for h in doubtful for k in range(h.deviation(frames).numel())]
     given = ca.vertcat(SX(0, 1), *constraints, *[h.deviation(frames) for h in start.holds])
     everything = ca.vertcat(given, *[h.deviation(frames) for h in doubtful])
     place = from_poses(guess_poses(model, start, model.numbers.nominal))
@@ -62,28 +61,6 @@ def start_holds(
     J = np.array(jacobian[:, touched_columns.tolist()])
     needed = _says_something_new(J[: given.numel()], J[given.numel() :])
     return (*start.holds, *shapes, *[row for row, new in zip(rows, needed, strict=True) if new])
-
-
-@dataclass(frozen=True)
-class _Row:
-    """One of the numbers that a hold is made of."""
-
-    hold: Hold
-    row: int
-
-    @property
-    def label(self) -> str:
-        return self.hold.label
-
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        return self.hold.bodies
-
-    def deviation(self, frames: Frames) -> SX:
-        return self.hold.deviation(frames)[self.row]
-
-    def rate_deviation(self, frames: Frames) -> SX:
-        return self.hold.rate_deviation(frames)[self.row]
 
 
 def _attached(model: Parts, start: Start) -> set[Point]:

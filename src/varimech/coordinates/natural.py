@@ -126,7 +126,7 @@ class _Builder:
             node.places[body] = local
             self.nodes_of[body].append(node)
             self._nodes_at.setdefault(self._spot(node.is_point, body, local), []).append(node)
-        elif isinstance(body, Beam):
+        elif isinstance(body, Beam) and node.places[body] is not local:
             raise ModelError(f"mechanism {self.model.name!r}: joints put two points of beam {body.name!r} at one place")
         elif not _same(node.places[body], local):
             self.extra.append((node, body, local))

@@ -20,7 +20,6 @@ from ..errors import unknown_name
 from ..model.beam import Beam
 from ..model.body import Body, Frames, Point
 from ..model.drivers import Driver
-from ..model.forces import Clamp
 from ..model.frame import Frame, known_points, spin
 from ..model.joints import Joint
 from ..model.parts import Parts
@@ -52,9 +51,10 @@ class BodyReactions:
     def torque(self, joint: str) -> SX:
         """Torque on the second body about the joint's second point (N·m)."""
         wrench, data = self._wrench(joint), self._model.joints[joint].data
-        clamps = [f for f in self._model.forces.values() if isinstance(f, Clamp) and f.joint.name == joint]
-        if any(isinstance(b, Beam) for b in self._model.joints[joint].bodies):
-            return sum((c.moment(self._frames) for c in clamps), SX.zeros(1 if self._model.dimension == 2 else 3))
+        beams = [b for b in self._model.joints[joint].bodies if isinstance(b, Beam)]
+        if beams:
+            moments = [c.moment(self._frames) for b in beams for c in self._model.clamps_of(b) if c.joint.name == joint]
+            return sum(moments, SX.zeros(1 if self._model.dimension == 2 else 3))
         force, torque = wrench[: self._model.dimension], wrench[self._model.dimension :]
         # the wrench is taken at the origin of the body that moves
         body = data.first.body if data.second.body.is_ground else data.second.body

@@ -23,9 +23,10 @@ import casadi as ca
 import numpy as np
 
 from ..errors import AssemblyError, ModelError
+from ..model.beam_shape import HeldDirection
 from ..model.forces import Spring
 from ..model.measures import Span
-from ..model.start import HeldOrientation, Start
+from ..model.start import HeldOrientation, HeldRow, Start
 from ..symbols import SX
 from .equations import Equations
 from .gaps import describe_gaps
@@ -201,10 +202,12 @@ class StartSolver:
 
     @cached_property
     def _orientations(self) -> ca.Function | None:
-        """(q, ρ) → tr(Dᵀ R) of each given orientation: 3 where it is met, −1 half a turn off."""
+        """(q, ρ) → 3 for each given orientation or direction where it is met, −1 or less where it is half a turn off."""
         e, held = self.equations, [h for h in self.equations.holds if isinstance(h, HeldOrientation)]
+        rows = [h.hold for h in e.holds if isinstance(h, HeldRow)]
         traces = [ca.trace(h.orientation.T @ e.frames[h.body].rotation) for h in held]
-        return ca.Function("orientations", [e.q, e.ρ], [ca.vertcat(*traces)]) if held else None
+        traces += [3 * h.alignment(e.frames) for h in rows if isinstance(h, HeldDirection)]
+        return ca.Function("orientations", [e.q, e.ρ], [ca.vertcat(*traces)]) if traces else None
 
     def _wound_back(self, q: np.ndarray, ρ: np.ndarray) -> np.ndarray:
         """The same positions, without the turns that joints may have made on the way to them."""

@@ -5,7 +5,7 @@
     bending      V = α/2 (a × b − c₀)²                   a, b: two consecutive segments; c₀: a × b of the unstressed shape
                  α = E I (1 + 2/n²) / (ℓ_a² ℓ_b² ℓ_ab)   ℓ_ab: half of both lengths together; (E I/L₀⁵) n³ (n² + 2) where all are equal
     inertia      T = m/6 (v₁·v₁ + v₁·v₂ + v₂·v₂)         consistent with straight segments; m/4 (v₁·v₁ + v₂·v₂) if lumped
-    damping      f = −β ∂V̇/∂q̇ (of both energies, at their rates),  f = −γ M v
+    damping      −β E A/ℓ ṙ at the rate ṙ,  −β α ċ at the rate ċ of a × b (of |a × b| in space),  −γ M v
 
 α makes the deflection of a simply supported beam under a load at mid-span exact for even n. There is neither shear nor torsion: in space, a
 beam that is curved unstressed is one whose section turns freely, so that only the size of its curvature matters, |a × b| − |c₀|.
@@ -27,6 +27,8 @@ from .beam_shape import BeamShape
 from .body import Body, Frames, Point, Share
 from .frame import Frame, Known, spin
 
+STRAIGHT = 1e-9
+"""Sine of an angle between segments that counts as none where a direction is needed."""
 MATERIALS = ("logarithmic", "linear")
 MASSES = ("consistent", "lumped")
 
@@ -82,19 +84,39 @@ class Beam(Body):
             return self.natural_length / self.segments
         return self._shrinking * self.shape.segment_length(k)
 
-    def axial_force(self, frame: Frame, k: int) -> SX:
-        """Tension of segment k, counted from 0 (N)."""
-        first, second = (frame.position(self.nodes[i].local) for i in (k, k + 1))
+    def stretching_force(self, frame: Frame, k: int) -> SX:
+        """What segment k, counted from 0, pulls with because it is stretched (N)."""
         r = SX.sym("r")
-        tension = ca.gradient(_ENERGY[self.material](r, self.segment_length(k), self.E, self.area), r)
-        return ca.substitute(tension, r, ca.norm_2(second - first))
+        force = ca.gradient(_ENERGY[self.material](r, self.segment_length(k), self.E, self.area), r)
+        return ca.substitute(force, r, ca.norm_2(self._vector(frame, k)))
+
+    def axial_force(self, frame: Frame, k: int) -> SX:
+        """What passes through segment k along it (N): ∂V/∂|a| of all energies of the beam, since (a × b)² depends on lengths, too."""
+        force, length = self.stretching_force(frame, k), ca.norm_2(self._vector(frame, k))
+        for node in (k, k + 1):
+            if 1 <= node < self.segments:
+                c = bent(*self._vectors_at(frame, node), SX(0))
+                force += self._bending_stiffness(node) * self._bend_of(frame, node) * c / length
+        return force
+
+    def _vector(self, frame: Frame, k: int) -> SX:
+        """Segment k."""
+        return frame.position(self.nodes[k + 1].local) - frame.position(self.nodes[k].local)
+
+    def _vectors_at(self, frame: Frame, node: int) -> tuple[SX, SX]:
+        """Both segments that meet at a node between the ends."""
+        return self._vector(frame, node - 1), self._vector(frame, node)
+
+    def _bend_of(self, frame: Frame, node: int) -> SX:
+        """a × b less that of the unstressed shape, as scalars."""
+        return bent(*self._vectors_at(frame, node), self._unstressed_bend(node))
 
     def bending_moment(self, frame: Frame, k: int) -> SX:
-        """Moment at node k, between the ends (N·m); positive where the beam bends to the left of its way in the plane; its size in space."""
-        r = [frame.position(self.nodes[i].local) for i in (k - 1, k, k + 1)]
-        a, b = r[1] - r[0], r[2] - r[1]
-        # dV/dθ, with a × b = |a| |b| sin θ
-        return self._bending_stiffness(k) * _bent(a, b, self._unstressed_bend(k)) * ca.dot(a, b)
+        """Moment at node k, between the ends (N·m): dV/dθ, with |a × b| = |a| |b| sin θ.
+
+        In the plane positive where it bends the beam to the left of its way; in space positive where it bends it more than unstressed.
+        """
+        return self._bending_stiffness(k) * self._bend_of(frame, k) * ca.dot(*self._vectors_at(frame, k))
 
     def clamp_stiffness(self, end: Point) -> SX:
         """k of  V = k/2 |d × a|²: half a cell of the beam between a clamp's direction d and the segment a at that end.
@@ -105,6 +127,16 @@ class Beam(Body):
         n = self.segments
         ℓ = self.segment_length(0 if end is self.nodes[0] else n - 1)
         return 2 * self.E * self.inertia * (1 + 2 / n**2) / ℓ**3
+
+    def clamp_bend(self, end: Point) -> SX:
+        """c₀ of a clamp: d × a of the unstressed shape, with the tangent of the curve as d."""
+        at_start = end is self.nodes[0]
+        if not self.shape.bent[1 if at_start else self.segments - 1]:
+            return SX(0)
+        places = self.shape.places
+        a = places[1] - places[0] if at_start else places[-2] - places[-1]
+        c = wedge(self.shape.tangent(at_start), a) * self._shrinking
+        return c if self.dimension == 2 else ca.norm_2(c)
 
     def fastest_vibration(self) -> SX:
         """No vibration of the free beam is faster (rad/s): the fastest one of a segment, and of three nodes that bend."""
@@ -121,8 +153,8 @@ class Beam(Body):
         return self.natural_length / self.shape.length
 
     def _unstressed_bend(self, k: int) -> SX:
-        """c₀: signed in the plane, its size in space; none for a straight beam."""
-        if self.shape.straight:
+        """c₀: signed in the plane, its size in space; none where the shape is straight."""
+        if not self.shape.bent[k]:
             return SX(0)
         c = wedge(*self.shape.segments_at(k)) * self._shrinking**2
         return c if self.dimension == 2 else ca.norm_2(c)
@@ -153,11 +185,11 @@ class Beam(Body):
 
     def _bend(self, k: int, r: list[SX], v: list[SX]) -> Share:
         α, c0 = self._bending_stiffness(k), self._unstressed_bend(k)
-        straight_in_space = self.dimension == 3 and self.shape.straight
+        straight_in_space = self.dimension == 3 and not self.shape.bent[k]
         energy = _straight_bending(*r, α) if straight_in_space else _bending(*r, α, c0)
         efforts = []
         if not self.stiffness_damping.is_zero():
-            rate = (_bend_rate if self.dimension == 2 or self.shape.straight else _bend_size_rate)(*r, *v)
+            rate = bend_rate(r[1] - r[0], r[2] - r[1], v[1] - v[0], v[2] - v[1])
             efforts.append((rate, -self.stiffness_damping * α * rate))
         return Share(SX(0), energy, tuple(efforts))
 
@@ -246,7 +278,7 @@ def _weight(r1: SX, r2: SX, m: SX, gravity: SX) -> SX:
     return -m / 2 * ca.dot(gravity, r1 + r2)
 
 
-def _bent(a: SX, b: SX, c0: SX) -> SX:
+def bent(a: SX, b: SX, c0: SX) -> SX:
     """a × b less that of the unstressed shape, where both are scalars."""
     c = wedge(a, b)
     return (c if c.numel() == 1 else norm(c)) - c0
@@ -254,7 +286,7 @@ def _bent(a: SX, b: SX, c0: SX) -> SX:
 
 @traced
 def _bending(r1: SX, r2: SX, r3: SX, α: SX, c0: SX) -> SX:
-    return α / 2 * _bent(r2 - r1, r3 - r2, c0) ** 2
+    return α / 2 * bent(r2 - r1, r3 - r2, c0) ** 2
 
 
 @traced
@@ -263,13 +295,9 @@ def _straight_bending(r1: SX, r2: SX, r3: SX, α: SX) -> SX:
 
 
 @traced
-def _bend_rate(r1: SX, r2: SX, r3: SX, v1: SX, v2: SX, v3: SX) -> SX:
-    """Of a × b."""
-    return wedge(v2 - v1, r3 - r2) + wedge(r2 - r1, v3 - v2)
-
-
-@traced
-def _bend_size_rate(r1: SX, r2: SX, r3: SX, v1: SX, v2: SX, v3: SX) -> SX:
-    """Of |a × b|."""
-    c = wedge(r2 - r1, r3 - r2)
-    return ca.dot(c, wedge(v2 - v1, r3 - r2) + wedge(r2 - r1, v3 - v2)) / ca.norm_2(c)
+def bend_rate(a: SX, b: SX, ȧ: SX, ḃ: SX) -> SX:
+    """Rate of a × b in the plane, and of its size in space: it vanishes for rigid motions."""
+    c, ċ = wedge(a, b), wedge(ȧ, b) + wedge(a, ḃ)
+    if c.numel() == 1:
+        return ċ
+    return ca.dot(c, ċ) / ca.sqrt(ca.sumsqr(c) + STRAIGHT**2 * ca.sumsqr(a) * ca.sumsqr(b))

@@ -38,6 +38,8 @@ class BeamShape:
     straight: bool
     middle: int
     """The node that is farthest from the line between the ends; in space it tells, with them, where a curved beam is."""
+    bent: tuple[bool, ...]
+    """For each node whether the shape is bent there."""
     given_length: SX | None = None
 
     @cached_property
@@ -50,6 +52,17 @@ class BeamShape:
     def segment_length(self, k: int) -> SX:
         """Of one segment (m)."""
         return ca.norm_2(self.places[k + 1] - self.places[k])
+
+    def tangent(self, at_start: bool) -> SX:
+        """Unit vector along the curve as it leaves an end: directions of two segments, which are those at their middles, extrapolated."""
+        places = self.places if at_start else self.places[::-1]
+        first = places[1] - places[0]
+        if len(places) == 2 or self.straight:
+            return first / ca.norm_2(first)
+        second = places[2] - places[1]
+        one, two = ca.norm_2(first), ca.norm_2(second)
+        found = first / one - (second / two - first / one) * (one / (one + two))
+        return found / ca.norm_2(found)
 
     def segments_at(self, k: int) -> tuple[SX, SX]:
         """Both segments that meet at a node between the ends."""
@@ -83,7 +96,7 @@ def shape_of(numbers: Numbers, length: Any, shape: Any, segments: int, dimension
     if length is not None:
         L = numbers.scalar(length, f"{label}: length", "positive")
         places = [ca.vertcat(k * L / segments, SX.zeros(dimension - 1)) for k in range(segments + 1)]
-        return BeamShape(tuple(ca.densify(p) for p in places), True, segments // 2, L)
+        return BeamShape(tuple(ca.densify(p) for p in places), True, segments // 2, (False,) * (segments + 1), L)
     found = [shape(k / segments) for k in range(segments + 1)] if callable(shape) else shape
     if not hasattr(found, "__len__") or len(found) != segments + 1:
         raise ModelError(f"{label}: shape must be a function of s in [0, 1], or {segments + 1} places, one for each node")
@@ -94,9 +107,16 @@ def shape_of(numbers: Numbers, length: Any, shape: Any, segments: int, dimension
     values = np.array([x.ravel() for x in numbers.evaluate_all(curve)])
     chord = (values[-1] - values[0]) / np.linalg.norm(values[-1] - values[0])
     offsets = np.linalg.norm(values - values[0] - np.outer((values - values[0]) @ chord, chord), axis=1)
-    if dimension == 3 and offsets.max() < 1e-9 * np.abs(values - values[0]).max():
+    size = float(np.abs(values - values[0]).max())
+    if np.linalg.norm(values[-1] - values[0]) < 1e-9 * size:
+        raise ModelError(f"{label}: its ends are at one place; a beam does not close by itself: make it of two")
+    if dimension == 3 and offsets.max() < 1e-9 * size:
         raise ModelError(f"{label}: shape is straight; give length=… instead")
-    return BeamShape(tuple(ca.densify(x) for x in curve), False, int(offsets.argmax()))
+    a = np.diff(values, axis=0)
+    lengths = np.linalg.norm(a, axis=1)
+    cosines = (a[:-1] * a[1:]).sum(axis=1) / (lengths[:-1] * lengths[1:])
+    bent = (False, *[bool(dimension == 2 or c < 1 - 1e-15) for c in cosines], False)
+    return BeamShape(tuple(ca.densify(x) for x in curve), False, int(offsets.argmax()), bent)
 
 
 @dataclass(frozen=True)
@@ -167,6 +187,10 @@ class HeldDirection:
     def bodies(self) -> tuple[()]:
         return ()
 
+    def alignment(self, frames: Frames) -> SX:
+        """1 where it is met, −1 where the shape leaves the other way."""
+        return ca.dot(frames[self.axis.body].direction(self.axis.direction), self._tangent(frames, rate=False))
+
     def deviation(self, frames: Frames) -> SX:
         t, frame = self._tangent(frames, rate=False), frames[self.axis.body]
         return ca.vertcat(*[ca.dot(frame.direction(n), t) for n in self.axis.normals])
@@ -177,17 +201,11 @@ class HeldDirection:
 
     def _tangent(self, frames: Frames, *, rate: bool) -> SX:
         beam = self.placing.beam
-        s = tangent(beam, self.end)
-        n = beam.segments
-        fraction = (1.0 if self.end is beam.nodes[0] else -1.0) / n if beam.shape.straight else None
-        size = beam.shape.chord(0, n) / n if beam.shape.straight else ca.norm_2(s)
-        return self.placing.vector(frames, s, fraction, rate=rate) / size
-
-
-def tangent(beam: Beam, end: Point) -> SX:
-    """The segment at an end, as it leaves it (local)."""
-    places = beam.shape.places
-    return places[1] - places[0] if end is beam.nodes[0] else places[-2] - places[-1]
+        at_start = self.end is beam.nodes[0]
+        if beam.shape.straight:
+            sign = 1.0 if at_start else -1.0
+            return self.placing.vector(frames, SX(0), sign, rate=rate) / beam.shape.chord(0, beam.segments)
+        return self.placing.vector(frames, beam.shape.tangent(at_start), None, rate=rate)
 
 
 def placing(beam: Beam) -> _Placing:

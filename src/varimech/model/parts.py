@@ -11,7 +11,7 @@ from .beam import Beam, BeamNode
 from .body import Body, Frames, Point, RigidBody, check_same_mechanism
 from .conditions import Coincident
 from .drivers import Driver
-from .forces import Force
+from .forces import Clamp, Force
 from .frame import Frame, ground_frame
 from .joints import Joint, planar_turn
 from .measures import Slide, Span, Turn
@@ -115,6 +115,10 @@ class Parts:
                 f"beam {found.name!r} has no {kind} {number!r}: they are counted from {first} to {found.segments - 1}"
             )
         return found, range(int(number), int(number) + 1)
+
+    def clamps_of(self, beam: Beam) -> list[Clamp]:
+        """What holds its ends in a direction."""
+        return [f for f in self.forces.values() if isinstance(f, Clamp) and f.beam is beam]
 
     def find_turning(self, thing: Body | Point | str, user: str) -> Body | BeamNode:
         """Something that a torque can act on: a rigid body, or a point of a beam."""

@@ -76,6 +76,28 @@ class HeldOrientation:
 
 
 @dataclass(frozen=True)
+class HeldRow:
+    """One of the numbers that a hold is made of."""
+
+    hold: Hold
+    row: int
+
+    @property
+    def label(self) -> str:
+        return self.hold.label
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return self.hold.bodies
+
+    def deviation(self, frames: Frames) -> SX:
+        return self.hold.deviation(frames)[self.row]
+
+    def rate_deviation(self, frames: Frames) -> SX:
+        return self.hold.rate_deviation(frames)[self.row]
+
+
+@dataclass(frozen=True)
 class Start:
     """All that the user said about the start: what is held, and guesses that choose between ways to assemble."""
 

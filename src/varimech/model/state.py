@@ -115,9 +115,14 @@ class State:
         return self._model.find_slide(joint).rate(self._frames)
 
     def axial_force(self, beam: str, segment: int | None = None) -> SX:
-        """Tension in a segment of a beam, counted from 0, or in all of them (N)."""
+        """Force along a segment of a beam, counted from 0, or along all of them (N); tension is positive."""
         found, parts = self._model.find_beam_parts(beam, segment, 0, "segment")
-        return ca.vertcat(SX(0, 1), *[found.axial_force(self._frames[found], k) for k in parts])
+        forces = {k: found.axial_force(self._frames[found], k) for k in parts}
+        for clamp in self._model.clamps_of(found):
+            held = 0 if clamp.end is found.nodes[0] else found.segments - 1
+            if held in forces:
+                forces[held] += clamp.axial_force(self._frames)
+        return ca.vertcat(SX(0, 1), *forces.values())
 
     def bending_moment(self, beam: str, node: int | None = None) -> SX:
         """Bending moment at a node between the ends of a beam, or at all of them (N·m).
