@@ -49,3 +49,90 @@ def test_a_beam_pressed_beyond_its_buckling_load_buckles() -> None:
     m.revolute("B")
     assert m.equilibrium().position("beam.n4").sel(component="y").item() < -0.1
     assert m.frequencies(1).item() > 0
+
+
+@pytest.mark.parametrize("moment", [math.pi, 2 * math.pi])
+@pytest.mark.parametrize("slenderness", [1e5, 1e9])
+def test_a_slender_beam_is_rolled_up_by_a_moment(moment: float, slenderness: float) -> None:
+    m = vm.Mechanism("cantilever", dimension=2)
+    m.ground_point("A", (0, 0))
+    m.beam("beam", "A", "B", segments=32, E=1.0, area=slenderness, inertia=1.0, mass=1.0, length=1.0)
+    m.clamp("A", direction=(1, 0))
+    m.torque("M", "beam.B", moment)
+    run = m.equilibrium()
+    assert run.info["iterations"] < 100
+    np.testing.assert_allclose(run.position("B")[0], [math.sin(moment) / moment, (1 - math.cos(moment)) / moment], atol=0.03)
+
+
+def column(n: int, ratio: float) -> vm.Mechanism:
+    """A pinned column under so many times its Euler load, with a touch to the side."""
+    m = vm.Mechanism("column", dimension=2)
+    m.ground_point("A", (0, 0))
+    m.ground_point("B", (1, 0))
+    m.beam("beam", "A", "B", segments=n, length=1.0, E=70e9, section=vm.circle(0.01), density=2700)
+    m.revolute("A", "ground.A", "beam.A")
+    m.point_on_line("B", "ground.B", "beam.B", axis=(1, 0))
+    m.force("P", "beam.B", (-ratio * math.pi**2 * 70e9 * math.pi * 0.01**4 / 64, 0))
+    m.force("touch", f"beam.n{n // 2}", (0, -1e-2))
+    return m
+
+
+@pytest.mark.parametrize(("ratio", "distance"), [(1.063, 0.881), (1.152, 0.741), (1.293, 0.560)])
+def test_a_column_buckles_as_the_elastica(ratio: float, distance: float) -> None:
+    """Distances of the ends from S. P. Timoshenko and J. M. Gere, Theory of Elastic Stability, table 2-5, to their three digits."""
+    ends = [column(n, ratio).equilibrium().position("beam.B")[0, 0].item() for n in (16, 32)]
+    assert (4 * ends[1] - ends[0]) / 3 == pytest.approx(distance, abs=3e-3)
+
+
+def test_a_beam_that_folds_over_asks_for_more_segments() -> None:
+    with pytest.raises(
+        vm.VarimechError, match=r"beam 'beam' folds over by more than 90° at node 4, more than 8 segments can tell"
+    ):
+        column(8, 1.152).equilibrium()
+
+
+def test_what_is_free_to_move_has_no_equilibrium() -> None:
+    falling = vm.Mechanism("falling", gravity=(0, -9.81))
+    falling.body("body", mass=1, inertia=1, floating=True)
+    falling.start(position={"body.com": (0, 0)}, angle={"body": 0})
+    sliding = vm.Mechanism("sliding", gravity=(0, -9.81))
+    sliding.ground_point("O", (0, 0))
+    sliding.body("block", mass=1, inertia=1, points={"P": (0, 0)})
+    sliding.prismatic("slide", "ground.O", "block.P", axis=(1, -1))
+    sliding.start(displacement={"slide": 0})
+    for m in (falling, sliding):
+        with pytest.raises(vm.VarimechError, match="free to move away"):
+            m.equilibrium()
+
+
+@pytest.mark.parametrize("load", [1.0, 1.8, 3.0])
+def test_frequencies_under_a_load_that_follows(load: float) -> None:
+    """Ziegler's column: two massive joints on torsional springs, and a force along the second bar; above a load it flutters."""
+    m = vm.Mechanism("Ziegler", dimension=2)
+    m.ground_point("O", (0, 0))
+    for name, start, end in (("one", "O", "P"), ("two", "P", "Q")):
+        m.bar(name, start, end, length=1.0, mass=1.0)
+        m.revolute(start)
+        m.torsional_spring(f"spring {start}", start, stiffness=1.0)
+    m.force("follower", "two.Q", (-load, 0), frame="body")
+    m.start(angle={"one": 0, "two": 0})
+    M = np.array([[4 / 3, 1 / 2], [1 / 2, 1 / 3]])
+    K = np.array([[2 - load, -1 + load], [-1, 1]])
+    squares = np.sort_complex(np.linalg.eigvals(np.linalg.solve(M, K)))
+    found = 2 * math.pi * m.frequencies(2).to_numpy()
+    if np.abs(squares.imag).max() > 0:
+        assert np.isnan(found).all()
+    else:
+        np.testing.assert_allclose(found, np.sqrt(squares.real), rtol=1e-8)
+
+
+def test_motions_without_stiffness_have_no_frequency() -> None:
+    m = vm.Mechanism("free", dimension=2)
+    m.beam("beam", "A", "B", segments=8, length=1.0, E=70e9, section=vm.circle(0.01), density=2700, floating=True)
+    m.start(position={"A": (0, 0)}, angle={"beam": 0.0})
+    found = m.frequencies(4).to_numpy()
+    np.testing.assert_array_equal(found[:3], 0)
+    assert found[3] > 1
+    assert len(m.frequencies(500)) == 18
+    with pytest.raises(vm.ModelError, match=r"count = 2.5 must be a whole number"):
+        m.frequencies(2.5)  # type: ignore[arg-type]

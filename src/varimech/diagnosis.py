@@ -69,7 +69,8 @@ def explained(
             if singular
             else f"try a smaller step{_beside_beams(equations, inputs, method)}"
         )
-        text = f"{when}: no convergence in {inputs.max_iterations} iterations; worst constraint {worst!r}, residual {residual:.3g}; {remedy}"
+        where = f"; worst constraint {worst!r}, residual {residual:.3g}" if equations.blocks else ""
+        text = f"{when}: no convergence in {inputs.max_iterations} iterations{where}; {remedy}"
     else:
         worst, residual = _not_finite(equations, q, v, inputs.parameters, failure.time), math.nan
         text = (

@@ -113,7 +113,7 @@ class Statics:
             iterations += more
             H, M = self._jacobian(y[: n + self._m], ρ), self._mass(y[:n], ρ)
             slowest, shape = self._slowest(H, M)
-            if not slowest < 0:
+            if not slowest < 0 or not self._symmetric(H):  # forces without potential know no downhill
                 break
             y[:n] += TOUCH * size / np.abs(shape).max() * shape
         else:
@@ -137,13 +137,16 @@ class Statics:
         """
         found = self.equilibrium(ρ, None)
         H, M = self._jacobian(np.concatenate([found.q, found.λ]), ρ), self._mass(found.q, ρ)
-        K = H[: self._n, : self._n]
-        if float(np.abs((K - K.T).nonzeros()).max(initial=0.0)) > SYMMETRIC * float(np.abs(K.nonzeros()).max(initial=0.0)):
+        if not self._symmetric(H):
             squares = self._unsymmetric_squares(H, M)[:count]
         else:
             few = H.shape[0] > DENSE and count < (self._n - self._m) // 2
             squares = (_near_zero(H, M, count) if few else self._modes(H, M))[0][:count]
-        return np.sqrt(np.where(np.abs(squares) > self._rounding(H, M), np.where(squares < 0, np.nan, squares), 0.0))
+        return np.sqrt(np.where(np.abs(squares) <= self._rounding(H, M), 0.0, np.where(squares < 0, np.nan, squares)))
+
+    def _symmetric(self, H: ca.DM) -> bool:
+        K = H[: self._n, : self._n]
+        return bool(np.abs((K - K.T).nonzeros()).max(initial=0.0) <= SYMMETRIC * np.abs(K.nonzeros()).max(initial=0.0))
 
     def _rounding(self, H: ca.DM, M: ca.DM) -> float:
         """Squares of frequencies that are as good as zero."""
@@ -168,7 +171,7 @@ class Statics:
             move = float(np.abs(step[:n]).max(initial=0.0))
             if not np.isfinite(step).all():
                 raise VarimechError(f"{self.name!r}: no equilibrium; a force or constraint is not finite on the way to one")
-            if move <= CONVERGED * size and s == 0:
+            if move <= CONVERGED * size:
                 return y + step, iteration
             share = min(1.0, LONGEST * size / max(move, CONVERGED * size))
             resistance = s * _column(shifted @ step)

@@ -348,7 +348,8 @@ class StartSolver:
         if self._held > _rank(everything) - _rank(constraints):
             raise ModelError(
                 f"mechanism {name!r}: the start gives too much or twice the same ({given}); "
-                f"it has {left} open freedom{'s' if left != 1 else ''}: give one value for each"
+                f"it has {max(left, 0)} open freedom{'s' if left != 1 else ''}: give one value for each"
+                f"{', or positions of the points between beams that start out stretched' if self.model.beams else ''}"
             )
         if self._held < open_:
             raise ModelError(

@@ -173,7 +173,8 @@ class BodyWords(Writing):
             name: its name.
             from_: name of the point at its first end.
             to: name of the point at its other end.
-            segments: number of equal segments, 1 or more; 2 bend as one piece, 8 give deflections within 2 %, 32 within 0.2 %.
+            segments: number of equal segments, 1 or more. Deflections of pinned beams and cantilevers are within 2.3 % with 8 and 0.2 % with
+                32, those of beams clamped at both ends within 9 % and 0.6 %; no two segments may come to fold by more than 90°.
             E: Young's modulus, Pa.
             area: of the cross-section, m².
             inertia: second moment of area for bending, m⁴ (in space the same in all directions).
@@ -188,7 +189,8 @@ class BodyWords(Writing):
                 too (scaled, if natural_length is given).
             material: how it stretches, "logarithmic" or "linear" in the stretch.
             masses: "consistent" (exact for rigid motions) or "lumped" at the nodes.
-            damping: (γ, β): forces −γ M v (1/s) and β times the rate of the elastic forces (s), after Rayleigh.
+            damping: (γ, β), after Rayleigh: −γ M v (1/s) on all masses, and β (s) times the rates of stretching and bending, clamps included,
+                with the stiffness of each; small vibrations of frequency ω are damped by γ/(2ω) + βω/2 of the critical.
             floating: True for a beam that is meant to have no path of joints to the ground.
         """
         self._check_new(name)

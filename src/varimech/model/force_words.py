@@ -88,7 +88,8 @@ class ForceWords(Writing):
     ) -> Torque:
         """A torque (N·m) on a body, or on a point of a beam: a number in the plane, components in space, or a function of the state.
 
-        `against` is a second body that takes the opposite torque (a motor between two bodies).
+        `against` is a second body that takes the opposite torque (a motor between two bodies). Beams have no torsion: in space what is along
+        a beam does nothing to it.
         """
         self._check_new(name)
         in_body = self._is_body_frame(f"torque {name!r}", frame)

@@ -121,8 +121,8 @@ class JointWords(Writing):
     def clamp(self, name: str, first: PointLike | None = None, second: PointLike | None = None, *, direction: Any) -> Joint:
         """Hold an end of a beam (the second point) in place and in a direction, by a rigid body or the ground (the first point).
 
-        `direction` is that in which the beam leaves the clamp, in the first body's frame; at the start the beam has it, unless other values
-        given there say otherwise. `reaction` and `reaction_torque` are those on the beam.
+        `direction` is that in which the beam (of a curved one, its tangent) leaves the clamp, in the first body's frame; at the start the
+        beam has it, unless other values given there say otherwise. `reaction` and `reaction_torque` are those on the beam.
         """
         label = f"clamp {name!r}"
         holder, end = self._ends(label, name, first, second)

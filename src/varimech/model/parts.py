@@ -98,7 +98,9 @@ class Parts:
         """A body by name, which must not be a beam."""
         found = self.find_body(body)
         if not isinstance(found, RigidBody):
-            raise ModelError(f"{user}: {found.name!r} is a beam, which has no single orientation")
+            raise ModelError(
+                f"{user}: {found.name!r} is a beam, which has no single orientation and no points but its nodes; name these instead"
+            )
         return found
 
     def find_beam_parts(self, beam: str, number: int | None, first: int, kind: str) -> tuple[Beam, range]:

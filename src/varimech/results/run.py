@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import casadi as ca
 import numpy as np
 
 from ..angles import unwrapped
@@ -203,13 +204,21 @@ class Run:
         plan = drawing_plan(self._live.equations.model) if self._live is not None else self.info["drawing"]
         shapes = [Shape(kind, name, tuple(points)) for kind, name, points in plan["shapes"]]
         needed = {p for s in shapes for p in s.points} | set(plan["labels"])
-        paths = {p: self.position(p).transpose("time", "component").to_numpy() for p in needed}
+        paths = self._paths(sorted(needed))
         rows = [int(np.abs(self.time - t).argmin()) for t in ([0.0] if times is None else times)]
         frames = [{p: path[k] for p, path in paths.items()} for k in rows]
         traced = [trace] if isinstance(trace, str) else trace
         traces = {name: self.position(name).transpose("time", "component").to_numpy() for name in traced}
         heading = f"{self.info['mechanism']}, t = {self.time[rows[-1]]:g} s" if title is None else title
         return draw(shapes, frames, traces, plan["labels"], plan["fixed"], title=heading)
+
+    def _paths(self, points: list[str]) -> dict[str, np.ndarray]:
+        """Positions of many points, (time, component) each."""
+        if self._live is None:
+            return {p: self.position(p).transpose("time", "component").to_numpy() for p in points}
+        state = self._live.equations.state
+        places = self._live.evaluate(ca.vertcat(*[state.position(p) for p in points]))
+        return dict(zip(points, np.split(places, len(points), axis=1), strict=True))
 
     def __repr__(self) -> str:
         i = self.info
@@ -227,7 +236,7 @@ class Run:
         dims = [d for d in array.dims if d != "time"]
         lines = []
         for index in np.ndindex(*[array.sizes[d] for d in dims]):
-            words = [str(array[d].to_numpy()[k]) for d, k in zip(dims, index, strict=True)]
+            words = [_word(str(d), array[d].to_numpy()[k]) for d, k in zip(dims, index, strict=True)]
             slope = f"∂{array['parameter'].item()}" if "parameter" in array.coords and "parameter" not in dims else ""
             curve = array.isel(dict(zip(dims, index, strict=True))).to_numpy()
             lines.append(Line(" ".join([name, *words, slope]).strip(), self.time, curve))
@@ -337,6 +346,11 @@ def _shape(expression: SX, dims: tuple[str, ...]) -> tuple[tuple[int, ...], tupl
         return expression.shape, dims
     single = expression.numel() == 1 and dims[:1] not in [(part,) for part in BEAM_PARTS]
     return ((), ()) if not dims or single else ((expression.numel(),), dims)
+
+
+def _word(dim: str, label: Any) -> str:
+    """How a curve is named along a dimension."""
+    return f"{dim} {label}" if dim in BEAM_PARTS else str(label)
 
 
 def _labels(dim: str, count: int) -> list[Any]:
