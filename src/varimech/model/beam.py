@@ -59,10 +59,6 @@ class Beam(Body):
         """n."""
         return len(self.nodes) - 1
 
-    def node(self, k: int) -> Point:
-        """Node k, from 0 to the number of segments."""
-        return self.nodes[k]
-
     def frame(self, known: Mapping[int, Known]) -> Frame:
         """Its frame, from where its nodes are. In the plane it turns with the line between the ends; in space there is no orientation."""
         (_, start, start_rate), (_, end, end_rate) = (known[id(self.nodes[k].local)] for k in (0, -1))

@@ -84,17 +84,13 @@ class RigidBody(Body):
     com: SX
     inertia: SX
 
-    @property
-    def second_moments(self) -> SX:
-        """P, the second moments of mass about the centre of mass."""
-        return _second_moments(self.inertia)
-
     def shares(self, frame: Frame, gravity: SX) -> list[Share]:
         kinetic = _kinetic_energy(frame.velocity(self.com), frame.rotation_rate, self.mass, self.inertia)
         return [Share(kinetic, -self.mass * ca.dot(gravity, frame.position(self.com)))]
 
 
 def _second_moments(inertia: SX) -> SX:
+    """P."""
     if inertia.numel() == 1:
         return inertia / 2 * SX.eye(2)
     return ca.trace(inertia) / 2 * SX.eye(3) - inertia
