@@ -14,6 +14,8 @@ from .errors import SimulationError
 from .formulations.independent import Independent
 from .formulations.index1 import Projected, Stabilised
 from .formulations.penalty import Penalty
+from .integrators.generalised_alpha import GeneralisedAlpha
+from .integrators.hht import HHT
 from .integrators.runge_kutta import RungeKutta
 from .integrators.sundials import Sundials
 from .methods import Formulation, Implicit, Method
@@ -93,10 +95,9 @@ def _beside_beams(equations: Equations, inputs: Inputs, method: Method) -> str:
             f"{0.95 * scheme.longest_vibration_step / ω:.2g} s for it, or fewer segments; implicit integrators (step= alone) need not "
             "follow it"
         )
-    return (
-        f", or integrator='generalised-alpha', which damps what is too fast for the step: beam {beam!r} vibrates along its segments with up "
-        f"to {ω:.3g} rad/s"
-    )
+    damping = isinstance(scheme, (HHT, GeneralisedAlpha))
+    other = "fewer segments" if damping else "integrator='generalised-alpha', which damps what is too fast for the step"
+    return f", or {other}: beam {beam!r} vibrates along its segments with up to {ω:.3g} rad/s"
 
 
 def _before(failure: StepFailure, equations: Equations) -> tuple[np.ndarray, np.ndarray]:

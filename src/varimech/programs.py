@@ -160,7 +160,9 @@ class Programs:
             return formulation.end(dynamics, saddle)
         if isinstance(integrator, (RungeKutta, Sundials)):
             return self._rates(dynamics, saddle)
-        assert isinstance(formulation, (ALI3P, Penalty))
+        if isinstance(formulation, ALI3P):
+            return formulation.step(dynamics, integrator, saddle, constrained=self.equations.λ.numel() > 0)
+        assert isinstance(formulation, Penalty)
         return formulation.step(dynamics, integrator, saddle)
 
     def _rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:

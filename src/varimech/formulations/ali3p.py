@@ -42,8 +42,8 @@ class ALI3P:
     name = "ali3p"
     title = "ALI3-P"
 
-    def step(self, dynamics: Dynamics, scheme: DifferenceScheme, saddle: Saddle) -> Chain:
-        """One step."""
+    def step(self, dynamics: Dynamics, scheme: DifferenceScheme, saddle: Saddle, *, constrained: bool = True) -> Chain:
+        """One step; without projections of a mechanism that has no constraints at all."""
         e = dynamics
         s = ImplicitStep(e, scheme)
         m = e.λ.numel()
@@ -63,6 +63,8 @@ class ALI3P:
             noise=ROUNDING / s.position_weight,
             magnitude=e.q,
         )
+        if not constrained:
+            return s.chain((motion,), s.v_, s.a_, e.λ, saddle)
         σ, τ = SX.sym("σ", m), SX.sym("τ", m)
         Φ_q = e.constraint_jacobian
         velocity = Stage("velocity projection", e.v, σ, e.mass @ (e.v - s.v_) + Φ_q.T @ σ, e.constraint_rate, s.v_, none, s.α)
