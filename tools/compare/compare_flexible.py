@@ -131,8 +131,8 @@ the paper derives by L0 are forces only; M' q̈, for which it leaves the density
 (18) as printed, the analytical curve is the last line of the second panel: {as_printed[end]:.2f} m instead of {
         x1(exact, "L")[
             end
-        ]:.2f} m after 5 s. The mass of the bar grows with its length, and what that does grows with time. So the differences
-are right, and the analytical curve is not.
+        ]:.2f} m after 5 s. The mass of the bar grows with its length, and what that does grows with time. So, as far as the text tells, the differences are right, and the
+analytical curve is not.
 
 **The formula.** φ = |a × b| depends on where the nodes are, not on L0. Only α ∝ L0⁻⁵ does, so the bending force F has ∂F/∂L0 =
 −(5/L0) F; the paper's (17) adds terms for φ, and its (18), with −2, is not even their sum, which is +2. All three run here: the
@@ -142,10 +142,10 @@ wrong, and hard to tell so. For a beam a hundred times softer it has the wrong s
 {markdown(formula_headings, formulas, 2)}
 
 **The unstressed length alone.** With L0 changed and the nodes where they were, the beam starts out stressed. Its derivative
-rings with the beam's own 5,900 rad/s, undamped, with an amplitude as large as its mean; integrators that do not follow this (h
-> 0.1 ms), or damp it, show the mean. Differences have to be small here: raised by 0.1 % with its ends held, the beam is
-compressed by E a₀/1000 = 22 kN, 37 times the load π² E I/L² = 592 N under which it buckles. It does, and the difference is off
-by factors of up to 200.
+rings with the beam's own 5,900 rad/s, undamped, with an amplitude as large as its mean; integrators that do not follow this
+(steps beyond 0.1 ms), or damp it, show the mean. Differences have to be small here: raised by 0.1 % with its ends held, the beam
+is compressed by E a₀/1000 = 22 kN, 37 times the load π² E I/L² = 592 N under which it buckles. It does, and the difference is
+off by factors of up to 200.
 
 Both lengths are parameters here: `m.beam(…, length=L, natural_length=L0)`.
 """
@@ -375,13 +375,13 @@ def times() -> str:
     return f"""\
 ## Time per step
 
-A pinned beam that falls from the horizontal (planar, ALI3-P, h = 1 ms), µs a step and in brackets Newton iterations; compiled, one thread, the
-fastest of seven runs of 100 steps:
+A pinned beam that falls from the horizontal (planar, ALI3-P, h = 1 ms), µs a step and in brackets Newton iterations; compiled,
+one thread, the fastest of seven runs of 100 steps:
 
 {markdown(headings, rows, 0)}
 
-The time of an iteration is linear in n. The trapezoidal rule keeps the grid-scale vibrations that the sudden load excites; they change sign from
-step to step, and the finer the beam, the more iterations that takes.
+The time of an iteration is linear in n. The trapezoidal rule keeps the grid-scale vibrations that the sudden load excites; they
+change sign from step to step, and the finer the beam, the more iterations that takes.
 """
 
 
