@@ -128,8 +128,9 @@ wrong there is not in them. Nor is it the penalty: by the pure penalty formulati
 **The geometry (Figure 4).** That both curves are similar to that of a rigid bar, whose geometry has to move with its length,
 tells that it does so in all of them: this is L ∂x₁/∂L. Differences of 0.1 % show it well (the first three lines coincide). What
 the paper derives by L0 are forces only; M' q̈, for which it leaves the density out, is not among them. Without it, and with
-(18) as printed, the analytical curve is the last line of the second panel: {mass_kept:.2f} m instead of {mass_moves:.2f} m after 5 s. The mass of the bar grows with its length,
-and what that does grows with time. So, as far as the text tells, the differences are right, and the analytical curve is not.
+(18) as printed, the analytical curve is the last line of the second panel: {mass_kept:.2f} m instead of {mass_moves:.2f} m
+after 5 s. The mass of the bar grows with its length, and what that does grows with time. So, as far as the text tells, the
+differences are right, and the analytical curve is not.
 
 **The formula.** φ = |a × b| depends on where the nodes are, not on L0. Only α ∝ L0⁻⁵ does, so the bending force F has ∂F/∂L0 =
 −(5/L0) F; the paper's (17) adds terms for φ, and its (18), with −2, is not even their sum, which is +2. All three run here: the
