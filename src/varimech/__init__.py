@@ -1,5 +1,7 @@
 """Varimech: mechanisms, their motion, and how every result changes when a number of the model changes."""
 
+from typing import TYPE_CHECKING, Any
+
 from .coordinates.systems import Relative
 from .errors import AssemblyError, ModelError, SimulationError, VarimechError
 from .formulations.index1 import Stabilised
@@ -14,7 +16,6 @@ from .model.state import State
 from .results.ensemble import Ensemble
 from .results.gradient import Gradient
 from .results.run import Run, load_run
-from .results.topology import Topology
 from .sensitivity.objective import Objective, final, integral
 from .symbols import (
     absolute,
@@ -100,9 +101,18 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> str:
+if TYPE_CHECKING:
+    from .results.topology import Topology
+
+
+def __getattr__(name: str) -> Any:
+    """What is slow to import, and only loaded when asked for."""
     if name == "__version__":
-        from importlib.metadata import version  # slow to import, so only when asked for
+        from importlib.metadata import version
 
         return version("varimech")
+    if name == "Topology":
+        from .results.topology import Topology
+
+        return Topology
     raise AttributeError(f"module 'varimech' has no attribute {name!r}")

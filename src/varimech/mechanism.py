@@ -25,7 +25,6 @@ from .results.ensemble import Ensemble
 from .results.gradient import Gradient
 from .results.live import LiveRun
 from .results.run import Run
-from .results.topology import Topology, topology_of
 from .schedule import Schedule
 from .sensitivity.finite_difference import RELATIVE_STEPS, central_differences
 from .sensitivity.objective import Objectives, named_objectives
@@ -34,6 +33,7 @@ from .task import Task
 if TYPE_CHECKING:
     import xarray as xr
 
+    from .results.topology import Topology
     from .solver import Solver
 
 METHODS = ("direct", "composite", "finite-difference")
@@ -104,6 +104,8 @@ class Mechanism(Model):
         >>> m.topology(cut=["B"]).loops
         {'B': ('A', 'B', 'C', 'D')}
         """
+        from .results.topology import topology_of  # with relative coordinates, which others need not load
+
         return topology_of(self, cut)
 
     def equilibrium(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import TYPE_CHECKING, cast
 
 import casadi as ca
 
@@ -17,8 +18,6 @@ from .backends.program import ChainFunctions, Program
 from .coordinates.equations import Dynamics, Equations
 from .coordinates.kinds import pieces_of
 from .coordinates.penalty import constant_penalty, penalty_function, penalty_plan
-from .coordinates.relative.recursion import Recursion
-from .coordinates.relative.sweeps import Sweeps
 from .coordinates.start_chain import moving_chain, start_chain
 from .coordinates.twist import twist_function, twist_plan
 from .errors import ModelError
@@ -37,6 +36,10 @@ from .stages.pieces import Pieces
 from .stages.plan import Plan
 from .stages.saddle import Saddle
 from .symbols import SX
+
+if TYPE_CHECKING:
+    from .coordinates.relative.recursion import Recursion
+    from .coordinates.relative.sweeps import Sweeps
 
 LARGE = 50
 """Unknowns and multipliers beyond which straight-line code takes longer to compile than it saves; see docs/architecture.md."""
@@ -140,8 +143,8 @@ class Programs:
         if self.large and (isinstance(formulation, Independent) or isinstance(integrator, Sundials)):
             what = integrator.title if isinstance(integrator, Sundials) else formulation.title
             raise ModelError(f"{count}; {what} takes up to {self.written_out}: use formulation='index1' or 'ali3p'")
-        recursion = self.equations.inertia
-        if not self.large or self.swept or not isinstance(recursion, Recursion):
+        recursion = self._recursion
+        if not self.large or self.swept or recursion is None:
             return
         # bodies at the end of long branches depend on too many coordinates for code that is written for each depth
         if (depth := max(recursion.tree.depths.values())) > DEEP:
@@ -207,8 +210,16 @@ class Programs:
     @cached_property
     def _sweeps(self) -> Sweeps | None:
         """What sweeps the tree, if it is open, and an explicit integrator asks for rates."""
-        recursion, by_rates = self.equations.inertia, isinstance(self.method.formulation, Projected)
-        return Sweeps(self.equations) if isinstance(recursion, Recursion) and recursion.tree.is_open and by_rates else None
+        if self._recursion is None or not self._recursion.tree.is_open or not isinstance(self.method.formulation, Projected):
+            return None
+        from .coordinates.relative.sweeps import Sweeps  # only where it is used
+
+        return Sweeps(self.equations)
+
+    @property
+    def _recursion(self) -> Recursion | None:
+        """That of relative coordinates, which alone have forces of inertia of their own."""
+        return cast("Recursion | None", self.equations.inertia)
 
     def _swept(self, name: str, indices: list[int] | None) -> ChainFunctions:
         sweeps, key = self._sweeps, (name, None if indices is None else tuple(indices))

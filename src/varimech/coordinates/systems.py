@@ -10,9 +10,7 @@ from ..model.joints import Joint
 from ..model.parts import Parts
 from .equations import Equations
 from .natural import natural_equations
-from .relative.equations import relative_equations
-from .relative.recursion import CENTRE_OF_MASS, ORIGIN
-from .relative.spanning_tree import cut_names
+from .relative.choice import CENTRE_OF_MASS, ORIGIN, cut_names
 
 
 @dataclass(frozen=True)
@@ -61,6 +59,8 @@ class Relative:
 
     def equations(self, model: Parts) -> Equations:
         """The equations of motion of a model."""
+        from .relative.equations import relative_equations  # a good part of what there is to import
+
         return relative_equations(model, self.reference, self._names)
 
 

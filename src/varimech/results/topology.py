@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..coordinates.equations import check_connected
+from ..coordinates.relative.choice import cut_names
 from ..coordinates.relative.equations import closure_sizes
 from ..coordinates.relative.joints import coordinate_names, has_euler_parameters
-from ..coordinates.relative.spanning_tree import Link, SpanningTree, cut_names, spanning_tree
+from ..coordinates.relative.spanning_tree import Link, SpanningTree, spanning_tree
 from ..model.joints import Joint
 from ..model.parts import Parts
 from ..view.outline import Branch, outline, shortened

@@ -13,8 +13,9 @@ from ...sizes import Sizes
 from ...symbols import SX, symbols_in
 from ..equations import Constraint, Element, Equations, check_connected, derive
 from ..guess import Pose
+from .choice import ORIGIN
 from .joints import PlaceValues, coordinate_names, sliding
-from .recursion import ORIGIN, Recursion
+from .recursion import Recursion
 from .spanning_tree import SpanningTree, spanning_tree
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from ...model.frame import Frame, spin
 from ...symbols import SX
-from .recursion import CENTRE_OF_MASS, Motion, cross
+from .choice import CENTRE_OF_MASS
+from .recursion import Motion, cross
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ import casadi as ca
 from ...model.body import Body, Frames, RigidBody
 from ...model.frame import Frame, known_points, spin
 from ...symbols import SX, wedge
+from .choice import CENTRE_OF_MASS, ORIGIN
 from .joints import (
     Place,
     Relation,
@@ -42,8 +43,6 @@ from .joints import (
     relation,
 )
 from .spanning_tree import Link, SpanningTree
-
-CENTRE_OF_MASS, ORIGIN = "centre of mass", "origin"
 
 
 @dataclass(frozen=True)

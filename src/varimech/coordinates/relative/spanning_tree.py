@@ -119,17 +119,6 @@ def spanning_tree(model: Parts, cut: Iterable[str] = ()) -> SpanningTree:
     return SpanningTree(model, tuple(links), tuple(j for j in model.joints.values() if id(j) not in used))
 
 
-def cut_names(cut: Iterable[str | Joint], user: str) -> tuple[str, ...]:
-    """Names of joints to cut, given by name or as they are; a text is no list of them, although it can be taken apart."""
-    if isinstance(cut, str) or not isinstance(cut, Iterable):
-        raise ModelError(f"{user}: cut = {cut!r} must be a list of joints, such as [{str(cut)!r}]")
-    names = tuple(joint.name if isinstance(joint, Joint) else joint for joint in cut)
-    for name in names:
-        if not isinstance(name, str):
-            raise ModelError(f"{user}: cut names a joint {name!r}, which is neither a joint nor the name of one")
-    return names
-
-
 def _rigid(body: Body, model: Parts) -> RigidBody:
     if not isinstance(body, RigidBody):
         raise ModelError(

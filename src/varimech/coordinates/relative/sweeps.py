@@ -25,8 +25,9 @@ from ..alike import Reading, Restated, read, restate, roles_of
 from ..equations import Equations
 from .acting import PARAMETER, Acting, acting
 from .articulated import ACCELERATION, BEFORE, BIAS, EULER, EULER_RATE, HINGE, INERTIA, SOLVED, TWIST, Form, inward, outward
+from .choice import CENTRE_OF_MASS
 from .layout import Layout
-from .recursion import CENTRE_OF_MASS, Motion, Recursion, inertia_about, move, still, wrench
+from .recursion import Motion, Recursion, inertia_about, move, still, wrench
 from .spanning_tree import Link
 
 PARENT, JOINT, RATE, MOTION = "parent", "joint", "rate", "motion"
