@@ -28,6 +28,7 @@ ROOMS = [
     ("programs",),
     ("statics",),
     ("solver",),
+    ("at_rest",),
     ("mechanism",),
     ("doctor",),
     ("__init__",),

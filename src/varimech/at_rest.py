@@ -1,0 +1,183 @@
+"""What can be said of a mechanism that does not move: its freedoms and its topology, where it comes to rest, and how it vibrates there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .backends.program import Trajectory
+from .errors import ModelError
+from .methods import Method, choose
+from .model.joints import Joint
+from .model.model import Model
+from .model.parameter import Parameter
+from .results.live import LiveRun
+from .results.run import Run
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from .results.topology import Topology
+    from .solver import Solver
+
+
+class AtRest(Model):
+    """The model with the verbs that need no time, and what all verbs need."""
+
+    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
+        super().__init__(name, gravity=gravity, dimension=dimension)
+        self._solvers: dict[tuple[int, Method], Solver] = {}
+
+    @property
+    def freedoms(self) -> int:
+        """Number of freedoms at the start, drivers not counted."""
+        return self._solver(choose(1.0)[0]).start.freedoms
+
+    def topology(self, cut: Iterable[str | Joint] = ()) -> Topology:
+        """Which bodies hang on which by which joints, where closed loops are cut, and what that leaves to be solved for.
+
+        This is the tree that `simulate(…, coordinates="rtdyn0")` and `"rtdyn1"` use.
+
+        Args:
+            cut: names of joints that close loops and are not part of the tree; the cheapest ones if not given.
+
+        Returns:
+            A `Topology`: `print` it or `draw()` it; `.coordinates`, `.tree`, `.roots`, `.cut` and `.loops` are plain data.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("four-bar", gravity=(0, -9.81))
+        >>> grounded = [m.ground_point("A", (0, 0)), m.ground_point("D", (2, 0))]
+        >>> bars = [m.bar(a + b, a, b, length=L, mass=1) for a, b, L in (("A", "B", 0.5), ("B", "C", 1.8), ("D", "C", 1.2))]
+        >>> joints = [m.revolute(name) for name in "ABCD"]
+        >>> print(m.topology())
+        four-bar: 3 bodies, 4 joints, 1 loop, depth 2
+        3 relative coordinates, 2 closure equations
+        <BLANKLINE>
+        ground
+        ├─ AB     revolute A  A.angle
+        │  └─ BC  revolute B  B.angle
+        └─ DC     revolute D  D.angle
+        <BLANKLINE>
+        cut
+          revolute C between BC and DC: 2 equations; loop A – B – C – D
+        >>> m.topology(cut=["B"]).loops
+        {'B': ('A', 'B', 'C', 'D')}
+        """
+        from .results.topology import topology_of  # with relative coordinates, which others need not load
+
+        return topology_of(self, cut)
+
+    def equilibrium(
+        self,
+        wrt: Sequence[str | Parameter] | str | Parameter | None = None,
+        *,
+        parameters: Mapping[str, float] | None = None,
+    ) -> Run:
+        """Where the mechanism comes to rest under forces as they are at t = 0: the stable equilibrium that lies downhill of its start.
+
+        Args:
+            wrt: parameters to differentiate for ("all" for all of them); none if not given.
+            parameters: values that differ from the nominal ones.
+
+        Returns:
+            A `Run` with that one state: `.position("tip")`, `.reaction("A")`, `.draw()`, and with `wrt=` all derivatives.
+
+        Raises:
+            VarimechError: if no equilibrium is found.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("cantilever", gravity=(0, -9.81))
+        >>> A = m.ground_point("A", (0, 0))
+        >>> beam = m.beam("beam", "A", "tip", segments=8, length=1.0, E=206e9, section=vm.circle(0.01), density=7850)
+        >>> clamp = m.clamp("A", direction=(1, 0))
+        >>> f"{m.equilibrium().position('tip').sel(component='y').item():.5f}"
+        '-0.00736'
+        """
+        began = time.perf_counter()
+        ρ, solver = self.numbers.values(parameters), self._solver(choose(1.0)[0])
+        indices = None if wrt is None else self._chosen(wrt)
+        found, e = solver.statics.equilibrium(ρ, indices), solver.equations
+        n, still = e.q.numel(), np.zeros(2 * e.q.numel())
+        slopes = None
+        if found.slopes is not None:
+            slopes = np.vstack([found.slopes[:n], np.zeros((2 * n, len(indices or []))), found.slopes[n:]])[None]
+        state = np.concatenate([found.q, still, found.λ])[None]
+        none = np.zeros((1, 0))
+        trajectory = Trajectory(
+            np.zeros(1), state, none, np.array([found.residual, 0, 0]), found.iterations, np.zeros(1), sensitivities=slopes
+        )
+        info = self._info("equilibrium, natural coordinates", trajectory, ρ, seconds_of(began, 0.0))
+        return Run(LiveRun(e, trajectory, ρ, indices or []), info)
+
+    def frequencies(self, count: int = 6, *, parameters: Mapping[str, float] | None = None) -> xr.DataArray:
+        """Natural frequencies (Hz) of the slowest small vibrations about the equilibrium, without damping.
+
+        Zero for motions without stiffness; NaN for vibrations that grow, as forces without potential (those that turn with a body) can do.
+
+        Args:
+            count: how many.
+            parameters: values that differ from the nominal ones.
+
+        Raises:
+            VarimechError: if no stable equilibrium is found.
+        """
+        import xarray as xr
+
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
+            raise ModelError(f"frequencies: count = {count!r} must be a whole number, 1 or more")
+        ω = self._solver(choose(1.0)[0]).statics.frequencies(self.numbers.values(parameters), int(count))
+        modes = np.arange(1, ω.size + 1)
+        return xr.DataArray(ω / (2 * np.pi), coords={"mode": modes}, dims=["mode"], name="frequency", attrs={"units": "Hz"})
+
+    def _chosen(self, wrt: Sequence[str | Parameter] | str | Parameter | None) -> list[int]:
+        if not self.parameters:
+            raise ModelError(f"mechanism {self.name!r} has no parameters; make some with parameter(name, value)")
+        if wrt is None or (isinstance(wrt, str) and wrt == "all"):
+            return list(range(len(self.parameters)))
+        names = [wrt] if isinstance(wrt, (str, Parameter)) or not isinstance(wrt, Iterable) else list(wrt)
+        if not names:
+            raise ModelError("wrt is empty: name at least one parameter, or leave it out for all of them")
+        indices = self.numbers.indices(names)
+        if len(set(indices)) < len(indices):
+            raise ModelError(f"wrt = {names!r} names a parameter twice")
+        return indices
+
+    def _solver(self, method: Method) -> Solver:
+        """The solver for this state of the model, built when first needed."""
+        from .solver import Solver  # a good part of what there is to import
+
+        key = (self.revision, method)
+        if key not in self._solvers:
+            self._solvers = {k: s for k, s in self._solvers.items() if k[0] == self.revision}
+            self._solvers[key] = Solver(self, method)
+        return self._solvers[key]
+
+    def _info(self, method: str, trajectory: Trajectory, ρ: np.ndarray, seconds: dict[str, float]) -> dict[str, Any]:
+        """What is told of every result."""
+        return {
+            "mechanism": self.name,
+            "dimension": self.dimension,
+            "method": method,
+            "iterations": trajectory.iterations,
+            "residuals": [float(r) for r in trajectory.residuals],
+            "parameters": dict(zip(self.parameters, ρ.tolist(), strict=True)),
+            "seconds": seconds,
+            "versions": _versions(),
+        }
+
+
+@cache
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version  # slow to import, and not needed to get started
+
+    return {name: version(name) for name in ("varimech", "casadi", "numpy")}
+
+
+def seconds_of(began: float, ran: float) -> dict[str, float]:
+    """Time spent on deriving and starting, and on the time steps."""
+    return {"build": time.perf_counter() - began - ran, "run": ran}
