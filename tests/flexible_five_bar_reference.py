@@ -42,6 +42,7 @@ class FlexibleFiveBar:
         for i, j, mass in masses:
             for row, column, share in ((i, i, 3), (j, j, 3), (i, j, 6), (j, i, 6)):
                 self.m[:, row, column] += mass / share
+        self.weight = self.m.sum(axis=2)[..., None] * np.array([0, -9.81])
         self.start = self._start(p["L"])
 
     def _start(self, L: np.ndarray) -> np.ndarray:
@@ -77,7 +78,7 @@ class FlexibleFiveBar:
     def forces(self, r: np.ndarray) -> np.ndarray:
         """f at the nodes."""
         n = self.n
-        f = np.einsum("bij,d->bid", self.m, np.array([0, -9.81]))
+        f = self.weight.copy()
         for node, length in ((0, 5**0.5), (n, 4.25**0.5)):
             d = r[:, node] - B
             f[:, node] -= 100 * (1 - length / _norm(d))[:, None] * d
@@ -97,9 +98,11 @@ class FlexibleFiveBar:
         """(q̇, q̈)."""
         q, v = np.split(y, 2, axis=1)
         r, J, bias = self.nodes(q, v)
-        M = np.einsum("bidk,bij,bjdl->bkl", J, self.m, J, optimize=True)
-        Q = np.einsum("bidk,bid->bk", J, self.forces(r) - np.einsum("bij,bjd->bid", self.m, bias))
-        return np.concatenate([v, np.linalg.solve(M, Q[..., None])[..., 0]], axis=1)
+        f = self.forces(r) - self.m @ bias
+        each = [(J[:, :, d].transpose(0, 2, 1), J[:, :, d], f[:, :, d, None]) for d in range(2)]
+        M = sum(Jt @ (self.m @ Jd) for Jt, Jd, _ in each)
+        Q = sum(Jt @ fd for Jt, _, fd in each)
+        return np.concatenate([v, np.linalg.solve(M, Q)[..., 0]], axis=1)
 
     def run(self, duration: float, step: float) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         """Places of points 1 and 2 in the end, and p ∂x₁/∂p for each parameter."""

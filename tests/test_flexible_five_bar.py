@@ -35,12 +35,12 @@ def test_the_reference_gives_the_stored_values() -> None:
 @pytest.mark.parametrize(("segments", "linear"), [(4, False), (3, True)])
 def test_agrees_with_the_reference_for_the_stiff_beam(segments: int, linear: bool) -> None:
     material = "linear" if linear else "logarithmic"
-    run = mechanism(segments, material=material).sensitivity((), PARAMETERS, duration=0.02, tolerance=1e-10).run
-    places, slopes = FlexibleFiveBar(segments, PARAMETERS, linear=linear).run(0.02, 2e-5)
+    run = mechanism(segments, material=material).sensitivity((), PARAMETERS, duration=0.008, tolerance=1e-10).run
+    places, slopes = FlexibleFiveBar(segments, PARAMETERS, linear=linear).run(0.008, 2e-5)
     for point, place in places.items():
         np.testing.assert_allclose(run.position(point).to_numpy()[-1], place, atol=1e-12)
     for name, value in slopes.items():
-        assert slope(run, name, 0.02) == pytest.approx(value, rel=1e-6, abs=1e-9), name
+        assert slope(run, name, 0.008) == pytest.approx(value, rel=1e-6, abs=1e-9), name
 
 
 def test_differences_side_with_the_exact_formula() -> None:
