@@ -6,8 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import jn_zeros
 
 import varimech as vm
+from varimech.benchmarks import chain
 
 
 def pendulum(angle: float) -> vm.Mechanism:
@@ -124,6 +126,14 @@ def test_frequencies_under_a_load_that_follows(load: float) -> None:
         assert np.isnan(found).all()
     else:
         np.testing.assert_allclose(found, np.sqrt(squares.real), rtol=1e-8)
+
+
+def test_a_long_chain_hangs_and_swings_as_a_rope() -> None:
+    """Frequencies of a hanging rope are j_k √(g/L)/2 with the zeros j_k of the Bessel function J₀ (D. Bernoulli)."""
+    m = chain.mechanism(100)
+    np.testing.assert_allclose(m.equilibrium().position("P100")[0], [0, -100], atol=1e-9)
+    rope = jn_zeros(0, 3) * math.sqrt(9.81 / 100) / 2 / (2 * math.pi)
+    np.testing.assert_allclose(m.frequencies(3), rope, rtol=2e-3)
 
 
 def test_motions_without_stiffness_have_no_frequency() -> None:

@@ -51,6 +51,8 @@ SYMMETRIC, GROWING = 1e-9, 1e-6
 """Asymmetry of K that is rounding, and share of a square of a frequency that has to be imaginary to tell that a vibration grows."""
 NOISE = 1e-14
 """Relative error with which forces are known."""
+SLOW = 1e-3
+"""Square of a frequency (1/s²) that no machine waits for."""
 ROUNDING = 1e-13
 """Squares of frequencies below this share of the largest are those of motions without stiffness."""
 BALANCED = 1e-7
@@ -191,7 +193,7 @@ class Statics:
         )
 
     def _shift(self, G_y: ca.DM, M: ca.DM, F: np.ndarray, size: float, s: float) -> float:
-        """At most s, and at least what makes K + s M positive definite, with a step of reasonable length along its softest direction."""
+        """At least s, and what makes K + s M positive definite, with a step of reasonable length along its softest direction."""
         n, m = self._n, self._m
         A = G_y[: n + m, : n + m]
         if G_y.shape[0] > n + m:  # without tensions
@@ -290,13 +292,16 @@ def _stretching(e: Equations) -> tuple[SX, SX, SX]:
 
 
 def _near_zero(H: ca.DM, M: ca.DM, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Squares of frequencies near zero, in order, and shapes, of a large system, by inverse iteration."""
+    """Squares of frequencies near zero, in order, and shapes, of a large system; by inverse iteration from below, as K may be 0."""
     from scipy.sparse import block_diag, csc_matrix
     from scipy.sparse.linalg import eigsh
 
     n, none = M.shape[0], H.shape[0] - M.shape[0]
+    below = -(
+        SYMMETRIC * float(np.abs(H[:n, :n].nonzeros()).max(initial=0.0)) / float(np.abs(ca.diag(M).nonzeros()).max()) + SLOW
+    )
     mass = block_diag([M.sparse(), csc_matrix((none, none))], format="csc")
-    squares, shapes = eigsh(H.sparse(), k=min(count, n - none - 1), M=mass, sigma=0.0, which="LM")
+    squares, shapes = eigsh(H.sparse(), k=min(count, n - none - 1), M=mass, sigma=below, which="LM")
     order = np.argsort(squares)
     return squares[order], shapes[:n, order]
 
