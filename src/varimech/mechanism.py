@@ -175,6 +175,29 @@ class Mechanism(AtRest):
         assert trajectory.gradients is not None
         seconds = seconds_of(began, ran)
         chosen = [list(self.parameters.values())[k] for k in indices]
+        revision = self.revision
+        given: dict[str, Any] = {
+            "wrt": [p.name for p in chosen],
+            "duration": duration,
+            "step": step,
+            "every": every,
+            "tolerance": tolerance,
+            "output": output,
+            "integrator": integrator,
+            "formulation": formulation,
+            "coordinates": coordinates,
+            "method": method,
+            "parameters": parameters,
+            "relative_steps": relative_steps,
+            "backend": backend,
+            "progress": progress,
+        }
+
+        def repeat(**changes: Any) -> Gradient:
+            if self.revision != revision:
+                raise ModelError(f"mechanism {self.name!r} has been changed since this gradient was computed; compute it anew")
+            return self.sensitivity(named, **{**given, **changes})
+
         return Gradient(
             method,
             tuple(named),
@@ -187,6 +210,7 @@ class Mechanism(AtRest):
             self._run(solver, schedule, trajectory, ρ, indices, seconds),
             seconds,
             sweep,
+            repeat,
         )
 
     def ensemble(

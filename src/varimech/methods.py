@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
+from typing import Any, TypedDict
 
 from .coordinates.systems import COORDINATES, Coordinates, Natural, Relative
 from .errors import ModelError, unknown_name
@@ -81,6 +81,20 @@ def integrators_of(formulation: Formulation) -> list[str]:
 def formulations_of(integrator: Integrator) -> list[str]:
     """Names of the formulations that an integrator goes with, the best first."""
     return [name for name, formulation in FORMULATIONS.items() if _fit(formulation, integrator)]
+
+
+class RunOptions(TypedDict, total=False):
+    """How a mechanism is run, in the words of `Mechanism.simulate`."""
+
+    step: float | None
+    every: int
+    tolerance: float | None
+    output: float | None
+    integrator: str | Integrator | None
+    formulation: str | Formulation | None
+    coordinates: str | Coordinates
+    backend: str
+    progress: bool | None
 
 
 def choose(

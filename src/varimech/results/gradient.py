@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,8 @@ class Gradient:
     run: Run
     seconds: dict[str, float]
     sweep: xr.DataArray | None = None
+    repeat: Callable[..., Gradient] | None = field(default=None, repr=False, compare=False)
+    """The same once more, with other arguments of `Mechanism.sensitivity`: `repeat(method="finite-difference")`."""
 
     @property
     def values(self) -> xr.DataArray:
