@@ -21,7 +21,7 @@ from varimech.coordinates.kinds import pieces_of
 from varimech.coordinates.start import EXPLAINED
 from varimech.elimination import Factorisation, minimum_degree
 from varimech.methods import choose
-from varimech.programs import LARGE
+from varimech.programs import LARGE, Wanted
 from varimech.schedule import equal_steps
 from varimech.solver import Solver
 from varimech.stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS
@@ -304,7 +304,7 @@ def test_kinds_hold_every_element_once(make: Callable[[], vm.Mechanism]) -> None
 @pytest.fixture(scope="module")
 def programs() -> tuple[NativeProgram, NativeProgram]:
     """Of chains of 60 and 90 bars."""
-    runners = [Solver(chain(lengths(n)), ROBUST).runner({}, None) for n in (60, 90)]
+    runners = [Solver(chain(lengths(n)), ROBUST).runner({}, Wanted()) for n in (60, 90)]
     first, second = (runner.native for runner in runners if isinstance(runner, Runner))
     return first, second
 
@@ -329,7 +329,7 @@ def test_size_decides_how_a_model_is_run(n: int) -> None:
     m.simulate(3 * STEP, step=STEP, backend="interpreted")
     solver = m._solver(ROBUST)
     assert solver.equations.q.numel() + solver.equations.λ.numel() == 3 * n
-    program = solver.runner({}, None).program
+    program = solver.runner({}, Wanted()).program
     plans = [isinstance(f, Plan) for f in (program.step.iterate, program.step.finish, program.penalty, program.twist)]
     assert plans == [3 * n > LARGE] * 4
 

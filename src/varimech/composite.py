@@ -117,4 +117,4 @@ class CompositeSolver:
         e = self.equations
         g, w = objective_expressions(e, objectives)
         integrands, finals = self.composite.along("integrands", g, e.packed), self.composite.along("finals", w, e.packed)
-        return ObjectiveFunctions(integrands, integrands, finals, finals)
+        return ObjectiveFunctions(integrands, None, finals, None)

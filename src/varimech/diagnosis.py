@@ -142,7 +142,7 @@ def check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str) 
     for what, values in (("value", trajectory.objectives), ("derivative", trajectory.gradients)):
         if values is not None and not np.isfinite(values).all():
             row, column = np.argwhere(~np.isfinite(values))[0][:2]
-            name, t = objectives[int(column)], float(trajectory.time[row])
+            name, t = objectives[int(column)], float(trajectory.time[row - len(values)])
             raise SimulationError(
                 f"{mechanism!r}: the {what} of objective {name!r} is not finite from t = {t:g} s on (NaN or infinite); "
                 "look for a root, logarithm or quotient that meets zero there",

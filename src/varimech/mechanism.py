@@ -30,7 +30,7 @@ from .task import Task
 if TYPE_CHECKING:
     from .solver import Solver
 
-METHODS = ("direct", "composite", "finite-difference")
+METHODS = ("auto", "direct", "adjoint", "composite", "finite-difference")
 
 
 @final
@@ -167,11 +167,11 @@ class Mechanism(AtRest):
         )
         named, indices = named_objectives(objectives), self._chosen(wrt)
         ρ, solver = self.numbers.values(parameters), self._solver(way)
-        task, sweep = Task(schedule, named, indices, backend, progress), None
+        task, sweep = Task(schedule, named, indices, backend, progress, method == "adjoint"), None
         if method == "finite-difference":
             trajectory, sweep, ran = self._differences(solver, task, ρ, tuple(relative_steps))
         else:
-            trajectory, ran = solver.run(task, ρ) if method == "direct" else solver.run_composite(task, ρ)
+            trajectory, ran = solver.run_composite(task, ρ) if method == "composite" else solver.run(task, ρ)
         assert trajectory.gradients is not None
         seconds = seconds_of(began, ran)
         chosen = [list(self.parameters.values())[k] for k in indices]

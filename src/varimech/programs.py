@@ -8,6 +8,7 @@ swept        over the bodies of an open tree in relative coordinates (`coordinat
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -28,6 +29,7 @@ from .formulations.penalty import Penalty
 from .integrators.runge_kutta import RungeKutta
 from .integrators.sundials import Sundials
 from .methods import Method
+from .sensitivity.adjoint import pullback_of
 from .sensitivity.direct import tangent_of
 from .sensitivity.objective import ObjectiveFunctions
 from .stages.assembled import AssembledChain, Tangent
@@ -51,6 +53,20 @@ STARTED = 25
 """Coordinates up to which the start of a swept tree is written out: what is given may depend on all of them."""
 DEEP = 12
 """Joints between a body and the ground up to which code for its depth is written out in large models."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Derivatives that a program is to give: none, along the motion for parameters at `indices`, or by an adjoint of so many objectives."""
+
+    indices: list[int] | None = None
+    adjoint: bool = False
+    objectives: int = 0
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal where functions of chains are."""
+        return None if self.indices is None else tuple(self.indices), self.adjoint, self.objectives if self.adjoint else 0
 
 
 class Programs:
@@ -83,25 +99,23 @@ class Programs:
         """Whether the integrator needs more than the state."""
         return not isinstance(self.method.integrator, (RungeKutta, Sundials)) and self.method.integrator.remembers
 
-    def program(
-        self, objectives: ObjectiveFunctions, indices: list[int] | None, row: int, *, regular: bool, relaxed: bool
-    ) -> Program:
-        """The program with these objectives; `indices` are the parameters to differentiate for, in rows of some length; None for none."""
+    def program(self, objectives: ObjectiveFunctions, wanted: Wanted, row: int, *, regular: bool, relaxed: bool) -> Program:
+        """The program with these objectives; derivatives that are wanted stand in rows of some length."""
         integrator, formulation = self.method.integrator, self.method.formulation
         start: ChainFunctions | None = None
         rates: ChainFunctions | None = None
         penalty: ca.Function | Plan
         twist: ca.Function | Plan
         if self.swept:
-            step, rates = self._swept("end", indices), self._swept("rates", indices)
-            start = self._swept("start", indices) if self.finds_start else None
+            step, rates = self._swept("end", wanted), self._swept("rates", wanted)
+            start = self._swept("start", wanted) if self.finds_start else None
             penalty, twist = constant_penalty(self.equations, Saddle(regular=True)), twist_function(self.equations)
         else:
             if regular:
-                start = self._functions("start", lambda e, _: start_chain(e, remember=self.remembers), indices, True, relaxed)
-            step = self._functions("step", self._step, indices, regular, relaxed)
+                start = self._functions("start", lambda e, _: start_chain(e, remember=self.remembers), wanted, True, relaxed)
+            step = self._functions("step", self._step, wanted, regular, relaxed)
             if isinstance(formulation, Projected):
-                rates = self._functions("rates", self._rates, indices, regular, relaxed)
+                rates = self._functions("rates", self._rates, wanted, regular, relaxed)
             saddle = self._saddle(regular, relaxed)
             penalty = penalty_plan(self._pieces, saddle) if self.large else penalty_function(self.equations, saddle)
             twist = twist_plan(self._pieces) if self.large else twist_function(self.equations)
@@ -112,8 +126,9 @@ class Programs:
             penalty,
             twist,
             objectives,
-            None if indices is None else len(indices),
-            0 if indices is None else row,
+            None if wanted.indices is None else len(wanted.indices),
+            0 if wanted.indices is None else row,
+            row if wanted.adjoint else 0,
             integrator if isinstance(integrator, RungeKutta) else None,
             rates,
             self.jacobian if isinstance(formulation, Independent) else None,
@@ -128,7 +143,7 @@ class Programs:
         """Rates of a tree that is swept, to be evaluated at once."""
         key = None if indices is None else tuple(indices)
         if key not in self._evaluations:
-            self._evaluations[key] = Evaluation(self._swept("rates", indices).finish, 4 if indices is None else 5)
+            self._evaluations[key] = Evaluation(self._swept("rates", Wanted(indices)).finish, 4 if indices is None else 5)
         return self._evaluations[key]
 
     @cached_property
@@ -181,28 +196,37 @@ class Programs:
         return pieces_of(self.equations)
 
     def _functions(
-        self, name: str, build: Callable[[Dynamics, Saddle], Chain], indices: list[int] | None, regular: bool, relaxed: bool
+        self, name: str, build: Callable[[Dynamics, Saddle], Chain], wanted: Wanted, regular: bool, relaxed: bool
     ) -> ChainFunctions:
-        key = (name, regular, relaxed, None if indices is None else tuple(indices))
+        key = (name, regular, relaxed, wanted.key)
         if key not in self._chains:
             saddle = self._saddle(regular, relaxed)
-            self._chains[key] = self._new_functions(lambda e: build(e, saddle), indices, state_varies=name != "start")
+            new = self._assembled if self.large else self._written_out
+            self._chains[key] = new(lambda e: build(e, saddle), wanted, state_varies=name != "start")
         return self._chains[key]
 
-    def _new_functions(
-        self, build: Callable[[Dynamics], Chain], indices: list[int] | None, *, state_varies: bool
-    ) -> ChainFunctions:
-        if self.large:
-            assembled = AssembledChain(self._pieces.mapped(build))
-            last = assembled.finish(None if indices is None else Tangent(indices, state_varies))
-            iterated = assembled.chain.iterated
-            return ChainFunctions(assembled.predict if iterated else None, assembled.iterate if iterated else None, last)
-        chain = build(self.equations)
-        tangent = None if indices is None else tangent_of(chain, indices, state_varies=state_varies)
-        finish = chain.finish(None if tangent is None else tangent.coefficients)
-        column = None if tangent is None else tangent.column
+    def _assembled(self, build: Callable[[Dynamics], Chain], wanted: Wanted, *, state_varies: bool) -> ChainFunctions:
+        chain = AssembledChain(self._pieces.mapped(build))
+        finish = chain.finish(None if wanted.indices is None else Tangent(wanted.indices, state_varies))
+        iterated = chain.chain.iterated
         return ChainFunctions(
-            chain.predict if chain.iterated else None, chain.iterate if chain.iterated else None, finish, column
+            chain.predict if iterated else None,
+            chain.iterate if iterated else None,
+            finish,
+            pullback=chain.pullback(wanted.objectives, state_varies=state_varies) if wanted.adjoint else None,
+        )
+
+    def _written_out(self, build: Callable[[Dynamics], Chain], wanted: Wanted, *, state_varies: bool) -> ChainFunctions:
+        chain = build(self.equations)
+        tangent = None if wanted.indices is None else tangent_of(chain, wanted.indices, state_varies=state_varies)
+        pullback = pullback_of(chain, state_varies=state_varies) if wanted.adjoint else None
+        return ChainFunctions(
+            chain.predict if chain.iterated else None,
+            chain.iterate if chain.iterated else None,
+            chain.finish(None if tangent is None else tangent.coefficients),
+            None if tangent is None else tangent.column,
+            None if pullback is None else chain.linearise(pullback.coefficients),
+            None if pullback is None else pullback.column,
         )
 
     # swept
@@ -221,19 +245,23 @@ class Programs:
         """That of relative coordinates, which alone have forces of inertia of their own."""
         return cast("Recursion | None", self.equations.inertia)
 
-    def _swept(self, name: str, indices: list[int] | None) -> ChainFunctions:
-        sweeps, key = self._sweeps, (name, None if indices is None else tuple(indices))
+    def _swept(self, name: str, wanted: Wanted) -> ChainFunctions:
+        sweeps, key = self._sweeps, (name, wanted.key)
         assert sweeps is not None
         if key not in self._chains:
             if name == "start":
-                self._chains[key] = self._swept_start(sweeps, indices)
+                self._chains[key] = self._swept_start(sweeps, wanted)
+            elif name == "end":
+                back = sweeps.end_pullback(wanted.objectives) if wanted.adjoint else None
+                self._chains[key] = ChainFunctions(None, None, sweeps.end(wanted.indices), pullback=back)
             else:
-                self._chains[key] = ChainFunctions(None, None, sweeps.end(indices) if name == "end" else sweeps.rates(indices))
+                back = sweeps.rates_pullback(wanted.objectives) if wanted.adjoint else None
+                self._chains[key] = ChainFunctions(None, None, sweeps.rates(wanted.indices), pullback=back)
         return self._chains[key]
 
-    def _swept_start(self, sweeps: Sweeps, indices: list[int] | None) -> ChainFunctions:
+    def _swept_start(self, sweeps: Sweeps, wanted: Wanted) -> ChainFunctions:
         """Positions and velocities from what is given, written out; then accelerations by sweeps."""
-        chain = moving_chain(self.equations, SX.eye(self.equations.q.numel()))
+        chain, indices = moving_chain(self.equations, SX.eye(self.equations.q.numel())), wanted.indices
         tangent = None if indices is None else tangent_of(chain, indices, state_varies=False)
         finish = chain.finish(None if tangent is None else tangent.coefficients)
         x = finish.sx_in()
@@ -242,4 +270,13 @@ class Programs:
         if tangent is not None:
             still, seeds = SX.zeros(chain.packed.numel()), ca.horzsplit(SX.eye(len(indices or [])))
             found.append(ca.horzcat(*[tangent.column(coefficients[0], still, seed) for seed in seeds]).T)
-        return ChainFunctions(chain.predict, chain.iterate, sweeps.start(indices, ca.Function("moving", x, found)))
+        moving = ca.Function("moving", x, found)
+        back = None
+        if wanted.adjoint:
+            pullback = pullback_of(chain, state_varies=False)
+            c, μ = chain.linearise(pullback.coefficients).call(x)[0], SX.sym("μ", wanted.objectives, state.numel())
+            pulled = [pullback.column(c, row.T)[1].T for row in ca.vertsplit(μ)]
+            back = sweeps.start_pullback(
+                wanted.objectives, moving, ca.Function("moving_pullback", [*x, μ], [ca.vertcat(*pulled)])
+            )
+        return ChainFunctions(chain.predict, chain.iterate, sweeps.start(indices, moving), pullback=back)

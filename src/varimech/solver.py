@@ -26,7 +26,7 @@ from .formulations.index1 import Projected
 from .integrators.sundials import IDAS, Sundials
 from .methods import Method
 from .model.parts import Parts
-from .programs import LARGE, Programs
+from .programs import LARGE, Programs, Wanted
 from .progress import progress_bar
 from .sensitivity.objective import Objective, objective_functions
 from .statics import Statics
@@ -83,20 +83,25 @@ class Solver:
                 "use integrator='cvodes'"
             )
         initial = self.start.complete(q, ρ)
-        S = None if task.indices is None else self._remembered(self.start.sensitivities(initial, ρ, task.indices))
+        S = None if task.indices is None else self._remembered(self.start.sensitivities(initial, ρ, self._columns(task)))
         inputs = self._inputs(task, ρ, state=self._remembered(initial.packed), sensitivities=S)
         return self._carry_out(task, inputs, regular=regular and not in_driver, relaxed=relaxed)
 
     def _run_swept(self, task: Task, q: np.ndarray, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """A run of a large open tree. Its accelerations at the start are found as those later are."""
-        state, S = self.start.moving(q, ρ, task.indices)
-        rates = self.programs.swept_rates(task.indices)
+        indices = None if task.indices is None else self._columns(task)
+        state, S = self.start.moving(q, ρ, indices)
+        rates = self.programs.swept_rates(indices)
         found = rates(state, *(() if S is None else (S,)), np.ones(self.equations.λ.numel()), ρ, np.zeros(1))
         if not np.isfinite(found[0]).all():
             self.start.complete(q, ρ)  # says what is without inertia, or not finite
         slopes = None if S is None else found[2].reshape(-1, S.shape[1])
         inputs = self._inputs(task, ρ, state=found[0], sensitivities=slopes)
         return self._carry_out(task, inputs, regular=True, relaxed=True)
+
+    def _columns(self, task: Task) -> list[int]:
+        """Parameters that derivatives of the start are needed for."""
+        return list(range(self.equations.ρ.numel())) if task.adjoint else task.indices or []
 
     def run_composite(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """The same by the composite system, one run for each parameter."""
@@ -184,7 +189,7 @@ class Solver:
         if self._near is None or self.equations.fits or not self.programs.finds_start:
             return None
         inputs = self._inputs(task, self.model.numbers.nominal, guess=self._near)
-        runner = self.runner(task.objectives, task.indices, regular=True)
+        runner = self.runner(task.objectives, _wanted(task), regular=True)
         carry_out = runner.prepare_all(inputs, task.backend, runs=task.runs)
         if carry_out is None:
             return None
@@ -225,10 +230,20 @@ class Solver:
     ) -> Inputs:
         chosen = self._chosen if isinstance(self.method.formulation, Independent) else None
         nominal = self.model.numbers.nominal
-        sizes = np.abs(nominal[task.indices or []])
+        sizes = np.abs(nominal[[] if task.adjoint else task.indices or []])
         floors = 1 / np.where(sizes > 0, sizes, 1.0)
         return Inputs(
-            guess, state, sensitivities, ρ, nominal, task.schedule, MAX_ITERATIONS, self.equations.sizes, floors, chosen
+            guess,
+            state,
+            sensitivities,
+            ρ,
+            nominal,
+            task.schedule,
+            MAX_ITERATIONS,
+            self.equations.sizes,
+            floors,
+            chosen,
+            task.memory,
         )
 
     @cached_property
@@ -240,7 +255,7 @@ class Solver:
         return select(J, None)[0]
 
     def _carry_out(self, task: Task, inputs: Inputs, *, regular: bool, relaxed: bool) -> tuple[Trajectory, float]:
-        runner = self.runner(task.objectives, task.indices, regular=regular, relaxed=relaxed)
+        runner = self.runner(task.objectives, _wanted(task), regular=regular, relaxed=relaxed)
         carry_out = runner.prepare(inputs, task.backend, runs=task.runs)
         n = self.equations.packed.numel()  # without what the integrator remembers
         try:
@@ -252,45 +267,45 @@ class Solver:
             raise explained(failure, inputs, self.equations, runner.program.step, self.method) from None
         check_finite(trajectory, list(task.objectives), self.model.name)
         check_constraints(trajectory, task.schedule.tolerance, self.method.formulation, self.equations)
-        S = trajectory.sensitivities
-        return replace(trajectory, states=trajectory.states[:, :n], sensitivities=None if S is None else S[:, :n]), ran
+        S, gradients = trajectory.sensitivities, trajectory.gradients
+        if task.adjoint and gradients is not None:
+            gradients = gradients[:, :, task.indices]
+        states = trajectory.states[:, :n]
+        return replace(trajectory, states=states, sensitivities=None if S is None else S[:, :n], gradients=gradients), ran
 
     def runner(
-        self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool = True, relaxed: bool | None = None
+        self, objectives: Mapping[str, Objective], wanted: Wanted, *, regular: bool = True, relaxed: bool | None = None
     ) -> Runner | SundialsRunner:
-        """What carries out runs with these objectives; `indices` are the parameters to differentiate for, None for none."""
+        """What carries out runs with these objectives and the derivatives that are wanted."""
         if relaxed is None:
             relaxed = not isinstance(self.method.formulation, Projected)
-        chosen = None if indices is None else tuple(indices)
-        same_objects = (tuple(objectives.items()), chosen, regular, relaxed)
+        same_objects = (tuple(objectives.items()), wanted.key, regular, relaxed)
         if same_objects not in self._recent:
             _make_room(self._recent)
-            self._recent[same_objects] = self._runner_of_expressions(objectives, indices, regular=regular, relaxed=relaxed)
+            self._recent[same_objects] = self._runner_of_expressions(objectives, wanted, regular=regular, relaxed=relaxed)
         return self._recent[same_objects]
 
     def _runner_of_expressions(
-        self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool, relaxed: bool
+        self, objectives: Mapping[str, Objective], wanted: Wanted, *, regular: bool, relaxed: bool
     ) -> Runner | SundialsRunner:
         """Equal expressions are one program, however often a user writes their functions anew."""
-        count = len(indices or [])
+        count = len(objectives) if wanted.adjoint else len(wanted.indices or [])
         row = count if self.programs.large else row_length(count)
-        functions = objective_functions(self.equations, objectives, indices or [], row)
-        key = (
-            functions.integrands.serialize(),
-            functions.finals.serialize(),
-            None if indices is None else tuple(indices),
-            regular,
-            relaxed,
-        )
+        functions = objective_functions(self.equations, objectives, wanted.indices, row, adjoint=wanted.adjoint)
+        key = (functions.integrands.serialize(), functions.finals.serialize(), wanted.key, regular, relaxed)
         if key not in self._runners:
             _make_room(self._runners)
-            program = self.programs.program(functions, indices, row, regular=regular, relaxed=relaxed)
+            program = self.programs.program(functions, wanted, row, regular=regular, relaxed=relaxed)
             if isinstance(self.method.integrator, Sundials):
                 chain = self.programs.rates(regular=regular, relaxed=relaxed)
-                self._runners[key] = SundialsRunner(program, chain, self.method.integrator, indices)
+                self._runners[key] = SundialsRunner(program, chain, self.method.integrator, wanted.indices)
             else:
                 self._runners[key] = Runner(program)
         return self._runners[key]
+
+
+def _wanted(task: Task) -> Wanted:
+    return Wanted(None if task.adjoint else task.indices, task.adjoint, len(task.objectives))
 
 
 def _make_room(cache: dict[tuple[object, ...], Runner | SundialsRunner]) -> None:

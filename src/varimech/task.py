@@ -18,5 +18,9 @@ class Task:
     indices: list[int] | None = None
     backend: str = "auto"
     progress: bool | None = None
+    adjoint: bool = False
+    """Whether derivatives come from a sweep backwards, and only at the end."""
+    memory: float = 500e6
+    """Bytes it may take for what it records."""
     runs: int = 1
     """How many such runs are ahead."""

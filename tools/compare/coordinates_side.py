@@ -22,6 +22,7 @@ from varimech.backends.program import ChainFunctions
 from varimech.benchmarks import BENCHMARKS, chain, four_bar
 from varimech.coordinates.relative.spanning_tree import spanning_tree
 from varimech.methods import choose
+from varimech.programs import Wanted
 from varimech.results.live import LiveRun
 from varimech.solver import Solver
 from varimech.stages.plan import Factor, Plan, Solve
@@ -170,7 +171,9 @@ def measured(case: Case) -> Report:
         seconds, start_seconds = min(seconds, solver.run(task, ρ)[1]), min(start_seconds, solver.run(first_step, ρ)[1])
         count += 1
     regular = solver.programs.swept or solver.start.regular(solver.start.assemble(ρ), ρ)
-    program = solver.runner({}, indices, regular=regular, relaxed=solver.programs.swept or case.formulation != "index1").program
+    program = solver.runner(
+        {}, Wanted(indices), regular=regular, relaxed=solver.programs.swept or case.formulation != "index1"
+    ).program
     iterations = trajectory.iterations / STEPS
     live = LiveRun(solver.equations, trajectory, ρ, indices or [])
     label = list(m.moving_bodies[-1].points.values())[-1].label

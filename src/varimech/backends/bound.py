@@ -165,7 +165,7 @@ def _factor(factors: Factors, workspace: np.ndarray, inverses: dict[int, Any]) -
             inverse = splu(A, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True, "Equil": False})
             inverses[first] = inverse.solve
         except RuntimeError:  # singular
-            inverses[first] = lambda x: np.full_like(x, np.nan)
+            inverses[first] = lambda x, _: np.full_like(x, np.nan)
 
     return carry_out
 
@@ -189,7 +189,7 @@ def _solve(operation: Solve, workspace: np.ndarray, inverses: dict[int, Any]) ->
     view = workspace[x.offset : x.offset + x.rows * x.width].reshape(x.rows, x.width)
 
     def carry_out() -> None:
-        view[:] = inverses[first](view.copy())
+        view[:] = inverses[first](view.copy(), "T" if operation.transposed else "N")
 
     return carry_out
 

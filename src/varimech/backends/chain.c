@@ -3,8 +3,9 @@
    Before it stand the generated functions, listed in vm_functions, plan.c, and the kernels of plans, listed in vm_maps. */
 
 enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NO_START, VM_OVERWOUND, VM_UNDERFLOW, VM_AT_SINGULARITY, VM_AMPLIFIED };
-enum { VM_STEP = 0, VM_START = 4, VM_RATES = 8, VM_PENALTY = 12, VM_TWIST, VM_JACOBIAN, VM_INTEGRANDS, VM_INTEGRAND_TANGENT, VM_FINALS, VM_FINAL_TANGENT };
-enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT };  /* of a step, a start or rates */
+enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT, VM_LINEARISE, VM_PULLBACK, VM_PER_CHAIN };  /* of a step, a start or rates */
+enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_PENALTY = 3 * VM_PER_CHAIN, VM_TWIST, VM_JACOBIAN, VM_INTEGRANDS,
+       VM_FINALS = VM_INTEGRANDS + 3 };  /* both followed by their tangent and their pullback */
 
 /* program.py says why */
 #define VM_NEGLIGIBLE 1e-4
@@ -25,6 +26,8 @@ typedef struct {
   long long rates;                       /* whether there are rates beside the step */
   long long selects;                     /* whether independent coordinates are chosen */
   long long sharp;                       /* whether to stop where rounding is amplified */
+  long long columns, pulled, measured, record_size; /* length of a row of costates, 0 without a sweep backwards; number of all parameters; entries of a state that
+                                            objectives see; numbers in a record of a step */
   long long arguments, results, integers, reals, bases, workspace;                 /* of the working storage */
   const double *seeds;                   /* derivatives of the parameters */
   const double *guess;                   /* for a start that is to be found; NULL where state and state_sensitivity are given */
@@ -48,7 +51,10 @@ typedef struct {
   double *velocity_scales;               /* for each coordinate, the largest rate so far; in use where coordinates are of several kinds */
   double mixed;                          /* whether they are */
   double smallest_size;                  /* what the largest length counts at least */
+  double *records, *start_unknowns;      /* of steps done, from number `first_recorded` on, or NULL; what the start was found with */
+  double *costate, *gradient;            /* derivatives of objectives with respect to the state where the sweep stands, and to parameters, by rows */
   double time, proposal, position_scale, velocity_scale;
+  long long first_recorded, to_end, from_start; /* of a sweep backwards: see adjoint.c */
   long long done, rejected, selections, iterations;
   long long failed_spring;
   long long status;
@@ -63,6 +69,8 @@ typedef struct {
   double *X, *X_, *G, *G_, *Y, *Y_, *Z, *Z_, *psi, *psi_;
   double *twists, *twists_new;           /* of torsional springs */
   long long last_stage;                  /* where the end of a step stands */
+  double *solved;                        /* unknowns and multipliers of iterated chains, at all stages */
+  double *costates, *pulled, *contribution; /* of a sweep backwards: at stages; what came out last, for a state and for parameters */
 } vm_room;
 
 static int vm_finite(const double *x, long long n) {
@@ -81,7 +89,7 @@ static void vm_call(int function, const vm_run *r, vm_room *m) {
 static int vm_solve(int chain, vm_run *r, vm_room *m, const double *state, const double *S, const double *const *settings, int count,
                     double *result, double *S_result) {
   const size_t bytes = (size_t)count * sizeof(double *);
-  const int iterated = vm_iterated[chain / 4];
+  const int iterated = vm_iterated[chain / VM_PER_CHAIN];
   const double **arg = m->bench.arg;
   double **res = m->bench.res;
   m->ratio = 0;

@@ -1,7 +1,8 @@
-"""Tangents in C: derivatives for several parameters at a time, in vectors of the processor.
+"""Columns in C: what is the same straight-line code for every parameter, or every objective, for several of them at a time.
 
-A tangent is the same straight-line code for every parameter, (coefficients, state', ρ') → result'. Its C text is taken over with vectors in
-place of numbers, one entry a parameter. Derivatives stand by rows, filled up with zeros to whole vectors.
+A column function has arguments that all columns share, and after them those of each column, on which its results depend linearly. Its C
+text is taken over with vectors of the processor in place of numbers, one entry a column, for everything that differs between columns; what
+does not is computed once. What belongs to columns stands by rows, filled up with zeros to whole vectors.
 """
 
 from __future__ import annotations
@@ -15,54 +16,87 @@ LARGEST = 8
 """Numbers in a vector: as many as the widest registers hold. Compilers split it for processors with shorter ones."""
 
 
-def lanes(parameters: int) -> int:
-    """Numbers in a vector, for so many parameters: a power of two."""
-    return min(LARGEST, 1 << max(0, parameters - 1).bit_length())
+def lanes(columns: int) -> int:
+    """Numbers in a vector, for so many columns: a power of two."""
+    return min(LARGEST, 1 << max(0, columns - 1).bit_length())
 
 
-def row_length(parameters: int) -> int:
-    """Length of a row of derivatives."""
-    return -(-parameters // lanes(parameters)) * lanes(parameters)
+def row_length(columns: int) -> int:
+    """Length of a row."""
+    return -(-columns // lanes(columns)) * lanes(columns)
 
 
-def seeds(parameters: int) -> np.ndarray:
-    """ρ': the identity, by rows."""
-    return np.eye(parameters, row_length(parameters))
+def seeds(columns: int) -> np.ndarray:
+    """The identity, by rows."""
+    return np.eye(columns, row_length(columns))
 
 
-def tangent_source(column: ca.Function, parameters: int) -> str:
-    """A C function of the tangent's name:  arguments coefficients, state', ρ';  result result'."""
-    generator = ca.CodeGenerator("tangent", {"with_header": False, "casadi_int": "long long int"})
+def column_source(column: ca.Function, columns: int, shared: int) -> str:
+    """A C function of the column function's name, for all columns; its first `shared` arguments are those that columns have in common."""
+    generator = ca.CodeGenerator("column", {"with_header": False, "casadi_int": "long long int"})
     generator.add(column)
     found = re.search(r"static int casadi_f0\(.*?\{\n(.*?)\n  return 0;\n\}", generator.dump(), re.DOTALL)
     assert found, "CasADi's generated code has changed"
-    width, blocks = lanes(parameters), row_length(parameters) // lanes(parameters)
-    body = found[1].replace("casadi_real", "vector")
-    body = re.sub(r"arg\[0\]\? arg\[0\]\[(\d+)\] : 0", r"EACH(c[\1])", body)
-    body = re.sub(r"arg\[([12])\]\? arg\[\1\]\[(\d+)\] : 0", rf"x\1[\2 * {blocks}]", body)
-    body = re.sub(r"if \(res\[0\]!=0\) res\[0\]\[(\d+)\]", rf"y[\1 * {blocks}]", body)
-    body = re.sub(r"(\w+)=(-?[\d.]+(?:e[-+]?\d+)?);", r"\1=EACH(\2);", body)
-    name = column.name()
+    width, blocks = lanes(columns), row_length(columns) // lanes(columns)
+    arguments, results = range(shared, column.n_in()), range(column.n_out())
+    own = [f"const vector *x{k} = (const vector *)arg[{k}] + block;" for k in arguments]
+    own += [f"vector *y{k} = (vector *)res[{k}] + block;" for k in results]
     return f"""
-static int {name}(const double **arg, double **res, long long *iw, double *w, int mem) {{
+static int {column.name()}(const double **arg, double **res, long long *iw, double *w, int mem) {{
   typedef double vector __attribute__((vector_size({8 * width}), aligned(8)));
-#define EACH(x) ((vector){{{", ".join(["x"] * width)}}})
-  const double *c = arg[0];
+  const vector zero = {{0}};
   for (int block = 0; block < {blocks}; ++block) {{
-    const vector *x1 = (const vector *)arg[1] + block, *x2 = (const vector *)arg[2] + block;
-    vector *y = (vector *)res[0] + block;
-{body}
+    {" ".join(own)}
+{_in_vectors(found[1], shared, blocks)}
   }}
   return 0;
-#undef EACH
 }}
 """
 
 
-def all_columns(column: ca.Function, parameters: int) -> ca.Function:
-    """The same for all parameters as one function, to be interpreted:  (coefficients, state', ρ') → result', by rows."""
-    c = ca.SX.sym("c", column.numel_in(0))
-    S = ca.SX.sym("S", row_length(parameters), column.numel_in(1))
-    e = ca.SX.sym("e", row_length(parameters), parameters)
-    slopes = [column(c, S[k, :].T, e[k, :].T).T for k in range(row_length(parameters))]
-    return ca.Function(column.name(), [c, S, e], [ca.vertcat(*slopes)])
+def _in_vectors(body: str, shared: int, blocks: int) -> str:
+    """Generated statements, with each register as a number (a…) or a vector (v…), whichever it holds at the time."""
+    kinds: dict[str, str] = {}
+    lines: list[str] = []
+
+    def named(text: str) -> str:
+        return re.sub(r"\ba(\d+)\b", lambda m: kinds[m[1]] + m[1], text)
+
+    def assign(register: str, kind: str, expression: str) -> None:
+        kinds[register] = kind
+        lines.append(f"{kind}{register}={expression};")
+
+    for line in body.splitlines():
+        if given := re.fullmatch(r"\s*a(\d+)=arg\[(\d+)\]\? arg\[\d+\]\[(\d+)\] : 0;", line):
+            register, argument, entry = given.groups()
+            if int(argument) < shared:
+                assign(register, "a", f"arg[{argument}][{entry}]")
+            else:
+                assign(register, "v", f"x{argument}[{entry} * {blocks}]")
+        elif made := re.fullmatch(r"\s*a(\d+)=(.*);", line):
+            expression = named(made[2])
+            if re.search(r"\bv\d+\b", expression):
+                expression = re.sub(r"casadi_sq\((\w+)\)", r"(\1*\1)", expression)
+                expression = re.sub(r"\?(v\d+):0\)", r"?\1:zero)", expression)
+                assert not re.search(r"\w\(", expression), f"{expression}: columns are not linear"
+                assign(made[1], "v", expression)
+            else:
+                assign(made[1], "a", expression)
+        elif put := re.fullmatch(r"\s*if \(res\[(\d+)\]!=0\) res\[\d+\]\[(\d+)\]=a(\d+);", line):
+            value = f"v{put[3]}" if kinds[put[3]] == "v" else f"zero+a{put[3]}"
+            lines.append(f"y{put[1]}[{put[2]} * {blocks}]={value};")
+        else:
+            assert "casadi_real a" in line, f"CasADi's generated code has changed: {line}"
+    used = {kind: sorted({m for line in lines for m in re.findall(rf"^{kind}\d+(?==)", line)}) for kind in "av"}
+    types = {"a": "double", "v": "vector"}
+    head = [f"{types[kind]} {', '.join(names)};" for kind, names in used.items() if names]
+    return "\n".join([*head, *lines])
+
+
+def all_columns(column: ca.Function, columns: int, shared: int) -> ca.Function:
+    """The same for all columns as one function, to be interpreted: what belongs to columns stands by rows."""
+    common = [ca.SX.sym("c", column.sparsity_in(k)) for k in range(shared)]
+    own = [ca.SX.sym("x", row_length(columns), column.numel_in(k)) for k in range(shared, column.n_in())]
+    found = [column.call([*common, *[x[k, :].T for x in own]]) for k in range(row_length(columns))]
+    results = [ca.vertcat(*[ca.vec(f[i]).T for f in found]) for i in range(column.n_out())]
+    return ca.Function(column.name(), [*common, *own], results)

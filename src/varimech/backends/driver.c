@@ -49,6 +49,10 @@ static int vm_begin(vm_run *r, vm_room *m) {
         !(m->residuals[0] <= 1e-6 && m->residuals[1] <= 1e-6 && m->residuals[2] <= 1e-6))
       return VM_NO_START;
     vm_keep_largest(r->residuals, m->residuals, 3);
+    if (r->columns) {
+      memcpy(r->start_unknowns, m->x, (size_t)r->unknowns * sizeof(double));
+      memcpy(r->start_unknowns + r->unknowns, m->y, (size_t)r->multipliers * sizeof(double));
+    }
   } else {
     memcpy(m->X, r->state, (size_t)n * sizeof(double));
     memcpy(m->X_, r->state_sensitivity, (size_t)(n * r->row) * sizeof(double));
@@ -87,7 +91,7 @@ static int vm_try(vm_run *r, vm_room *m, double h, double end, double *error) {
   if (r->scheme) status = vm_explicit_step(r, m, r->time, h, end);
   else if (!vm_solve(VM_STEP, r, m, m->X, m->X_, settings, 4, next, next_)) status = m->ratio <= 1e300 ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
   else if (!vm_finite(next, n)) status = VM_NOT_FINITE;
-  else vm_measure(VM_INTEGRANDS, r, m, &end, next, next_, m->G + k * o, m->G_ + k * o * r->parameters);
+  else vm_keep_solved(r, m, 0), vm_measure(VM_INTEGRANDS, r, m, &end, next, next_, m->G + k * o, m->G_ + k * o * r->parameters);
   if (status != VM_DONE) return status;
   if (r->tolerance > 0) {
     if (vm_projections_failed(r, m)) return VM_NO_CONVERGENCE;
@@ -106,6 +110,7 @@ static int vm_accept(vm_run *r, vm_room *m, double h, double end) {
   const vm_scheme *s = r->scheme;
   const long long n = r->states, nr = n * r->row, o = r->objectives, q = o * r->parameters, k = m->last_stage;
   vm_keep_largest(r->residuals, m->residuals, 3);
+  if (r->records) vm_record(r, m, h, end);
   { double *swap = m->twists; m->twists = m->twists_new; m->twists_new = swap; }
   if (r->outputs) {
     const int status = vm_store_within(r, m, r->time, h, end);
@@ -154,12 +159,22 @@ static int vm_steps(vm_run *r, vm_room *m) {
   return status;
 }
 
-static int vm_carry_out(vm_run *r) {
+/* The start, or where it was left, and steps. Returns a status. */
+static int vm_advance(vm_run *r, vm_room *m) {
+  int status = vm_begin(r, m);
+  if (status == VM_DONE) status = vm_steps(r, m);
+  memcpy(r->state, m->X, (size_t)r->states * sizeof(double));
+  memcpy(r->state_sensitivity, m->X_, (size_t)(r->states * r->row) * sizeof(double));
+  return status;
+}
+
+/* Lets a run work in a room of its own. */
+static int vm_carry_out(vm_run *r, int (*work)(vm_run *, vm_room *)) {
   const vm_scheme *s = r->scheme;
-  const long long n = r->states, o = r->objectives, q = o * r->parameters, nr = n * r->row, c = r->coordinates;
-  const long long stages = s ? s->stages + 1 + s->extra : 2;
-  const long long doubles = stages * (n + nr + o + q) + 2 * (n + nr) + 2 * (r->unknowns + r->multipliers) + o + q + 2 * r->springs + r->reals +
-                            r->workspace + r->coefficients + (r->selects ? r->conditions * c + 2 * c : 0);
+  const long long n = r->states, o = r->objectives, q = o * r->parameters, nr = n * r->row, c = r->coordinates, solved = r->unknowns + r->multipliers;
+  const long long stages = s ? s->stages + 1 + s->extra : 2, costates = n * r->columns;
+  const long long doubles = stages * (n + nr + o + q + solved + costates) + 2 * (n + nr) + 2 * solved + o + q + 2 * r->springs + r->reals +
+                            r->workspace + r->coefficients + (r->selects ? r->conditions * c + 2 * c : 0) + costates + r->pulled * r->columns;
   double *memory = calloc((size_t)(doubles + 1), sizeof(double));
   long long *iw = malloc((size_t)(r->integers + 1) * sizeof(long long));
   const double **arg = malloc((size_t)(r->arguments + 5) * sizeof(double *));
@@ -177,16 +192,18 @@ static int vm_carry_out(vm_run *r) {
     m->coefficients = p; p += r->coefficients;
     m->x = p; m->x_next = p + r->unknowns; p += 2 * r->unknowns;
     m->y = p; m->y_next = p + r->multipliers; p += 2 * r->multipliers;
+    m->solved = p; p += stages * solved;
+    m->costates = p; p += stages * costates;
+    m->pulled = p; p += costates; m->contribution = p; p += r->pulled * r->columns;
     m->jacobian = p;
-    status = vm_begin(r, m);
-    if (status == VM_DONE) status = vm_steps(r, m);
-    memcpy(r->state, m->X, (size_t)n * sizeof(double));
-    memcpy(r->state_sensitivity, m->X_, (size_t)nr * sizeof(double));
+    status = work(r, m);
   }
   free(memory); free(iw); free(arg); free(res);
   return status;
 }
 
 VM_EXPORT void vm_carry_out_all(vm_run *runs, long long count) {
-  for (long long k = 0; k < count; ++k) runs[k].status = vm_carry_out(runs + k);
+  for (long long k = 0; k < count; ++k) runs[k].status = vm_carry_out(runs + k, vm_advance);
 }
+
+VM_EXPORT void vm_go_back(vm_run *run) { run->status = vm_carry_out(run, vm_retreat); }

@@ -48,11 +48,20 @@ static void vm_measure_stage(vm_run *r, vm_room *m, double time, long long i) {
   vm_measure(VM_INTEGRANDS, r, m, &time, m->X + i * n, m->X_ + i * n * r->row, m->G + i * o, m->G_ + i * o * r->parameters);
 }
 
+/* Keeps what an iterated chain was solved with at a stage. */
+static void vm_keep_solved(const vm_run *r, vm_room *m, long long i) {
+  double *solved = m->solved + i * (r->unknowns + r->multipliers);
+  if (!r->columns) return;
+  memcpy(solved, m->x, (size_t)r->unknowns * sizeof(double));
+  memcpy(solved + r->unknowns, m->y, (size_t)r->multipliers * sizeof(double));
+}
+
 /* Stage i, by the rates at the time of a combination of the stages before it. Returns a status. */
 static int vm_stage(vm_run *r, vm_room *m, double time, double h, const double *weights, long long i) {
   const long long n = r->states;
   const int status = vm_evaluate(r->rates ? VM_RATES : VM_STEP, r, m, time, h, weights, i, m->X + i * n, m->X_ + i * n * r->row);
   if (status == VM_DONE) vm_measure_stage(r, m, time, i);
+  if (i < r->scheme->stages) vm_keep_solved(r, m, i - 1);
   return status;
 }
 
@@ -64,6 +73,7 @@ static int vm_explicit_step(vm_run *r, vm_room *m, double begin, double h, doubl
   for (long long i = 1; i < count && status == VM_DONE; ++i) status = vm_stage(r, m, begin + s->c[i] * h, h, s->a + i * count, i);
   if (status == VM_DONE) status = vm_evaluate(VM_STEP, r, m, end, h, s->b, count, m->X + count * n, m->X_ + count * n * r->row);
   if (status == VM_DONE) vm_measure_stage(r, m, end, count);
+  vm_keep_solved(r, m, count - 1);
   return status;
 }
 

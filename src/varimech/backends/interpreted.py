@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..integrators.runge_kutta import RungeKutta
+from .backward import Backward, Record, Records
 from .bound import bound
 from .columns import all_columns, seeds
 from .explicit import LONGEST, ExplicitScheme, Stages, added
@@ -93,6 +94,9 @@ class _Run:
         self.finish = calls(program.step)
         self.rates = self.finish if program.rates is None else calls(program.rates)
         self._bind(ρ_t)
+        self.records = Records(program, inputs) if program.adjoint else None
+        self.start_unknowns = np.zeros(sum(program.solved_sizes))
+        self.solved: list[np.ndarray] = []
         self.stored_count = 0
         rows = self.schedule.stored_count
         self.times, self.states, self.objectives = np.zeros(rows), np.zeros((rows, n)), np.zeros((rows, o))
@@ -115,9 +119,9 @@ class _Run:
         self.watch = bound(p.twist, [self.new[:q], *ρ_t], [self.twist])
         self.value, self.slope = np.zeros(p.objective_count), np.zeros((p.objective_count, self.count))
 
-        def measure(function: Function, tangent: Function) -> Callable[[], None]:
+        def measure(function: Function, tangent: Function | None) -> Callable[[], None]:
             value = bound(function, [self.new, *ρ_t], [self.value])
-            if p.parameter_count is None:
+            if tangent is None:
                 return value
             slope = bound(tangent, [self.new, self.new_, *ρ_t], [self.slope])
 
@@ -159,6 +163,9 @@ class _Run:
                 continue
             np.maximum(self.worst, self.finish.residuals, out=self.worst)
             self.last_twist[:] = self.twist
+            if self.records is not None:
+                states = self.X[: 1 if self.scheme is None else self.last].copy()
+                self.records.append(Record(now, h, end, states, self.solved, self.chosen.copy()))
             if schedule.outputs is not None:
                 try:
                     self._store_within(now, h, end)
@@ -171,10 +178,15 @@ class _Run:
                 self.proposal = h * self._explicit.growth(error)
             if progress is not None and done % 64 == 0:
                 progress(now / schedule.duration)
-        slopes = (self.sensitivities, self.gradients) if self.program.parameter_count is not None else (None, None)
+        S = ψ_ = None
+        if self.program.parameter_count is not None:
+            S, ψ_ = self.sensitivities, self.gradients
+        if self.records is not None:
+            back = Backward(self.program, self.inputs, self.penalty, self.guess, self.start_unknowns)
+            ψ_ = back.sweep(self.records.list, self.X[0])[None]
         ends = np.array(self.ends) if schedule.tolerance else schedule.known_ends
         counts = self.rejected, self.selections
-        return Trajectory(self.times, self.states, self.objectives, self.worst, self.iterations, ends, *counts, None, *slopes)
+        return Trajectory(self.times, self.states, self.objectives, self.worst, self.iterations, ends, *counts, None, S, ψ_)
 
     @property
     def _explicit(self) -> ExplicitScheme:
@@ -213,9 +225,10 @@ class _Run:
             if not np.isfinite(self.new).all() or not (start.residuals <= 1e-6).all():
                 raise StartFailure
             np.maximum(self.worst, start.residuals, out=self.worst)
+            self.start_unknowns[:] = start.solved(self.program.solved_sizes)
         else:
             self.new[:] = first
-            if i.sensitivities is not None:
+            if i.sensitivities is not None and self.count:
                 self.new_[:, : i.sensitivities.shape[1]] = i.sensitivities
         self.watch()
         self.last_twist[:] = self.twist
@@ -229,6 +242,7 @@ class _Run:
         """A step; returns its error over the one allowed, 0 where that is not known."""
         if self.schedule.tolerance and not h > 1e-12 * self.schedule.duration:
             raise _Trouble(UNDERFLOW)
+        self.solved = []
         if self.scheme is None:
             self.step[0], self.time[0] = h, end
             self.Y[:], self.Y_[:] = self.X[0], self.X_[0]
@@ -261,6 +275,8 @@ class _Run:
 
     def _solve(self, chain: _ChainCalls) -> None:
         self.iterations += chain.solve()
+        if self.records is not None:
+            self.solved.append(chain.solved(self.program.solved_sizes))
         if not np.isfinite(self.new).all():
             raise _Trouble(NOT_FINITE)
 
@@ -338,17 +354,19 @@ class _ChainCalls:
         self.ratio, self.residuals = np.zeros(1), np.zeros(3)
         arguments, results = [state], [result, self.residuals]
         self.iterated = chain.predict is not None and chain.iterate is not None
+        self._unknowns: list[np.ndarray] = []
         if chain.predict is not None and chain.iterate is not None:
             x, y = np.zeros(chain.iterate.numel_out(0)), np.zeros(chain.iterate.numel_out(1))
             self.predict = bound(chain.predict, [state, *settings], [x, y])
             self.iterate = bound(chain.iterate, [state, x, y, *settings], [x, y, self.ratio])
             arguments += [x, y]
+            self._unknowns = [x, y]
         slopes = np.zeros((state.size, S_new.shape[1])) if S is None else S
         self.tangent: Callable[[], None] | None = None
         if chain.tangent is not None:
             coefficients = np.zeros(chain.tangent.numel_in(0))
             results.append(coefficients)
-            every = all_columns(chain.tangent, chain.tangent.numel_in(2))
+            every = all_columns(chain.tangent, chain.tangent.numel_in(2), 1)
             self.tangent = bound(every, [coefficients, slopes, seeds(chain.tangent.numel_in(2))], [S_new])
         elif chain.finish.n_out() == 3:
             arguments.append(slopes)
@@ -362,6 +380,13 @@ class _ChainCalls:
         if self.tangent is not None:
             self.tangent()
         return iterations
+
+    def solved(self, sizes: tuple[int, int]) -> np.ndarray:
+        """Unknowns and multipliers of an iterated chain, each filled up to a size."""
+        filled = np.zeros(sum(sizes))
+        for first, values in zip((0, sizes[0]), self._unknowns, strict=False):
+            filled[first : first + values.size] = values
+        return filled
 
     def _iterate(self) -> int:
         self.predict()

@@ -17,8 +17,9 @@ import casadi as ca
 import numpy as np
 
 from ..stages.plan import Plan
-from .columns import seeds, tangent_source
+from .columns import column_source
 from .compiler import build_library, cached_library
+from .native_runs import DONE, Runs
 from .plan_tables import Kernels, PlanTables
 from .program import (
     NO_CONVERGENCE,
@@ -30,16 +31,14 @@ from .program import (
     Inputs,
     Program,
     StartFailure,
-    StepFailure,
     Trajectory,
 )
 from .scheme_tables import SchemeTables
+from .tape import Tape, next_slice
 
-DONE, NO_MEMORY, NO_START, AMPLIFIED = 0, 3, 4, 8
+NO_MEMORY, NO_START, AMPLIFIED = 3, 4, 8
 REASONS = {1: NO_CONVERGENCE, 2: NOT_FINITE, 5: OVERWOUND, 6: UNDERFLOW, 7: SINGULAR}
-DRIVER = ("chain.c", "selection.c", "explicit.c", "driver.c")
-SLICE_SECONDS = 0.1
-"""Steps are done in slices of about this time, so that progress can be shown and Ctrl-C works."""
+DRIVER = ("chain.c", "selection.c", "explicit.c", "adjoint.c", "driver.c")
 
 
 class NativeProgram:
@@ -52,16 +51,14 @@ class NativeProgram:
     def source(self) -> str:
         """The whole C text: generated functions and kernels, and what carries them out."""
         generator = ca.CodeGenerator("program", {"with_header": False, "casadi_int": "long long int"})
-        names = []
-        tangents = [chain.tangent for chain in self.program.chains if chain.tangent is not None]
+        names, columns = [], self._columns
         for function in self.program.slots:
             if not isinstance(function, ca.Function) or not any(function.numel_out(k) for k in range(function.n_out())):
                 names.append("0")  # a plan, or never called
                 continue
-            if function not in tangents:
+            if function.name() not in columns:
                 generator.add(function)
             names.append(function.name())
-        vectors = [tangent_source(f, self.program.parameter_count or 0) for f in tangents]
         for kernel in self.kernels.functions:
             generator.add(kernel)
         maps = [f"map{k}" for k in range(len(self.kernels.loops))] or ["0"]
@@ -80,11 +77,19 @@ class NativeProgram:
                 _unchecked(generator.dump()),
                 plan,
                 *self.kernels.loops,
-                *vectors,
+                *columns.values(),
                 *lists,
                 *driver,
             ]
         )
+
+    @property
+    def _columns(self) -> dict[str, str]:
+        """C of the functions that are carried out in vectors, by name."""
+        p = self.program
+        tangents = [(c.tangent, p.parameter_count or 0) for c in p.chains]
+        pullbacks = [(c.pullback, p.objective_count) for c in p.chains]
+        return {f.name(): column_source(f, n, 1) for f, n in (*tangents, *pullbacks) if isinstance(f, ca.Function)}
 
     @cached_property
     def kernels(self) -> Kernels:
@@ -94,7 +99,7 @@ class NativeProgram:
     @property
     def built(self) -> bool:
         """Whether running it needs no compiler any more."""
-        return "_call" in self.__dict__ or cached_library(self.source) is not None
+        return "_library" in self.__dict__ or cached_library(self.source) is not None
 
     def build(self) -> None:
         """Compile it, or find it in the cache.
@@ -102,7 +107,7 @@ class NativeProgram:
         Raises:
             BuildError: if there is no compiler, or it fails.
         """
-        _ = self._call
+        _ = self._library
 
     def run(self, inputs: Inputs, progress: Callable[[float], None] | None = None) -> Trajectory:
         """Carry out the program; `progress` is told the share of the time that is done, now and then.
@@ -112,42 +117,57 @@ class NativeProgram:
             StepFailure: if a step fails.
             Amplified: if a sharp program comes near a singular position.
         """
-        call, runs = self._call, _Runs(self, inputs, inputs.parameters[None, :])
-        r, schedule, size = runs.records, inputs.schedule, 64
+        runs = Runs(self, inputs, inputs.parameters[None, :])
+        return Tape(self, runs).carry_out(progress) if self.program.adjoint else self._forward(runs, progress)
+
+    def _forward(self, runs: Runs, progress: Callable[[float], None] | None) -> Trajectory:
+        size = 64
         while not runs.finished:
-            done = int(r["done"][0])
-            r["last"] = runs.make_room(done + size)
+            done = int(runs.records["done"][0])
+            runs.make_room(done + size)
             began = time.perf_counter()
-            call(r.ctypes.data, 1)
-            status = int(r["status"][0])
-            if status == NO_MEMORY:
-                raise MemoryError("not enough memory for the working storage of a run")
-            if status == NO_START:
-                raise StartFailure
-            if status == AMPLIFIED:
-                raise Amplified
-            if status != DONE:
-                raise runs.failure(REASONS[status])
-            seconds = max(1e-6, time.perf_counter() - began)
-            size = max(1, int(size * min(100.0, SLICE_SECONDS / seconds)))
+            self.advance(runs, done + size)
+            size = next_slice(size, time.perf_counter() - began)
             if progress is not None:
-                progress(float(r["time"][0]) / schedule.duration)
+                progress(runs.share_done)
         return runs.trajectory(0)
+
+    def advance(self, runs: Runs, last: int) -> None:
+        """Carry out a single run up to a step."""
+        runs.records["last"] = last
+        self._library.vm_carry_out_all(runs.records.ctypes.data, 1)
+        self._check(runs)
+
+    def go_back(self, runs: Runs) -> None:
+        """Sweep back over the recorded steps of a single run."""
+        self._library.vm_go_back(runs.records.ctypes.data)
+        self._check(runs)
+
+    def _check(self, runs: Runs) -> None:
+        status = int(runs.records["status"][0])
+        if status == NO_MEMORY:
+            raise MemoryError("not enough memory for the working storage of a run")
+        if status == NO_START:
+            raise StartFailure
+        if status == AMPLIFIED:
+            raise Amplified
+        if status != DONE:
+            raise runs.failure(REASONS[status])
 
     def run_all(self, inputs: Inputs, values: np.ndarray) -> list[Trajectory | None]:
         """Carry it out for many sets of parameter values, one a row, at one call; None for those that failed, or are not finite."""
-        call, runs = self._call, _Runs(self, inputs, values)
+        runs = Runs(self, inputs, values)
         runs.records["last"] = np.iinfo(np.int64).max
-        call(runs.records.ctypes.data, len(values))
+        self._library.vm_carry_out_all(runs.records.ctypes.data, len(values))
         return [runs.trajectory(k) if good else None for k, good in enumerate(runs.good.tolist())]
 
     @cached_property
-    def _call(self) -> Callable[[int, int], None]:
+    def _library(self) -> ctypes.CDLL:
         library = ctypes.CDLL(str(build_library(self.source)))
         library.vm_carry_out_all.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
-        library.vm_carry_out_all.restype = None
-        call: Callable[[int, int], None] = library.vm_carry_out_all
-        return call
+        library.vm_go_back.argtypes = [ctypes.c_void_p]
+        library.vm_carry_out_all.restype = library.vm_go_back.restype = None
+        return library
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -158,17 +178,23 @@ class NativeProgram:
         return {
             "coordinates": p.coordinates,
             "states": p.state_size,
-            "unknowns": max((c.iterate.numel_out(0) for c in chains if c.iterate), default=0),
-            "multipliers": max((c.iterate.numel_out(1) for c in chains if c.iterate), default=0),
+            "unknowns": p.solved_sizes[0],
+            "multipliers": p.solved_sizes[1],
             "objectives": p.objective_count,
             "parameters": p.parameter_count or 0,
             "row": p.row_length,
-            "coefficients": max(c.tangent.numel_in(0) if c.tangent else 0 for c in chains),
+            "coefficients": max(
+                f.numel_in(0) if isinstance(f, ca.Function) else 0 for c in chains for f in (c.tangent, c.pullback)
+            ),
             "springs": p.twist.numel_out(0),
             "conditions": p.jacobian.size1_out(0) if p.jacobian else 0,
             "rates": int(p.rates is not None),
             "selects": int(p.jacobian is not None),
             "sharp": int(p.sharp),
+            "columns": p.costate_row,
+            "pulled": p.pulled,
+            "measured": p.objectives.integrands.numel_in(0),
+            "record_size": p.record_size if p.adjoint else 0,
             "arguments": max([f.sz_arg() for f in generated] + [len(f.arguments) for f in plans]),
             "results": max([f.sz_res() for f in generated] + [len(f.results) for f in plans]),
             "integers": max(f.sz_iw() for f in generated),
@@ -192,141 +218,3 @@ def _unchecked(text: str) -> str:
     """Generated code without its checks for arguments and results that are not wanted: all of them are."""
     text = re.sub(r"arg\[(\d+)\]\? (arg\[\1\]\[\d+\]) : 0", r"\2", text)
     return re.sub(r"if \(res\[\d+\]!=0\) ", "", text)
-
-
-STORAGE = ("arguments", "results", "integers", "reals", "bases", "workspace")
-
-
-SIZES = (
-    "coordinates",
-    "states",
-    "unknowns",
-    "multipliers",
-    "objectives",
-    "parameters",
-    "row",
-    "coefficients",
-    "springs",
-    "conditions",
-)
-FIELDS: list[tuple[type, tuple[str, ...]]] = [
-    (np.uintp, ("plans", "scheme")),
-    (np.int64, (*SIZES, "rates", "selects", "sharp", *STORAGE)),
-    (np.uintp, ("seeds", "guess", "state", "state_sensitivity", "integral", "integral_gradient")),
-    (np.uintp, ("values", "nominal", "penalty", "chosen")),
-    (np.float64, ("duration", "step", "tolerance")),
-    (np.uintp, ("ends", "outputs", "taken")),
-    (np.int64, ("last", "stride", "total", "max_iterations")),
-    (np.uintp, ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")),
-    (np.int64, ("stored",)),
-    (np.uintp, ("residuals",)),
-    (np.uintp, ("turns", "slope_floors", "slope_scales", "integrand_scales", "velocity_scales")),
-    (np.float64, ("mixed", "smallest_size", "time", "proposal", "position_scale", "velocity_scale")),
-    (np.int64, ("done", "rejected", "selections", "iterations", "failed_spring", "status")),
-]
-RECORD = np.dtype([(name, kind) for kind, names in FIELDS for name in names], align=True)
-"""`vm_run` of chain.c."""
-
-
-class _Runs:
-    """The arrays of some runs that differ in parameter values only, and the records that point to them."""
-
-    def __init__(self, native: NativeProgram, inputs: Inputs, values: np.ndarray):
-        self.inputs = i = inputs
-        program, count, schedule = native.program, len(values), inputs.schedule
-        p, o, n, rows = program.parameter_count, program.objective_count, program.state_size, schedule.stored_count
-        self._differentiated = p is not None
-        self.arrays: dict[str, np.ndarray] = {
-            "state": np.zeros((count, n)),
-            "state_sensitivity": np.zeros((count, n, program.row_length)),
-            "integral": np.zeros((count, o)),
-            "integral_gradient": np.zeros((count, o, p or 0)),
-            "values": np.ascontiguousarray(values, dtype=float),
-            "penalty": np.zeros((count, program.penalty.numel_out(0))),
-            "chosen": np.zeros((count, program.coordinates)),
-            "times": np.zeros((count, rows)),
-            "states_stored": np.zeros((count, rows, n)),
-            "objectives_stored": np.zeros((count, rows, o)),
-            "sensitivities": np.zeros((count, rows, n, p or 0)),
-            "gradients": np.zeros((count, rows, o, p or 0)),
-            "residuals": np.zeros((count, 3)),
-            "slope_scales": np.zeros((count, 2, 2, p or 0)),
-            "velocity_scales": np.zeros((count, program.coordinates)),
-            "integrand_scales": np.zeros((count, o)),
-        }
-        if i.state is not None:
-            self.arrays["state"][:] = i.state
-        if i.chosen is not None:
-            self.arrays["chosen"][:] = i.chosen
-        if i.sensitivities is not None:
-            self.arrays["state_sensitivity"][:, :, :p] = i.sensitivities
-        common = {
-            "seeds": seeds(p or 0),
-            "guess": i.guess,
-            "nominal": i.nominal,
-            "outputs": schedule.outputs,
-            "ends": schedule.ends,
-            "turns": np.zeros(program.coordinates) if i.sizes is None else i.sizes.turns,
-            "slope_floors": i.slope_floors,
-        }
-        self._common = {name: np.ascontiguousarray(x, dtype=float) for name, x in common.items() if x is not None}
-        self._taken = np.zeros(1)
-        self.records = np.zeros(count, dtype=RECORD)
-        for name, array in self.arrays.items():
-            self.records[name] = array.ctypes.data + np.arange(count) * array.strides[0]
-        for name, array in self._common.items():
-            self.records[name] = array.ctypes.data
-        settings = {
-            "duration": schedule.duration,
-            "step": schedule.step,
-            "tolerance": schedule.tolerance,
-            "mixed": float(i.sizes is not None),
-            "smallest_size": 0.0 if i.sizes is None else i.sizes.length,
-            "stride": schedule.every,
-            "total": schedule.steps,
-            "max_iterations": i.max_iterations,
-            "selections": int(i.chosen is not None),
-            "plans": native.plans.address,
-            "scheme": native.scheme.address if native.scheme else 0,
-        }
-        for name, value in {**native.sizes, **settings}.items():
-            self.records[name] = value
-
-    @property
-    def finished(self) -> bool:
-        """Whether a single run has come to its end."""
-        r, schedule = self.records, self.inputs.schedule
-        return bool(r["done"][0] >= schedule.steps if schedule.steps else r["time"][0] >= schedule.duration)
-
-    def make_room(self, steps: int) -> int:
-        """Let a single run note the ends of so many steps, where it chooses them."""
-        if self.inputs.schedule.tolerance:
-            self._taken = np.concatenate([self._taken, np.zeros(max(0, steps + 1 - self._taken.size))])
-            self.records["taken"] = self._taken.ctypes.data
-        return steps
-
-    @property
-    def good(self) -> np.ndarray:
-        """Which of them are done, with finite objectives and gradients."""
-        done = self.records["status"] == DONE
-        for name in ("objectives_stored", "gradients"):
-            done &= np.isfinite(self.arrays[name]).reshape(len(done), -1).all(axis=1)
-        return done
-
-    def trajectory(self, k: int) -> Trajectory:
-        """What one of them yields."""
-        a, r = self.arrays, self.records[k]
-        slopes = (a["sensitivities"][k], a["gradients"][k]) if self._differentiated else (None, None)
-        ends = self._taken[: int(r["done"]) + 1] if r["taken"] else self.inputs.schedule.known_ends
-        counts = int(r["rejected"]), int(r["selections"])
-        stored = a["times"][k], a["states_stored"][k], a["objectives_stored"][k]
-        return Trajectory(*stored, a["residuals"][k], int(r["iterations"]), ends, *counts, None, *slopes)
-
-    def failure(self, reason: str) -> StepFailure:
-        """Why a single run failed."""
-        r, schedule = self.records[0], self.inputs.schedule
-        step, begin = min(int(r["done"]) + 1, schedule.steps or int(r["done"]) + 1), float(r["time"])
-        planned = float(schedule.known_ends[step]) if schedule.steps else begin + float(r["proposal"])
-        end = begin if reason == SINGULAR else planned  # such a step has come to its end
-        state, penalty = self.arrays["state"][0], self.arrays["penalty"][0]
-        return StepFailure(step, end, end - begin, state, penalty, reason, int(r["failed_spring"]))

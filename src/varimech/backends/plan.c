@@ -87,6 +87,19 @@ static void vm_backsolve(long long n, long long width, const int *u_start, const
   }
 }
 
+/* The same for the transposed system. */
+static void vm_backsolve_transposed(long long n, long long width, const int *u_start, const int *u_col, const int *l_start, const int *l_col,
+                                    const double *u, const double *l, const double *d, double *x) {
+  for (int i = 0; i < n; ++i) {
+    for (long long c = 0; c < width; ++c) x[i * width + c] *= d[i];
+    for (int p = u_start[i]; p < u_start[i + 1]; ++p)
+      for (long long c = 0; c < width; ++c) x[u_col[p] * width + c] = vm_minus(x[u_col[p] * width + c], u[p], x[i * width + c]);
+  }
+  for (int i = (int)n - 1; i >= 0; --i)
+    for (int p = l_start[i]; p < l_start[i + 1]; ++p)
+      for (long long c = 0; c < width; ++c) x[l_col[p] * width + c] = vm_minus(x[l_col[p] * width + c], l[p], x[i * width + c]);
+}
+
 /* Carries out a plan; its arguments and results stand in b, its workspace is `workspace`. */
 static void vm_execute(const vm_plan *plan, const vm_map *maps, const vm_bench *b, double *workspace) {
   double **bases = b->bases;
@@ -102,6 +115,6 @@ static void vm_execute(const vm_plan *plan, const vm_map *maps, const vm_bench *
     else if (*op == VM_FACTOR)
       vm_factor((int)a[0], (int)a[1], t[a[2]], t[a[2] + 4], t[a[2] + 5], workspace + a[3]);
     else
-      vm_backsolve(a[0], a[1], t[a[2]], t[a[2] + 1], t[a[2] + 2], t[a[2] + 3], workspace + a[3], workspace + a[4], workspace + a[5], workspace + a[6]);
+      (a[7] ? vm_backsolve_transposed : vm_backsolve)(a[0], a[1], t[a[2]], t[a[2] + 1], t[a[2] + 2], t[a[2] + 3], workspace + a[3], workspace + a[4], workspace + a[5], workspace + a[6]);
   }
 }

@@ -164,7 +164,7 @@ class _Encoded:
         u, l = d + n, d + n + f.pattern.upper.size
         if isinstance(operation, Factor):
             return [FACTOR, 6, n, int(f.symmetric), tables, d]
-        return [SOLVE, 9, n, operation.x.width, tables, u, l, d, operation.x.offset]
+        return [SOLVE, 10, n, operation.x.width, tables, u, l, d, operation.x.offset, int(operation.transposed)]
 
     def _port(self, port: Port) -> list[int]:
         v = port.vector

@@ -9,6 +9,12 @@ where start, step and rates are chains:  x, y ← predict;  repeat x, y ← iter
 iterated). A step of an implicit integrator is one chain, and ∫ g the trapezoidal rule; a step of an explicit one combines rates at its
 stages, then a chain completes the state at its end, and ∫ g is the same combination of integrands (`explicit`).
 
+Derivatives are carried along (state', ψ'), or, in an adjoint program, come from a second sweep, backwards over what was recorded of each
+step:
+
+    s̄, ρ̄ ← ∂w;  for each step, from the last on:  s̄ ← s̄ pulled back through the step;  ρ̄, s̄ likewise gain what it and ∫ g contribute;  at last
+    ρ̄ gains what s̄ gives, pulled back through the start.
+
 An iteration gives the ratio r of its correction to the one allowed. Corrections of Newton's method shrink as  r, C r², …, so from two of them
 the next is known to be about  r³ / r_last². Converged means: r ≤ 1, or the next correction would be negligible, or small ones shrink no more.
 """
@@ -45,6 +51,10 @@ class ChainFunctions:
     iterate: Function | None
     finish: Function
     tangent: ca.Function | None = None
+    linearise: ca.Function | None = None
+    """Coefficients for the `pullback` (see `Pullback`) of an adjoint program; None where that is a plan of the same arguments and the
+    costate."""
+    pullback: Function | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +77,8 @@ class Program:
     """Number of parameters it differentiates for; None if it does not."""
     row_length: int = 0
     """Length of a row of derivatives of the state, filled up with zeros where vectors of the processor are longer."""
+    costate_row: int = 0
+    """Length of a row of costates, one number an objective, in an adjoint program; else 0."""
     scheme: RungeKutta | None = None
     """Given for an explicit integrator."""
     rates: ChainFunctions | None = None
@@ -79,15 +91,15 @@ class Program:
     @cached_property
     def slots(self) -> list[Function | None]:
         """All functions, each in its place, as the driver of compiled programs expects them."""
-        o, slopes = self.objectives, self.parameter_count is not None
+        o = self.objectives
         chains = [
             f
             for c in (self.step, self.start, self.rates)
-            for f in ((c.predict, c.iterate, c.finish, c.tangent) if c else 4 * [None])
+            for f in ((c.predict, c.iterate, c.finish, c.tangent, c.linearise, c.pullback) if c else 6 * [None])
         ]
-        integrands, finals = (o.integrands, o.integrand_tangent), (o.finals, o.final_tangent)
-        measures = [f if slopes or k == 0 else None for pair in (integrands, finals) for k, f in enumerate(pair)]
-        return [*chains, self.penalty, self.twist, self.jacobian, *measures]
+        integrands = (o.integrands, o.integrand_tangent, o.integrand_pullback)
+        finals = (o.finals, o.final_tangent, o.final_pullback)
+        return [*chains, self.penalty, self.twist, self.jacobian, *integrands, *finals]
 
     @cached_property
     def functions(self) -> list[Function]:
@@ -99,6 +111,33 @@ class Program:
         """Step, start and rates, as far as it has them."""
         return [c for c in (self.step, self.start, self.rates) if c is not None]
 
+    @property
+    def adjoint(self) -> bool:
+        """Whether derivatives, with respect to all parameters there are, come from a sweep backwards."""
+        return self.costate_row > 0
+
+    @cached_property
+    def pulled(self) -> int:
+        """Number of all parameters, in an adjoint program."""
+        return (
+            int(self.step.pullback.numel_out(1)) // (1 if self.step.linearise else self.costate_row) if self.step.pullback else 0
+        )
+
+    @cached_property
+    def record_size(self) -> int:
+        """Numbers that are recorded of each step: its beginning, length and end; states at its stages; unknowns and multipliers of iterated
+        chains; the choice of independent coordinates."""
+        stages = len(self.scheme.b) if self.scheme else 1
+        chosen = self.coordinates if self.jacobian is not None else 0
+        return 3 + stages * (self.state_size + sum(self.solved_sizes)) + chosen
+
+    @cached_property
+    def solved_sizes(self) -> tuple[int, int]:
+        """Largest numbers of unknowns and multipliers of iterated chains."""
+        iterations = [c.iterate for c in self.chains if c.iterate is not None]
+        unknowns, multipliers = ([int(f.numel_out(k)) for f in iterations] for k in range(2))
+        return max(unknowns, default=0), max(multipliers, default=0)
+
     @cached_property
     def state_size(self) -> int:
         """Length of a state."""
@@ -108,6 +147,10 @@ class Program:
     def objective_count(self) -> int:
         """Number of objectives."""
         return int(self.objectives.integrands.numel_out(0))
+
+
+MEMORY = 500e6
+"""Bytes for records, if nothing else is said."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +171,8 @@ class Inputs:
     """For each parameter that is differentiated for, 1 over its size."""
     chosen: np.ndarray | None = None
     """1 for coordinates that are independent at first, else 0; None where the run is to choose them."""
+    memory: float = MEMORY
+    """Bytes that an adjoint program may take for what it records."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +198,7 @@ class Trajectory:
     sensitivities: np.ndarray | None = None
     """(time, state, parameter)"""
     gradients: np.ndarray | None = None
-    """(time, objective, parameter)"""
+    """(time, objective, parameter); of an adjoint program with all parameters, and only at the end, else not a number"""
 
 
 class Amplified(Exception):

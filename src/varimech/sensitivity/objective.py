@@ -67,30 +67,46 @@ def named_objectives(objectives: Objectives) -> dict[str, Objective]:
 
 @dataclass(frozen=True)
 class ObjectiveFunctions:
-    """(state, ρ, t) → g, or w;  (state, state', ρ, t) → g', or w', with one row a parameter."""
+    """(state, ρ, t) → g, or w;  (state, state', ρ, t) → g', or w', with one row a parameter; as far as they are wanted."""
 
     integrands: ca.Function
-    integrand_tangent: ca.Function
+    integrand_tangent: ca.Function | None
     finals: ca.Function
-    final_tangent: ca.Function
+    final_tangent: ca.Function | None
+    integrand_pullback: ca.Function | None = None
+    """(state, ρ, t) → g_s, g_ρ of all parameters: a row for each entry of s, or parameter, a column an objective. None where they vanish."""
+    final_pullback: ca.Function | None = None
 
 
 def objective_functions(
-    equations: Equations, objectives: Mapping[str, Objective], indices: list[int], row_length: int
+    equations: Equations, objectives: Mapping[str, Objective], indices: list[int] | None, row_length: int, *, adjoint: bool
 ) -> ObjectiveFunctions:
-    """Integrands and final terms of all objectives, and their derivatives along a sensitivity of the state, whose rows have that length."""
-    e = equations
-    state = e.packed
-    seeds = SX.sym("S", row_length, state.numel())
-    u, u_ = ca.vertcat(state, e.ρ), ca.vertcat(seeds[: len(indices), :].T, parameter_seeds(e.ρ.numel(), indices))
+    """Integrands and final terms of all objectives, and their derivatives, in rows of that length.
 
-    def both(name: str, value: SX) -> tuple[ca.Function, ca.Function]:
-        slope = ca.densify(ca.jtimes(value, u, u_)).T
-        tangent = ca.Function(f"{name}_tangent", [state, seeds, e.ρ, e.t], [slope])
-        return ca.Function(f"{name}s", [state, e.ρ, e.t], [value]), tangent
+    These are along a sensitivity of the state for the parameters at `indices`, or, for an adjoint, all there are.
+    """
+    e = equations
+    state, u = e.packed, ca.vertcat(e.packed, e.ρ)
+
+    def tangent(name: str, value: SX) -> ca.Function | None:
+        if indices is None:
+            return None
+        seeds = SX.sym("S", row_length, state.numel())
+        u_ = ca.vertcat(seeds[: len(indices), :].T, parameter_seeds(e.ρ.numel(), indices))
+        return ca.Function(f"{name}_tangent", [state, seeds, e.ρ, e.t], [ca.densify(ca.jtimes(value, u, u_)).T])
+
+    def pullback(name: str, value: SX) -> ca.Function | None:
+        if not adjoint or not (slopes := ca.jacobian(value, u)).nnz():
+            return None
+        rows = ca.densify(ca.vertcat(slopes, SX(row_length - value.numel(), u.numel())))
+        parts = ca.horzsplit(rows, [0, state.numel(), u.numel()])
+        return ca.Function(f"{name}_pullback", [state, e.ρ, e.t], ca.cse(list(parts)))
 
     g, w = objective_expressions(e, objectives)
-    return ObjectiveFunctions(*both("integrand", g), *both("final", w))
+    values = [ca.Function(f"{name}s", [state, e.ρ, e.t], [value]) for name, value in (("integrand", g), ("final", w))]
+    return ObjectiveFunctions(
+        values[0], tangent("integrand", g), values[1], tangent("final", w), pullback("integrand", g), pullback("final", w)
+    )
 
 
 def objective_expressions(equations: Equations, objectives: Mapping[str, Objective]) -> tuple[SX, SX]:

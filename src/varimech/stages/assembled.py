@@ -14,7 +14,8 @@ from ..symbols import SX
 from .chain import COORDINATES, NEWTON_TOLERANCE, PARAMETERS, SCALAR, Chain, Stage
 from .known import Known
 from .pieces import Name, Output, Piece, Pieces, Stored, Writer
-from .plan import Factor, Factors, Mode, Pattern, Plan, Solve, Table, Vector
+from .plan import Factor, Factors, Mode, Pattern, Plan, Solve, Table, Vector, Zero
+from .reverse import Reverse, linear_part
 
 Expression = Callable[[Chain], SX]
 
@@ -89,6 +90,35 @@ class AssembledChain:
             for i in range(len(self.chain.stages)):
                 f.differentiate(i)
             f.collect(slopes, f.derivative)
+        return f.plan
+
+    def pullback(self, objectives: int, *, state_varies: bool) -> Plan:
+        """(state[, x, y], r̄, settings…) → s̄, ρ̄ with all parameters: the derivatives of `finish`, transposed, a column an objective."""
+        f = _Function(self, "pullback")
+        if self.chain.iterated:
+            f.unknowns()
+        costate = f.costate(objectives)
+        f.settings()
+        pulled = f.state_costate(objectives), f.plan.result(f.size(PARAMETERS), objectives)
+        slopes, directions, changes = f.direction(state_varies)
+        for i in range(1 if self.chain.iterated else 0, len(self.chain.stages)):
+            f.solve_linear(i)
+        for i in range(len(self.chain.stages)):
+            f.differentiate(i)
+        f.collect(changes, f.derivative)
+        values, linear, written = linear_part(f.plan.operations, [slopes, directions])
+        f.plan.operations = values
+        reverse = Reverse(f.plan, objectives)
+        for vector, target in ((slopes, pulled[0]), (directions, pulled[1])):
+            reverse.know(vector, target)
+        whole = changes[0].vector
+        result = Vector(whole.base, whole.offset, sum(c.vector.rows for c in changes))
+        reverse.know(result, costate)
+        own = [v for v in written if reverse.of(v) is None]
+        for vector in own:
+            reverse.know(vector, f.plan.vector(vector.rows, objectives))
+        f.plan.operations += [Zero(v) for v in (*pulled, *[reverse.of(v) for v in own]) if v is not None]
+        reverse.sweep(linear)
         return f.plan
 
     def system(self, space: str) -> System:
@@ -234,6 +264,25 @@ class _Function(Writer[Chain]):
         seeds[tangent.indices, range(self._width)] = 1.0
         parameters = len(self._chain.settings) - 2
         self.stored["derivative", ("setting", parameters)] = Stored(PARAMETERS, self.plan.constant(seeds))
+
+    def costate(self, objectives: int) -> Vector:
+        """The next argument: the costate of the result."""
+        return self.plan.argument(sum(self.size(block.space) for block in self._chain.result), objectives)
+
+    def state_costate(self, objectives: int) -> Vector:
+        """The next result: the costate of the state."""
+        return self.plan.result(sum(self.size(block.space) for block in self._chain.state), objectives)
+
+    def direction(self, state_varies: bool) -> tuple[Vector, Vector, list[Stored]]:
+        """One column of derivatives, to be transposed: of the state, of the parameters, and of the result."""
+        slopes = self.plan.vector(sum(self.size(block.space) for block in self._chain.state))
+        if state_varies:
+            self._name_blocks(slopes, lambda k: ("derivative", ("state", k)))
+        directions = self.plan.vector(self.size(PARAMETERS))
+        self.stored["derivative", ("setting", len(self._chain.settings) - 2)] = Stored(PARAMETERS, directions)
+        sizes = [self.size(block.space) for block in self._chain.result]
+        change, first = self.plan.vector(sum(sizes)), np.cumsum([0, *sizes]).tolist()
+        return slopes, directions, [Stored(b.space, change.part(first[k], sizes[k])) for k, b in enumerate(self._chain.result)]
 
     def settings(self) -> None:
         """The last arguments."""

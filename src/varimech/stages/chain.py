@@ -187,6 +187,16 @@ class Chain:
 
         x and y are those of the iterated stage, if there is one.
         """
+        residuals = ca.vertcat(*[ca.norm_inf(level) if level.numel() else SX(0) for level in self.levels])
+        outputs = [ca.vertcat(*[block.value for block in self.result]), residuals]
+        return self._after_iterations("finish", outputs if wanted is None else [*outputs, wanted])
+
+    def linearise(self, coefficients: SX) -> ca.Function:
+        """(state[, x, y], settings…) → expressions of all unknowns, alone."""
+        return self._after_iterations("linearise", [coefficients])
+
+    def _after_iterations(self, name: str, outputs: list[SX]) -> ca.Function:
+        """Expressions of all unknowns, with those of linear stages written out."""
         first = self.stages[0]
         symbols: list[SX] = []
         values: list[SX] = []
@@ -199,12 +209,8 @@ class Chain:
                 x, y = ca.substitute([x, y], symbols, values)
             symbols += [stage.unknown, stage.multiplier]
             values += [x, y]
-        residuals = ca.vertcat(*[ca.norm_inf(level) if level.numel() else SX(0) for level in self.levels])
         inputs = [self.packed, first.unknown, first.multiplier] if self.iterated else [self.packed]
-        outputs = [ca.vertcat(*[block.value for block in self.result]), residuals]
-        if wanted is not None:
-            outputs.append(wanted)
-        return self.function("finish", inputs, ca.substitute(outputs, symbols, values) if symbols else outputs)
+        return self.function(name, inputs, ca.substitute(outputs, symbols, values) if symbols else outputs)
 
     def _solve_linear(self, stage: Stage) -> tuple[SX, SX]:
         """Unknowns of a linear stage, as corrections of its guess."""

@@ -4,7 +4,7 @@
     map      a generated kernel over all elements of a kind: entries of vectors are gathered by index, results set or added by index;
              where it goes `in_turn`, each element reads what those before it have written
     factor   a sparse matrix ← its factors L and U (rows and columns in an order of little fill, without pivoting)
-    solve    a vector ← the solution of the factored system
+    solve    a vector ← the solution of the factored system, or of the transposed one
 
 A plan is data; only its kernels are code, and their number and size depend on the kinds of elements, not on how many there are.
 """
@@ -122,10 +122,11 @@ class Factor:
 
 @dataclass(frozen=True)
 class Solve:
-    """x ← A⁻¹ x."""
+    """x ← A⁻¹ x, or A⁻ᵀ x."""
 
     factors: Factors
     x: Vector
+    transposed: bool = False
 
 
 Operation = Zero | Map | Factor | Solve

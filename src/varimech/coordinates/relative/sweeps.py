@@ -11,7 +11,7 @@ derivatives are swept along (`stages/forward`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import casadi as ca
@@ -20,6 +20,7 @@ import numpy as np
 from ...model.body import Body
 from ...stages.forward import Forward
 from ...stages.plan import Map, Mode, Operation, Plan, Port, Vector, Zero
+from ...stages.reverse import Reverse
 from ...symbols import SX, wedge
 from ..alike import Reading, Restated, read, restate, roles_of
 from ..equations import Equations
@@ -51,18 +52,30 @@ class Sweeps:
 
     def rates(self, indices: list[int] | None) -> Plan:
         """(q and q̇[, their derivatives], α, ρ, t) → q, q̇, q̈, λ and residuals[, derivatives]."""
-        return _Writer(self, "rates", indices, _Given(drifted=False)).plan
+        return _Writer(self, "rates", _Given(drifted=False)).forward(indices)
 
     def end(self, indices: list[int] | None) -> Plan:
         """The same from positions and velocities that have drifted: Euler parameters are given unit length."""
-        return _Writer(self, "step", indices, _Given(drifted=True)).plan
+        return _Writer(self, "step", _Given(drifted=True)).forward(indices)
 
     def start(self, indices: list[int] | None, moving: ca.Function) -> Plan:
         """The same from what `moving`, a function of (guess, positions, multipliers, α, ρ, t), tells: q and q̇[, their derivatives].
 
         Its arguments are those of `moving`, and where there are derivatives also those of the guess, before α; nothing depends on them.
         """
-        return _Writer(self, "start", indices, _Found(moving)).plan
+        return _Writer(self, "start", _Found(moving)).forward(indices)
+
+    def rates_pullback(self, objectives: int) -> Plan:
+        """(q and q̇, costate of the whole state, α, ρ, t) → costates of q and q̇, and of ρ; a column an objective."""
+        return _Writer(self, "rates_pullback", _Given(drifted=False)).backward(objectives)
+
+    def end_pullback(self, objectives: int) -> Plan:
+        """The same for `end`."""
+        return _Writer(self, "step_pullback", _Given(drifted=True)).backward(objectives)
+
+    def start_pullback(self, objectives: int, moving: ca.Function, moving_pullback: ca.Function) -> Plan:
+        """The same for `start`; of the arguments of `moving` and the costates of q and q̇, one row an objective, the last function gives ρ̄."""
+        return _Writer(self, "start_pullback", _Found(moving, moving_pullback)).backward(objectives)
 
     @cached_property
     def outward(self) -> list[_Kind]:
@@ -154,17 +167,16 @@ class _Given:
 
     drifted: bool
 
-    def arguments(self, plan: Plan, n: int, indices: list[int] | None) -> list[Vector]:
+    def arguments(self, plan: Plan, n: int) -> list[Vector]:
         """The first arguments of a plan."""
-        state = plan.argument(2 * n)
-        return [state] if indices is None else [state, plan.argument(2 * n, len(indices))]
+        return [plan.argument(2 * n)]
 
     def penalties(self, constraints: int) -> int:
         """How many there are."""
         return constraints
 
-    def write(self, w: _Writer, arguments: list[Vector], slopes: Vector | None) -> None:
-        """Positions and velocities as the first part of the result, and their derivatives."""
+    def write(self, w: _Writer, arguments: list[Vector]) -> None:
+        """Positions and velocities as the first part of the result."""
         state, n = arguments[0], w.q.rows
         both = SX.sym("x")
         w.map([both], [both], 2 * n, [Port(state, 1)], [Port(w.result.part(0, 2 * n), 1)])
@@ -173,11 +185,20 @@ class _Given:
             unit = p / ca.norm_2(p)
             inputs = [_port(state.part(first, n), rows) for first in (0, n)]
             w.map([p, ṗ], [unit, ṗ - unit * ca.dot(unit, ṗ)], len(rows), inputs, [_port(w.q, rows), _port(w.v, rows)])
-        if slopes is not None:
-            forward = Forward(w.plan, slopes.width)
-            forward.know(state, arguments[1])
-            forward.know(w.result, slopes)
-            forward.differentiate([op for op in w.plan.operations if isinstance(op, (Map, Zero))])
+
+    def differentiate(self, w: _Writer, arguments: list[Vector], given: Vector, slopes: Vector) -> None:
+        """Their derivatives, by those of what is given."""
+        forward = Forward(w.plan, slopes.width)
+        forward.know(arguments[0], given)
+        forward.know(w.result, slopes)
+        forward.differentiate([op for op in w.plan.operations if isinstance(op, (Map, Zero))])
+
+    def pull_back(
+        self, w: _Writer, reverse: Reverse, operations: list[Operation], arguments: list[Vector], pulled: Vector
+    ) -> None:
+        """The costate of what is given, by those of positions and velocities."""
+        reverse.know(arguments[0], pulled)
+        reverse.sweep(operations)
 
 
 @dataclass(frozen=True)
@@ -185,43 +206,105 @@ class _Found:
     """They are found by a function."""
 
     moving: ca.Function
+    moving_pullback: ca.Function | None = None
 
-    def arguments(self, plan: Plan, n: int, indices: list[int] | None) -> list[Vector]:
+    def arguments(self, plan: Plan, n: int) -> list[Vector]:
         """The first arguments of a plan."""
-        found = [plan.argument(int(self.moving.numel_in(k))) for k in range(3)]
-        if indices is not None:
-            plan.argument(n, len(indices))
-        return found
+        return [plan.argument(int(self.moving.numel_in(k))) for k in range(3)]
 
     def penalties(self, constraints: int) -> int:
         """How many there are."""
         return int(self.moving.numel_in(3))
 
-    def write(self, w: _Writer, arguments: list[Vector], slopes: Vector | None) -> None:
-        """Positions and velocities as the first part of the result, and their derivatives."""
+    def write(self, w: _Writer, arguments: list[Vector]) -> None:
+        """Positions and velocities as the first part of the result."""
         x, n = self.moving.sx_in(), w.q.rows
-        targets = [w.result] if slopes is None else [w.result, slopes]
-        outputs = [Port(vector.part(0, 2 * n), 2 * n) for vector in targets]
-        w.map(x, self.moving.call(x), 1, [Port(vector, vector.rows) for vector in arguments], outputs)
+        w.map(x, self.moving.call(x)[:1], 1, [_all(v) for v in arguments], [_all(w.result.part(0, 2 * n))])
+
+    def differentiate(self, w: _Writer, arguments: list[Vector], given: Vector, slopes: Vector) -> None:
+        """Their derivatives; nothing depends on those of the guess, which are given."""
+        x, n = self.moving.sx_in(), w.q.rows
+        w.map(x, self.moving.call(x)[1:], 1, [_all(v) for v in arguments], [_all(slopes.part(0, 2 * n))])
+
+    def pull_back(
+        self, w: _Writer, reverse: Reverse, operations: list[Operation], arguments: list[Vector], pulled: Vector
+    ) -> None:
+        """What the parameters contribute, by the costates of positions and velocities."""
+        costate, gradient = reverse.of(w.result.part(0, 2 * w.q.rows)), reverse.of(w.ρ)
+        assert self.moving_pullback is not None and costate is not None and gradient is not None
+        x = self.moving_pullback.sx_in()
+        to = replace(_port(gradient, [range(gradient.rows)]), mode=Mode.ADD)
+        w.map(x, self.moving_pullback.call(x), 1, [*[_all(v) for v in arguments], _all(costate)], [to])
+
+
+def _all(vector: Vector) -> Port:
+    """All rows of a vector, for a single element."""
+    return Port(vector, vector.rows)
 
 
 class _Writer:
     """Writes one plan."""
 
-    def __init__(self, sweeps: Sweeps, name: str, indices: list[int] | None, source: _Given | _Found):
-        self.s, self.plan = sweeps, Plan(name)
-        e, layout, links = sweeps.equations, sweeps.layout, sweeps.links
-        n, m = e.q.numel(), e.λ.numel()
-        arguments = source.arguments(self.plan, n, indices)
-        α = self.plan.argument(source.penalties(m))
-        self.ρ, self.t = self.plan.argument(e.ρ.numel()), self.plan.argument(1)
-        self.result, self.residuals = self.plan.result(3 * n + m), self.plan.result(3)
-        slopes = None if indices is None else self.plan.result(3 * n + m, len(indices))
-        self.q, self.v, self.a = (self.result.part(k * n, n) for k in range(3))
+    def __init__(self, sweeps: Sweeps, name: str, source: _Given | _Found):
+        self.s, self.plan, self._source = sweeps, Plan(name), source
+        self._n, self._m = sweeps.equations.q.numel(), sweeps.equations.λ.numel()
         self.forms: dict[Body, Form] = {
             link.body: Form(len(self._columns(link.body)), bool(sweeps.recursion.hinges[link.body].euler), link.parent.is_ground)
-            for link in links
+            for link in sweeps.links
         }
+
+    def forward(self, indices: list[int] | None) -> Plan:
+        """The state, and its derivatives with respect to parameters at `indices`."""
+        n, size = self._n, 3 * self._n + self._m
+        arguments = self._source.arguments(self.plan, n)
+        given = None if indices is None else self.plan.argument(arguments[0].rows, len(indices))
+        settings = self._settings()
+        self.result, self.residuals = self.plan.result(size), self.plan.result(3)
+        slopes = None if indices is None else self.plan.result(size, len(indices))
+        self._source.write(self, [*arguments, *settings])
+        if indices is not None and slopes is not None and given is not None:
+            self._source.differentiate(self, [*arguments, *settings], given, slopes)
+        first = len(self.plan.operations)
+        self._sweep()
+        self._residuals(self._m)
+        if indices is not None and slopes is not None:
+            self._differentiate(self.plan.operations[first:], slopes, indices)
+        return self.plan
+
+    def backward(self, objectives: int) -> Plan:
+        """Costates of what is given and of the parameters."""
+        n, size = self._n, 3 * self._n + self._m
+        arguments = self._source.arguments(self.plan, n)
+        costate = self.plan.argument(size, objectives)
+        settings = self._settings()
+        pulled, gradient = self.plan.result(arguments[0].rows, objectives), self.plan.result(self.ρ.rows, objectives)
+        self.result = self.plan.vector(size)
+        self._source.write(self, [*arguments, *settings])
+        first = len(self.plan.operations)
+        self._sweep()
+        before, swept = self.plan.operations[:first], self.plan.operations[first:]
+        reverse, own = Reverse(self.plan, objectives), self.plan.vector(size, objectives)
+        reverse.know(self.ρ, gradient)
+        reverse.know(self.result, own)
+        costates = [self.plan.vector(block.vector.rows, objectives) for block in self.blocks.values()]
+        for block, vector in zip(self.blocks.values(), costates, strict=True):
+            reverse.know(block.vector, vector)
+        self.plan.operations += [Zero(v) for v in (pulled, gradient, *costates)]
+        x = SX.sym("x", objectives)
+        self.map([x], [x], size, [Port(costate, 1)], [Port(own, 1)])
+        reverse.sweep(swept)
+        self._source.pull_back(self, reverse, before, [*arguments, *settings], pulled)
+        return self.plan
+
+    def _settings(self) -> list[Vector]:
+        """The last arguments."""
+        e = self.s.equations
+        α = self.plan.argument(self._source.penalties(self._m))
+        self.ρ, self.t = self.plan.argument(e.ρ.numel()), self.plan.argument(1)
+        return [α, self.ρ, self.t]
+
+    def _sweep(self) -> None:
+        layout = self.s.layout
         sizes = {
             MOTION: {body: layout.size for body in self.forms},
             INERTIA: {body: layout.inertias for body in self.forms},
@@ -231,15 +314,25 @@ class _Writer:
             SOLVED: {body: form.solved(layout) for body, form in self.forms.items()},
         }
         self.blocks = {name: _Blocks(self.plan, size) for name, size in sizes.items()}
-        source.write(self, [*arguments, α, self.ρ, self.t], slopes)
-        first = len(self.plan.operations)
         self._first_sweep()
         self._forces()
         self._inward()
         self._outward()
-        self._residuals(m)
-        if indices is not None and slopes is not None:
-            self._differentiate(self.plan.operations[first:], slopes, indices)
+
+    @property
+    def q(self) -> Vector:
+        """Positions of the result."""
+        return self.result.part(0, self._n)
+
+    @property
+    def v(self) -> Vector:
+        """Velocities."""
+        return self.result.part(self._n, self._n)
+
+    @property
+    def a(self) -> Vector:
+        """Accelerations."""
+        return self.result.part(2 * self._n, self._n)
 
     def _differentiate(self, operations: list[Operation], slopes: Vector, indices: list[int]) -> None:
         width = len(indices)

@@ -1,0 +1,104 @@
+/* Sweeps backwards: from the last recorded step to the first, derivatives of objectives with respect to states (costates, by rows, a column an
+   objective) and parameters. */
+
+/* What has to be known of a step: its beginning, length and end; the states at its stages; unknowns and multipliers of iterated chains; the choice
+   of independent coordinates. To be called before its end becomes the next beginning. */
+static void vm_record(vm_run *r, const vm_room *m, double h, double end) {
+  const long long stages = r->scheme ? r->scheme->stages : 1, n = r->states, solved = r->unknowns + r->multipliers;
+  double *record = r->records + (r->done - r->first_recorded) * r->record_size;
+  record[0] = r->time; record[1] = h; record[2] = end;
+  record += 3;
+  memcpy(record, m->X, (size_t)(stages * n) * sizeof(double));
+  record += stages * n;
+  memcpy(record, m->solved, (size_t)(stages * solved) * sizeof(double));
+  if (r->selects) memcpy(record + stages * solved, r->chosen, (size_t)r->coordinates * sizeof(double));
+}
+
+/* target += factor x */
+static void vm_gain(double *target, double factor, const double *x, long long count) {
+  for (long long i = 0; i < count; ++i) target[i] += factor * x[i];
+}
+
+/* The costate of what a chain starts from, by that of its result; the gradient gains what parameters contribute. `solved` are the unknowns and
+   multipliers of an iterated chain. */
+static void vm_pull(int chain, vm_run *r, vm_room *m, const double *state, const double *solved, const double *const *settings, int count,
+                    const double *costate, double *pulled) {
+  const int linear = vm_functions[chain + VM_LINEARISE] != 0;
+  const double **arg = m->bench.arg;
+  *arg++ = state;
+  if (vm_iterated[chain / VM_PER_CHAIN]) { *arg++ = solved; *arg++ = solved + r->unknowns; }
+  if (!linear) *arg++ = costate;
+  memcpy(arg, settings, (size_t)count * sizeof(double *));
+  if (linear) {
+    m->bench.res[0] = m->coefficients;
+    vm_call(chain + VM_LINEARISE, r, m);
+    m->bench.arg[0] = m->coefficients; m->bench.arg[1] = costate;
+  }
+  m->bench.res[0] = pulled; m->bench.res[1] = m->contribution;
+  vm_call(chain + VM_PULLBACK, r, m);
+  vm_gain(r->gradient, 1, m->contribution, r->pulled * r->columns);
+}
+
+/* Costate and gradient gain what integrands, or finals, at a state contribute, times a weight. */
+static void vm_pull_measure(int function, vm_run *r, vm_room *m, double time, const double *state, double weight, double *costate) {
+  if (!vm_functions[function]) return;
+  m->bench.arg[0] = state; m->bench.arg[1] = r->values; m->bench.arg[2] = &time;
+  m->bench.res[0] = m->pulled; m->bench.res[1] = m->contribution;
+  vm_call(function, r, m);
+  vm_gain(costate, weight, m->pulled, r->measured * r->columns);
+  vm_gain(r->gradient, weight, m->contribution, r->pulled * r->columns);
+}
+
+/* Costates of stages gain what a combination of them contributes: (q, v) of the first stage + h Σ weights_j (v, a) of stage j. */
+static void vm_spread(const vm_run *r, double h, const double *weights, long long count, const double *combined, double *costates) {
+  const long long size = 2 * r->coordinates * r->columns, shift = r->coordinates * r->columns, stride = r->states * r->columns;
+  vm_gain(costates, 1, combined, size);
+  for (long long j = 0; j < count; ++j) if (weights[j] != 0) vm_gain(costates + j * stride + shift, h * weights[j], combined, size);
+}
+
+/* Back over a step of an implicit integrator, and the integrands at its beginning, with a weight. */
+static void vm_retreat_implicit(vm_run *r, vm_room *m, const double *record, double weight) {
+  const double *const settings[] = {record + 1, r->penalty, r->values, record + 2}, *state = record + 3;
+  vm_pull(VM_STEP, r, m, state, state + r->states, settings, 4, r->costate, m->pulled);
+  memcpy(r->costate, m->pulled, (size_t)(r->states * r->columns) * sizeof(double));
+  vm_pull_measure(VM_INTEGRANDS + 2, r, m, record[0], state, weight, r->costate);
+}
+
+/* Back over a step of an explicit one. */
+static void vm_retreat_explicit(vm_run *r, vm_room *m, const double *record) {
+  const vm_scheme *s = r->scheme;
+  const long long n = r->states, count = s->stages, size = n * r->columns, solved = r->unknowns + r->multipliers;
+  const double begin = record[0], h = record[1], *X = record + 3, *unknowns = X + count * n, *chosen = unknowns + count * solved;
+  double *costates = m->costates;
+  memset(costates, 0, (size_t)(count * size) * sizeof(double));
+  if (r->selects) memcpy(r->chosen, chosen, (size_t)r->coordinates * sizeof(double));
+  for (long long i = count; i >= 1; --i) { /* the end, then stages */
+    const double time = i == count ? record[2] : begin + s->c[i] * h, *weights = i == count ? s->b : s->a + i * count;
+    const vm_settings t = vm_settings_at(r, &time);
+    vm_combine(r, X, 1, h, weights, i, m->Y);
+    vm_pull(i < count && r->rates ? VM_RATES : VM_STEP, r, m, m->Y, unknowns + (i - 1) * solved, t.list, t.count,
+            i == count ? r->costate : costates + i * size, m->pulled);
+    vm_spread(r, h, weights, i, m->pulled, costates);
+    if (s->b[i - 1] != 0) vm_pull_measure(VM_INTEGRANDS + 2, r, m, begin + s->c[i - 1] * h, X + (i - 1) * n, h * s->b[i - 1], costates + (i - 1) * size);
+  }
+  memcpy(r->costate, costates, (size_t)size * sizeof(double));
+}
+
+/* Back over all recorded steps; r->state is the end of the last one. From the end of the run on if r->to_end, back to the start if r->from_start. */
+static int vm_retreat(vm_run *r, vm_room *m) {
+  const long long count = r->done - r->first_recorded;
+  const double *records = r->records;
+  const double last = count ? records[(count - 1) * r->record_size + 1] : 0;
+  if (r->to_end) vm_pull_measure(VM_FINALS + 2, r, m, r->time, r->state, 1, r->costate);
+  if (!r->scheme && count) vm_pull_measure(VM_INTEGRANDS + 2, r, m, r->time, r->state, last / 2, r->costate);
+  for (long long k = count - 1; k >= 0; --k) {
+    const double *record = records + k * r->record_size;
+    if (r->scheme) vm_retreat_explicit(r, m, record);
+    else vm_retreat_implicit(r, m, record, record[1] / 2 + (k > 0 ? record[1 - r->record_size] / 2 : 0));
+  }
+  if (r->from_start && r->guess) {
+    const double time = 0, *const settings[] = {r->penalty, r->values, &time};
+    vm_pull(VM_START, r, m, r->guess, r->start_unknowns, settings, 3, r->costate, m->pulled);
+  }
+  return VM_DONE;
+}

@@ -1,0 +1,152 @@
+"""Sweeps backwards over compiled runs: what is recorded of each step, within a bound of memory.
+
+A run is cut into segments of some steps. Each is recorded while it is carried out; when the records take more than the bound, those of the
+oldest segments are given up, and only the state at their beginning is kept, from where they are carried out, and recorded, once more when
+the sweep comes to them. When even these states are too many, neighbouring segments become one, which is cut again at its turn. So a run
+that fits is carried out once, a longer one twice, and any other a few times.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import ModelError
+from .native_runs import Runs
+from .program import Trajectory
+
+if TYPE_CHECKING:
+    from .native import NativeProgram
+
+SLICE_SECONDS = 0.1
+"""Steps are done in slices of about this time, so that progress can be shown and Ctrl-C works."""
+SHARE = 4
+"""Segments whose records fill the memory."""
+OVERHEAD = 500
+"""Bytes that a segment takes beside its arrays, roughly."""
+
+Progress = Callable[[float], None]
+
+
+def next_slice(steps: int, seconds: float) -> int:
+    """How many steps to do next, where so many took so long."""
+    return max(1, int(steps * min(100.0, SLICE_SECONDS / max(1e-6, seconds))))
+
+
+@dataclass(frozen=True, eq=False)
+class _Segment:
+    """Steps from number `first` to `last`: what they begin with, and their records unless those were given up."""
+
+    first: int
+    last: int
+    time: float
+    state: np.ndarray
+    chosen: np.ndarray
+    records: np.ndarray | None
+
+    @property
+    def memory(self) -> int:
+        records = 0 if self.records is None else self.records.nbytes
+        return self.state.nbytes + self.chosen.nbytes + records + OVERHEAD
+
+
+class Tape:
+    """One run of an adjoint program, forwards and backwards."""
+
+    def __init__(self, native: NativeProgram, runs: Runs):
+        self._native, self._runs, self._record = native, runs, runs.records
+        self._size = native.program.record_size
+        self._bound = runs.inputs.memory
+        least = 2 * SHARE * (8 * self._size + OVERHEAD)
+        if self._bound < least:
+            raise ModelError(
+                f"memory = {self._bound / 1e6:g} MB is too little for this mechanism's adjoint: give {1.1 * least / 1e6:.2g} MB or more"
+            )
+        self._longest = int(self._bound / (SHARE * 8 * self._size))
+        self._segments: list[_Segment] = []
+        self._taken_memory = 0
+        self._slice = 64
+
+    def carry_out(self, progress: Progress | None) -> Trajectory:
+        """Values as of any other run; gradients at the end only, with respect to all parameters."""
+        runs, r, tell = self._runs, self._record, progress or (lambda share: None)
+        while not runs.finished:
+            runs.make_room(int(r["done"][0]) + self._next())
+            self._advance(int(r["done"][0]) + self._next())
+            tell(0.5 * runs.share_done)
+        trajectory = runs.trajectory(0)
+        steps = trajectory.step_ends.size - 1
+        self._replay(trajectory.step_ends)
+        state, following = runs.arrays["state"][0], runs.arrays["state"][0].copy()
+        r["to_end"] = 1
+        while self._segments:
+            segment = self._segments.pop()
+            self._taken_memory -= segment.memory
+            if segment.records is None:
+                self._return_to(segment)
+                while int(r["done"][0]) < segment.last:
+                    self._advance(min(segment.last, int(r["done"][0]) + self._next()))
+                continue
+            state[:] = following
+            r["records"], r["first_recorded"] = segment.records.ctypes.data, segment.first
+            r["done"], r["time"], r["from_start"] = segment.last, trajectory.step_ends[segment.last], segment.first == 0
+            self._native.go_back(runs)
+            r["to_end"] = 0
+            following = segment.state
+            tell(1 - 0.5 * segment.first / steps)
+        return replace(trajectory, gradients=runs.adjoint_gradient[None])
+
+    def _next(self) -> int:
+        return min(self._slice, self._longest)
+
+    def _advance(self, last: int) -> None:
+        """Carry out and record steps up to a number, or to the end."""
+        runs, r = self._runs, self._record
+        first, begin = int(r["done"][0]), float(r["time"][0])
+        state, chosen = runs.arrays["state"][0].copy(), runs.arrays["chosen"][0].copy()
+        records = np.empty((last - first, self._size))
+        r["records"], r["first_recorded"] = records.ctypes.data, first
+        began = time.perf_counter()
+        self._native.advance(runs, last)
+        self._slice = next_slice(last - first, time.perf_counter() - began)
+        done = int(r["done"][0])
+        if done - first < len(records) // 2:
+            records = records[: done - first].copy()
+        self._segments.append(_Segment(first, done, begin, state, chosen, records))
+        self._taken_memory += self._segments[-1].memory
+        self._keep_within_bound()
+
+    def _keep_within_bound(self) -> None:
+        """Give up records of all but the last segment, the oldest first; then every other state."""
+        for k, segment in enumerate(self._segments[:-1]):
+            if self._taken_memory <= self._bound:
+                return
+            if segment.records is not None:
+                self._exchange(k, replace(segment, records=None))
+        while self._taken_memory > self._bound and len(self._segments) > 2:
+            *bare, last = self._segments
+            pairs = [(bare[k], bare[min(k + 1, len(bare) - 1)]) for k in range(0, len(bare), 2)]
+            self._segments = [*[replace(a, last=b.last) for a, b in pairs], last]
+            self._taken_memory = sum(s.memory for s in self._segments)
+
+    def _exchange(self, k: int, segment: _Segment) -> None:
+        self._taken_memory += segment.memory - self._segments[k].memory
+        self._segments[k] = segment
+
+    def _replay(self, ends: np.ndarray) -> None:
+        """From now on take the steps that were taken, and store nothing."""
+        r = self._record
+        self._kept = ends, np.full(2, np.inf)
+        if self._runs.inputs.schedule.tolerance:
+            r["ends"] = ends.ctypes.data
+        r["outputs"] = self._kept[1].ctypes.data
+        r["tolerance"], r["total"], r["taken"] = 0.0, ends.size - 1, 0
+
+    def _return_to(self, segment: _Segment) -> None:
+        runs, r = self._runs, self._record
+        runs.arrays["state"][0], runs.arrays["chosen"][0] = segment.state, segment.chosen
+        r["done"], r["time"], r["stored"] = segment.first, segment.time, 0
