@@ -150,7 +150,7 @@ def test_derivatives_of_sweeps(tree: Tree, reference: str) -> None:
     assume(q.size > 0)
     n, m, ρ = q.size, e.λ.numel(), e.model.numbers.nominal
     state, slopes = np.concatenate([q, v]), np.vstack(slopes_along(e, q, v, ρ.size))
-    plan = Sweeps(e).rates(list(range(ρ.size)))
+    plan = Sweeps(e).rates(np.eye(ρ.size))
     derivatives = evaluated(plan, state, slopes, np.ones(m), ρ, np.array([TIME]))[2].reshape(-1, ρ.size)
     a, λ = accelerations(e, q, v)
     equations = ca.vertcat(ca.substitute(e.balance, e.λ, ca.DM(λ)), e.constraint_acceleration)

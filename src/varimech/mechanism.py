@@ -15,7 +15,7 @@ from .backends.program import Trajectory, check_backend
 from .coordinates.systems import Coordinates
 from .errors import ModelError, VarimechError, unknown_name
 from .integrators.sundials import Sundials
-from .methods import Formulation, Integrator, choose
+from .methods import Formulation, Integrator, Method, choose
 from .model.parameter import Parameter
 from .progress import progress_bar
 from .results.ensemble import Ensemble
@@ -30,6 +30,8 @@ from .task import Task
 if TYPE_CHECKING:
     from .solver import Solver
 
+ADJOINT_PAYS = 8
+"""Parameters for each objective beyond which an adjoint is faster; see docs/architecture.md."""
 METHODS = ("auto", "direct", "adjoint", "composite", "finite-difference")
 
 
@@ -67,6 +69,7 @@ class Mechanism(AtRest):
         every: int = 1,
         tolerance: float | None = None,
         output: float | None = None,
+        ends: Sequence[float] | np.ndarray | None = None,
         integrator: str | Integrator | None = None,
         formulation: str | Formulation | None = None,
         coordinates: str | Coordinates = "natural",
@@ -87,6 +90,7 @@ class Mechanism(AtRest):
             tolerance: relative error for which steps are chosen.
             output: time between stored results where steps are chosen, s; shortened a little if it does not divide the duration, and a
                 five-hundredth of it if not given.
+            ends: times between steps, from 0 to the duration, in place of chosen ones: `run.step_ends` of another run.
             integrator: "trapezoidal", "newmark", "hht", "generalised-alpha" (implicit, equal steps), "rk4" (explicit, equal steps), "dopri5",
                 "dop853" (explicit, either), "cvodes", "idas" (to a tolerance); or one with constants, such as `varimech.Newmark(gamma=0.7)`.
             formulation: "ali3p", "index1", "index1-stabilised", "independent", "penalty", or one with constants, such as
@@ -110,6 +114,7 @@ class Mechanism(AtRest):
             every=every,
             tolerance=tolerance,
             output=output,
+            ends=ends,
             integrator=integrator,
             formulation=formulation,
             coordinates=coordinates,
@@ -128,12 +133,14 @@ class Mechanism(AtRest):
         every: int = 1,
         tolerance: float | None = None,
         output: float | None = None,
+        ends: Sequence[float] | np.ndarray | None = None,
         integrator: str | Integrator | None = None,
         formulation: str | Formulation | None = None,
         coordinates: str | Coordinates = "natural",
         method: str = "direct",
         parameters: Mapping[str, float] | None = None,
         relative_steps: Sequence[float] = RELATIVE_STEPS,
+        memory: float = 500.0,
         backend: str = "auto",
         progress: bool | None = None,
     ) -> Gradient:
@@ -142,11 +149,14 @@ class Mechanism(AtRest):
         Args:
             objectives: one, a list, or a mapping from names (see `varimech.integral` and `varimech.final`); may be empty.
             wrt: parameters by name; "all", or nothing, for all of them.
-            duration, step, every, tolerance, output, integrator, formulation, coordinates, parameters, backend,
+            duration, step, every, tolerance, output, ends, integrator, formulation, coordinates, parameters, backend,
                 progress: as for `simulate`.
-            method: "direct" (exact derivative of the discrete solution, chosen steps held fixed), "composite" (motion and derivative as one
-                differential-algebraic system, after Serban and Freeman) or "finite-difference" (central, over a sweep of perturbations).
+            method: "direct" (exact derivative of the discrete solution, chosen steps held fixed; also of every measure over time), "adjoint"
+                (the same at the end of the run only, by one sweep backwards for any number of parameters), "auto" (one of these two, the
+                faster one by the numbers of parameters and objectives), "composite" (motion and derivative as one differential-algebraic
+                system, after Serban and Freeman) or "finite-difference" (central, over a sweep of perturbations).
             relative_steps: the perturbations of that sweep, relative to each parameter.
+            memory: MB that an adjoint may take for what it records of each step; of longer runs parts are carried out once more.
 
         Returns:
             A `Gradient`: `.values`, `.gradient`, `.history`, and `.run`, whose measures take `wrt=`.
@@ -161,13 +171,15 @@ class Mechanism(AtRest):
             every=every,
             tolerance=tolerance,
             output=output,
+            ends=ends,
             integrator=integrator,
             formulation=formulation,
             coordinates=coordinates,
         )
         named, indices = named_objectives(objectives), self._chosen(wrt)
+        method = self._way(method, way, len(named), len(indices))
         ρ, solver = self.numbers.values(parameters), self._solver(way)
-        task, sweep = Task(schedule, named, indices, backend, progress, method == "adjoint"), None
+        task, sweep = Task(schedule, named, indices, backend, progress, method == "adjoint", 1e6 * memory), None
         if method == "finite-difference":
             trajectory, sweep, ran = self._differences(solver, task, ρ, tuple(relative_steps))
         else:
@@ -183,12 +195,14 @@ class Mechanism(AtRest):
             "every": every,
             "tolerance": tolerance,
             "output": output,
+            "ends": ends,
             "integrator": integrator,
             "formulation": formulation,
             "coordinates": coordinates,
             "method": method,
             "parameters": parameters,
             "relative_steps": relative_steps,
+            "memory": memory,
             "backend": backend,
             "progress": progress,
         }
@@ -293,6 +307,22 @@ class Mechanism(AtRest):
         if len(set(sizes.values())) > 1:
             raise ModelError(f"ensemble: parameters have different numbers of samples: {sizes}")
         return columns
+
+    def _way(self, method: str, way: Method, objectives: int, parameters: int) -> str:
+        """How derivatives are computed: what is said, or the faster of direct and adjoint."""
+        adjoint_can = objectives > 0 and not isinstance(way.integrator, Sundials)
+        if method == "auto":
+            return "adjoint" if adjoint_can and parameters > ADJOINT_PAYS * objectives else "direct"
+        if method == "adjoint" and not objectives:
+            raise ModelError(
+                "method='adjoint' differentiates objectives, and there are none; measures over time need method='direct'"
+            )
+        if method == "adjoint" and not adjoint_can:
+            raise ModelError(
+                f"method='adjoint' is the adjoint of the steps taken, which {way.integrator.title} does not tell: use method='direct', or "
+                "another integrator"
+            )
+        return method
 
     def _differences(self, solver: Solver, task: Task, ρ: np.ndarray, steps: tuple[float, ...]) -> tuple[Trajectory, Any, float]:
         import xarray as xr

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, TypedDict
+
+import numpy as np
 
 from .coordinates.systems import COORDINATES, Coordinates, Natural, Relative
 from .errors import ModelError, unknown_name
@@ -20,7 +23,7 @@ from .integrators.newmark import TRAPEZOIDAL, Newmark
 from .integrators.rk4 import RK4
 from .integrators.runge_kutta import RungeKutta
 from .integrators.sundials import CVODES, IDAS, Sundials
-from .schedule import DEFAULT_STEP, DEFAULT_TOLERANCE, Schedule, check_every, chosen_steps, equal_steps
+from .schedule import DEFAULT_STEP, DEFAULT_TOLERANCE, Schedule, check_every, chosen_steps, equal_steps, given_ends
 
 Formulation = ALI3P | Projected | Stabilised | Independent | Penalty
 Implicit = Newmark | HHT | GeneralisedAlpha
@@ -90,6 +93,7 @@ class RunOptions(TypedDict, total=False):
     every: int
     tolerance: float | None
     output: float | None
+    ends: Sequence[float] | np.ndarray | None
     integrator: str | Integrator | None
     formulation: str | Formulation | None
     coordinates: str | Coordinates
@@ -104,6 +108,7 @@ def choose(
     every: int = 1,
     tolerance: float | None = None,
     output: float | None = None,
+    ends: Sequence[float] | np.ndarray | None = None,
     integrator: str | Integrator | None = None,
     formulation: str | Formulation | None = None,
     coordinates: str | Coordinates = "natural",
@@ -138,7 +143,16 @@ def choose(
             raise ModelError(
                 f"every = {every!r} counts equal steps: give step= too, or output= for the time between stored results"
             )
-        return method, chosen_steps(duration, DEFAULT_TOLERANCE if tolerance is None else tolerance, output)
+        chosen = chosen_steps(duration, DEFAULT_TOLERANCE if tolerance is None else tolerance, output)
+        if ends is None:
+            return method, chosen
+        if isinstance(method.integrator, Sundials):
+            raise ModelError(f"integrator {name!r} chooses its steps itself and takes no ends=")
+        return method, chosen.replayed(given_ends(ends, duration))
+    if ends is not None:
+        raise ModelError(
+            "ends= replays steps that a tolerance has chosen: leave out step=, or take integrator='dop853' or 'dopri5'"
+        )
     if output is not None:
         raise ModelError("output= spaces the results of runs that choose their steps: use every= with equal steps")
     return method, equal_steps(duration, min(DEFAULT_STEP, _positive(duration)) if step is None else step, every)

@@ -7,14 +7,16 @@ swept        over the bodies of an open tree in relative coordinates (`coordinat
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 import casadi as ca
+import numpy as np
 
 from .backends.bound import Evaluation
+from .backends.columns import row_length
 from .backends.program import ChainFunctions, Program
 from .coordinates.equations import Dynamics, Equations
 from .coordinates.kinds import pieces_of
@@ -31,7 +33,7 @@ from .integrators.sundials import Sundials
 from .methods import Method
 from .sensitivity.adjoint import pullback_of
 from .sensitivity.direct import tangent_of
-from .sensitivity.objective import ObjectiveFunctions
+from .sensitivity.objective import Objective, ObjectiveFunctions, objective_functions
 from .stages.assembled import AssembledChain, Tangent
 from .stages.chain import Chain
 from .stages.pieces import Pieces
@@ -55,18 +57,31 @@ DEEP = 12
 """Joints between a body and the ground up to which code for its depth is written out in large models."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Wanted:
-    """Derivatives that a program is to give: none, along the motion for parameters at `indices`, or by an adjoint of so many objectives."""
+    """Derivatives that a program is to give."""
 
-    indices: list[int] | None = None
+    directions: np.ndarray | None = None
+    """Along the motion: in these directions in the space of all parameters, one a column."""
     adjoint: bool = False
+    """By a sweep backwards, with respect to all parameters."""
     objectives: int = 0
 
     @property
     def key(self) -> tuple[object, ...]:
         """Equal where functions of chains are."""
-        return None if self.indices is None else tuple(self.indices), self.adjoint, self.objectives if self.adjoint else 0
+        directions = None if self.directions is None else (self.directions.shape[1], self.directions.tobytes())
+        return directions, self.adjoint, self.objectives if self.adjoint else 0
+
+    @property
+    def moved(self) -> list[int]:
+        """Parameters that change in any of these directions."""
+        return [] if self.directions is None else np.flatnonzero(self.directions.any(axis=1)).tolist()
+
+    @property
+    def columns(self) -> int:
+        """Number of directions."""
+        return 0 if self.directions is None else self.directions.shape[1]
 
 
 class Programs:
@@ -81,7 +96,7 @@ class Programs:
         self.large = self.unknowns > self.written_out if large is None else large
         """Whether functions are assembled or swept, not written out."""
         self._chains: dict[tuple[object, ...], ChainFunctions] = {}
-        self._evaluations: dict[tuple[int, ...] | None, Evaluation] = {}
+        self._evaluations: dict[tuple[object, ...], Evaluation] = {}
         self._check_size()
 
     @property
@@ -99,8 +114,8 @@ class Programs:
         """Whether the integrator needs more than the state."""
         return not isinstance(self.method.integrator, (RungeKutta, Sundials)) and self.method.integrator.remembers
 
-    def program(self, objectives: ObjectiveFunctions, wanted: Wanted, row: int, *, regular: bool, relaxed: bool) -> Program:
-        """The program with these objectives; derivatives that are wanted stand in rows of some length."""
+    def program(self, objectives: ObjectiveFunctions, wanted: Wanted, *, regular: bool, relaxed: bool) -> Program:
+        """The program with these objectives and the derivatives that are wanted."""
         integrator, formulation = self.method.integrator, self.method.formulation
         start: ChainFunctions | None = None
         rates: ChainFunctions | None = None
@@ -126,25 +141,35 @@ class Programs:
             penalty,
             twist,
             objectives,
-            None if wanted.indices is None else len(wanted.indices),
-            0 if wanted.indices is None else row,
-            row if wanted.adjoint else 0,
+            None if wanted.directions is None else wanted.columns,
+            self._row(wanted.columns),
+            self._row(wanted.objectives) if wanted.adjoint else 0,
             integrator if isinstance(integrator, RungeKutta) else None,
             rates,
             self.jacobian if isinstance(formulation, Independent) else None,
             sharp=regular and not relaxed,
+            directions=wanted.directions,
         )
+
+    def _row(self, columns: int) -> int:
+        """Length of a row of so many columns: compiled columns come in whole vectors, plans take any number."""
+        return columns if self.large else row_length(columns)
+
+    def objectives(self, objectives: Mapping[str, Objective], wanted: Wanted) -> ObjectiveFunctions:
+        """Integrands and final terms, and the derivatives of them that are wanted."""
+        rows = self._row(wanted.columns), self._row(wanted.objectives) if wanted.adjoint else None
+        return objective_functions(self.equations, objectives, wanted.directions, *rows)
 
     def rates(self, *, regular: bool, relaxed: bool) -> Chain:
         """The rates of the whole mechanism as a chain."""
         return self._rates(self.equations, self._saddle(regular, relaxed))
 
-    def swept_rates(self, indices: list[int] | None) -> Evaluation:
+    def swept_rates(self, directions: np.ndarray | None) -> Evaluation:
         """Rates of a tree that is swept, to be evaluated at once."""
-        key = None if indices is None else tuple(indices)
-        if key not in self._evaluations:
-            self._evaluations[key] = Evaluation(self._swept("rates", Wanted(indices)).finish, 4 if indices is None else 5)
-        return self._evaluations[key]
+        wanted = Wanted(directions)
+        if wanted.key not in self._evaluations:
+            self._evaluations[wanted.key] = Evaluation(self._swept("rates", wanted).finish, 4 if directions is None else 5)
+        return self._evaluations[wanted.key]
 
     @cached_property
     def jacobian(self) -> ca.Function:
@@ -207,7 +232,7 @@ class Programs:
 
     def _assembled(self, build: Callable[[Dynamics], Chain], wanted: Wanted, *, state_varies: bool) -> ChainFunctions:
         chain = AssembledChain(self._pieces.mapped(build))
-        finish = chain.finish(None if wanted.indices is None else Tangent(wanted.indices, state_varies))
+        finish = chain.finish(None if wanted.directions is None else Tangent(wanted.directions, state_varies))
         iterated = chain.chain.iterated
         return ChainFunctions(
             chain.predict if iterated else None,
@@ -218,7 +243,7 @@ class Programs:
 
     def _written_out(self, build: Callable[[Dynamics], Chain], wanted: Wanted, *, state_varies: bool) -> ChainFunctions:
         chain = build(self.equations)
-        tangent = None if wanted.indices is None else tangent_of(chain, wanted.indices, state_varies=state_varies)
+        tangent = None if wanted.directions is None else tangent_of(chain, wanted.moved, state_varies=state_varies)
         pullback = pullback_of(chain, state_varies=state_varies) if wanted.adjoint else None
         return ChainFunctions(
             chain.predict if chain.iterated else None,
@@ -253,22 +278,22 @@ class Programs:
                 self._chains[key] = self._swept_start(sweeps, wanted)
             elif name == "end":
                 back = sweeps.end_pullback(wanted.objectives) if wanted.adjoint else None
-                self._chains[key] = ChainFunctions(None, None, sweeps.end(wanted.indices), pullback=back)
+                self._chains[key] = ChainFunctions(None, None, sweeps.end(wanted.directions), pullback=back)
             else:
                 back = sweeps.rates_pullback(wanted.objectives) if wanted.adjoint else None
-                self._chains[key] = ChainFunctions(None, None, sweeps.rates(wanted.indices), pullback=back)
+                self._chains[key] = ChainFunctions(None, None, sweeps.rates(wanted.directions), pullback=back)
         return self._chains[key]
 
     def _swept_start(self, sweeps: Sweeps, wanted: Wanted) -> ChainFunctions:
         """Positions and velocities from what is given, written out; then accelerations by sweeps."""
-        chain, indices = moving_chain(self.equations, SX.eye(self.equations.q.numel())), wanted.indices
-        tangent = None if indices is None else tangent_of(chain, indices, state_varies=False)
+        chain, directions = moving_chain(self.equations, SX.eye(self.equations.q.numel())), wanted.directions
+        tangent = None if directions is None else tangent_of(chain, wanted.moved, state_varies=False)
         finish = chain.finish(None if tangent is None else tangent.coefficients)
         x = finish.sx_in()
         state, _, *coefficients = finish.call(x)
         found = [state]
-        if tangent is not None:
-            still, seeds = SX.zeros(chain.packed.numel()), ca.horzsplit(SX.eye(len(indices or [])))
+        if tangent is not None and directions is not None:
+            still, seeds = SX.zeros(chain.packed.numel()), ca.horzsplit(ca.DM(directions[wanted.moved]))
             found.append(ca.horzcat(*[tangent.column(coefficients[0], still, seed) for seed in seeds]).T)
         moving = ca.Function("moving", x, found)
         back = None
@@ -279,4 +304,4 @@ class Programs:
             back = sweeps.start_pullback(
                 wanted.objectives, moving, ca.Function("moving_pullback", [*x, μ], [ca.vertcat(*pulled)])
             )
-        return ChainFunctions(chain.predict, chain.iterate, sweeps.start(indices, moving), pullback=back)
+        return ChainFunctions(chain.predict, chain.iterate, sweeps.start(directions, moving), pullback=back)

@@ -111,6 +111,14 @@ def chosen_steps(duration: float, tolerance: float, output: float | None) -> Sch
     return Schedule(float(duration), tolerance=float(tolerance), outputs=outputs)
 
 
+def given_ends(ends: Any, duration: float) -> np.ndarray:
+    """Checked times between steps, from 0 to the duration."""
+    times = np.array(ends, dtype=float)
+    if times.ndim != 1 or times.size < 2 or times[0] != 0 or times[-1] != duration or not (np.diff(times) > 0).all():
+        raise ModelError(f"ends= must rise from 0 to the duration, {duration:g} s, as `step_ends` of another run does")
+    return times
+
+
 def _intervals(duration: float, label: str, length: float, most: float) -> int:
     """How many of a length there are in the duration, rounded up."""
     count = duration / length

@@ -12,7 +12,6 @@ from functools import cached_property
 
 import numpy as np
 
-from .backends.columns import row_length
 from .backends.program import UNDERFLOW, Amplified, Inputs, StartFailure, StepFailure, Trajectory
 from .backends.runner import Runner
 from .backends.selection import select
@@ -28,7 +27,7 @@ from .methods import Method
 from .model.parts import Parts
 from .programs import LARGE, Programs, Wanted
 from .progress import progress_bar
-from .sensitivity.objective import Objective, objective_functions
+from .sensitivity.objective import Objective
 from .statics import Statics
 from .task import Task
 
@@ -83,25 +82,25 @@ class Solver:
                 "use integrator='cvodes'"
             )
         initial = self.start.complete(q, ρ)
-        S = None if task.indices is None else self._remembered(self.start.sensitivities(initial, ρ, self._columns(task)))
-        inputs = self._inputs(task, ρ, state=self._remembered(initial.packed), sensitivities=S)
+        slopes = None if task.indices is None else self._remembered(self.start.sensitivities(initial, ρ, self._all_parameters))
+        inputs = self._inputs(task, ρ, state=self._remembered(initial.packed), slopes=slopes)
         return self._carry_out(task, inputs, regular=regular and not in_driver, relaxed=relaxed)
 
     def _run_swept(self, task: Task, q: np.ndarray, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """A run of a large open tree. Its accelerations at the start are found as those later are."""
-        indices = None if task.indices is None else self._columns(task)
-        state, S = self.start.moving(q, ρ, indices)
-        rates = self.programs.swept_rates(indices)
+        directions = None if task.indices is None else np.eye(len(ρ))
+        state, S = self.start.moving(q, ρ, None if task.indices is None else self._all_parameters)
+        rates = self.programs.swept_rates(directions)
         found = rates(state, *(() if S is None else (S,)), np.ones(self.equations.λ.numel()), ρ, np.zeros(1))
         if not np.isfinite(found[0]).all():
             self.start.complete(q, ρ)  # says what is without inertia, or not finite
         slopes = None if S is None else found[2].reshape(-1, S.shape[1])
-        inputs = self._inputs(task, ρ, state=found[0], sensitivities=slopes)
+        inputs = self._inputs(task, ρ, state=found[0], slopes=slopes)
         return self._carry_out(task, inputs, regular=True, relaxed=True)
 
-    def _columns(self, task: Task) -> list[int]:
-        """Parameters that derivatives of the start are needed for."""
-        return list(range(self.equations.ρ.numel())) if task.adjoint else task.indices or []
+    @property
+    def _all_parameters(self) -> list[int]:
+        return list(range(self.equations.ρ.numel()))
 
     def run_composite(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """The same by the composite system, one run for each parameter."""
@@ -189,7 +188,7 @@ class Solver:
         if self._near is None or self.equations.fits or not self.programs.finds_start:
             return None
         inputs = self._inputs(task, self.model.numbers.nominal, guess=self._near)
-        runner = self.runner(task.objectives, _wanted(task), regular=True)
+        runner = self.runner(task.objectives, self._wanted(task), regular=True)
         carry_out = runner.prepare_all(inputs, task.backend, runs=task.runs)
         if carry_out is None:
             return None
@@ -226,25 +225,42 @@ class Solver:
         *,
         guess: np.ndarray | None = None,
         state: np.ndarray | None = None,
-        sensitivities: np.ndarray | None = None,
+        slopes: np.ndarray | None = None,
     ) -> Inputs:
-        chosen = self._chosen if isinstance(self.method.formulation, Independent) else None
-        nominal = self.model.numbers.nominal
-        sizes = np.abs(nominal[[] if task.adjoint else task.indices or []])
-        floors = 1 / np.where(sizes > 0, sizes, 1.0)
+        """What a run starts from; derivatives of a given state with respect to all parameters are its `slopes`."""
+        nominal, directions = self.model.numbers.nominal, self._wanted(task).directions
+        floors = np.zeros(0)
+        if directions is not None:
+            floors = np.abs(directions / np.where(nominal != 0, nominal, 1.0)[:, None]).max(axis=0, initial=0.0)
         return Inputs(
             guess,
             state,
-            sensitivities,
+            None if slopes is None or directions is None else slopes @ directions,
+            slopes if task.adjoint else None,
             ρ,
             nominal,
             task.schedule,
             MAX_ITERATIONS,
             self.equations.sizes,
             floors,
-            chosen,
+            self._chosen if isinstance(self.method.formulation, Independent) else None,
             task.memory,
         )
+
+    def _wanted(self, task: Task) -> Wanted:
+        """Derivatives for a task. Where an adjoint chooses its steps, they have to suit derivatives too: one in a direction in which all
+        parameters change, each by its size, is carried along for that."""
+        every = np.eye(self.equations.ρ.numel())
+        if task.indices is None:
+            return Wanted()
+        if not task.adjoint:
+            return Wanted(every[:, task.indices])
+        nominal, direction = self.model.numbers.nominal, None
+        if task.schedule.tolerance:
+            shares = np.random.default_rng(0).uniform(0.5, 1.5, len(nominal)) * np.where(np.arange(len(nominal)) % 2, -1.0, 1.0)
+            sizes = shares * np.where(nominal != 0, np.abs(nominal), 1.0)
+            direction = (every[:, task.indices] @ sizes[task.indices])[:, None]
+        return Wanted(direction, True, len(task.objectives))
 
     @cached_property
     def _chosen(self) -> np.ndarray | None:
@@ -255,7 +271,7 @@ class Solver:
         return select(J, None)[0]
 
     def _carry_out(self, task: Task, inputs: Inputs, *, regular: bool, relaxed: bool) -> tuple[Trajectory, float]:
-        runner = self.runner(task.objectives, _wanted(task), regular=regular, relaxed=relaxed)
+        runner = self.runner(task.objectives, self._wanted(task), regular=regular, relaxed=relaxed)
         carry_out = runner.prepare(inputs, task.backend, runs=task.runs)
         n = self.equations.packed.numel()  # without what the integrator remembers
         try:
@@ -289,23 +305,17 @@ class Solver:
         self, objectives: Mapping[str, Objective], wanted: Wanted, *, regular: bool, relaxed: bool
     ) -> Runner | SundialsRunner:
         """Equal expressions are one program, however often a user writes their functions anew."""
-        count = len(objectives) if wanted.adjoint else len(wanted.indices or [])
-        row = count if self.programs.large else row_length(count)
-        functions = objective_functions(self.equations, objectives, wanted.indices, row, adjoint=wanted.adjoint)
+        functions = self.programs.objectives(objectives, wanted)
         key = (functions.integrands.serialize(), functions.finals.serialize(), wanted.key, regular, relaxed)
         if key not in self._runners:
             _make_room(self._runners)
-            program = self.programs.program(functions, wanted, row, regular=regular, relaxed=relaxed)
+            program = self.programs.program(functions, wanted, regular=regular, relaxed=relaxed)
             if isinstance(self.method.integrator, Sundials):
                 chain = self.programs.rates(regular=regular, relaxed=relaxed)
-                self._runners[key] = SundialsRunner(program, chain, self.method.integrator, wanted.indices)
+                self._runners[key] = SundialsRunner(program, chain, self.method.integrator)
             else:
                 self._runners[key] = Runner(program)
         return self._runners[key]
-
-
-def _wanted(task: Task) -> Wanted:
-    return Wanted(None if task.adjoint else task.indices, task.adjoint, len(task.objectives))
 
 
 def _make_room(cache: dict[tuple[object, ...], Runner | SundialsRunner]) -> None:

@@ -172,7 +172,10 @@ def measured(case: Case) -> Report:
         count += 1
     regular = solver.programs.swept or solver.start.regular(solver.start.assemble(ρ), ρ)
     program = solver.runner(
-        {}, Wanted(indices), regular=regular, relaxed=solver.programs.swept or case.formulation != "index1"
+        {},
+        Wanted(None if indices is None else np.eye(ρ.size)[:, indices]),
+        regular=regular,
+        relaxed=solver.programs.swept or case.formulation != "index1",
     ).program
     iterations = trajectory.iterations / STEPS
     live = LiveRun(solver.equations, trajectory, ρ, indices or [])

@@ -113,7 +113,7 @@ class Backward:
             self.gradient += self.contribution
         o = self.program.objective_count
         gradient = self.gradient[:, :o].T
-        start = self.inputs.sensitivities
+        start = self.inputs.start_slopes
         return gradient if start is None else gradient + self.costate[:, :o].T @ start
 
     def _measure(self, call: Call | None, time: float, state: np.ndarray, weight: float, costate: np.ndarray) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 
 import casadi as ca
-import numpy as np
 
 LARGEST = 8
 """Numbers in a vector: as many as the widest registers hold. Compilers split it for processors with shorter ones."""
@@ -24,11 +23,6 @@ def lanes(columns: int) -> int:
 def row_length(columns: int) -> int:
     """Length of a row."""
     return -(-columns // lanes(columns)) * lanes(columns)
-
-
-def seeds(columns: int) -> np.ndarray:
-    """The identity, by rows."""
-    return np.eye(columns, row_length(columns))
 
 
 def column_source(column: ca.Function, columns: int, shared: int) -> str:

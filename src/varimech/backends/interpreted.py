@@ -11,7 +11,7 @@ import numpy as np
 from ..integrators.runge_kutta import RungeKutta
 from .backward import Backward, Record, Records
 from .bound import bound
-from .columns import all_columns, seeds
+from .columns import all_columns
 from .explicit import LONGEST, ExplicitScheme, Stages, added
 from .program import (
     NEGLIGIBLE,
@@ -62,7 +62,7 @@ class _Run:
 
     def __init__(self, program: Program, inputs: Inputs):
         self.program, self.inputs, self.schedule = program, inputs, inputs.schedule
-        n, o, p, row = program.state_size, program.objective_count, program.parameter_count or 0, program.row_length
+        n, o, p, row = program.state_size, program.objective_count, program.direction_count or 0, program.row_length
         self.count = p
         self.time, self.step = np.zeros(1), np.array([self.schedule.step])
         self.penalty, self.chosen = np.zeros(program.penalty.numel_out(0)), np.zeros(program.coordinates)
@@ -89,7 +89,7 @@ class _Run:
         self.Y, self.Y_ = np.zeros(n if self.scheme is None else 2 * q), np.zeros((n if self.scheme is None else 2 * q, row))
 
         def calls(chain: ChainFunctions) -> _ChainCalls:
-            return _ChainCalls(chain, self.Y, self.Y_, settings, self.new, self.new_, inputs.max_iterations)
+            return _ChainCalls(chain, self.Y, self.Y_, settings, self.new, self.new_, inputs.max_iterations, program.seeds)
 
         self.finish = calls(program.step)
         self.rates = self.finish if program.rates is None else calls(program.rates)
@@ -179,11 +179,11 @@ class _Run:
             if progress is not None and done % 64 == 0:
                 progress(now / schedule.duration)
         S = ψ_ = None
-        if self.program.parameter_count is not None:
+        if self.program.direction_count is not None:
             S, ψ_ = self.sensitivities, self.gradients
         if self.records is not None:
             back = Backward(self.program, self.inputs, self.penalty, self.guess, self.start_unknowns)
-            ψ_ = back.sweep(self.records.list, self.X[0])[None]
+            S, ψ_ = None, back.sweep(self.records.list, self.X[0])[None]
         ends = np.array(self.ends) if schedule.tolerance else schedule.known_ends
         counts = self.rejected, self.selections
         return Trajectory(self.times, self.states, self.objectives, self.worst, self.iterations, ends, *counts, None, S, ψ_)
@@ -210,14 +210,15 @@ class _Run:
     def _begin(self) -> None:
         """Find or take the start."""
         i = self.inputs
-        first = i.state if i.guess is None else i.guess
-        assert first is not None
-        self.guess[:] = first[: self.guess.size]
+        given = i.state if i.guess is None else i.guess
+        assert given is not None
+        self.guess[:] = given[: self.guess.size]
         self.weigh()
         if i.guess is not None:
             assert self.program.start is not None
             settings = [self.penalty, i.parameters, self.time]
-            start = _ChainCalls(self.program.start, self.guess, None, settings, self.new, self.new_, i.max_iterations)
+            results = self.new, self.new_, i.max_iterations, self.program.seeds
+            start = _ChainCalls(self.program.start, self.guess, None, settings, *results)
             try:
                 start.solve()
             except _Trouble:
@@ -227,8 +228,8 @@ class _Run:
             np.maximum(self.worst, start.residuals, out=self.worst)
             self.start_unknowns[:] = start.solved(self.program.solved_sizes)
         else:
-            self.new[:] = first
-            if i.sensitivities is not None and self.count:
+            self.new[:] = given
+            if i.sensitivities is not None:
                 self.new_[:, : i.sensitivities.shape[1]] = i.sensitivities
         self.watch()
         self.last_twist[:] = self.twist
@@ -349,6 +350,7 @@ class _ChainCalls:
         result: np.ndarray,
         S_new: np.ndarray,
         max_iterations: int,
+        seeds: np.ndarray,
     ):
         self.max_iterations = max_iterations
         self.ratio, self.residuals = np.zeros(1), np.zeros(3)
@@ -366,8 +368,8 @@ class _ChainCalls:
         if chain.tangent is not None:
             coefficients = np.zeros(chain.tangent.numel_in(0))
             results.append(coefficients)
-            every = all_columns(chain.tangent, chain.tangent.numel_in(2), 1)
-            self.tangent = bound(every, [coefficients, slopes, seeds(chain.tangent.numel_in(2))], [S_new])
+            every = all_columns(chain.tangent, S_new.shape[1], 1)
+            self.tangent = bound(every, [coefficients, slopes, seeds], [S_new])
         elif chain.finish.n_out() == 3:
             arguments.append(slopes)
             results.append(S_new)

@@ -87,7 +87,7 @@ class NativeProgram:
     def _columns(self) -> dict[str, str]:
         """C of the functions that are carried out in vectors, by name."""
         p = self.program
-        tangents = [(c.tangent, p.parameter_count or 0) for c in p.chains]
+        tangents = [(c.tangent, p.direction_count or 0) for c in p.chains]
         pullbacks = [(c.pullback, p.objective_count) for c in p.chains]
         return {f.name(): column_source(f, n, 1) for f, n in (*tangents, *pullbacks) if isinstance(f, ca.Function)}
 
@@ -181,7 +181,7 @@ class NativeProgram:
             "unknowns": p.solved_sizes[0],
             "multipliers": p.solved_sizes[1],
             "objectives": p.objective_count,
-            "parameters": p.parameter_count or 0,
+            "parameters": p.direction_count or 0,
             "row": p.row_length,
             "coefficients": max(
                 f.numel_in(0) if isinstance(f, ca.Function) else 0 for c in chains for f in (c.tangent, c.pullback)

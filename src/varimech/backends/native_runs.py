@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .columns import seeds
 from .program import SINGULAR, Inputs, StepFailure, Trajectory
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class Runs:
     def __init__(self, native: NativeProgram, inputs: Inputs, values: np.ndarray):
         self.inputs = i = inputs
         program, count, schedule = native.program, len(values), inputs.schedule
-        p, o, n, rows = program.parameter_count, program.objective_count, program.state_size, schedule.stored_count
+        p, o, n, rows = program.direction_count, program.objective_count, program.state_size, schedule.stored_count
         self._differentiated = p is not None
         self.arrays: dict[str, np.ndarray] = {
             "state": np.zeros((count, n)),
@@ -87,10 +86,10 @@ class Runs:
             self.arrays["state"][:] = i.state
         if i.chosen is not None:
             self.arrays["chosen"][:] = i.chosen
-        if i.sensitivities is not None and self._differentiated:
+        if i.sensitivities is not None:
             self.arrays["state_sensitivity"][:, :, :p] = i.sensitivities
         common = {
-            "seeds": seeds(p or 0),
+            "seeds": program.seeds,
             "guess": i.guess,
             "nominal": i.nominal,
             "outputs": schedule.outputs,
@@ -158,7 +157,7 @@ class Runs:
     @property
     def adjoint_gradient(self) -> np.ndarray:
         """(objective, parameter) of a single run that has been swept back, with what derivatives of a given start contribute."""
-        o, start = self.arrays["objectives_stored"].shape[-1], self.inputs.sensitivities
+        o, start = self.arrays["objectives_stored"].shape[-1], self.inputs.start_slopes
         gradient = self.arrays["gradient"][0, :, :o].T.copy()
         return gradient if start is None else gradient + self.arrays["costate"][0, :, :o].T @ start
 

@@ -73,8 +73,8 @@ class Program:
     penalty: Function
     twist: Function
     objectives: ObjectiveFunctions
-    parameter_count: int | None = None
-    """Number of parameters it differentiates for; None if it does not."""
+    direction_count: int | None = None
+    """Number of directions it differentiates in along the motion; None if it does not."""
     row_length: int = 0
     """Length of a row of derivatives of the state, filled up with zeros where vectors of the processor are longer."""
     costate_row: int = 0
@@ -85,6 +85,8 @@ class Program:
     """What gives the rates at its stages, where that is not what completes the state."""
     jacobian: ca.Function | None = None
     """(q, ρ, t) → Φ_q, given where independent coordinates are to be chosen by it."""
+    directions: np.ndarray | None = None
+    """These directions in the space of the parameters, one a column."""
     sharp: bool = False
     """Whether runs end (`Amplified`) where a nearly singular position amplifies rounding."""
 
@@ -110,6 +112,14 @@ class Program:
     def chains(self) -> list[ChainFunctions]:
         """Step, start and rates, as far as it has them."""
         return [c for c in (self.step, self.start, self.rates) if c is not None]
+
+    @cached_property
+    def seeds(self) -> np.ndarray:
+        """The change of each parameter that changes in any direction, in rows as derivatives of the state."""
+        if self.directions is None:
+            return np.zeros((0, 0))
+        moved = self.directions[self.directions.any(axis=1)]
+        return np.hstack([moved, np.zeros((len(moved), self.row_length - moved.shape[1]))])
 
     @property
     def adjoint(self) -> bool:
@@ -160,6 +170,8 @@ class Inputs:
     guess: np.ndarray | None
     state: np.ndarray | None
     sensitivities: np.ndarray | None
+    start_slopes: np.ndarray | None
+    """Derivatives of the given state with respect to all parameters, which an adjoint program needs."""
     parameters: np.ndarray
     nominal: np.ndarray
     """Nominal values of the parameters; they set the penalty."""
@@ -168,7 +180,7 @@ class Inputs:
     sizes: Sizes | None = None
     """By what errors are measured where coordinates are of several kinds; None where the largest tells the size of all."""
     slope_floors: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    """For each parameter that is differentiated for, 1 over its size."""
+    """For each direction that is differentiated in, the largest relative change of a parameter: 1 over its size for a single one."""
     chosen: np.ndarray | None = None
     """1 for coordinates that are independent at first, else 0; None where the run is to choose them."""
     memory: float = MEMORY

@@ -10,7 +10,6 @@ import casadi as ca
 import numpy as np
 
 from ..integrators.sundials import IDAS, Sundials
-from ..sensitivity.direct import parameter_seeds
 from ..stages.chain import Chain
 from ..symbols import SX
 from .bound import evaluated
@@ -26,11 +25,12 @@ SAFETY = 0.01
 class SundialsRunner:
     """Carries out one program with given starts, any number of times."""
 
-    def __init__(self, program: Program, chain: Chain, solver: Sundials, indices: list[int] | None):
+    def __init__(self, program: Program, chain: Chain, solver: Sundials):
         self.program = program
         self._chain = chain
         self._solver = solver
-        self._indices = indices or []
+        none = np.zeros((chain.parameters.numel(), 0))
+        self._directions = none if program.directions is None else program.directions
         self._built: tuple[object, ca.Function] | None = None
         self._alone = threading.Lock()  # an integrator of CasADi serves one thread at a time
 
@@ -56,8 +56,8 @@ class SundialsRunner:
         x, settings = chain.packed, [block.value for block in chain.settings]
         state, residuals = chain.finish()(x, *settings)
         finals = self.program.objectives.finals(state, *settings[1:])
-        S = SX.sym("S", x.numel(), len(self._indices))
-        u, u_ = ca.vertcat(x, chain.parameters), ca.vertcat(S, parameter_seeds(chain.parameters.numel(), self._indices))
+        S = SX.sym("S", x.numel(), self._directions.shape[1])
+        u, u_ = ca.vertcat(x, chain.parameters), ca.vertcat(S, ca.sparsify(ca.DM(self._directions)))
         slopes = [ca.jtimes(value, u, u_) for value in (state, finals)]
         return ca.Function("completed", [x, S, *settings], [state, residuals, finals, *slopes])
 
@@ -110,8 +110,8 @@ class SundialsRunner:
         )
         state, residuals, finals, state_, finals_ = map(np.array, results)
         self._watch_springs(state, inputs, outputs, α)
-        slopes = [y.reshape(len(y), outputs.size, len(self._indices)).transpose(1, 0, 2) for y in (state_, finals_)]
-        differentiated = p.parameter_count is not None
+        slopes = [y.reshape(len(y), outputs.size, self._directions.shape[1]).transpose(1, 0, 2) for y in (state_, finals_)]
+        differentiated = p.direction_count is not None
         return Trajectory(
             outputs,
             state.T,
@@ -142,14 +142,14 @@ class SundialsRunner:
         self, integrate: ca.Function, begin: dict[str, np.ndarray], inputs: Inputs
     ) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives of (q, v) and of the integrals at all outputs: (time, row, parameter)."""
-        n, count, outputs = self.program.coordinates, len(self._indices), inputs.schedule.outputs
+        n, count, outputs = self.program.coordinates, self._directions.shape[1], inputs.schedule.outputs
         assert outputs is not None
         S, ψ_ = np.zeros((outputs.size, 2 * n, count)), np.zeros((outputs.size, self.program.objective_count, count))
         if inputs.sensitivities is None or not count:
             return S, ψ_
         S[0] = inputs.sensitivities[: 2 * n]
         seeds = np.zeros((begin["p"].size, count))
-        seeds[[begin["p"].size - inputs.parameters.size + k for k in self._indices], range(count)] = 1.0
+        seeds[begin["p"].size - inputs.parameters.size :] = self._directions
         given = {"fwd_x0": S[0], "fwd_p": seeds}
         if self._solver == IDAS:
             given["fwd_z0"] = inputs.sensitivities[2 * n :]

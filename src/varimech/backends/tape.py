@@ -98,7 +98,7 @@ class Tape:
             r["to_end"] = 0
             following = segment.state
             tell(1 - 0.5 * segment.first / steps)
-        return replace(trajectory, gradients=runs.adjoint_gradient[None])
+        return replace(trajectory, sensitivities=None, gradients=runs.adjoint_gradient[None])
 
     def _next(self) -> int:
         return min(self._slice, self._longest)

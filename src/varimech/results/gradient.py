@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import ModelError
 from ..view.figure import Line, Panel, line_figure
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 class Gradient:
     """Objectives ψ and their derivatives with respect to parameters, labelled.
 
-    `method` is "direct" or "finite-difference"; `sweep` holds, for differences, the estimates for all perturbations tried.
+    `method` tells how they were computed; `sweep` holds, for differences, the estimates for all perturbations tried. An adjoint knows
+    derivatives at the end of the run only: `gradient_history` has that row alone, and `history` is not a number before.
     """
 
     method: str
@@ -62,10 +64,12 @@ class Gradient:
             "parameter": list(self.parameter_names),
             "parameter_unit": ("parameter", list(self.parameter_units)),
         }
+        unknown = self.time.size - len(self.gradient_history)
+        gradient = np.pad(self.gradient_history, ((unknown, 0), (0, 0), (0, 0)), constant_values=np.nan)
         return xr.Dataset(
             {
                 "value": (("time", "objective"), self.value_history),
-                "gradient": (("time", "objective", "parameter"), self.gradient_history),
+                "gradient": (("time", "objective", "parameter"), gradient),
             },
             coords=coords,
         )
@@ -85,6 +89,8 @@ class Gradient:
 
     def plot(self) -> Figure:
         """dψ/dρ over time: a panel an objective, a line a parameter."""
+        if len(self.gradient_history) < self.time.size:
+            raise ModelError(f"method={self.method!r} gives the gradient at the end only; over time it needs method='direct'")
         panels = []
         for k, objective in enumerate(self.objective_names):
             lines = [Line(name, self.time, self.gradient_history[:, k, i]) for i, name in enumerate(self.parameter_names)]

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from ..coordinates.equations import Equations
 from ..errors import ModelError
 from ..model.state import State, as_column, call_user
 from ..symbols import SX, symbols_in
-from .direct import parameter_seeds
 
 StateFunction = Callable[[State], Any]
 
@@ -67,7 +67,7 @@ def named_objectives(objectives: Objectives) -> dict[str, Objective]:
 
 @dataclass(frozen=True)
 class ObjectiveFunctions:
-    """(state, ρ, t) → g, or w;  (state, state', ρ, t) → g', or w', with one row a parameter; as far as they are wanted."""
+    """(state, ρ, t) → g, or w;  (state, state', ρ, t) → g', or w', with one row a direction; as far as they are wanted."""
 
     integrands: ca.Function
     integrand_tangent: ca.Function | None
@@ -79,26 +79,31 @@ class ObjectiveFunctions:
 
 
 def objective_functions(
-    equations: Equations, objectives: Mapping[str, Objective], indices: list[int] | None, row_length: int, *, adjoint: bool
+    equations: Equations,
+    objectives: Mapping[str, Objective],
+    directions: np.ndarray | None,
+    row_length: int = 0,
+    costate_row: int | None = None,
 ) -> ObjectiveFunctions:
-    """Integrands and final terms of all objectives, and their derivatives, in rows of that length.
+    """Integrands and final terms of all objectives, and their derivatives.
 
-    These are along a sensitivity of the state for the parameters at `indices`, or, for an adjoint, all there are.
+    These are along a sensitivity of the state in some directions in the space of the parameters, in rows of `row_length`, and, for an
+    adjoint, all there are, in rows of `costate_row`.
     """
     e = equations
     state, u = e.packed, ca.vertcat(e.packed, e.ρ)
 
     def tangent(name: str, value: SX) -> ca.Function | None:
-        if indices is None:
+        if directions is None:
             return None
         seeds = SX.sym("S", row_length, state.numel())
-        u_ = ca.vertcat(seeds[: len(indices), :].T, parameter_seeds(e.ρ.numel(), indices))
+        u_ = ca.vertcat(seeds[: directions.shape[1], :].T, ca.sparsify(ca.DM(directions)))
         return ca.Function(f"{name}_tangent", [state, seeds, e.ρ, e.t], [ca.densify(ca.jtimes(value, u, u_)).T])
 
     def pullback(name: str, value: SX) -> ca.Function | None:
-        if not adjoint or not (slopes := ca.jacobian(value, u)).nnz():
+        if costate_row is None or not (slopes := ca.jacobian(value, u)).nnz():
             return None
-        rows = ca.densify(ca.vertcat(slopes, SX(row_length - value.numel(), u.numel())))
+        rows = ca.densify(ca.vertcat(slopes, SX(costate_row - value.numel(), u.numel())))
         parts = ca.horzsplit(rows, [0, state.numel(), u.numel()])
         return ca.Function(f"{name}_pullback", [state, e.ρ, e.t], ca.cse(list(parts)))
 

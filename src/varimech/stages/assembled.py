@@ -79,7 +79,7 @@ class AssembledChain:
             f.derivatives(tangent)
         f.settings()
         result, residuals = f.state_result(), f.plan.result(3)
-        slopes = f.state_result(len(tangent.indices)) if tangent is not None else None
+        slopes = f.state_result(tangent.directions.shape[1]) if tangent is not None else None
         for i in range(1 if self.chain.iterated else 0, len(self.chain.stages)):
             f.solve_linear(i)
         f.collect(result, lambda c, block: block)
@@ -129,11 +129,11 @@ class AssembledChain:
         return self._systems[space]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tangent:
-    """What to differentiate for: parameters by index; and whether the state at the beginning depends on them."""
+    """Directions in the space of the parameters to differentiate in, one a column; and whether the state at the beginning depends on them."""
 
-    indices: list[int]
+    directions: np.ndarray
     state_varies: bool
 
 
@@ -256,14 +256,12 @@ class _Function(Writer[Chain]):
 
     def derivatives(self, tangent: Tangent) -> None:
         """The next argument: state'; and ρ', which is constant."""
-        self._width = len(tangent.indices)
+        self._width = tangent.directions.shape[1]
         slopes = self.plan.argument(sum(self.size(block.space) for block in self._chain.state), self._width)
         if tangent.state_varies:
             self._name_blocks(slopes, lambda k: ("derivative", ("state", k)))
-        seeds = np.zeros((self.size(PARAMETERS), self._width))
-        seeds[tangent.indices, range(self._width)] = 1.0
         parameters = len(self._chain.settings) - 2
-        self.stored["derivative", ("setting", parameters)] = Stored(PARAMETERS, self.plan.constant(seeds))
+        self.stored["derivative", ("setting", parameters)] = Stored(PARAMETERS, self.plan.constant(tangent.directions))
 
     def costate(self, objectives: int) -> Vector:
         """The next argument: the costate of the result."""

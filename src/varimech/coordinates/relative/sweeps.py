@@ -50,20 +50,20 @@ class Sweeps:
         """All forces, by kind."""
         return acting(self.model, self.layout, self.equations.t)
 
-    def rates(self, indices: list[int] | None) -> Plan:
+    def rates(self, directions: np.ndarray | None) -> Plan:
         """(q and q̇[, their derivatives], α, ρ, t) → q, q̇, q̈, λ and residuals[, derivatives]."""
-        return _Writer(self, "rates", _Given(drifted=False)).forward(indices)
+        return _Writer(self, "rates", _Given(drifted=False)).forward(directions)
 
-    def end(self, indices: list[int] | None) -> Plan:
+    def end(self, directions: np.ndarray | None) -> Plan:
         """The same from positions and velocities that have drifted: Euler parameters are given unit length."""
-        return _Writer(self, "step", _Given(drifted=True)).forward(indices)
+        return _Writer(self, "step", _Given(drifted=True)).forward(directions)
 
-    def start(self, indices: list[int] | None, moving: ca.Function) -> Plan:
+    def start(self, directions: np.ndarray | None, moving: ca.Function) -> Plan:
         """The same from what `moving`, a function of (guess, positions, multipliers, α, ρ, t), tells: q and q̇[, their derivatives].
 
         Its arguments are those of `moving`, and where there are derivatives also those of the guess, before α; nothing depends on them.
         """
-        return _Writer(self, "start", _Found(moving)).forward(indices)
+        return _Writer(self, "start", _Found(moving)).forward(directions)
 
     def rates_pullback(self, objectives: int) -> Plan:
         """(q and q̇, costate of the whole state, α, ρ, t) → costates of q and q̇, and of ρ; a column an objective."""
@@ -253,22 +253,22 @@ class _Writer:
             for link in sweeps.links
         }
 
-    def forward(self, indices: list[int] | None) -> Plan:
-        """The state, and its derivatives with respect to parameters at `indices`."""
+    def forward(self, directions: np.ndarray | None) -> Plan:
+        """The state, and its derivatives in some directions in the space of the parameters."""
         n, size = self._n, 3 * self._n + self._m
         arguments = self._source.arguments(self.plan, n)
-        given = None if indices is None else self.plan.argument(arguments[0].rows, len(indices))
+        given = None if directions is None else self.plan.argument(arguments[0].rows, directions.shape[1])
         settings = self._settings()
         self.result, self.residuals = self.plan.result(size), self.plan.result(3)
-        slopes = None if indices is None else self.plan.result(size, len(indices))
+        slopes = None if directions is None else self.plan.result(size, directions.shape[1])
         self._source.write(self, [*arguments, *settings])
-        if indices is not None and slopes is not None and given is not None:
+        if slopes is not None and given is not None:
             self._source.differentiate(self, [*arguments, *settings], given, slopes)
         first = len(self.plan.operations)
         self._sweep()
         self._residuals(self._m)
-        if indices is not None and slopes is not None:
-            self._differentiate(self.plan.operations[first:], slopes, indices)
+        if directions is not None and slopes is not None:
+            self._differentiate(self.plan.operations[first:], slopes, directions)
         return self.plan
 
     def backward(self, objectives: int) -> Plan:
@@ -334,13 +334,11 @@ class _Writer:
         """Accelerations."""
         return self.result.part(2 * self._n, self._n)
 
-    def _differentiate(self, operations: list[Operation], slopes: Vector, indices: list[int]) -> None:
-        width = len(indices)
-        seeds = np.zeros((self.ρ.rows, width))
-        seeds[indices, range(width)] = 1.0
+    def _differentiate(self, operations: list[Operation], slopes: Vector, directions: np.ndarray) -> None:
+        width = directions.shape[1]
         forward = Forward(self.plan, width)
         forward.know(self.result, slopes)
-        forward.know(self.ρ, self.plan.constant(seeds))
+        forward.know(self.ρ, self.plan.constant(directions))
         for block in self.blocks.values():
             forward.know(block.vector, self.plan.vector(block.vector.rows, width))
         forward.differentiate([op for op in operations if isinstance(op, (Map, Zero))])
