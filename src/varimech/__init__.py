@@ -15,6 +15,7 @@ from .model.sections import Section, circle, rectangle, square, tube
 from .model.state import State
 from .results.ensemble import Ensemble
 from .results.gradient import Gradient
+from .results.hessian import Hessian
 from .results.run import Run, load_run
 from .sensitivity.objective import Objective, final, integral
 from .symbols import (
@@ -50,6 +51,7 @@ __all__ = [
     "Ensemble",
     "GeneralisedAlpha",
     "Gradient",
+    "Hessian",
     "Line",
     "Mechanism",
     "ModelError",

@@ -18,6 +18,7 @@ from .model.model import Model
 from .model.parameter import Parameter
 from .results.live import LiveRun
 from .results.run import Run
+from .schedule import Schedule
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -156,6 +157,28 @@ class AtRest(Model):
             self._solvers = {k: s for k, s in self._solvers.items() if k[0] == self.revision}
             self._solvers[key] = Solver(self, method)
         return self._solvers[key]
+
+    def _run(
+        self,
+        solver: Solver,
+        schedule: Schedule,
+        trajectory: Trajectory,
+        ρ: np.ndarray,
+        indices: list[int],
+        seconds: dict[str, float],
+    ) -> Run:
+        lengths, steps = np.diff(trajectory.step_ends), trajectory.steps
+        info = self._info(solver.method.title, trajectory, ρ, seconds)
+        info |= {
+            "step": schedule.step
+            or ([float(lengths.min()), float(lengths.max())] if steps is None else schedule.duration / steps),
+            "steps": lengths.size if steps is None else steps,
+        }
+        if schedule.tolerance:
+            info |= {"tolerance": schedule.tolerance, "rejected": trajectory.rejected}
+        if trajectory.selections:
+            info["selections"] = trajectory.selections
+        return Run(LiveRun(solver.equations, trajectory, ρ, indices), info)
 
     def _info(self, method: str, trajectory: Trajectory, ρ: np.ndarray, seconds: dict[str, float]) -> dict[str, Any]:
         """What is told of every result."""

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from .at_rest import AtRest, seconds_of
+from .at_rest import seconds_of
 from .backends.program import Trajectory, check_backend
 from .coordinates.systems import Coordinates
+from .derivatives import Derivatives
 from .errors import ModelError, VarimechError, unknown_name
 from .integrators.sundials import Sundials
 from .methods import Formulation, Integrator, Method, choose
@@ -20,9 +21,7 @@ from .model.parameter import Parameter
 from .progress import progress_bar
 from .results.ensemble import Ensemble
 from .results.gradient import Gradient
-from .results.live import LiveRun
 from .results.run import Run
-from .schedule import Schedule
 from .sensitivity.finite_difference import RELATIVE_STEPS, central_differences
 from .sensitivity.objective import Objectives, named_objectives
 from .task import Task
@@ -36,7 +35,7 @@ METHODS = ("auto", "direct", "adjoint", "composite", "finite-difference")
 
 
 @final
-class Mechanism(AtRest):
+class Mechanism(Derivatives):
     """A mechanism: bodies, joints, forces and a start, written once; motion and derivatives follow.
 
     Two components of gravity (or `dimension=2`) make it planar, three (or `dimension=3`) spatial. SI units throughout.
@@ -361,25 +360,3 @@ class Mechanism(AtRest):
             dims=["relative_step", "objective", "parameter"],
         )
         return replace(trajectory, sensitivities=found.sensitivities, gradients=found.gradient_history), sweep, ran
-
-    def _run(
-        self,
-        solver: Solver,
-        schedule: Schedule,
-        trajectory: Trajectory,
-        ρ: np.ndarray,
-        indices: list[int],
-        seconds: dict[str, float],
-    ) -> Run:
-        lengths, steps = np.diff(trajectory.step_ends), trajectory.steps
-        info = self._info(solver.method.title, trajectory, ρ, seconds)
-        info |= {
-            "step": schedule.step
-            or ([float(lengths.min()), float(lengths.max())] if steps is None else schedule.duration / steps),
-            "steps": lengths.size if steps is None else steps,
-        }
-        if schedule.tolerance:
-            info |= {"tolerance": schedule.tolerance, "rejected": trajectory.rejected}
-        if trajectory.selections:
-            info["selections"] = trajectory.selections
-        return Run(LiveRun(solver.equations, trajectory, ρ, indices), info)

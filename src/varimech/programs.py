@@ -33,9 +33,10 @@ from .integrators.sundials import Sundials
 from .methods import Method
 from .sensitivity.adjoint import pullback_of
 from .sensitivity.direct import tangent_of
-from .sensitivity.objective import Objective, ObjectiveFunctions, objective_functions
+from .sensitivity.objective import Objective, ObjectiveFunctions, measured
+from .sensitivity.widened import widened
 from .stages.assembled import AssembledChain, Tangent
-from .stages.chain import Chain
+from .stages.chain import PARAMETERS, Chain
 from .stages.pieces import Pieces
 from .stages.plan import Plan
 from .stages.saddle import Saddle
@@ -87,9 +88,11 @@ class Wanted:
 class Programs:
     """Programs of one mechanism by one method."""
 
-    def __init__(self, equations: Equations, method: Method, *, large: bool | None = None):
+    def __init__(self, equations: Equations, method: Method, *, large: bool | None = None, wide: bool = False):
         self.equations = equations
         self.method = method
+        self.wide = wide
+        """Whether motions carry their derivative in one direction of the parameters with them, as part of the state (`widened`)."""
         self.unknowns = equations.q.numel() + equations.λ.numel()
         self.written_out = LONG if self._sweeps is not None else FLEXIBLE if equations.model.beams else LARGE
         """Unknowns and multipliers up to which functions are."""
@@ -132,10 +135,12 @@ class Programs:
             if isinstance(formulation, Projected):
                 rates = self._functions("rates", self._rates, wanted, regular, relaxed)
             saddle = self._saddle(regular, relaxed)
-            penalty = penalty_plan(self._pieces, saddle) if self.large else penalty_function(self.equations, saddle)
-            twist = twist_plan(self._pieces) if self.large else twist_function(self.equations)
+            penalty = (
+                penalty_plan(self._pieces, saddle) if self.large else self._of_positions(penalty_function(self.equations, saddle))
+            )
+            twist = twist_plan(self._pieces) if self.large else self._of_positions(twist_function(self.equations))
         return Program(
-            self.equations.q.numel(),
+            (2 if self.wide else 1) * self.equations.q.numel(),
             start,
             step,
             penalty,
@@ -146,9 +151,20 @@ class Programs:
             self._row(wanted.objectives) if wanted.adjoint else 0,
             integrator if isinstance(integrator, RungeKutta) else None,
             rates,
-            self.jacobian if isinstance(formulation, Independent) else None,
+            self._of_positions(self.jacobian, columns=True) if isinstance(formulation, Independent) else None,
             sharp=regular and not relaxed,
             directions=wanted.directions,
+        )
+
+    def _of_positions(self, function: ca.Function, *, columns: bool = False) -> ca.Function:
+        """A function of (q, ρ, t), with `columns` one for each of q, for the positions and parameters that there are."""
+        if not self.wide:
+            return function
+        q, ρ, t = function.sx_in()
+        found, more = function(q, ρ, t), SX.sym("q'", q.numel())
+        padded = ca.horzcat(found, SX.zeros(found.shape)) if columns else found
+        return ca.Function(
+            function.name(), [ca.vertcat(q, more), ca.vertcat(ρ, SX.sym("ρ'", ρ.numel())), t], [ca.densify(padded)]
         )
 
     def _row(self, columns: int) -> int:
@@ -158,7 +174,14 @@ class Programs:
     def objectives(self, objectives: Mapping[str, Objective], wanted: Wanted) -> ObjectiveFunctions:
         """Integrands and final terms, and the derivatives of them that are wanted."""
         rows = self._row(wanted.columns), self._row(wanted.objectives) if wanted.adjoint else None
-        return objective_functions(self.equations, objectives, wanted.directions, *rows)
+        found = measured(self.equations, objectives)
+        if self.wide:
+            e = self.equations
+            parts = [e.q, e.v, e.a, e.λ]
+            slopes = [SX.sym("s'", part.numel()) for part in parts]
+            packed = ca.vertcat(*[x for pair in zip(parts, slopes, strict=True) for x in pair])
+            found = found.widened(ca.vertcat(*slopes), SX.sym("ρ'", e.ρ.numel()), packed)
+        return found.functions(wanted.directions, *rows)
 
     def rates(self, *, regular: bool, relaxed: bool) -> Chain:
         """The rates of the whole mechanism as a chain."""
@@ -225,13 +248,18 @@ class Programs:
     ) -> ChainFunctions:
         key = (name, regular, relaxed, wanted.key)
         if key not in self._chains:
-            saddle = self._saddle(regular, relaxed)
-            new = self._assembled if self.large else self._written_out
-            self._chains[key] = new(lambda e: build(e, saddle), wanted, state_varies=name != "start")
+            saddle, varies = self._saddle(regular, relaxed), name != "start"
+
+            def chain(dynamics: Dynamics) -> Chain:
+                plain = build(dynamics, saddle)
+                return widened(plain, state_varies=varies) if self.wide else plain
+
+            self._chains[key] = (self._assembled if self.large else self._written_out)(chain, wanted, state_varies=varies)
         return self._chains[key]
 
     def _assembled(self, build: Callable[[Dynamics], Chain], wanted: Wanted, *, state_varies: bool) -> ChainFunctions:
-        chain = AssembledChain(self._pieces.mapped(build))
+        pieces = self._pieces.mapped(build)
+        chain = AssembledChain(pieces.doubled(PARAMETERS) if self.wide else pieces)
         finish = chain.finish(None if wanted.directions is None else Tangent(wanted.directions, state_varies))
         iterated = chain.chain.iterated
         return ChainFunctions(
@@ -259,7 +287,8 @@ class Programs:
     @cached_property
     def _sweeps(self) -> Sweeps | None:
         """What sweeps the tree, if it is open, and an explicit integrator asks for rates."""
-        if self._recursion is None or not self._recursion.tree.is_open or not isinstance(self.method.formulation, Projected):
+        swept = isinstance(self.method.formulation, Projected) and not self.wide
+        if self._recursion is None or not self._recursion.tree.is_open or not swept:
             return None
         from .coordinates.relative.sweeps import Sweeps  # only where it is used
 

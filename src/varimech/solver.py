@@ -27,6 +27,7 @@ from .methods import Method
 from .model.parts import Parts
 from .programs import LARGE, Programs, Wanted
 from .progress import progress_bar
+from .second_order import SecondDerivatives, SecondOrder
 from .sensitivity.objective import Objective
 from .statics import Statics
 from .task import Task
@@ -129,6 +130,22 @@ class Solver:
         check_constraints(whole, task.schedule.tolerance, self.method.formulation, self.equations)
         check_finite(whole, list(task.objectives), self.model.name)
         return whole, time.perf_counter() - began
+
+    def run_second(self, task: Task, ρ: np.ndarray, direction: np.ndarray) -> tuple[SecondDerivatives, float]:
+        """A run with second derivatives in one direction of the parameters."""
+        self.start.check_fits(ρ, task.indices)
+        near = self._near if self._near is not None and self._is_close(ρ) else None
+        q = self.start.assemble(ρ) if near is None else near
+        if near is None and not self.start.regular(q, ρ):
+            raise ModelError(
+                f"mechanism {self.model.name!r}: second derivatives take no redundant constraints and no massless coordinates; differences "
+                "of exact gradients (method='direct') are the next best"
+            )
+        return self._second.run(task, self._inputs(task, ρ, guess=q), direction)
+
+    @cached_property
+    def _second(self) -> SecondOrder:
+        return SecondOrder(self.equations, self.method, self.start, large=self.programs.unknowns > LARGE)
 
     @cached_property
     def statics(self) -> Statics:

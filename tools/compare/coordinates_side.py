@@ -15,6 +15,7 @@ from importlib import import_module
 from importlib.metadata import version
 
 import casadi as ca
+import numpy as np
 from problem import timed
 
 import varimech as vm

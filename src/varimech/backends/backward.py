@@ -58,7 +58,7 @@ class Backward:
         self.given, self.pulled = np.zeros((n, row)), np.zeros((n, row))
         settings = [penalty, inputs.parameters, self.time]
         if program.start is not None:
-            self._start = self._bound(program.start, guess, settings)
+            self._start = self._bound(program.start, guess[: program.start.finish.numel_in(0)], settings)
         if program.jacobian is not None:
             settings.insert(0, self.chosen)
         if program.scheme is None:

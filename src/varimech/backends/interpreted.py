@@ -212,13 +212,13 @@ class _Run:
         i = self.inputs
         given = i.state if i.guess is None else i.guess
         assert given is not None
-        self.guess[:] = given[: self.guess.size]
+        self.guess[: given.size] = given[: self.guess.size]
         self.weigh()
         if i.guess is not None:
             assert self.program.start is not None
             settings = [self.penalty, i.parameters, self.time]
             results = self.new, self.new_, i.max_iterations, self.program.seeds
-            start = _ChainCalls(self.program.start, self.guess, None, settings, *results)
+            start = _ChainCalls(self.program.start, self.guess[: given.size], None, settings, *results)
             try:
                 start.solve()
             except _Trouble:

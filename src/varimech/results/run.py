@@ -46,6 +46,13 @@ class Run:
         """Mechanism, method, step (or the shortest and the longest chosen), residuals, iterations, times taken, versions."""
 
     @property
+    def live(self) -> LiveRun:
+        """The trajectory with its equations; only of a run of this session."""
+        if self._live is None:
+            raise ModelError("a run read from a file has only its saved measures; run the mechanism again for new ones")
+        return self._live
+
+    @property
     def time(self) -> np.ndarray:
         """Stored times (s)."""
         return self._live.trajectory.time if self._live is not None else self.dataset["time"].to_numpy()
@@ -146,9 +153,7 @@ class Run:
         self, function: Callable[[State], Any], *, wrt: Any = None, name: str = "measure", unit: str = ""
     ) -> xr.DataArray:
         """Any function of the state, over time: a scalar or a vector. Only for a run of this session."""
-        if self._live is None:
-            raise ModelError("a run read from a file has only its saved measures; run the mechanism again for new ones")
-        e = self._live.equations
+        e = self.live.equations
         value = call_user(function, e.state, f"measure {name!r}")
         size = len(value) if isinstance(value, (list, tuple)) else getattr(value, "numel", lambda: 1)()
         expression = as_column(value, size, f"measure {name!r}")

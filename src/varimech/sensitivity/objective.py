@@ -78,40 +78,52 @@ class ObjectiveFunctions:
     final_pullback: ca.Function | None = None
 
 
-def objective_functions(
-    equations: Equations,
-    objectives: Mapping[str, Objective],
-    directions: np.ndarray | None,
-    row_length: int = 0,
-    costate_row: int | None = None,
-) -> ObjectiveFunctions:
-    """Integrands and final terms of all objectives, and their derivatives.
+@dataclass(frozen=True)
+class Measured:
+    """What objectives are functions of, and their integrands and final terms."""
 
-    These are along a sensitivity of the state in some directions in the space of the parameters, in rows of `row_length`, and, for an
-    adjoint, all there are, in rows of `costate_row`.
-    """
-    e = equations
-    state, u = e.packed, ca.vertcat(e.packed, e.ρ)
+    state: SX
+    ρ: SX
+    t: SX
+    integrands: SX
+    finals: SX
 
-    def tangent(name: str, value: SX) -> ca.Function | None:
-        if directions is None:
-            return None
-        seeds = SX.sym("S", row_length, state.numel())
-        u_ = ca.vertcat(seeds[: directions.shape[1], :].T, ca.sparsify(ca.DM(directions)))
-        return ca.Function(f"{name}_tangent", [state, seeds, e.ρ, e.t], [ca.densify(ca.jtimes(value, u, u_)).T])
+    def widened(self, slope: SX, direction: SX, packed: SX) -> Measured:
+        """Values, and after them their derivatives along a change of state and parameters; `packed` is the state with its change."""
+        u, u_ = ca.vertcat(self.state, self.ρ), ca.vertcat(slope, direction)
+        g, w = (ca.vertcat(x, ca.jtimes(x, u, u_)) for x in (self.integrands, self.finals))
+        return Measured(packed, ca.vertcat(self.ρ, direction), self.t, ca.densify(g), ca.densify(w))
 
-    def pullback(name: str, value: SX) -> ca.Function | None:
-        if costate_row is None or not (slopes := ca.jacobian(value, u)).nnz():
-            return None
-        rows = ca.densify(ca.vertcat(slopes, SX(costate_row - value.numel(), u.numel())))
-        parts = ca.horzsplit(rows, [0, state.numel(), u.numel()])
-        return ca.Function(f"{name}_pullback", [state, e.ρ, e.t], ca.cse(list(parts)))
+    def functions(self, directions: np.ndarray | None, row_length: int = 0, costate_row: int | None = None) -> ObjectiveFunctions:
+        """Functions of values and derivatives.
 
-    g, w = objective_expressions(e, objectives)
-    values = [ca.Function(f"{name}s", [state, e.ρ, e.t], [value]) for name, value in (("integrand", g), ("final", w))]
-    return ObjectiveFunctions(
-        values[0], tangent("integrand", g), values[1], tangent("final", w), pullback("integrand", g), pullback("final", w)
-    )
+        These are along a sensitivity of the state in some directions in the space of the parameters, in rows of `row_length`, and, for an
+        adjoint, all there are, in rows of `costate_row`.
+        """
+        state, ρ, t, u = self.state, self.ρ, self.t, ca.vertcat(self.state, self.ρ)
+
+        def tangent(name: str, value: SX) -> ca.Function | None:
+            if directions is None:
+                return None
+            seeds = SX.sym("S", row_length, state.numel())
+            u_ = ca.vertcat(seeds[: directions.shape[1], :].T, ca.sparsify(ca.DM(directions)))
+            return ca.Function(f"{name}_tangent", [state, seeds, ρ, t], [ca.densify(ca.jtimes(value, u, u_)).T])
+
+        def pullback(name: str, value: SX) -> ca.Function | None:
+            if costate_row is None or not (slopes := ca.jacobian(value, u)).nnz():
+                return None
+            rows = ca.densify(ca.vertcat(slopes, SX(costate_row - value.numel(), u.numel())))
+            parts = ca.horzsplit(rows, [0, state.numel(), u.numel()])
+            return ca.Function(f"{name}_pullback", [state, ρ, t], ca.cse(list(parts)))
+
+        both = (("integrand", self.integrands), ("final", self.finals))
+        (g, g_), (w, w_) = ((ca.Function(f"{name}s", [state, ρ, t], [x]), tangent(name, x)) for name, x in both)
+        return ObjectiveFunctions(g, g_, w, w_, *[pullback(name, x) for name, x in both])
+
+
+def measured(equations: Equations, objectives: Mapping[str, Objective]) -> Measured:
+    """Integrands and final terms of all objectives."""
+    return Measured(equations.packed, equations.ρ, equations.t, *objective_expressions(equations, objectives))
 
 
 def objective_expressions(equations: Equations, objectives: Mapping[str, Objective]) -> tuple[SX, SX]:

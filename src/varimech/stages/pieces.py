@@ -50,6 +50,13 @@ class Pieces(Generic[T]):
         kinds = tuple(Piece(build(p.local), p.count, p.tables, p.constants, p.values) for p in self.kinds)
         return Pieces(kinds, build(self.point), self.sizes)
 
+    def doubled(self, space: str) -> Pieces[T]:
+        """The same where a space has every entry twice: all of them, and then all of them once more."""
+        size = self.sizes[space]
+        tables = [{**p.tables, space: np.hstack([p.tables[space], p.tables[space] + size])} for p in self.kinds]
+        kinds = tuple(Piece(p.local, p.count, t, p.constants, p.values) for p, t in zip(self.kinds, tables, strict=True))
+        return Pieces(kinds, self.point, {**self.sizes, space: 2 * size})
+
 
 @dataclass(frozen=True, eq=False)
 class Stored:

@@ -1,0 +1,172 @@
+"""Second derivatives as a user asks for them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from .at_rest import AtRest, seconds_of
+from .errors import ModelError, unknown_name
+from .methods import RunOptions, choose
+from .model.parameter import Parameter
+from .progress import progress_bar
+from .results.hessian import Hessian
+from .sensitivity.objective import Objectives, named_objectives
+from .task import Task
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from .second_order import SecondDerivatives
+    from .solver import Solver
+
+BACKWARD_PAYS = 4
+"""Parameters for each objective beyond which second derivatives are faster backward over forward; see docs/architecture.md."""
+WAYS = ("auto", "forward", "backward")
+
+
+class Derivatives(AtRest):
+    """Verbs of a mechanism that give second derivatives."""
+
+    def hessian(
+        self,
+        objectives: Objectives = (),
+        wrt: Sequence[str | Parameter] | str | Parameter | None = None,
+        *,
+        duration: float,
+        parameters: Mapping[str, float] | None = None,
+        method: str = "auto",
+        **how: Unpack[RunOptions],
+    ) -> Hessian:
+        """Exact second derivatives of objectives, and of any measure over time.
+
+        They are those of the discrete solution itself, chosen steps held fixed.
+
+        Args:
+            objectives: one, a list, or a mapping from names; may be empty where only measures over time are wanted.
+            wrt: parameters by name; "all", or nothing, for all of them.
+            duration: s.
+            parameters: values that differ from the nominal ones.
+            method: "forward" (over forward: also of measures over time), "backward" (over forward, by an adjoint), or "auto", the faster
+            one by
+                the numbers of parameters and objectives.
+            how: step, every, tolerance, output, ends, integrator, formulation, coordinates, backend, progress, as for `simulate`.
+
+        Returns:
+            A `Hessian`: `.values`, `.gradient`, `.hessian`, `.measure(function)`, `.run`.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+        >>> L = m.parameter("L", 1.0, unit="m")
+        >>> O = m.ground_point("O", (0, 0))
+        >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
+        >>> joint = m.revolute("O")
+        >>> m.start(angle={"rod": 0.0})
+        >>> height = vm.final(lambda s: s.position("tip")[1], unit="m")
+        >>> H = m.hessian({"height": height}, duration=0.5)
+        >>> f"{H.hessian.item():.4f}"
+        '1.7559'
+        """
+        began = time.perf_counter()
+        named, indices = named_objectives(objectives), self._chosen(wrt)
+        if method not in WAYS:
+            raise unknown_name("method", method, WAYS)
+        if method == "backward" and not named:
+            raise ModelError(
+                "method='backward' differentiates objectives, and there are none; measures over time need method='forward'"
+            )
+        many = len(indices) > BACKWARD_PAYS * len(named)
+        adjoint = bool(named) and (method == "backward" or (method == "auto" and many))
+        every = np.eye(len(self.parameters))
+        found, solver, ρ, task, ran = self._second(named, indices, list(every[indices]), duration, parameters, adjoint, how)
+        first = found[0].trajectory
+        seconds = seconds_of(began, ran)
+        chosen = [list(self.parameters.values())[k] for k in indices]
+        states = [d.states_along for d in found if d.states_along is not None]
+        return Hessian(
+            "backward over forward" if adjoint else "forward over forward",
+            tuple(named),
+            tuple(p.name for p in chosen),
+            tuple(o.unit for o in named.values()),
+            tuple(p.unit for p in chosen),
+            first.objectives[-1],
+            found[0].gradients[-1],
+            np.stack([d.gradients_along[-1] for d in found], axis=1),
+            self._run(solver, task.schedule, first, ρ, indices, seconds),
+            seconds,
+            np.stack(states, axis=2) if states else None,
+        )
+
+    def hessian_product(
+        self,
+        objectives: Objectives,
+        along: Mapping[str, float],
+        wrt: Sequence[str | Parameter] | str | Parameter | None = None,
+        *,
+        duration: float,
+        parameters: Mapping[str, float] | None = None,
+        method: str = "auto",
+        **how: Unpack[RunOptions],
+    ) -> xr.DataArray:
+        """Hessians of objectives times a vector, (objective, parameter), by one run.
+
+        Args:
+            objectives: at least one, as for `hessian`.
+            along: the vector, parameter → number; parameters that are not named do not change.
+            wrt, duration, parameters, method, how: as for `hessian`.
+        """
+        import xarray as xr
+
+        named, indices = named_objectives(objectives), self._chosen(wrt)
+        if not named:
+            raise ModelError("hessian_product needs at least one objective")
+        if method not in WAYS:
+            raise unknown_name("method", method, WAYS)
+        direction = np.zeros(len(self.parameters))
+        direction[self.numbers.indices(list(along))] = list(along.values())
+        adjoint = method == "backward" or (method == "auto" and len(indices) > BACKWARD_PAYS * len(named))
+        found, *_ = self._second(named, indices, [direction], duration, parameters, adjoint, how)
+        names = [list(self.parameters)[k] for k in indices]
+        coords = {"objective": list(named), "parameter": names}
+        return xr.DataArray(found[0].gradients_along[-1], coords=coords, dims=["objective", "parameter"])
+
+    def _second(
+        self,
+        named: Mapping[str, Any],
+        indices: list[int],
+        directions: list[np.ndarray],
+        duration: float,
+        parameters: Mapping[str, float] | None,
+        adjoint: bool,
+        how: RunOptions,
+    ) -> tuple[list[SecondDerivatives], Solver, np.ndarray, Task, float]:
+        """Runs with second derivatives in some directions, side by side; steps are those of a run with first derivatives."""
+        backend, progress = how.pop("backend", "auto"), how.pop("progress", None)
+        way, schedule = choose(duration, **how)  # type: ignore[misc]
+        ρ, solver = self.numbers.values(parameters), self._solver(way)
+        task, ran = Task(schedule, named, indices, backend, progress, adjoint), 0.0
+        if schedule.tolerance:
+            trajectory, ran = solver.run(replace(task, adjoint=adjoint), ρ)
+            task = replace(task, schedule=schedule.replayed(trajectory.step_ends))
+        task = replace(task, runs=len(directions))
+        found = []
+        with (
+            progress_bar(f"{self.name}: second derivatives", len(directions), progress) as tell,
+            ThreadPoolExecutor(os.cpu_count()) as pool,
+        ):
+            # the first one compiles what the others share
+            outcomes = [solver.run_second(task, ρ, directions[0])]
+            tell(1)
+            for outcome in pool.map(lambda d: solver.run_second(task, ρ, d), directions[1:]):
+                outcomes.append(outcome)
+                tell(len(outcomes))
+        for derivatives, seconds in outcomes:
+            found.append(derivatives)
+            ran += seconds
+        return found, solver, ρ, task, ran

@@ -1,0 +1,107 @@
+"""Second derivatives: derivatives of runs that carry their own derivative in one direction (`sensitivity/widened`), one run a direction.
+
+With the direction as data, one compiled program serves all of them. Derivatives of such a run are taken along the motion (forward over
+forward: then also those of every measure over time), or by an adjoint (backward over forward: for many parameters).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .backends.program import Amplified, Inputs, StartFailure, StepFailure, Trajectory
+from .backends.runner import Runner
+from .coordinates.equations import Equations
+from .coordinates.start import StartSolver
+from .diagnosis import check_finite
+from .errors import ModelError, SimulationError
+from .formulations.index1 import Projected
+from .integrators.sundials import Sundials
+from .methods import Method
+from .programs import Programs, Wanted
+from .task import Task
+
+
+@dataclass(frozen=True)
+class SecondDerivatives:
+    """What a run in one direction yields: the run itself, with first derivatives; those of objectives; and second derivatives, one of the
+    two in that direction. By an adjoint they are known at the end only, and not for the state."""
+
+    trajectory: Trajectory
+    gradients: np.ndarray
+    """(time, objective, parameter)"""
+    gradients_along: np.ndarray
+    """Their derivatives in the direction: a row of each Hessian, if it is that of one parameter."""
+    states_along: np.ndarray | None
+    """(time, state, parameter): second derivatives of the state."""
+
+
+class SecondOrder:
+    """Widened programs of a mechanism, and runs of them."""
+
+    def __init__(self, equations: Equations, method: Method, start: StartSolver, *, large: bool):
+        if isinstance(method.integrator, Sundials):
+            raise ModelError(f"second derivatives do not go with {method.title}: use another integrator")
+        self._equations, self._method, self._start = equations, method, start
+        self._programs = Programs(equations, method, large=large, wide=True)
+        self._runners: dict[tuple[object, ...], Runner] = {}
+
+    def run(self, task: Task, inputs: Inputs, direction: np.ndarray) -> tuple[SecondDerivatives, float]:
+        """A run in a direction of the parameters, from a guess for the start."""
+        relaxed = not isinstance(self._method.formulation, Projected)
+        try:
+            return self._run(task, inputs, direction, relaxed)
+        except Amplified:
+            return self._run(task, inputs, direction, True)
+
+    def _run(self, task: Task, inputs: Inputs, direction: np.ndarray, relaxed: bool) -> tuple[SecondDerivatives, float]:
+        sizes = inputs.sizes
+        given = replace(
+            inputs,
+            parameters=np.concatenate([inputs.parameters, direction]),
+            nominal=np.concatenate([inputs.nominal, direction]),
+            sizes=None if sizes is None else replace(sizes, turns=np.tile(sizes.turns, 2)),
+            slope_floors=np.ones(0 if task.adjoint else len(task.indices or [])),
+            chosen=None if inputs.chosen is None else np.concatenate([inputs.chosen, np.ones_like(inputs.chosen)]),
+        )
+        try:
+            found, seconds = self._runner(task, relaxed).prepare(given, task.backend, runs=task.runs)(None)
+        except StartFailure:
+            raise ModelError(f"mechanism {self._equations.model.name!r}: no start with second derivatives was found") from None
+        except StepFailure as f:
+            text = (
+                f"{self._equations.model.name!r}: step {f.step}, t = {f.time:.6g} s: {f.reason} in a run with second derivatives"
+            )
+            raise SimulationError(text, time=f.time, step=f.step, residual=np.nan, worst="second derivatives") from None
+        names = list(task.objectives)
+        check_finite(found, [*names, *[f"{name} (derivative)" for name in names]], self._equations.model.name)
+        return self._parted(found, task), seconds
+
+    def _parted(self, found: Trajectory, task: Task) -> SecondDerivatives:
+        values, _ = np.hsplit(found.objectives, 2)
+        assert found.gradients is not None and task.indices is not None
+        every = found.gradients[:, :, task.indices] if task.adjoint else found.gradients
+        gradients, gradients_along = np.split(every, 2, axis=1)
+        states, _ = self._unpaired(found.states)
+        second = None if found.sensitivities is None else self._unpaired(found.sensitivities)
+        first = None if second is None else second[0]
+        plain = replace(found, states=states, objectives=values, sensitivities=first, gradients=gradients)
+        return SecondDerivatives(plain, gradients, gradients_along, None if second is None else second[1])
+
+    def _unpaired(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Entries of the states of the mechanism itself, and of their derivatives (axis 1); without what an integrator remembers."""
+        e = self._equations
+        sizes = [part.numel() for part in (e.q, e.v, e.a, e.λ) for _ in range(2)]
+        parts = np.split(states, np.cumsum(sizes), axis=1)[: len(sizes)]
+        return np.concatenate(parts[::2], axis=1), np.concatenate(parts[1::2], axis=1)
+
+    def _runner(self, task: Task, relaxed: bool) -> Runner:
+        count, indices = self._equations.ρ.numel(), task.indices or []
+        directions = None if task.adjoint else np.eye(2 * count)[:, indices]
+        wanted = Wanted(directions, task.adjoint, 2 * len(task.objectives))
+        key = (tuple(task.objectives.items()), wanted.key, relaxed)
+        if key not in self._runners:
+            functions = self._programs.objectives(task.objectives, wanted)
+            self._runners[key] = Runner(self._programs.program(functions, wanted, regular=True, relaxed=relaxed))
+        return self._runners[key]
