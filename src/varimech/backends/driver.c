@@ -112,7 +112,7 @@ static int vm_accept(vm_run *r, vm_room *m, double h, double end) {
   vm_keep_largest(r->residuals, m->residuals, 3);
   if (r->records) vm_record(r, m, h, end);
   { double *swap = m->twists; m->twists = m->twists_new; m->twists_new = swap; }
-  if (r->outputs) {
+  if (s && r->outputs) {
     const int status = vm_store_within(r, m, r->time, h, end);
     if (status != VM_DONE) return status;
   }
