@@ -30,7 +30,7 @@ from .task import Task
 if TYPE_CHECKING:
     from .solver import Solver
 
-METHODS = ("direct", "composite", "finite-difference")
+METHODS = ("direct", "composite", "finite-difference", "complex-step")
 
 
 @final
@@ -145,7 +145,8 @@ class Mechanism(AtRest):
             duration, step, every, tolerance, output, integrator, formulation, coordinates, parameters, backend,
                 progress: as for `simulate`.
             method: "direct" (exact derivative of the discrete solution, chosen steps held fixed), "composite" (motion and derivative as one
-                differential-algebraic system, after Serban and Freeman) or "finite-difference" (central, over a sweep of perturbations).
+                differential-algebraic system, after Serban and Freeman), "finite-difference" (central, over a sweep of perturbations) or
+                "complex-step" (the run in complex numbers: exact without any derivative; at the end of the run only, NaN before).
             relative_steps: the perturbations of that sweep, relative to each parameter.
 
         Returns:
@@ -171,7 +172,8 @@ class Mechanism(AtRest):
         if method == "finite-difference":
             trajectory, sweep, ran = self._differences(solver, task, ρ, tuple(relative_steps))
         else:
-            trajectory, ran = solver.run(task, ρ) if method == "direct" else solver.run_composite(task, ρ)
+            task = replace(task, complex_step=method == "complex-step")
+            trajectory, ran = solver.run_composite(task, ρ) if method == "composite" else solver.run(task, ρ)
         assert trajectory.gradients is not None
         seconds = seconds_of(began, ran)
         chosen = [list(self.parameters.values())[k] for k in indices]

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from .backends.columns import row_length
+from .backends.complex_step import complex_step, refusal
 from .backends.program import UNDERFLOW, Amplified, Inputs, StartFailure, StepFailure, Trajectory
 from .backends.runner import Runner
 from .backends.selection import select
@@ -223,6 +224,8 @@ class Solver:
         state: np.ndarray | None = None,
         sensitivities: np.ndarray | None = None,
     ) -> Inputs:
+        if task.complex_step:
+            self._check_complex(guess)
         chosen = self._chosen if isinstance(self.method.formulation, Independent) else None
         nominal = self.model.numbers.nominal
         sizes = np.abs(nominal[task.indices or []])
@@ -240,7 +243,9 @@ class Solver:
         return select(J, None)[0]
 
     def _carry_out(self, task: Task, inputs: Inputs, *, regular: bool, relaxed: bool) -> tuple[Trajectory, float]:
-        runner = self.runner(task.objectives, task.indices, regular=regular, relaxed=relaxed)
+        # derivatives matter to a run in complex numbers only where they have a say in its steps
+        indices = None if task.complex_step and not task.schedule.tolerance else task.indices
+        runner = self.runner(task.objectives, indices, regular=regular, relaxed=relaxed)
         carry_out = runner.prepare(inputs, task.backend, runs=task.runs)
         n = self.equations.packed.numel()  # without what the integrator remembers
         try:
@@ -252,8 +257,34 @@ class Solver:
             raise explained(failure, inputs, self.equations, runner.program.step, self.method) from None
         check_finite(trajectory, list(task.objectives), self.model.name)
         check_constraints(trajectory, task.schedule.tolerance, self.method.formulation, self.equations)
+        if task.complex_step:
+            trajectory, ran = self._with_complex_steps(task, inputs, trajectory, ran, regular=regular, relaxed=relaxed)
         S = trajectory.sensitivities
         return replace(trajectory, states=trajectory.states[:, :n], sensitivities=None if S is None else S[:, :n]), ran
+
+    def _check_complex(self, guess: np.ndarray | None) -> None:
+        name = self.model.name
+        if isinstance(self.method.integrator, Sundials):
+            raise refusal(name, f"is integrated by {self.method.integrator.title}")
+        if self.programs.large:
+            raise refusal(name, "is large: its functions are assembled or swept, not written out")
+        if guess is None:
+            raise refusal(name, "finds its start outside its program (redundant constraints, or coordinates without mass)")
+
+    def _with_complex_steps(
+        self, task: Task, inputs: Inputs, trajectory: Trajectory, ran: float, *, regular: bool, relaxed: bool
+    ) -> tuple[Trajectory, float]:
+        """A run whose derivatives, at its end only, come from runs in complex numbers with the same steps."""
+        began, indices = time.perf_counter(), task.indices or []
+        runner = self.runner(task.objectives, None, regular=regular, relaxed=relaxed)
+        assert isinstance(runner, Runner)
+        replayed = inputs.schedule.replayed(trajectory.step_ends) if inputs.schedule.tolerance else inputs.schedule
+        with progress_bar(f"{self.model.name}: complex steps", 1.0, task.progress) as tell:
+            found = complex_step(runner.program, replace(inputs, schedule=replayed), indices, self.model.name, tell)
+        count = trajectory.time.size
+        gradients, S = (np.full((count, *x.shape), np.nan) for x in (found.objectives, found.state))
+        gradients[-1], S[-1] = found.objectives, found.state
+        return replace(trajectory, gradients=gradients, sensitivities=S), ran + time.perf_counter() - began
 
     def runner(
         self, objectives: Mapping[str, Objective], indices: list[int] | None, *, regular: bool = True, relaxed: bool | None = None

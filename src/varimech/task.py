@@ -20,3 +20,5 @@ class Task:
     progress: bool | None = None
     runs: int = 1
     """How many such runs are ahead."""
+    complex_step: bool = False
+    """Whether derivatives come from runs in complex numbers."""
