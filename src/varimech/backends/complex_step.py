@@ -2,8 +2,9 @@
 
     dψ/dρᵢ = Im ψ(ρ + i δ eᵢ) / δ,     δ = 1e-30 · |ρᵢ|
 
-The whole program is carried out in complex numbers: the start, all iterations and stages, integrals and final terms. Nothing is subtracted, so δ
-can be so small that its square vanishes beside 1, and the result is exact to rounding (W. Squire and G. Trapp, SIAM Review 40 (1998) 110–112).
+The whole program is carried out in complex numbers: the start, all iterations and stages, integrals and final terms. Nothing is subtracted,
+so δ can be so small that its square vanishes beside 1, and the result is exact to rounding (W. Squire and G. Trapp, SIAM Review 40 (1998)
+110–112).
 
 The instructions of CasADi's functions are data for complex_step.c, which is the same for every program: it is compiled once and for all.
 """
@@ -11,6 +12,7 @@ The instructions of CasADi's functions are data for complex_step.c, which is the
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -31,15 +33,6 @@ EXTRA_ITERATIONS = 2
 """After real parts have converged: imaginary ones are one iteration behind, and matrices may be off by their regularisation."""
 SLICE = 20_000_000
 """Instructions carried out at one call, so that progress can be shown and Ctrl-C works."""
-NAMES = (
-    "ASSIGN ADD SUB MUL DIV NEG EXP LOG POW SQRT SQ TWICE SIN COS TAN ASIN ACOS ATAN LT LE EQ NE NOT AND OR FLOOR CEIL FMOD FABS SIGN COPYSIGN "
-    "IF_ELSE_ZERO FMIN FMAX INV SINH COSH TANH ASINH ACOSH ATANH ATAN2 LOG1P EXPM1 HYPOT REMAINDER CONST INPUT OUTPUT"
-).split()
-OPERATIONS = {getattr(ca, f"OP_{name}"): k for k, name in enumerate(NAMES)} | {
-    ca.OP_CONSTPOW: NAMES.index("POW"),
-    ca.OP_LIFT: NAMES.index("ASSIGN"),
-}
-"""CasADi's numbers of operations → those of complex_step.c."""
 INSTRUCTION = np.dtype([("operation", np.int64), ("to", np.int64), ("a", np.int64), ("b", np.int64), ("number", np.float64)])
 REMEDY = "use method='direct'"
 DONE, NO_MEMORY = 0, 1
@@ -125,6 +118,7 @@ class ComplexProgram:
         assert inputs.guess is not None
         ends = np.ascontiguousarray(schedule.known_ends, dtype=float)
         lengths = np.diff(ends) if schedule.ends is not None else np.full(schedule.steps, schedule.step)
+        assert isinstance(self.program.penalty, ca.Function)
         penalty = np.array(self.program.penalty(inputs.guess, inputs.nominal, 0.0)).ravel()
         given = {"ends": ends, "lengths": lengths, "guess": inputs.guess, "penalty": penalty}
         own = {name: np.ascontiguousarray(x, dtype=float) for name, x in given.items()}
@@ -166,9 +160,9 @@ class ComplexProgram:
 
     def _instruction(self, f: ca.Function, k: int) -> tuple[int, int, int, int, float]:
         found = f.instruction_id(k)
-        if found not in OPERATIONS:
+        if found not in _operations():
             raise refusal(self.name, f"has an operation ({f.name()}, number {found}) that complex numbers are not provided for")
-        operation, to = OPERATIONS[found], f.instruction_output(k)
+        operation, to = _operations()[found], f.instruction_output(k)
         if found == ca.OP_CONST:
             return operation, to[0], 0, 0, f.instruction_constant(k)
         given = f.instruction_input(k)
@@ -192,9 +186,22 @@ def refusal(name: str, reason: str, further: str = "") -> ModelError:
 
 
 @cache
+def _source() -> str:
+    return Path(__file__).with_name("complex_step.c").read_text(encoding="utf-8")
+
+
+@cache
+def _operations() -> dict[int, int]:
+    """CasADi's numbers of operations → those that complex_step.c has for them."""
+    text = _source()
+    names: list[str] = re.findall(r"VM_(\w+)", text[text.index("enum {") : text.index("};")])
+    found = {int(getattr(ca, f"OP_{name}")): k for k, name in enumerate(names)}
+    return found | {int(ca.OP_CONSTPOW): names.index("POW"), int(ca.OP_LIFT): names.index("ASSIGN")}
+
+
+@cache
 def _call() -> Callable[[Any], int]:
-    source = Path(__file__).with_name("complex_step.c").read_text(encoding="utf-8")
-    library = ctypes.CDLL(str(build_library(source)))
+    library = ctypes.CDLL(str(build_library(_source())))
     library.vm_carry_out_complex.argtypes = [ctypes.POINTER(_Record)]
     library.vm_carry_out_complex.restype = ctypes.c_int
     call: Callable[[Any], int] = library.vm_carry_out_complex
