@@ -213,6 +213,7 @@ class Mechanism(AtRest):
             seconds,
             sweep,
             repeat,
+            named,
         )
 
     def ensemble(

@@ -1,0 +1,284 @@
+"""From evidence to a verdict: how many digits of a gradient can be trusted, and why no more.
+
+    error of the derivative of the computed function   the largest difference to roads that are exact and independent; else to differences
+    error of the derivative of the true motion         that, and what shorter steps change, extrapolated
+
+Differences are a witness only where they have a plateau: estimates by three neighbouring pairs of perturbations agree. Each pair
+(δ, δ′) is extrapolated, (D(δ′) − r² D(δ)) / (1 − r²) with r = δ′/δ, which removes the error that falls with δ².
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .certificate import (
+    CHAOS,
+    DISAGREE,
+    INDEPENDENT,
+    NON_SMOOTH_FORCE,
+    NON_SMOOTH_OBJECTIVE,
+    NOT_TRUSTED,
+    ROUNDING,
+    SINGULAR,
+    STEPS,
+    TRUSTED,
+    UNCHECKED,
+    ZERO,
+    Certificate,
+)
+from .evidence import Evidence, gather
+from .findings import findings
+
+if TYPE_CHECKING:
+    from .gradient import Gradient
+
+RELATIVE_STEPS = tuple(10.0**-k for k in range(1, 13))
+EPS = float(np.finfo(float).eps)
+SETTLED = 0.1
+"""Relative disagreement of neighbouring estimates up to which differences have a plateau."""
+NEAR_SINGULAR = 1e-2
+"""Share of its median that the smallest singular value of Φ_q may fall to."""
+MOST_DIGITS = 15.0
+SAFETY = 10.0
+"""Uncertainties of a plateau by which it may differ from a gradient that is right."""
+AMPLIFIED = 1e5
+"""Roundings of an objective, relative, by which exact roads may differ."""
+
+
+def certify(gradient: Gradient, steps: tuple[float, ...], wanted: float, progress: bool | None) -> Certificate:
+    """Gather all evidence and judge it."""
+    began = time.perf_counter()
+    steps = tuple(sorted(steps, reverse=True))
+    return judge(gradient, gather(gradient, steps, progress), wanted, began)
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """What a sweep of differences agrees on: (objective, parameter); NaN where it does not."""
+
+    value: np.ndarray
+    error: np.ndarray
+    decades: np.ndarray
+    """Over how many decades of perturbations it does."""
+
+
+def judge(gradient: Gradient, evidence: Evidence, wanted: float, began: float) -> Certificate:
+    """The certificate for some evidence."""
+    e, g = evidence, evidence.given
+    noise = _noise(e)
+    flat = plateau(np.array(e.steps), e.sweep)
+    computed, disagree = _computed_error(e, flat, noise)
+    stepping, order, converged = _discretisation(e, computed)
+    motion = computed + stepping
+    blamed = _blamed(e)
+    for k, names in enumerate(blamed):
+        if {NON_SMOOTH_FORCE, NON_SMOOTH_OBJECTIVE, SINGULAR} & names.fatal:
+            motion[k] = np.maximum(motion[k], np.abs(g[k]))
+    status = np.full(g.shape, TRUSTED, dtype=object)
+    reason = np.full(g.shape, "", dtype=object)
+    digits = np.stack([digits_of(x, g) for x in (computed, motion)])
+    bound = _bound(e, noise)
+    for o, p in np.ndindex(*g.shape):
+        piecewise = any(s.objective == gradient.objective_names[o] and s.jump and not s.timed for s in e.switches)
+        if not e.depends[o, p] and g[o, p] == 0:
+            status[o, p] = INDEPENDENT
+        elif e.depends[o, p] and g[o, p] == 0 and piecewise:
+            status[o, p], reason[o, p] = NOT_TRUSTED, NON_SMOOTH_OBJECTIVE
+            digits[:, o, p] = 0
+        elif digits[0, o, p] < 1 and not disagree[o, p] and abs(g[o, p]) <= bound[o, p] and _stays_small(e, o, p, bound[o, p]):
+            status[o, p] = ZERO
+            computed[o, p] = motion[o, p] = bound[o, p]
+        elif disagree[o, p] or digits[:, o, p].min() < wanted:
+            status[o, p] = NOT_TRUSTED
+            tampered = _differs_from_itself(e)[o, p]
+            spoiled = next(iter(blamed[o].all), "")
+            short = STEPS if digits[0, o, p] >= wanted else ROUNDING if np.isfinite(computed[o, p]) else UNCHECKED
+            reason[o, p] = DISAGREE if tampered else spoiled or (DISAGREE if disagree[o, p] else short)
+    digits[:, (status == INDEPENDENT) | (status == ZERO)] = np.nan
+    certificate = Certificate(
+        mechanism=gradient.run.info["mechanism"],
+        method=gradient.run.info["method"],
+        differentiated=gradient.method,
+        objective_names=gradient.objective_names,
+        parameter_names=gradient.parameter_names,
+        units=gradient.units,
+        parameter_units=gradient.parameter_units,
+        gradient=g,
+        digit_array=digits,
+        errors=np.stack([computed, motion]),
+        status=status,
+        reason=reason,
+        wanted=wanted,
+        roads=e.roads,
+        relative_steps=e.steps,
+        sweep=e.sweep,
+        plateau_value=flat.value,
+        plateau_error=flat.error,
+        plateau_decades=flat.decades,
+        slope=_slopes(e),
+        refinement=e.refinement,
+        order=order,
+        amplification=noise / (EPS * np.where(e.values > 0, e.values, 1.0)),
+        residuals=e.residuals,
+        growth=e.growth,
+        singularity=e.singularity,
+        findings=findings(gradient, e, digits, status, reason, converged, NEAR_SINGULAR),
+        seconds=time.perf_counter() - began,
+    )
+    return certificate
+
+
+def digits_of(error: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """Decimal digits that an error leaves, from 0 on."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(error == 0, 0.0, error / np.abs(value))
+        digits = -np.log10(relative)
+    return np.asarray(np.clip(np.nan_to_num(digits, nan=0.0, posinf=MOST_DIGITS, neginf=0.0), 0.0, MOST_DIGITS))
+
+
+def plateau(steps: np.ndarray, sweep: np.ndarray) -> Plateau:
+    """What estimates by three neighbouring pairs of perturbations agree on best."""
+    shape = sweep.shape[1:]
+    value, error, decades = (np.full(shape, np.nan) for _ in range(3))
+    if len(steps) < 4:
+        return Plateau(value, error, decades)
+    r2 = np.square(steps[1:] / steps[:-1])[:, None, None]
+    pairs = (sweep[1:] - r2 * sweep[:-1]) / (1 - r2)
+    windows = np.stack([pairs[k : len(pairs) - 2 + k] for k in range(3)])
+    spread, middle = np.ptp(windows, axis=0), np.median(windows, axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(spread == 0, 0.0, spread / np.abs(middle))
+    relative = np.where(np.isfinite(relative), relative, np.inf)
+    best = relative.argmin(axis=0)
+    for o, p in np.ndindex(*shape):
+        k = best[o, p]
+        if relative[k, o, p] > SETTLED:
+            continue
+        value[o, p], error[o, p] = middle[k, o, p], spread[k, o, p]
+        near = np.abs(sweep[:, o, p] - value[o, p]) <= max(SAFETY * error[o, p], 1e-6 * abs(value[o, p]))
+        decades[o, p] = np.log10(steps[near].max() / steps[near].min()) if near.any() else 0.0
+    return Plateau(value, error, decades)
+
+
+def _noise(e: Evidence) -> np.ndarray:
+    """Rounding of each objective, as the smallest perturbations show it."""
+    floor = EPS * e.values
+    if len(e.steps) < 2:
+        return floor
+    widths = np.array(e.steps[-2:])[:, None, None] * e.parameters
+    found = np.nan_to_num(np.abs(np.diff(e.sweep[-2:], axis=0)[0]) * widths[-1])
+    return np.maximum(floor, found.max(axis=-1))
+
+
+def _bound(e: Evidence, noise: np.ndarray) -> np.ndarray:
+    """How large a derivative can be at most, by the differences, where these are tiny; 0 where they are not."""
+    widths = np.array(e.steps)[:, None, None] * e.parameters
+    at_most = 3 * np.nanmin(np.where(np.isnan(e.sweep), np.inf, np.abs(e.sweep) + noise[:, None] / widths), axis=0)
+    tiny = at_most * e.parameters <= 1e-6 * np.where(e.values > 0, e.values, np.inf)[:, None]
+    return np.where(tiny, at_most, 0.0)
+
+
+def _stays_small(e: Evidence, o: int, p: int, bound: float) -> bool:
+    return bool((np.abs(e.refinement.gradients[:, o, p]) <= SAFETY * bound).all())
+
+
+def _same_road(e: Evidence) -> np.ndarray | None:
+    return next((r.gradient for r in e.roads if r.name == e.method), None)
+
+
+def _differs_from_itself(e: Evidence) -> np.ndarray:
+    """Whether the gradient is not what its own method gives."""
+    again = _same_road(e)
+    if again is None:
+        return np.zeros(e.given.shape, dtype=bool)
+    return np.asarray(np.abs(e.given - again) > max(1e-10, 1e3 * e.loose) * np.abs(again))
+
+
+def _computed_error(e: Evidence, flat: Plateau, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The error of the derivative of the computed function; and whether roads disagree by more than they can be off."""
+    g = e.given
+    others = [r.gradient for r in e.roads if r.gradient is not None and r.name != e.method]
+    off = np.abs(g - flat.value)
+    confirmed = np.isfinite(flat.value)
+    relative = np.maximum(noise / np.where(e.values > 0, e.values, 1.0), e.loose)
+    allowed = (AMPLIFIED * relative[:, None]) * np.maximum(np.abs(g), (e.values[:, None] / e.parameters) * 1e-3)
+    if others:
+        error = np.max([np.abs(g - x) for x in others], axis=0)
+        disagree = error > allowed
+    else:
+        error = np.where(confirmed, off + flat.error, np.inf)
+        disagree = np.zeros(g.shape, dtype=bool)
+    denied = confirmed & (off > SAFETY * flat.error + allowed * (1.0 if e.loose else 1e-2))
+    itself = _differs_from_itself(e)
+    again = _same_road(e)
+    error = np.where(denied, np.maximum(error, off), error)
+    if again is not None:
+        error = np.where(itself, np.maximum(error, np.abs(g - again)), error)
+    return np.maximum(error, 2 * EPS * np.abs(g)), disagree | denied | itself
+
+
+def _discretisation(e: Evidence, computed: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What is left of the error of the steps; the order observed; whether it converges."""
+    g, chosen = e.refinement.gradients, e.refinement.what == "tolerance"
+    nothing = np.full(e.given.shape, np.nan)
+    if len(g) < 3:
+        left = np.abs(g[0] - g[1]) * 2 if len(g) == 2 else np.full(e.given.shape, np.inf)
+        return left, nothing, np.isfinite(left)
+    first, second, both = np.abs(g[0] - g[1]), np.abs(g[1] - g[2]), np.abs(g[0] - g[2])
+    settled = np.maximum(first, both) <= np.maximum(SAFETY * np.where(np.isfinite(computed), computed, 0.0), 1e-13 * np.abs(g[0]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(first > 0, second / first, np.where(second > 0, np.inf, 0.0))
+        order = -np.log2(ratio) if not chosen else nothing
+    converged = settled | (ratio < 0.7)
+    left = np.where(ratio < 0.7, first / (1 - np.minimum(ratio, 0.7)), 2 * np.maximum(first, both))
+    left = np.where(settled, np.maximum(first, both), np.maximum(left, both))
+    return left, np.where(settled | ~np.isfinite(order), np.nan, order), converged
+
+
+@dataclass(frozen=True)
+class _Blame:
+    """What spoils derivatives of one objective: what is enough by itself, and all, the most telling first."""
+
+    fatal: set[str]
+    all: list[str]
+
+
+def _blamed(e: Evidence) -> list[_Blame]:
+    count = len(e.given)
+    found = [_Blame(set(), []) for _ in range(count)]
+    order = {name: k for k, name in enumerate(e.objective_names)}
+    for c in e.crossings:
+        own, name = c.switch.objective, NON_SMOOTH_FORCE if c.switch.objective is None else NON_SMOOTH_OBJECTIVE
+        if c.switch.final:
+            continue  # only the end of the run counts there
+        for k in range(count) if own is None else [order[own]]:
+            found[k].all.append(name)
+            if c.switch.jump and not c.switch.timed:
+                found[k].fatal.add(name)
+    for blame in found:
+        if e.singularity is not None and e.singularity.closeness < NEAR_SINGULAR:
+            blame.fatal.add(SINGULAR)
+            blame.all.append(SINGULAR)
+        if e.growth is not None and e.growth.exponential:
+            blame.all.append(CHAOS)
+        blame.all.sort(key=lambda name: name not in blame.fatal)
+    return found
+
+
+def _slopes(e: Evidence) -> np.ndarray:
+    """By which power of the perturbation errors of differences fall, the steepest of three perturbations; NaN if they never do."""
+    exact = next((r.gradient for r in e.roads if r.gradient is not None), e.given)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = np.log10(np.abs(e.sweep - exact) / np.abs(exact))
+    x, found = np.log10(np.array(e.steps)), np.full(exact.shape, np.nan)
+    if len(x) < 3:
+        return found
+    slopes = (errors[:-2] - errors[2:]) / (x[:-2] - x[2:])[:, None, None]
+    ordered = (errors[:-2] > errors[1:-1]) & (errors[1:-1] > errors[2:]) & (errors[:-2] < -1)
+    slopes = np.where(ordered & np.isfinite(slopes), slopes, -np.inf)
+    best = slopes.max(axis=0)
+    return np.where(np.isfinite(best), best, found)
