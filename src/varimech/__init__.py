@@ -47,6 +47,7 @@ from .view.figure import Line, Panel, line_figure
 __all__ = [
     "HHT",
     "AssemblyError",
+    "Certificate",
     "Ensemble",
     "GeneralisedAlpha",
     "Gradient",
@@ -102,6 +103,7 @@ __all__ = [
 
 
 if TYPE_CHECKING:
+    from .results.certificate import Certificate
     from .results.topology import Topology
 
 
@@ -111,6 +113,10 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("varimech")
+    if name == "Certificate":
+        from .results.certificate import Certificate
+
+        return Certificate
     if name == "Topology":
         from .results.topology import Topology
 

@@ -190,7 +190,11 @@ class Certificate:
                 for road in self.roads:
                     if road.gradient is not None and road is not reference:
                         levels.append(Level(objective, road.name, abs(float(road.gradient[o, p] / value - 1))))
-                levels.append(Level(objective, "given", abs(float(self.gradient[o, p] / value - 1))))
+                if not any(
+                    r.name == self.differentiated and r.gradient is not None and r.gradient[o, p] == self.gradient[o, p]
+                    for r in self.roads
+                ):
+                    levels.append(Level(objective, "given", abs(float(self.gradient[o, p] / value - 1))))
                 stepping = self.errors[1, o, p] - self.errors[0, o, p]
                 levels.append(Level(objective, f"error of the {self.refinement.what}", abs(float(stepping / value))))
             panels[parameter] = (curves, levels)
@@ -204,7 +208,7 @@ class Certificate:
 
     def __repr__(self) -> str:
         heads = ("objective", "parameter", "derivative", "computed", "motion", "verdict")
-        rows = [heads]
+        rows: list[tuple[str, ...]] = [heads]
         for (o, p), value in np.ndenumerate(self.gradient):
             digits = [f"{d:.1f}" if np.isfinite(d) else "–" for d in self.digit_array[:, o, p]]
             verdict = str(self.status[o, p])

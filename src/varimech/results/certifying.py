@@ -3,14 +3,12 @@
     error of the derivative of the computed function   the largest difference to roads that are exact and independent; else to differences
     error of the derivative of the true motion         that, and what shorter steps change, extrapolated
 
-Differences are a witness only where they have a plateau: estimates by three neighbouring pairs of perturbations agree. Each pair
-(δ, δ′) is extrapolated, (D(δ′) − r² D(δ)) / (1 − r²) with r = δ′/δ, which removes the error that falls with δ².
+Differences are a witness only where they have a plateau (`plateau`).
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,19 +30,18 @@ from .certificate import (
 )
 from .evidence import Evidence, gather
 from .findings import findings
+from .plateau import SAFETY, Plateau, plateau
 
 if TYPE_CHECKING:
     from .gradient import Gradient
 
 RELATIVE_STEPS = tuple(10.0**-k for k in range(1, 13))
 EPS = float(np.finfo(float).eps)
-SETTLED = 0.1
-"""Relative disagreement of neighbouring estimates up to which differences have a plateau."""
+QUIET = 1e-3
+"""Perturbations up to which an objective must not change where its derivative counts as zero."""
 NEAR_SINGULAR = 1e-2
 """Share of its median that the smallest singular value of Φ_q may fall to."""
 MOST_DIGITS = 15.0
-SAFETY = 10.0
-"""Uncertainties of a plateau by which it may differ from a gradient that is right."""
 AMPLIFIED = 1e5
 """Roundings of an objective, relative, by which exact roads may differ."""
 
@@ -56,16 +53,6 @@ def certify(gradient: Gradient, steps: tuple[float, ...], wanted: float, progres
     return judge(gradient, gather(gradient, steps, progress), wanted, began)
 
 
-@dataclass(frozen=True)
-class Plateau:
-    """What a sweep of differences agrees on: (objective, parameter); NaN where it does not."""
-
-    value: np.ndarray
-    error: np.ndarray
-    decades: np.ndarray
-    """Over how many decades of perturbations it does."""
-
-
 def judge(gradient: Gradient, evidence: Evidence, wanted: float, began: float) -> Certificate:
     """The certificate for some evidence."""
     e, g = evidence, evidence.given
@@ -74,32 +61,31 @@ def judge(gradient: Gradient, evidence: Evidence, wanted: float, began: float) -
     computed, disagree = _computed_error(e, flat, noise)
     stepping, order, converged = _discretisation(e, computed)
     motion = computed + stepping
-    blamed = _blamed(e)
-    for k, names in enumerate(blamed):
-        if {NON_SMOOTH_FORCE, NON_SMOOTH_OBJECTIVE, SINGULAR} & names.fatal:
-            motion[k] = np.maximum(motion[k], np.abs(g[k]))
+    blamed, fatal = _blamed(e)
+    motion = np.where(fatal, np.maximum(motion, np.abs(g)), motion)
     status = np.full(g.shape, TRUSTED, dtype=object)
     reason = np.full(g.shape, "", dtype=object)
     digits = np.stack([digits_of(x, g) for x in (computed, motion)])
-    bound = _bound(e, noise)
+    bound, tampered = _bound(e, noise), _differs_from_itself(e)
     for o, p in np.ndindex(*g.shape):
-        piecewise = any(s.objective == gradient.objective_names[o] and s.jump and not s.timed for s in e.switches)
         if not e.depends[o, p] and g[o, p] == 0:
             status[o, p] = INDEPENDENT
-        elif e.depends[o, p] and g[o, p] == 0 and piecewise:
+        elif g[o, p] == 0 and _piecewise(e, o, p):
             status[o, p], reason[o, p] = NOT_TRUSTED, NON_SMOOTH_OBJECTIVE
             digits[:, o, p] = 0
-        elif digits[0, o, p] < 1 and not disagree[o, p] and abs(g[o, p]) <= bound[o, p] and _stays_small(e, o, p, bound[o, p]):
+        elif (
+            bound[o, p] > 0 and not tampered[o, p] and (np.abs([g[o, p], *e.refinement.gradients[:, o, p]]) <= bound[o, p]).all()
+        ):
             status[o, p] = ZERO
             computed[o, p] = motion[o, p] = bound[o, p]
-        elif disagree[o, p] or digits[:, o, p].min() < wanted:
+        elif disagree[o, p] or digits[:, o, p].min() < wanted or g[o, p] == 0:
             status[o, p] = NOT_TRUSTED
-            tampered = _differs_from_itself(e)[o, p]
-            spoiled = next(iter(blamed[o].all), "")
             short = STEPS if digits[0, o, p] >= wanted else ROUNDING if np.isfinite(computed[o, p]) else UNCHECKED
-            reason[o, p] = DISAGREE if tampered else spoiled or (DISAGREE if disagree[o, p] else short)
+            spoiled = next(iter(blamed[o][p]), DISAGREE if disagree[o, p] else short)
+            reason[o, p] = DISAGREE if tampered[o, p] else spoiled
     digits[:, (status == INDEPENDENT) | (status == ZERO)] = np.nan
-    certificate = Certificate(
+    slope, amplification = _slopes(e), noise / (EPS * np.where(e.values > 0, e.values, 1.0))
+    return Certificate(
         mechanism=gradient.run.info["mechanism"],
         method=gradient.run.info["method"],
         differentiated=gradient.method,
@@ -119,17 +105,16 @@ def judge(gradient: Gradient, evidence: Evidence, wanted: float, began: float) -
         plateau_value=flat.value,
         plateau_error=flat.error,
         plateau_decades=flat.decades,
-        slope=_slopes(e),
+        slope=slope,
         refinement=e.refinement,
         order=order,
-        amplification=noise / (EPS * np.where(e.values > 0, e.values, 1.0)),
+        amplification=amplification,
         residuals=e.residuals,
         growth=e.growth,
         singularity=e.singularity,
-        findings=findings(gradient, e, digits, status, reason, converged, NEAR_SINGULAR),
+        findings=findings(gradient, e, flat, slope, amplification, digits, status, reason, converged, NEAR_SINGULAR),
         seconds=time.perf_counter() - began,
     )
-    return certificate
 
 
 def digits_of(error: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -137,31 +122,7 @@ def digits_of(error: np.ndarray, value: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.where(error == 0, 0.0, error / np.abs(value))
         digits = -np.log10(relative)
-    return np.asarray(np.clip(np.nan_to_num(digits, nan=0.0, posinf=MOST_DIGITS, neginf=0.0), 0.0, MOST_DIGITS))
-
-
-def plateau(steps: np.ndarray, sweep: np.ndarray) -> Plateau:
-    """What estimates by three neighbouring pairs of perturbations agree on best."""
-    shape = sweep.shape[1:]
-    value, error, decades = (np.full(shape, np.nan) for _ in range(3))
-    if len(steps) < 4:
-        return Plateau(value, error, decades)
-    r2 = np.square(steps[1:] / steps[:-1])[:, None, None]
-    pairs = (sweep[1:] - r2 * sweep[:-1]) / (1 - r2)
-    windows = np.stack([pairs[k : len(pairs) - 2 + k] for k in range(3)])
-    spread, middle = np.ptp(windows, axis=0), np.median(windows, axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        relative = np.where(spread == 0, 0.0, spread / np.abs(middle))
-    relative = np.where(np.isfinite(relative), relative, np.inf)
-    best = relative.argmin(axis=0)
-    for o, p in np.ndindex(*shape):
-        k = best[o, p]
-        if relative[k, o, p] > SETTLED:
-            continue
-        value[o, p], error[o, p] = middle[k, o, p], spread[k, o, p]
-        near = np.abs(sweep[:, o, p] - value[o, p]) <= max(SAFETY * error[o, p], 1e-6 * abs(value[o, p]))
-        decades[o, p] = np.log10(steps[near].max() / steps[near].min()) if near.any() else 0.0
-    return Plateau(value, error, decades)
+    return np.asarray(np.clip(np.nan_to_num(digits, nan=0.0, posinf=MOST_DIGITS, neginf=0.0), 0.0, MOST_DIGITS)) + 0.0
 
 
 def _noise(e: Evidence) -> np.ndarray:
@@ -175,15 +136,21 @@ def _noise(e: Evidence) -> np.ndarray:
 
 
 def _bound(e: Evidence, noise: np.ndarray) -> np.ndarray:
-    """How large a derivative can be at most, by the differences, where these are tiny; 0 where they are not."""
+    """How large a derivative can be at most where differences are nothing but rounding; 0 where they are more than that."""
     widths = np.array(e.steps)[:, None, None] * e.parameters
-    at_most = 3 * np.nanmin(np.where(np.isnan(e.sweep), np.inf, np.abs(e.sweep) + noise[:, None] / widths), axis=0)
+    rounding = noise[:, None] / widths
+    small = np.array(e.steps) <= max(QUIET, min(e.steps))
+    quiet = ~(np.abs(e.sweep[small]) > SAFETY**2 * rounding[small]).any(axis=0) & np.isfinite(e.sweep[small]).any(axis=0)
+    at_most = SAFETY * np.min(np.where(np.isnan(e.sweep), np.inf, np.abs(e.sweep) + rounding), axis=0)
     tiny = at_most * e.parameters <= 1e-6 * np.where(e.values > 0, e.values, np.inf)[:, None]
-    return np.where(tiny, at_most, 0.0)
+    return np.where(quiet & tiny, at_most, 0.0)
 
 
-def _stays_small(e: Evidence, o: int, p: int, bound: float) -> bool:
-    return bool((np.abs(e.refinement.gradients[:, o, p]) <= SAFETY * bound).all())
+def _piecewise(e: Evidence, o: int, p: int) -> bool:
+    """Whether an objective jumps where a parameter moves it: a derivative of zero then says nothing."""
+    unmoved = [id(c.switch) for c in e.crossings if not c.moved[p]]
+    own = [s for s in e.switches if s.objective == e.objective_names[o] and s.jump and not s.timed]
+    return any(id(s) not in unmoved for s in own)
 
 
 def _same_road(e: Evidence) -> np.ndarray | None:
@@ -234,39 +201,35 @@ def _discretisation(e: Evidence, computed: np.ndarray) -> tuple[np.ndarray, np.n
         ratio = np.where(first > 0, second / first, np.where(second > 0, np.inf, 0.0))
         order = -np.log2(ratio) if not chosen else nothing
     converged = settled | (ratio < 0.7)
-    left = np.where(ratio < 0.7, first / (1 - np.minimum(ratio, 0.7)), 2 * np.maximum(first, both))
-    left = np.where(settled, np.maximum(first, both), np.maximum(left, both))
+    # twice what follows: it is an estimate, and nobody should trust too many digits
+    left = np.where(ratio < 0.7, first / (1 - np.minimum(ratio, 0.7)), np.maximum(first, both))
+    left = np.where(settled, np.maximum(first, both), 2 * np.maximum(left, both))
     return left, np.where(settled | ~np.isfinite(order), np.nan, order), converged
 
 
-@dataclass(frozen=True)
-class _Blame:
-    """What spoils derivatives of one objective: what is enough by itself, and all, the most telling first."""
+def _blamed(e: Evidence) -> tuple[list[list[list[str]]], np.ndarray]:
+    """What spoils each derivative, the most telling first; and whether that leaves nothing of it.
 
-    fatal: set[str]
-    all: list[str]
-
-
-def _blamed(e: Evidence) -> list[_Blame]:
-    count = len(e.given)
-    found = [_Blame(set(), []) for _ in range(count)]
-    order = {name: k for k, name in enumerate(e.objective_names)}
-    for c in e.crossings:
-        own, name = c.switch.objective, NON_SMOOTH_FORCE if c.switch.objective is None else NON_SMOOTH_OBJECTIVE
+    A value that jumps does so at a time that parameters move; derivatives along the run leave that out.
+    """
+    count, width = e.given.shape
+    found: list[list[list[str]]] = [[[] for _ in range(width)] for _ in range(count)]
+    fatal = np.zeros(e.given.shape, dtype=bool)
+    for c in sorted(e.crossings, key=lambda c: not c.switch.jump):
+        own = c.switch.objective
         if c.switch.final:
             continue  # only the end of the run counts there
-        for k in range(count) if own is None else [order[own]]:
-            found[k].all.append(name)
-            if c.switch.jump and not c.switch.timed:
-                found[k].fatal.add(name)
-    for blame in found:
-        if e.singularity is not None and e.singularity.closeness < NEAR_SINGULAR:
-            blame.fatal.add(SINGULAR)
-            blame.all.append(SINGULAR)
-        if e.growth is not None and e.growth.exponential:
-            blame.all.append(CHAOS)
-        blame.all.sort(key=lambda name: name not in blame.fatal)
-    return found
+        name = NON_SMOOTH_FORCE if own is None else NON_SMOOTH_OBJECTIVE
+        for o in range(count) if own is None else [e.objective_names.index(own)]:
+            for p in np.flatnonzero(c.moved):
+                found[o][p].append(name)
+                fatal[o, p] |= c.switch.jump
+    if e.singularity is not None and e.singularity.closeness < NEAR_SINGULAR:
+        fatal[:] = True
+        found = [[[*names, SINGULAR] for names in row] for row in found]
+    if e.growth is not None and e.growth.exponential:
+        found = [[[*names, CHAOS] for names in row] for row in found]
+    return found, fatal
 
 
 def _slopes(e: Evidence) -> np.ndarray:
@@ -277,7 +240,8 @@ def _slopes(e: Evidence) -> np.ndarray:
     x, found = np.log10(np.array(e.steps)), np.full(exact.shape, np.nan)
     if len(x) < 3:
         return found
-    slopes = (errors[:-2] - errors[2:]) / (x[:-2] - x[2:])[:, None, None]
+    with np.errstate(invalid="ignore"):
+        slopes = (errors[:-2] - errors[2:]) / (x[:-2] - x[2:])[:, None, None]
     ordered = (errors[:-2] > errors[1:-1]) & (errors[1:-1] > errors[2:]) & (errors[:-2] < -1)
     slopes = np.where(ordered & np.isfinite(slopes), slopes, -np.inf)
     best = slopes.max(axis=0)

@@ -25,6 +25,8 @@ STORED = 1000
 """Instants at which the motion is looked at."""
 SVD_WORK = 5e8
 """Operations that are spent on looking for singular positions."""
+UNMOVED = 1e-9
+"""Share of its range by which a parameter moves a switch that it does not move."""
 NEARLY = 0.2
 """Share of its median below which the smallest singular value is followed through zero."""
 
@@ -77,6 +79,9 @@ class Crossing:
 
     switch: Switch
     time: float
+    """When it does so first."""
+    moved: np.ndarray
+    """For each parameter, whether it moves the switch."""
 
 
 @dataclass(frozen=True)
@@ -228,8 +233,9 @@ def _growth(live: LiveRun) -> Growth | None:
     rate, misfit = _line(x, y)
     _, other = _line(np.log(x), y)
     factor = float(np.exp(y[-1] - y[0]))
-    # derivatives of an orderly motion grow like t or t²: 25 times from a fifth of the run on
-    return Growth(factor, rate, bool(factor > 200 and misfit < other))
+    # derivatives of an orderly motion grow like t or t²: 25 times from a fifth of the run on; and one event is no growth
+    sudden = np.diff(y).max() > 0.3 * (y[-1] - y[0])
+    return Growth(factor, rate, bool(factor > 200 and misfit < 2 * other and not sudden))
 
 
 def _line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
@@ -266,12 +272,21 @@ def _crossings(live: LiveRun, known: Sequence[Switch]) -> list[Crossing]:
     """Switches that change their sign between stored instants, with the first time."""
     if not known:
         return []
-    values = live.evaluate(ca.vertcat(*[s.at for s in known]))
+    at = ca.vertcat(*[s.at for s in known])
+    values, T = live.evaluate(at), live.trajectory
+    slopes = None
     found = []
     for k, switch in enumerate(known):
         sign = np.sign(values[:, k])
         first = int((sign != 0).argmax())  # to start from one is no passage
-        at = np.flatnonzero(sign[first + 1 :] != sign[first])
-        if at.size:
-            found.append(Crossing(switch, float(live.trajectory.time[first + 1 + at[0]])))
+        passed = first + np.flatnonzero(sign[first + 1 :] != sign[first:-1])
+        if not passed.size:
+            continue
+        moved = np.full(len(live.indices), not switch.timed)
+        if T.sensitivities is not None and not switch.timed:
+            slopes = live.derivative(at) if slopes is None else slopes
+            near = np.union1d(passed, passed + 1)
+            change = np.abs(slopes[near, k]).max(axis=0) * np.abs(live.parameters[live.indices])
+            moved = change > UNMOVED * np.ptp(values[:, k])
+        found.append(Crossing(switch, float(T.time[passed[0] + 1]), moved))
     return found

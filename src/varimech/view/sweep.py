@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
 FLOOR = 1e-16
 """What a difference of nothing is drawn at."""
-STYLES = ("--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
+STYLES: tuple[tuple[float, tuple[float, ...]], ...] = (
+    (0, (4, 2)),
+    (0, (1, 1.5)),
+    (0, (6, 2, 1, 2)),
+    (0, (5, 1, 1, 1, 1, 1)),
+    (0, (1, 3)),
+)
 
 
 @dataclass(frozen=True)
