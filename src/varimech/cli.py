@@ -128,7 +128,6 @@ def certify(
       varimech certify five-bar --objective psi2 --wrt m_A1 --tolerance 1e-10 --out out/certificate
     """
     options = {
-        "duration": duration,
         "step": step,
         "tolerance": tolerance,
         "integrator": integrator,
@@ -136,7 +135,8 @@ def certify(
         "coordinates": coordinates,
     }
     given = {key: value for key, value in options.items() if value is not None}
-    certificate = find_benchmark(name).gradient(objective or (), wrt or (), **given).certify(wanted=wanted)
+    gradient = find_benchmark(name).gradient(objective or (), wrt or (), duration, given)
+    certificate = gradient.certify(wanted=wanted)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         certificate.save(out / "certificate.json")

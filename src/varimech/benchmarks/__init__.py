@@ -82,22 +82,20 @@ class Entry:
         return self.run({"backend": backend, **self._settings(given)})
 
     def gradient(
-        self, objectives: Sequence[str] = (), wrt: Sequence[str] = (), duration: float | None = None, **given: Any
+        self, objectives: Sequence[str], wrt: Sequence[str], duration: float | None, given: Mapping[str, Any]
     ) -> Gradient:
-        """The gradient of its objectives, or of some of them, with respect to its parameters, or to some; settings as for `solve`."""
-        module = import_module(f".{self.module}", __package__)
+        """The gradient of its objectives (all if none is named) with respect to its parameters (likewise); settings as for `solve`."""
         if not self.has_objectives:
-            known = [name for name, entry in BENCHMARKS.items() if entry.has_objectives]
-            raise ModelError(f"benchmark {self.title!r} has no objectives; those that have: {', '.join(known)}")
-        known_objectives = module.objectives()
+            those = ", ".join(name for name, entry in BENCHMARKS.items() if entry.has_objectives)
+            raise ModelError(f"benchmark {self.title!r} has no objectives to differentiate; those that have: {those}")
+        module = import_module(f".{self.module}", __package__)
+        known = module.objectives()
         for name in objectives:
-            if name not in known_objectives:
-                raise unknown_name("objective", name, known_objectives)
-        chosen = {name: known_objectives[name] for name in objectives or known_objectives}
-        m: Mechanism = self.mechanism()
-        return m.sensitivity(
-            chosen, wrt or "all", duration=module.DURATION if duration is None else duration, **self._settings(given)
-        )
+            if name not in known:
+                raise unknown_name("objective", name, known)
+        chosen = {name: known[name] for name in objectives or known}
+        length = module.DURATION if duration is None else duration
+        return self.mechanism().sensitivity(chosen, wrt or "all", duration=length, **self._settings(given))
 
     @property
     def has_objectives(self) -> bool:

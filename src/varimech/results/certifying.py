@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 RELATIVE_STEPS = tuple(10.0**-k for k in range(1, 13))
 EPS = float(np.finfo(float).eps)
+REACHED = 1e-9
+"""Relative change with shorter steps that need not shrink any more."""
 QUIET = 1e-3
 """Perturbations up to which an objective must not change where its derivative counts as zero."""
 NEAR_SINGULAR = 1e-2
@@ -200,7 +202,7 @@ def _discretisation(e: Evidence, computed: np.ndarray) -> tuple[np.ndarray, np.n
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(first > 0, second / first, np.where(second > 0, np.inf, 0.0))
         order = -np.log2(ratio) if not chosen else nothing
-    converged = settled | (ratio < 0.7)
+    converged = settled | (ratio < 0.7) | (np.maximum(first, both) <= REACHED * np.abs(g[0]))
     # twice what follows: it is an estimate, and nobody should trust too many digits
     left = np.where(ratio < 0.7, first / (1 - np.minimum(ratio, 0.7)), np.maximum(first, both))
     left = np.where(settled, np.maximum(first, both), 2 * np.maximum(left, both))

@@ -110,7 +110,8 @@ def _differences(gradient: Gradient, e: Evidence, flat: Plateau, slope: np.ndarr
         off, width = _relative(flat.value, e.given, seen), flat.decades[seen].min()
         powers = slope[seen & np.isfinite(slope)]
         fall = f"; their errors fall with the perturbation to the power {np.median(powers):.1f}" if powers.size else ""
-        text = f"differences: a plateau of {width:.0f} decade{'' if round(width) == 1 else 's'} or more, which differs by {off:.1e}, relative, at worst{fall}"
+        decades = "1 decade" if round(width) == 1 else f"{width:.0f} decades"
+        text = f"differences: a plateau of {decades} or more, which differs by {off:.1e}, relative, at worst{fall}"
         found.append(Finding("differences", text))
     if missing := _pairs(gradient, alive & ~np.isfinite(flat.value)):
         text = "differences have no plateau: what is small enough for the function is too small for its rounding"
