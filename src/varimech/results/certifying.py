@@ -202,9 +202,10 @@ def _discretisation(e: Evidence, computed: np.ndarray) -> tuple[np.ndarray, np.n
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(first > 0, second / first, np.where(second > 0, np.inf, 0.0))
         order = -np.log2(ratio) if not chosen else nothing
-    converged = settled | (ratio < 0.7) | (np.maximum(first, both) <= REACHED * np.abs(g[0]))
+    shrinks = (ratio > 1e-3) & (ratio < 0.7) & (both < 0.5 * np.abs(g[0]))  # more than any order would, it does by accident
+    converged = settled | shrinks | (np.maximum(first, both) <= REACHED * np.abs(g[0]))
     # twice what follows: it is an estimate, and nobody should trust too many digits
-    left = np.where(ratio < 0.7, first / (1 - np.minimum(ratio, 0.7)), np.maximum(first, both))
+    left = np.where(shrinks, first / (1 - np.minimum(ratio, 0.7)), np.maximum(first, both))
     left = np.where(settled, np.maximum(first, both), 2 * np.maximum(left, both))
     return left, np.where(settled | ~np.isfinite(order), np.nan, order), converged
 
