@@ -91,7 +91,11 @@ FUNCTIONS: dict[str, Any] = {
 @needs_compiler
 def test_every_function_is_continued_analytically() -> None:
     m = pendulum.mechanism()
-    objectives = {name: vm.final(lambda s, f=f: f(s.position("mass")[0])) for name, f in FUNCTIONS.items()}
+
+    def of_place(function: Any) -> vm.Objective:
+        return vm.final(lambda s: function(s.position("mass")[0]))
+
+    objectives = {name: of_place(function) for name, function in FUNCTIONS.items()}
     direct, other = (
         m.sensitivity(objectives, duration=0.1, step=0.01, method=method, backend="interpreted")
         for method in ("direct", "complex-step")

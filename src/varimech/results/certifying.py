@@ -198,7 +198,9 @@ def _discretisation(e: Evidence, computed: np.ndarray) -> tuple[np.ndarray, np.n
         left = np.abs(g[0] - g[1]) * 2 if len(g) == 2 else np.full(e.given.shape, np.inf)
         return left, nothing, np.isfinite(left)
     first, second, both = np.abs(g[0] - g[1]), np.abs(g[1] - g[2]), np.abs(g[0] - g[2])
-    settled = np.maximum(first, both) <= np.maximum(SAFETY * np.where(np.isfinite(computed), computed, 0.0), 1e-13 * np.abs(g[0]))
+    size = np.abs(g[0])
+    rounding = np.clip(SAFETY * computed, 1e-13 * size, 1e-3 * size)
+    settled = np.maximum(first, both) <= rounding
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(first > 0, second / first, np.where(second > 0, np.inf, 0.0))
         order = -np.log2(ratio) if not chosen else nothing

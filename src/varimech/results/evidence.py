@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 ROADS = ("direct", "adjoint", "complex-step")
 """Methods that give the exact derivative of the computed function."""
+FAILURES = (VarimechError, ArithmeticError, ValueError, RuntimeError)
+"""What a run may raise, NumPy and CasADi included, without an end to all others."""
 STORED = 1000
 """Instants at which the motion is looked at."""
 SVD_WORK = 5e8
@@ -176,8 +178,8 @@ def _road(gradient: Gradient, method: str, **storage: Any) -> tuple[Road, Gradie
     began = time.perf_counter()
     try:
         found = gradient.repeat(method=method, progress=False, **storage)
-    except VarimechError as error:
-        return Road(method, None, str(error)), None
+    except FAILURES as error:
+        return Road(method, None, str(error) or repr(error)), None
     slopes = found.gradient_history[-1]
     if not np.isfinite(slopes).all():
         return Road(method, None, "it is not finite"), None
@@ -190,14 +192,14 @@ def _differences(gradient: Gradient, step: float, storage: dict[str, Any]) -> np
     common: dict[str, Any] = {"method": "finite-difference", "relative_steps": (step,), "progress": False, **storage}
     try:
         return np.asarray(gradient.repeat(**common).gradient_history[-1])
-    except VarimechError:
+    except FAILURES:
         if len(gradient.parameter_names) == 1:
             return np.full(gradient.gradient_history[-1].shape, np.nan)
     columns = []
     for name in gradient.parameter_names:
         try:
             columns.append(gradient.repeat(**{**common, "wrt": [name]}).gradient_history[-1][:, 0])
-        except VarimechError:
+        except FAILURES:
             columns.append(np.full(len(gradient.objective_names), np.nan))
     return np.stack(columns, axis=-1)
 
