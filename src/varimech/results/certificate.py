@@ -194,16 +194,16 @@ class Certificate:
                     r.name == self.differentiated and r.gradient is not None and r.gradient[o, p] == self.gradient[o, p]
                     for r in self.roads
                 ):
-                    levels.append(Level(objective, "given", abs(float(self.gradient[o, p] / value - 1))))
+                    levels.append(Level(objective, "the gradient in question", abs(float(self.gradient[o, p] / value - 1))))
                 stepping = self.errors[1, o, p] - self.errors[0, o, p]
-                levels.append(Level(objective, f"error of the {self.refinement.what}", abs(float(stepping / value))))
+                levels.append(Level(objective, f"error by the {self.refinement.what}", abs(float(stepping / value))))
             panels[parameter] = (curves, levels)
         verdict = "trusted" if self.trusted else "not trusted: " + ", ".join(self.reasons)
         return sweep_figure(
             panels,
             self.objective_names,
             title=f"{self.mechanism}: gradient by {self.differentiated}, {verdict}",
-            against="the exact derivative" if reference is None else f"that of {reference.name}",
+            against="the gradient" if reference is None else reference.name,
         )
 
     def __repr__(self) -> str:

@@ -195,7 +195,9 @@ def _discretisation(e: Evidence, computed: np.ndarray) -> tuple[np.ndarray, np.n
     g, chosen = e.refinement.gradients, e.refinement.what == "tolerance"
     nothing = np.full(e.given.shape, np.nan)
     if len(g) < 3:
-        left = np.abs(g[0] - g[1]) * 2 if len(g) == 2 else np.full(e.given.shape, np.inf)
+        left = np.full(e.given.shape, np.inf)
+        if len(g) == 2:
+            left = 2 * np.abs(g[0] - g[1]) + (SAFETY * e.refinement.settings[-1] * np.abs(g[0]) if chosen else 0.0)
         return left, nothing, np.isfinite(left)
     first, second, both = np.abs(g[0] - g[1]), np.abs(g[1] - g[2]), np.abs(g[0] - g[2])
     size = np.abs(g[0])
@@ -204,11 +206,13 @@ def _discretisation(e: Evidence, computed: np.ndarray) -> tuple[np.ndarray, np.n
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(first > 0, second / first, np.where(second > 0, np.inf, 0.0))
         order = -np.log2(ratio) if not chosen else nothing
-    shrinks = (ratio > 1e-3) & (ratio < 0.7) & (both < 0.5 * np.abs(g[0]))  # more than any order would, it does by accident
-    converged = settled | shrinks | (np.maximum(first, both) <= REACHED * np.abs(g[0]))
+    shrinks = (ratio > 1e-3) & (ratio < 0.7) & (both < 0.5 * size)  # more than any order would, it does by accident
+    converged = settled | shrinks | (np.maximum(first, both) <= REACHED * size)
     # twice what follows: it is an estimate, and nobody should trust too many digits
     left = np.where(shrinks, first / (1 - np.minimum(ratio, 0.7)), np.maximum(first, both))
     left = np.where(settled, np.maximum(first, both), 2 * np.maximum(left, both))
+    if chosen:  # where other limits than the tolerance set the steps, a smaller one changes nothing
+        left = left + SAFETY * e.refinement.settings[-1] * size
     return left, np.where(settled | ~np.isfinite(order), np.nan, order), converged
 
 

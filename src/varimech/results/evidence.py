@@ -23,8 +23,8 @@ ROADS = ("direct", "adjoint", "complex-step")
 """Methods that give the exact derivative of the computed function."""
 FAILURES = (VarimechError, ArithmeticError, ValueError, RuntimeError)
 """What a run may raise, NumPy and CasADi included, without an end to all others."""
-STORED = 1000
-"""Instants at which the motion is looked at."""
+STORED, SWITCHING = 1000, 10_000
+"""Instants at which a motion is looked at, and one that may pass switches, which can be brief."""
 SVD_WORK = 5e8
 """Operations that are spent on looking for singular positions."""
 UNMOVED = 1e-9
@@ -119,8 +119,8 @@ def gather(gradient: Gradient, steps: tuple[float, ...], progress: bool | None) 
     info, live = gradient.run.info, gradient.run._live
     assert live is not None
     duration, chosen = float(gradient.time[-1]), "tolerance" in info
-    count = 1 if chosen else max(1, int(info["steps"]) // STORED)
-    often: dict[str, Any] = {"output": duration / STORED} if chosen else {"every": count}
+    stored = SWITCHING if switches(live.equations, gradient.objectives) else STORED
+    often: dict[str, Any] = {"output": duration / stored} if chosen else {"every": max(1, int(info["steps"]) // stored)}
     once: dict[str, Any] = {"output": duration} if chosen else {"every": int(info["steps"]) * 8}
     label = f"{info['mechanism']}: certificate"
     with progress_bar(label, len(ROADS) + len(steps) + 2, progress) as tell:

@@ -14,8 +14,10 @@ from .figure import COLOURS, INK, new_figure, quiet
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FLOOR = 1e-16
-"""What a difference of nothing is drawn at."""
+FLOOR, CEILING = 1e-16, 10.0
+"""What a difference of nothing, and one that is beyond the figure, are drawn at."""
+GUIDES = (((1e-4, 1e-2), (1e-12, 1e-8), "δ²"), ((1e-11, 1e-8), (1e-8, 1e-11), "1/δ"))
+"""How errors fall, and how rounding grows."""
 STYLES: tuple[tuple[float, tuple[float, ...]], ...] = (
     (0, (4, 2)),
     (0, (1, 1.5)),
@@ -61,7 +63,11 @@ def sweep_figure(
             y = np.maximum(curve.y, FLOOR)
             ax.loglog(curve.x, y, "o-", color=colour[curve.label], linewidth=1.4, markersize=3.2)
         for level in levels:
-            ax.axhline(max(level.value, FLOOR), color=colour[level.label], linestyle=style[level.kind], linewidth=1.0, alpha=0.75)
+            height = min(max(level.value, FLOOR), CEILING)
+            ax.axhline(height, color=colour[level.label], linestyle=style[level.kind], linewidth=1.1, alpha=0.8)
+        for x, y, word in GUIDES if curves else ():
+            ax.loglog(x, y, color="#b5b5b5", linewidth=1.0, zorder=1)
+            ax.annotate(word, (x[-1], y[-1]), color="#8a8a8a", fontsize=8, xytext=(3, -3), textcoords="offset points")
         if not curves:
             ax.text(0.5, 0.5, "no dependence", transform=ax.transAxes, ha="center", color="#888888")
         ax.set_title(name, fontsize=10, color=INK)
@@ -73,7 +79,7 @@ def sweep_figure(
         lowest = max(row for row in range(rows) if row * columns + column < len(panels))
         axes[lowest, column].set_xlabel("relative perturbation", fontsize=9)
         axes[lowest, column].tick_params(labelbottom=True)
-    figure.supylabel(f"difference to {against}, relative", fontsize=10, color=INK)
+    figure.supylabel(f"relative difference to {against}", fontsize=10, color=INK)
     handles = [
         Line2D([], [], color=colour[label], marker="o", markersize=3.2, label=f"{label}, central differences") for label in labels
     ]
