@@ -154,6 +154,7 @@ def test_a_contact_is_called_non_smooth() -> None:
     m = ball(lambda s, y, v, k: vm.maximum(0, -500 * k * y))
     c = m.sensitivity(HEIGHT, duration=1.0, step=2e-3).certify()
     assert not c.trusted and c.reasons == ("non-smooth force",)
+    assert "non-smooth force" in kinds(c)
     assert any("'push' has a kink (maximum)" in f.text for f in c.findings)
     short = m.sensitivity(HEIGHT, duration=0.3, step=2e-3).certify()
     assert any("the motion does not pass there" in f.text for f in short.findings)
@@ -176,6 +177,17 @@ def test_jumps_are_called_non_smooth_where_parameters_move_them() -> None:
 
     exact = (height(k + 1e-5) - height(k - 1e-5)) / 2e-5
     assert 0 < t < T and abs(c.gradient[0, 0] / exact - 1) > 0.01
+
+
+@pytest.mark.parametrize(("step", "reason"), [(1e-3, "two slopes"), (2e-4, "runs nearby fail")])
+def test_a_force_that_changes_within_a_step_is_noticed(step: float, reason: str) -> None:
+    """Nothing in its expression tells, and shorter steps agree on a wrong value; but other perturbations have the right slope, or fail."""
+    m = ball(lambda s, y, v, k: -k * vm.tanh((v + 3) / 1e-6))
+    c = m.sensitivity(HEIGHT, "k", duration=1.0, step=step).certify(wanted=1)
+    assert not c.trusted and c.reasons == (reason,)
+    assert reason in kinds(c)
+    careful = m.sensitivity(HEIGHT, "k", duration=1.0, tolerance=1e-6)
+    assert abs(c.gradient[0, 0] / careful.gradient_history[-1, 0, 0] - 1) > 0.4
 
 
 def test_jumps_at_given_times_are_harmless() -> None:

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
 TRUSTED, NOT_TRUSTED, INDEPENDENT, ZERO = "trusted", "not trusted", "does not depend", "zero within rounding"
 """What can be said of one derivative. INDEPENDENT follows from the equations alone; ZERO from numbers, with a bound."""
-DISAGREE, UNCHECKED, ROUNDING, STEPS = "roads disagree", "could not be checked", "rounding", "steps too long"
+DISAGREE, UNCHECKED, ROUNDING, STEPS, TWO_SLOPES, FAILING = (
+    "roads disagree",
+    "could not be checked",
+    "rounding",
+    "steps too long",
+    "two slopes",
+    "runs nearby fail",
+)
 CHAOS, SINGULAR, NON_SMOOTH_FORCE, NON_SMOOTH_OBJECTIVE = (
     "chaotic motion",
     "singular position",

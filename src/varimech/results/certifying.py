@@ -16,6 +16,7 @@ import numpy as np
 from .certificate import (
     CHAOS,
     DISAGREE,
+    FAILING,
     INDEPENDENT,
     NON_SMOOTH_FORCE,
     NON_SMOOTH_OBJECTIVE,
@@ -24,21 +25,26 @@ from .certificate import (
     SINGULAR,
     STEPS,
     TRUSTED,
+    TWO_SLOPES,
     UNCHECKED,
     ZERO,
     Certificate,
 )
 from .evidence import Evidence, gather
 from .findings import findings
-from .plateau import SAFETY, Plateau, plateau
+from .plateau import SAFETY, Plateau, other_slope, plateau
 
 if TYPE_CHECKING:
     from .gradient import Gradient
 
 RELATIVE_STEPS = tuple(10.0**-k for k in range(1, 13))
 EPS = float(np.finfo(float).eps)
+INDIFFERENT = 1e-9
+"""Relative difference of exact roads that is no disagreement."""
 REACHED = 1e-9
 """Relative change with shorter steps that need not shrink any more."""
+FRAGILE = 1e-2
+"""Perturbations up to which no run must fail."""
 QUIET = 1e-3
 """Perturbations up to which an objective must not change where its derivative counts as zero."""
 NEAR_SINGULAR = 1e-2
@@ -62,7 +68,12 @@ def judge(gradient: Gradient, evidence: Evidence, wanted: float, began: float) -
     flat = plateau(np.array(e.steps), e.sweep)
     computed, disagree = _computed_error(e, flat, noise)
     stepping, order, converged = _discretisation(e, computed)
-    motion = computed + stepping
+    afar = np.zeros(g.shape)
+    if e.growth is None or not e.growth.exponential:  # which makes a function rough as well, but shorter steps show it
+        steps = np.array(e.steps)
+        afar = other_slope(steps, e.sweep, g, noise[:, None] / (steps[:, None, None] * e.parameters))
+    fragile = np.isnan(e.sweep[np.array(e.steps) <= FRAGILE]).any(axis=0)
+    motion = np.where(fragile, np.inf, computed + np.maximum(stepping, afar))
     blamed, fatal = _blamed(e)
     motion = np.where(fatal, np.maximum(motion, np.abs(g)), motion)
     status = np.full(g.shape, TRUSTED, dtype=object)
@@ -83,6 +94,8 @@ def judge(gradient: Gradient, evidence: Evidence, wanted: float, began: float) -
         elif disagree[o, p] or digits[:, o, p].min() < wanted or g[o, p] == 0:
             status[o, p] = NOT_TRUSTED
             short = STEPS if digits[0, o, p] >= wanted else ROUNDING if np.isfinite(computed[o, p]) else UNCHECKED
+            if short == STEPS:
+                short = FAILING if fragile[o, p] else TWO_SLOPES if afar[o, p] > stepping[o, p] else STEPS
             spoiled = next(iter(blamed[o][p]), DISAGREE if disagree[o, p] else short)
             reason[o, p] = DISAGREE if tampered[o, p] else spoiled
     digits[:, (status == INDEPENDENT) | (status == ZERO)] = np.nan
@@ -114,7 +127,7 @@ def judge(gradient: Gradient, evidence: Evidence, wanted: float, began: float) -
         residuals=e.residuals,
         growth=e.growth,
         singularity=e.singularity,
-        findings=findings(gradient, e, flat, slope, amplification, digits, status, reason, converged, NEAR_SINGULAR),
+        findings=findings(gradient, e, flat, slope, afar, amplification, digits, status, reason, converged, NEAR_SINGULAR),
         seconds=time.perf_counter() - began,
     )
 
@@ -175,6 +188,7 @@ def _computed_error(e: Evidence, flat: Plateau, noise: np.ndarray) -> tuple[np.n
     confirmed = np.isfinite(flat.value)
     relative = np.maximum(noise / np.where(e.values > 0, e.values, 1.0), e.loose)
     allowed = (AMPLIFIED * relative[:, None]) * np.maximum(np.abs(g), (e.values[:, None] / e.parameters) * 1e-3)
+    allowed = np.maximum(allowed, INDIFFERENT * np.abs(g))
     if others:
         error = np.max([np.abs(g - x) for x in others], axis=0)
         disagree = error > allowed

@@ -8,12 +8,14 @@ import numpy as np
 
 from .certificate import (
     CHAOS,
+    FAILING,
     INDEPENDENT,
     NON_SMOOTH_FORCE,
     NON_SMOOTH_OBJECTIVE,
     ROUNDING,
     SINGULAR,
     STEPS,
+    TWO_SLOPES,
     UNCHECKED,
     ZERO,
     Finding,
@@ -35,6 +37,7 @@ def findings(
     evidence: Evidence,
     flat: Plateau,
     slope: np.ndarray,
+    afar: np.ndarray,
     amplification: np.ndarray,
     digits: np.ndarray,
     status: np.ndarray,
@@ -58,6 +61,12 @@ def findings(
             f"every {np.log(10) / G.rate:.2g} s; each such time costs a digit, and a shorter run keeps it"
         )
         found.append(Finding(CHAOS, text))
+    if apart := _pairs(gradient, alive & (afar > 0)):
+        text = (
+            f"{apart}: larger perturbations have another slope than the gradient, as they do where something changes so fast that the "
+            "function runs in small steps"
+        )
+        found.append(Finding(TWO_SLOPES, text))
     if e.residuals and e.residuals[0] > LARGE_RESIDUAL:
         found.append(Finding("constraints", f"constraints are violated by up to {e.residuals[0]:.1g}"))
     if amplification.max() > AMPLIFIED and not e.loose:
@@ -105,7 +114,13 @@ def _agreement(e: Evidence, alive: np.ndarray) -> list[Finding]:
 def _differences(gradient: Gradient, e: Evidence, flat: Plateau, slope: np.ndarray, alive: np.ndarray) -> list[Finding]:
     if not np.isfinite(e.sweep).any():
         return [Finding(UNCHECKED, "differences: all perturbed runs failed")]
-    found, seen = [], alive & np.isfinite(flat.value)
+    found = []
+    failed = [f"{step:.0e}" for step, D in zip(e.steps, e.sweep, strict=True) if np.isnan(D).any()]
+    if failed:
+        found.append(
+            Finding(FAILING, f"differences: runs fail where parameters are changed by {', '.join(failed)} of their values")
+        )
+    seen = alive & np.isfinite(flat.value)
     if seen.any():
         off, width = _relative(flat.value, e.given, seen), flat.decades[seen].min()
         powers = slope[seen & np.isfinite(slope)]
