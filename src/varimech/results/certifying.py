@@ -95,7 +95,7 @@ def judge(gradient: Gradient, evidence: Evidence, wanted: float, began: float) -
             status[o, p] = NOT_TRUSTED
             short = STEPS if digits[0, o, p] >= wanted else ROUNDING if np.isfinite(computed[o, p]) else UNCHECKED
             if short == STEPS:
-                short = FAILING if fragile[o, p] else TWO_SLOPES if afar[o, p] > stepping[o, p] else STEPS
+                short = TWO_SLOPES if afar[o, p] > stepping[o, p] else FAILING if fragile[o, p] else STEPS
             spoiled = next(iter(blamed[o][p]), DISAGREE if disagree[o, p] else short)
             reason[o, p] = DISAGREE if tampered[o, p] else spoiled
     digits[:, (status == INDEPENDENT) | (status == ZERO)] = np.nan
