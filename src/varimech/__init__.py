@@ -48,6 +48,7 @@ from .view.figure import Line, Panel, line_figure
 __all__ = [
     "HHT",
     "AssemblyError",
+    "Certificate",
     "Ensemble",
     "GeneralisedAlpha",
     "Gradient",
@@ -104,6 +105,7 @@ __all__ = [
 
 
 if TYPE_CHECKING:
+    from .results.certificate import Certificate
     from .results.topology import Topology
 
 
@@ -113,6 +115,10 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("varimech")
+    if name == "Certificate":
+        from .results.certificate import Certificate
+
+        return Certificate
     if name == "Topology":
         from .results.topology import Topology
 

@@ -99,6 +99,55 @@ def benchmark(
 
 
 @app.command()
+def certify(
+    name: Annotated[str, typer.Argument(help="Name of a benchmark with objectives.")],
+    objective: Annotated[list[str] | None, typer.Option(help="Objective; may be repeated. All if not given.")] = None,
+    wrt: Annotated[list[str] | None, typer.Option(help="Parameter; may be repeated. All if not given.")] = None,
+    duration: Annotated[float | None, typer.Option(help="Seconds to simulate.")] = None,
+    step: Annotated[float | None, typer.Option(help="Time step in seconds.")] = None,
+    tolerance: Annotated[float | None, typer.Option(help="Accuracy to keep instead of a fixed step.")] = None,
+    integrator: Annotated[str | None, typer.Option(help="Name of an integrator.")] = None,
+    formulation: Annotated[str | None, typer.Option(help="Name of a formulation.")] = None,
+    coordinates: Annotated[str | None, typer.Option(help="natural, rtdyn0 or rtdyn1.")] = None,
+    wanted: Annotated[float, typer.Option(help="Digits from which on a derivative is trusted.")] = 3.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for certificate.json and certificate.png.")] = None,
+) -> None:
+    """Tell how many digits of a benchmark's gradient can be trusted, and why no more.
+
+    Every road there is computes it once more, also with shorter steps; and the motion is looked at for what spoils derivatives.
+
+    For a gradient of your own, in Python: print(m.sensitivity(…).certify()).
+
+    Exit code 0: it is trusted; 1: it is not; 2: it could not be computed.
+
+    Examples:
+
+      varimech certify five-bar
+
+      varimech certify five-bar --objective psi2 --wrt m_A1 --tolerance 1e-10 --out out/certificate
+    """
+    options = {
+        "step": step,
+        "tolerance": tolerance,
+        "integrator": integrator,
+        "formulation": formulation,
+        "coordinates": coordinates,
+    }
+    given = {key: value for key, value in options.items() if value is not None}
+    gradient = find_benchmark(name).gradient(objective or (), wrt or (), duration, given)
+    certificate = gradient.certify(wanted=wanted)
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        certificate.save(out / "certificate.json")
+        certificate.plot().savefig(out / "certificate.png")
+    typer.echo(json.dumps(certificate.to_json()) if as_json else str(certificate))
+    if out is not None and not as_json:
+        typer.echo(f"\nits data and picture are in {out}")
+    raise typer.Exit(0 if certificate.trusted else 1)
+
+
+@app.command()
 def topology(
     name: Annotated[str, typer.Argument(help="Name of a benchmark; [bold]varimech benchmark list[/] tells them.")],
     cut: Annotated[list[str] | None, typer.Option(help="Joint to cut instead of the cheapest one; may be repeated.")] = None,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 ADJOINT_PAYS = 8
 """Parameters for each objective beyond which an adjoint is faster; see docs/architecture.md."""
-METHODS = ("auto", "direct", "adjoint", "composite", "finite-difference")
+METHODS = ("auto", "direct", "adjoint", "composite", "finite-difference", "complex-step")
 
 
 @final
@@ -153,7 +153,8 @@ class Mechanism(Derivatives):
             method: "direct" (exact derivative of the discrete solution, chosen steps held fixed; also of every measure over time), "adjoint"
                 (the same at the end of the run only, by one sweep backwards for any number of parameters), "auto" (one of these two, the
                 faster one by the numbers of parameters and objectives), "composite" (motion and derivative as one differential-algebraic
-                system, after Serban and Freeman) or "finite-difference" (central, over a sweep of perturbations).
+                system, after Serban and Freeman), "finite-difference" (central, over a sweep of perturbations) or "complex-step" (the run
+                in complex numbers: exact without any derivative; at the end of the run only).
             relative_steps: the perturbations of that sweep, relative to each parameter.
             memory: MB that an adjoint may take for what it records of each step; of longer runs parts are carried out once more.
 
@@ -182,6 +183,7 @@ class Mechanism(Derivatives):
         if method == "finite-difference":
             trajectory, sweep, ran = self._differences(solver, task, ρ, tuple(relative_steps))
         else:
+            task = replace(task, complex_step=method == "complex-step")
             trajectory, ran = solver.run_composite(task, ρ) if method == "composite" else solver.run(task, ρ)
         assert trajectory.gradients is not None
         seconds = seconds_of(began, ran)
@@ -224,6 +226,7 @@ class Mechanism(Derivatives):
             seconds,
             sweep,
             repeat,
+            named,
         )
 
     def ensemble(

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from .backends.complex_step import complex_step, refusal
 from .backends.program import UNDERFLOW, Amplified, Inputs, StartFailure, StepFailure, Trajectory
 from .backends.runner import Runner
 from .backends.selection import select
@@ -245,6 +246,8 @@ class Solver:
         slopes: np.ndarray | None = None,
     ) -> Inputs:
         """What a run starts from; derivatives of a given state with respect to all parameters are its `slopes`."""
+        if task.complex_step:
+            self._check_complex(guess)
         nominal, directions = self.model.numbers.nominal, self._wanted(task).directions
         floors = np.zeros(0)
         if directions is not None:
@@ -268,7 +271,7 @@ class Solver:
         """Derivatives for a task. Where an adjoint chooses its steps, they have to suit derivatives too: one in a direction in which all
         parameters change, each by its size, is carried along for that."""
         every = np.eye(self.equations.ρ.numel())
-        if task.indices is None:
+        if task.indices is None or (task.complex_step and not task.schedule.tolerance):
             return Wanted()
         if not task.adjoint:
             return Wanted(every[:, task.indices])
@@ -300,11 +303,34 @@ class Solver:
             raise explained(failure, inputs, self.equations, runner.program.step, self.method) from None
         check_finite(trajectory, list(task.objectives), self.model.name)
         check_constraints(trajectory, task.schedule.tolerance, self.method.formulation, self.equations)
+        if task.complex_step:
+            trajectory, ran = self._with_complex_steps(task, inputs, trajectory, ran, regular=regular, relaxed=relaxed)
         S, gradients = trajectory.sensitivities, trajectory.gradients
         if task.adjoint and gradients is not None:
             gradients = gradients[:, :, task.indices]
         states = trajectory.states[:, :n]
         return replace(trajectory, states=states, sensitivities=None if S is None else S[:, :n], gradients=gradients), ran
+
+    def _check_complex(self, guess: np.ndarray | None) -> None:
+        name = self.model.name
+        if isinstance(self.method.integrator, Sundials):
+            raise refusal(name, f"is integrated by {self.method.integrator.title}")
+        if self.programs.large:
+            raise refusal(name, "is large: its functions are assembled or swept, not written out")
+        if guess is None:
+            raise refusal(name, "finds its start outside its program (redundant constraints, or coordinates without mass)")
+
+    def _with_complex_steps(
+        self, task: Task, inputs: Inputs, trajectory: Trajectory, ran: float, *, regular: bool, relaxed: bool
+    ) -> tuple[Trajectory, float]:
+        """A run whose derivatives, at its end only, come from runs in complex numbers with the same steps."""
+        began, indices = time.perf_counter(), task.indices or []
+        runner = self.runner(task.objectives, Wanted(), regular=regular, relaxed=relaxed)
+        assert isinstance(runner, Runner)
+        replayed = inputs.schedule.replayed(trajectory.step_ends) if inputs.schedule.tolerance else inputs.schedule
+        with progress_bar(f"{self.model.name}: complex steps", 1.0, task.progress) as tell:
+            found = complex_step(runner.program, replace(inputs, schedule=replayed), indices, self.model.name, tell)
+        return replace(trajectory, gradients=found.objectives[None], sensitivities=None), ran + time.perf_counter() - began
 
     def runner(
         self, objectives: Mapping[str, Objective], wanted: Wanted, *, regular: bool = True, relaxed: bool | None = None

@@ -24,3 +24,5 @@ class Task:
     """Bytes it may take for what it records."""
     runs: int = 1
     """How many such runs are ahead."""
+    complex_step: bool = False
+    """Whether derivatives come from runs in complex numbers."""

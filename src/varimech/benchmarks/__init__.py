@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..backends.compiler import find_compiler
-from ..errors import unknown_name
+from ..errors import ModelError, unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..mechanism import Mechanism
+    from ..results.gradient import Gradient
     from .outcome import Check
 
 
@@ -77,10 +78,34 @@ class Entry:
 
         Compiled where there is a compiler, so that times are those of compiled code.
         """
+        backend = "auto" if find_compiler() is None else "native"
+        return self.run({"backend": backend, **self._settings(given)})
+
+    def gradient(
+        self, objectives: Sequence[str], wrt: Sequence[str], duration: float | None, given: Mapping[str, Any]
+    ) -> Gradient:
+        """The gradient of its objectives (all if none is named) with respect to its parameters (likewise); settings as for `solve`."""
+        if not self.has_objectives:
+            those = ", ".join(name for name, entry in BENCHMARKS.items() if entry.has_objectives)
+            raise ModelError(f"benchmark {self.title!r} has no objectives to differentiate; those that have: {those}")
+        module = import_module(f".{self.module}", __package__)
+        known = module.objectives()
+        for name in objectives:
+            if name not in known:
+                raise unknown_name("objective", name, known)
+        chosen = {name: known[name] for name in objectives or known}
+        length = module.DURATION if duration is None else duration
+        return self.mechanism().sensitivity(chosen, wrt or "all", duration=length, **self._settings(given))
+
+    @property
+    def has_objectives(self) -> bool:
+        """Whether it asks for derivatives of objectives."""
+        return hasattr(import_module(f".{self.module}", __package__), "objectives")
+
+    def _settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
         replaced = {"step": "tolerance", "tolerance": "step"}
         dropped = {replaced[key] for key in given if key in replaced}
-        backend = "auto" if find_compiler() is None else "native"
-        return self.run({"backend": backend, **{k: v for k, v in self.settings.items() if k not in dropped}, **given})
+        return {**{k: v for k, v in self.settings.items() if k not in dropped}, **given}
 
 
 BENCHMARKS: dict[str, Entry] = {

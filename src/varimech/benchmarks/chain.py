@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
 DURATIONS = {10: 1.0, 100: 0.5}
+DURATION = DURATIONS[10]
 """Number of bars → s."""
 PLACES = {
     10: {"P5": (1.98964059881, -4.55577772313), "P10": (6.24798714243, -6.87879987762)},
@@ -56,7 +57,7 @@ def start_angle(i: int) -> float:
     return -0.5 if i % 2 else -0.1
 
 
-def objectives(bars: int) -> dict[str, vm.Objective]:
+def objectives(bars: int = 10) -> dict[str, vm.Objective]:
     """ψ."""
     end = f"bar {bars}.P{bars}"
     return {"psi": vm.integral(lambda s: vm.dot(s.velocity(end), s.velocity(end)), unit="m²/s")}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError
+from ..sensitivity.objective import Objective
 from ..view.figure import Line, Panel, line_figure
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
+    from .certificate import Certificate
     from .run import Run
 
 
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
 class Gradient:
     """Objectives ψ and their derivatives with respect to parameters, labelled.
 
-    `method` tells how they were computed; `sweep` holds, for differences, the estimates for all perturbations tried. An adjoint knows
-    derivatives at the end of the run only: `gradient_history` has that row alone, and `history` is not a number before.
+    `method` tells how they were computed; `sweep` holds, for differences, the estimates for all perturbations tried. Adjoints and complex
+    steps know derivatives at the end of the run only: `gradient_history` has that row alone, and `history` is not a number before.
+    `certify()` tells how many digits can be trusted.
     """
 
     method: str
@@ -41,6 +44,8 @@ class Gradient:
     sweep: xr.DataArray | None = None
     repeat: Callable[..., Gradient] | None = field(default=None, repr=False, compare=False)
     """The same once more, with other arguments of `Mechanism.sensitivity`: `repeat(method="finite-difference")`."""
+    objectives: Mapping[str, Objective] = field(default_factory=dict, repr=False, compare=False)
+    """What was differentiated."""
 
     @property
     def values(self) -> xr.DataArray:
@@ -73,6 +78,45 @@ class Gradient:
             },
             coords=coords,
         )
+
+    def certify(
+        self,
+        *,
+        relative_steps: Sequence[float] | None = None,
+        wanted: float = 3.0,
+        progress: bool | None = None,
+    ) -> Certificate:
+        """How many digits of the gradient at the end of the run can be trusted, and why no more.
+
+        The gradient is computed once more by every road there is (direct, adjoint, complex step, a sweep of central differences), with
+        shorter steps, and the motion is looked at for what spoils derivatives: chaos, singular positions, forces that are not smooth.
+
+        Args:
+            relative_steps: perturbations of the sweep, relative to each parameter; 1e-1, 1e-2, … 1e-12 if not given.
+            wanted: digits from which on a gradient counts as trusted.
+            progress: show a progress bar if it takes long; on a terminal if not given.
+
+        Returns:
+            A `Certificate`: `print` it; `.trusted`, `.digits`, `.table()`, `.findings`, `.plot()`, `.save("file.json")`.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+        >>> L = m.parameter("L", 1.0, unit="m")
+        >>> origin = m.ground_point("O", (0, 0))
+        >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
+        >>> joint = m.revolute("O")
+        >>> m.start(angle={"rod": -1.0})
+        >>> height = vm.final(lambda s: s.position("tip")[1], unit="m")
+        >>> m.sensitivity(height, "L", duration=0.5, tolerance=1e-8).certify().trusted
+        True
+        """
+        from .certifying import RELATIVE_STEPS, certify
+
+        if self.repeat is None:
+            raise ModelError("a gradient can be certified only together with its mechanism, in the session that computed it")
+        if not self.objective_names:
+            raise ModelError("there is nothing to certify: give sensitivity(…) at least one objective")
+        return certify(self, tuple(relative_steps or RELATIVE_STEPS), wanted, progress)
 
     def to_dataframe(self) -> pd.DataFrame:
         """The gradient as a table: a row an objective, a column a parameter."""

@@ -1,0 +1,215 @@
+"""Derivatives of a run by complex steps: a second road to them that shares no derivative with the first.
+
+    dψ/dρᵢ = Im ψ(ρ + i δ eᵢ) / δ,     δ = 1e-30 · |ρᵢ|
+
+The whole program is carried out in complex numbers: the start, all iterations and stages, integrals and final terms. Nothing is subtracted,
+so δ can be so small that its square vanishes beside 1, and the result is exact to rounding (W. Squire and G. Trapp, SIAM Review 40 (1998)
+110–112).
+
+The instructions of CasADi's functions are data for complex_step.c, which is the same for every program: it is compiled once and for all.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..errors import ModelError, SimulationError
+from .compiler import BuildError, build_library
+from .program import NEGLIGIBLE, NOISE, ChainFunctions, Function, Inputs, Program
+from .scheme_tables import SchemeTables
+
+PERTURBATION = 1e-30
+"""δ relative to a parameter."""
+EXTRA_ITERATIONS = 2
+"""After real parts have converged: imaginary ones are one iteration behind, and matrices may be off by their regularisation."""
+SLICE = 20_000_000
+"""Instructions carried out at one call, so that progress can be shown and Ctrl-C works."""
+INSTRUCTION = np.dtype([("operation", np.int64), ("to", np.int64), ("a", np.int64), ("b", np.int64), ("number", np.float64)])
+REMEDY = "use method='direct'"
+DONE, NO_MEMORY = 0, 1
+
+
+class _Code(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_void_p), ("count", ctypes.c_longlong)]
+
+
+class _Chain(ctypes.Structure):
+    _fields_ = [("predict", _Code), ("iterate", _Code), ("finish", _Code)]
+
+
+SIZES = ("coordinates", "states", "unknowns", "multipliers", "objectives", "parameters", "penalties", "places", "stages")
+
+
+class _Record(ctypes.Structure):
+    """`vm_complex_run` of complex_step.c."""
+
+    _fields_ = [
+        *[(name, _Chain) for name in ("step", "start", "rates")],
+        *[(name, _Code) for name in ("integrands", "finals")],
+        *[(name, ctypes.c_longlong) for name in SIZES],
+        *[(name, ctypes.c_void_p) for name in ("a", "b", "c", "ends", "lengths")],
+        *[(name, ctypes.c_longlong) for name in ("steps", "done", "last", "max_iterations", "extra_iterations")],
+        *[(name, ctypes.c_double) for name in ("negligible", "noise")],
+        *[(name, ctypes.c_void_p) for name in ("guess", "penalty", "values", "state", "integral", "outcome")],
+    ]
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Derivatives at the end of a run, a column a parameter."""
+
+    objectives: np.ndarray
+    state: np.ndarray
+
+
+def complex_step(
+    program: Program, inputs: Inputs, indices: list[int], name: str, progress: Callable[[float], None] | None = None
+) -> Slopes:
+    """Derivatives of a run of a program with given steps, with respect to the parameters at `indices`; the program has none of its own.
+
+    `name` is the mechanism's. The start is found from a guess, and functions are written out.
+
+    Raises:
+        ModelError: where the program cannot be carried out in complex numbers, with the reason.
+        SimulationError: if a step does not converge.
+    """
+    return ComplexProgram(program, name).slopes(inputs, indices, progress)
+
+
+class ComplexProgram:
+    """A program as instructions for complex numbers."""
+
+    def __init__(self, program: Program, name: str):
+        self.program, self.name = program, name
+        self._arrays: list[np.ndarray] = []
+        self._places = 1
+        p = program
+        if p.jacobian is not None:
+            raise refusal(name, "chooses independent coordinates along the run", " or formulation='index1'")
+        self._record = r = _Record()
+        for label, chain in (("step", p.step), ("start", p.start), ("rates", p.rates)):
+            setattr(r, label, _Chain() if chain is None else self._chain(chain))
+        r.integrands, r.finals = self._code(p.objectives.integrands), self._code(p.objectives.finals)
+        iterates = [c.iterate for c in p.chains if c.iterate is not None]
+        r.coordinates, r.states, r.objectives, r.places = p.coordinates, p.state_size, p.objective_count, self._places
+        r.unknowns = max((f.numel_out(0) for f in iterates), default=0)
+        r.multipliers = max((f.numel_out(1) for f in iterates), default=0)
+        r.penalties = p.penalty.numel_out(0)
+        if p.scheme is not None:
+            tables = SchemeTables(p.scheme)
+            r.stages = tables.stages
+            r.a, r.b, r.c = self._kept(tables.a), self._kept(tables.b), self._kept(tables.c)
+        r.extra_iterations, r.negligible, r.noise = EXTRA_ITERATIONS, NEGLIGIBLE, NOISE
+        counts = sum(f.n_instructions() for f in p.functions)
+        self._slice = max(1, SLICE // (counts * (r.stages or 4)))
+
+    def slopes(self, inputs: Inputs, indices: list[int], progress: Callable[[float], None] | None) -> Slopes:
+        """Derivatives at the end of a run with the steps of a schedule."""
+        call, r, schedule = _library(self.name), self._record, inputs.schedule
+        assert inputs.guess is not None
+        ends = np.ascontiguousarray(schedule.known_ends, dtype=float)
+        lengths = np.diff(ends) if schedule.ends is not None else np.full(schedule.steps, schedule.step)
+        assert isinstance(self.program.penalty, ca.Function)
+        penalty = np.array(self.program.penalty(inputs.guess, inputs.nominal, 0.0)).ravel()
+        given = {"ends": ends, "lengths": lengths, "guess": inputs.guess, "penalty": penalty}
+        own = {name: np.ascontiguousarray(x, dtype=float) for name, x in given.items()}
+        own |= {"values": inputs.parameters.astype(complex), "state": np.zeros(r.states, complex)}
+        own |= {name: np.zeros(r.objectives, complex) for name in ("integral", "outcome")}
+        for name, array in own.items():
+            setattr(r, name, array.ctypes.data)
+        r.steps, r.parameters, r.max_iterations = lengths.size, inputs.parameters.size, inputs.max_iterations
+        columns = []
+        for k, index in enumerate(indices):
+            δ = PERTURBATION * (abs(inputs.parameters[index]) or 1.0)
+            own["values"][:] = inputs.parameters
+            own["values"][index] += 1j * δ
+            own["integral"][:], r.done = 0, 0
+            while r.done < r.steps:
+                r.last = r.done + self._slice
+                status = call(ctypes.byref(r))
+                if status == NO_MEMORY:
+                    raise MemoryError("not enough memory for the working storage of a run")
+                if status != DONE:
+                    raise self._failure(int(r.done) + 1, float(ends[r.done + 1]))
+                if progress is not None:
+                    progress((k + r.done / r.steps) / len(indices))
+            columns.append((own["outcome"].imag / δ, own["state"].imag / δ))
+        objectives, state = (np.stack([c[i] for c in columns], axis=-1) for i in (0, 1))
+        return Slopes(objectives, state)
+
+    def _chain(self, chain: ChainFunctions) -> _Chain:
+        functions = (chain.predict, chain.iterate, chain.finish)
+        return _Chain(*[_Code() if f is None else self._code(f) for f in functions])
+
+    def _code(self, function: Function) -> _Code:
+        assert isinstance(function, ca.Function) and function.is_a("SXFunction")
+        self._places = max(self._places, function.sz_w())
+        table = np.zeros(function.n_instructions(), INSTRUCTION)
+        for k in range(table.size):
+            table[k] = self._instruction(function, k)
+        return _Code(self._kept(table), table.size)
+
+    def _instruction(self, f: ca.Function, k: int) -> tuple[int, int, int, int, float]:
+        found = f.instruction_id(k)
+        if found not in _operations():
+            raise refusal(self.name, f"has an operation ({f.name()}, number {found}) that complex numbers are not provided for")
+        operation, to = _operations()[found], f.instruction_output(k)
+        if found == ca.OP_CONST:
+            return operation, to[0], 0, 0, f.instruction_constant(k)
+        given = f.instruction_input(k)
+        if found == ca.OP_OUTPUT:
+            return operation, to[0], given[0], to[1], 0.0
+        return operation, to[0], given[0], given[-1], 0.0
+
+    def _kept(self, array: np.ndarray) -> int:
+        """The address of an array that stays."""
+        self._arrays.append(array)
+        return array.ctypes.data
+
+    def _failure(self, step: int, time: float) -> SimulationError:
+        text = f"{self.name!r}: step {step}, t = {time:.6g} s: no convergence in complex numbers; {REMEDY}"
+        return SimulationError(text, time=time, step=step, residual=np.nan, worst="complex step")
+
+
+def refusal(name: str, reason: str, further: str = "") -> ModelError:
+    """Why a mechanism cannot be run in complex numbers, and what to do instead."""
+    return ModelError(f"mechanism {name!r} {reason}, which method='complex-step' does not take; {REMEDY}{further}")
+
+
+@cache
+def _source() -> str:
+    return Path(__file__).with_name("complex_step.c").read_text(encoding="utf-8")
+
+
+@cache
+def _operations() -> dict[int, int]:
+    """CasADi's numbers of operations → those that complex_step.c has for them."""
+    text = _source()
+    names: list[str] = re.findall(r"VM_(\w+)", text[text.index("enum {") : text.index("};")])
+    found = {int(getattr(ca, f"OP_{name}")): k for k, name in enumerate(names)}
+    return found | {int(ca.OP_CONSTPOW): names.index("POW"), int(ca.OP_LIFT): names.index("ASSIGN")}
+
+
+@cache
+def _call() -> Callable[[Any], int]:
+    library = ctypes.CDLL(str(build_library(_source())))
+    library.vm_carry_out_complex.argtypes = [ctypes.POINTER(_Record)]
+    library.vm_carry_out_complex.restype = ctypes.c_int
+    call: Callable[[Any], int] = library.vm_carry_out_complex
+    return call
+
+
+def _library(name: str) -> Callable[[Any], int]:
+    try:
+        return _call()
+    except BuildError as error:
+        raise ModelError(f"mechanism {name!r}: method='complex-step' needs a C compiler: {error}; {REMEDY}") from None

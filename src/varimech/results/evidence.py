@@ -1,0 +1,294 @@
+"""What there is to know about a gradient: the same by every road and with shorter steps, and the motion it belongs to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+
+from ..errors import VarimechError
+from ..progress import progress_bar
+from ..schedule import SMALLEST_TOLERANCE
+from ..sensitivity.smoothness import Switch, dependence, switches
+
+if TYPE_CHECKING:
+    from .gradient import Gradient
+    from .live import LiveRun
+
+ROADS = ("direct", "adjoint", "complex-step")
+"""Methods that give the exact derivative of the computed function."""
+FAILURES = (VarimechError, ArithmeticError, ValueError, RuntimeError)
+"""What a run may raise, NumPy and CasADi included, without an end to all others."""
+STORED, SWITCHING = 1000, 10_000
+"""Instants at which a motion is looked at, and one that may pass switches, which can be brief."""
+SVD_WORK = 5e8
+"""Operations that are spent on looking for singular positions."""
+UNMOVED = 1e-9
+"""Share of its range by which a parameter moves a switch that it does not move."""
+NEARLY = 0.2
+"""Share of its median below which the smallest singular value is followed through zero."""
+
+
+@dataclass(frozen=True)
+class Road:
+    """One way to the gradient, and what it gives: (objective, parameter). Where it gives nothing, `refusal` says why."""
+
+    name: str
+    gradient: np.ndarray | None
+    refusal: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """The gradient with shorter steps, or smaller tolerances."""
+
+    what: str
+    """step or tolerance"""
+    settings: tuple[float, ...]
+    """The given one first."""
+    gradients: np.ndarray
+    """(setting, objective, parameter)"""
+    refusal: str = ""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How derivatives of the state grow over the run."""
+
+    factor: float
+    """From a fifth of the run to its end."""
+    rate: float
+    """1/s, of exponential growth."""
+    exponential: bool
+
+
+@dataclass(frozen=True)
+class Singularity:
+    """How close constraints come to depending on each other: the smallest singular value of Φ_q over its median along the run."""
+
+    closeness: float
+    time: float
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """A switch that the motion passes."""
+
+    switch: Switch
+    time: float
+    """When it does so first."""
+    moved: np.ndarray
+    """For each parameter, whether it moves the switch."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All of it."""
+
+    objective_names: tuple[str, ...]
+    given: np.ndarray
+    """The gradient in question: (objective, parameter)."""
+    method: str
+    roads: tuple[Road, ...]
+    steps: tuple[float, ...]
+    sweep: np.ndarray
+    """Central differences: (perturbation, objective, parameter); NaN for those that failed."""
+    refinement: Refinement
+    values: np.ndarray
+    """Sizes of the objectives."""
+    parameters: np.ndarray
+    """Sizes of the parameters."""
+    residuals: tuple[float, ...]
+    growth: Growth | None
+    singularity: Singularity | None
+    switches: tuple[Switch, ...]
+    crossings: tuple[Crossing, ...]
+    loose: float
+    """By how much, relative, runs differ because each chooses its steps anew; 0 where perturbed runs take the steps of the given one."""
+    depends: np.ndarray
+    """Whether an objective can depend on a parameter: (objective, parameter)."""
+
+
+def gather(gradient: Gradient, steps: tuple[float, ...], progress: bool | None) -> Evidence:
+    """Go all roads. What fails on one of them is noted, and the others go on."""
+    info, live = gradient.run.info, gradient.run._live
+    assert live is not None
+    duration, chosen = float(gradient.time[-1]), "tolerance" in info
+    stored = SWITCHING if switches(live.equations, gradient.objectives) else STORED
+    often: dict[str, Any] = {"output": duration / stored} if chosen else {"every": max(1, int(info["steps"]) // stored)}
+    once: dict[str, Any] = {"output": duration} if chosen else {"every": int(info["steps"]) * 8}
+    label = f"{info['mechanism']}: certificate"
+    with progress_bar(label, len(ROADS) + len(steps) + 2, progress) as tell:
+        done = 0
+
+        def told(result: Any) -> Any:
+            nonlocal done
+            done += 1
+            tell(done)
+            return result
+
+        roads, direct = [], None
+        for method in ROADS:
+            road, found = told(_road(gradient, method, **(often if method == "direct" else once)))
+            roads.append(road)
+            direct = found if method == "direct" else direct
+        sweep = np.stack([told(_differences(gradient, step, once)) for step in steps])
+        refinement = _refined(gradient, roads[0], chosen, once, told)
+    motion = live if direct is None or direct.run._live is None else direct.run._live
+    return _with_motion(gradient, motion, tuple(roads), steps, sweep, refinement)
+
+
+def _with_motion(
+    gradient: Gradient,
+    live: LiveRun,
+    roads: tuple[Road, ...],
+    steps: tuple[float, ...],
+    sweep: np.ndarray,
+    refinement: Refinement,
+) -> Evidence:
+    e, ρ = live.equations, np.abs(live.parameters[live.indices])
+    known = tuple(switches(e, gradient.objectives))
+    return Evidence(
+        gradient.objective_names,
+        gradient.gradient_history[-1],
+        gradient.method,
+        roads,
+        steps,
+        sweep,
+        refinement,
+        np.abs(gradient.value_history).max(axis=0),
+        np.where(ρ > 0, ρ, 1.0),
+        tuple(float(r) for r in gradient.run.info["residuals"]),
+        _growth(live),
+        _singularity(live),
+        known,
+        tuple(_crossings(live, known)),
+        float(gradient.run.info["tolerance"]) if gradient.run.step_ends is None else 0.0,
+        dependence(e, gradient.objectives, live.indices),
+    )
+
+
+def _road(gradient: Gradient, method: str, **storage: Any) -> tuple[Road, Gradient | None]:
+    assert gradient.repeat is not None
+    began = time.perf_counter()
+    try:
+        found = gradient.repeat(method=method, progress=False, **storage)
+    except FAILURES as error:
+        return Road(method, None, str(error) or repr(error)), None
+    slopes = found.gradient_history[-1]
+    if not np.isfinite(slopes).all():
+        return Road(method, None, "it is not finite"), None
+    return Road(method, slopes, "", time.perf_counter() - began), found
+
+
+def _differences(gradient: Gradient, step: float, storage: dict[str, Any]) -> np.ndarray:
+    """Central differences by one perturbation; where they fail for all parameters together, for each of them."""
+    assert gradient.repeat is not None
+    common: dict[str, Any] = {"method": "finite-difference", "relative_steps": (step,), "progress": False, **storage}
+    try:
+        return np.asarray(gradient.repeat(**common).gradient_history[-1])
+    except FAILURES:
+        if len(gradient.parameter_names) == 1:
+            return np.full(gradient.gradient_history[-1].shape, np.nan)
+    columns = []
+    for name in gradient.parameter_names:
+        try:
+            columns.append(gradient.repeat(**{**common, "wrt": [name]}).gradient_history[-1][:, 0])
+        except FAILURES:
+            columns.append(np.full(len(gradient.objective_names), np.nan))
+    return np.stack(columns, axis=-1)
+
+
+def _refined(gradient: Gradient, direct: Road, chosen: bool, storage: dict[str, Any], told: Callable[[Any], Any]) -> Refinement:
+    """Halved twice, or divided by ten twice as far as there is a smaller tolerance."""
+    info, what = gradient.run.info, "tolerance" if chosen else "step"
+    first = float(info[what])
+    wanted = [max(first / 10, SMALLEST_TOLERANCE), max(first / 100, SMALLEST_TOLERANCE)] if chosen else [first / 2, first / 4]
+    wanted = [x for k, x in enumerate(wanted) if x < [first, *wanted][k]]
+    settings, found = [first], [gradient.gradient_history[-1] if direct.gradient is None else direct.gradient]
+    for setting in wanted:
+        road, _ = told(_road(gradient, "direct", **{**storage, what: setting}))
+        if road.gradient is None:
+            return Refinement(what, tuple(settings), np.stack(found), road.refusal)
+        settings.append(setting)
+        found.append(road.gradient)
+    return Refinement(what, tuple(settings), np.stack(found), "" if wanted else "there is no smaller tolerance")
+
+
+def _growth(live: LiveRun) -> Growth | None:
+    """Compare growth like exp(rate t) with growth like a power of t, by the largest derivative of positions and velocities so far."""
+    S, t = live.trajectory.sensitivities, live.trajectory.time
+    if S is None or not np.isfinite(S).all() or t.size < 20:
+        return None
+    ρ = np.abs(live.parameters[live.indices])
+    size = np.linalg.norm(S[:, : 2 * live.equations.q.numel()] * np.where(ρ > 0, ρ, 1.0), axis=(1, 2))
+    size = np.maximum.accumulate(size)
+    late = (t >= t[-1] / 5) & (size > 0)
+    if late.sum() < 10:
+        return None
+    x, y = t[late], np.log(size[late])
+    rate, misfit = _line(x, y)
+    _, other = _line(np.log(x), y)
+    factor = float(np.exp(y[-1] - y[0]))
+    # derivatives of an orderly motion grow like t or t²: 25 times from a fifth of the run on; and one event is no growth
+    sudden = np.diff(y).max() > 0.3 * (y[-1] - y[0])
+    return Growth(factor, rate, bool(factor > 200 and misfit < 2 * other and not sudden))
+
+
+def _line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Slope of the line through points, and how far they are off."""
+    slope, offset = np.polyfit(x, y, 1)
+    return float(slope), float(np.square(y - slope * x - offset).sum())
+
+
+def _singularity(live: LiveRun) -> Singularity | None:
+    """Where constraints come closest to depending on each other more than they always do."""
+    e, T = live.equations, live.trajectory
+    m, n = e.λ.numel(), e.q.numel()
+    if m == 0 or T.time.size < 10:
+        return None
+    few = max(10, int(SVD_WORK / (m * n * min(m, n))))
+    rows = np.unique(np.linspace(0, T.time.size - 1, min(T.time.size, few)).astype(int))
+    f = ca.Function("jacobian", [e.q, e.ρ, e.t], [ca.densify(e.constraint_jacobian)])
+    J = np.array(f(T.states[rows, :n].T, live.parameters, T.time[None, rows])).reshape(m, rows.size, n).transpose(1, 0, 2)
+    σ = np.linalg.svd(J, compute_uv=False)
+    rank = int((np.median(σ, axis=0) > 1e-9 * σ.max()).sum())
+    if rank == 0:
+        return None
+    least = σ[:, rank - 1] / np.median(σ[:, rank - 1])
+    k = int(least.argmin())
+    if 0 < k < rows.size - 1 and least[k] < NEARLY:
+        before, here, after = least[k - 1 : k + 2]
+        # a value that passes zero between two instants goes on with the other sign
+        if min(abs(before - 2 * here - after), abs(before + 2 * here - after)) < 0.05 * (before + after):
+            return Singularity(0.0, float(T.time[rows[k]]))
+    return Singularity(float(least[k]), float(T.time[rows[k]]))
+
+
+def _crossings(live: LiveRun, known: Sequence[Switch]) -> list[Crossing]:
+    """Switches that change their sign between stored instants, with the first time."""
+    if not known:
+        return []
+    at = ca.vertcat(*[s.at for s in known])
+    values, T = live.evaluate(at), live.trajectory
+    slopes = None
+    found = []
+    for k, switch in enumerate(known):
+        sign = np.sign(values[:, k])
+        first = int((sign != 0).argmax())  # to start from one is no passage
+        passed = first + np.flatnonzero(sign[first + 1 :] != sign[first:-1])
+        if not passed.size:
+            continue
+        moved = np.full(len(live.indices), not switch.timed)
+        if T.sensitivities is not None and not switch.timed:
+            slopes = live.derivative(at) if slopes is None else slopes
+            near = np.union1d(passed, passed + 1)
+            change = np.abs(slopes[near, k]).max(axis=0) * np.abs(live.parameters[live.indices])
+            moved = change > UNMOVED * np.ptp(values[:, k])
+        found.append(Crossing(switch, float(T.time[passed[0] + 1]), moved))
+    return found

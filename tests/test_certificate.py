@@ -1,0 +1,322 @@
+"""Certificates: good gradients get their digits, bad ones are caught, and what spoils derivatives is called by its name."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import varimech as vm
+from varimech.backends import compiler
+from varimech.benchmarks import five_bar, four_bar
+from varimech.cli import app
+from varimech.results.certifying import digits_of
+from varimech.results.plateau import plateau
+
+pytestmark = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
+
+
+@pytest.fixture(scope="module")
+def five_bar_gradient() -> vm.Gradient:
+    return five_bar.mechanism().sensitivity(five_bar.objectives(), duration=1.0, step=1e-3)
+
+
+@pytest.fixture(scope="module")
+def five_bar_certificate(five_bar_gradient: vm.Gradient) -> vm.Certificate:
+    return five_bar_gradient.certify()
+
+
+def double_pendulum() -> vm.Mechanism:
+    m = vm.Mechanism("double pendulum", gravity=(0, -9.81))
+    L = m.parameter("L", 1.0)
+    m.ground_point("O", (0, 0))
+    m.bar("upper", "O", "P", length=L, mass=1.0)
+    m.bar("lower", "P", "Q", length=1.0, mass=1.0)
+    m.revolute("O")
+    m.revolute("P")
+    m.start(angle={"upper": 2.0, "lower": 2.5})
+    return m
+
+
+def two_pendulums() -> vm.Mechanism:
+    """They do not touch each other; the mass of the first does not matter to it, and one parameter is nowhere."""
+    m = vm.Mechanism("two pendulums", gravity=(0, -9.81))
+    L, M, R, unused = (m.parameter(name, value) for name, value in (("L", 1.0), ("M", 2.0), ("R", 1.5), ("unused", 1.0)))
+    del unused
+    for name, place, length, mass in (("1", 0, L, M), ("2", 5, R, 1.0)):
+        m.ground_point(f"O{name}", (place, 0))
+        m.bar(f"bar {name}", f"O{name}", f"P{name}", length=length, mass=mass)
+        m.revolute(f"O{name}")
+    m.start(angle={"bar 1": 0.0, "bar 2": 0.0})
+    return m
+
+
+def ball(force: Any) -> vm.Mechanism:
+    m = vm.Mechanism("ball", gravity=(0, -9.81))
+    k, y0 = m.parameter("k", 2.0), m.parameter("y0", 1.0)
+    m.body("ball", mass=1.0, inertia=1.0, points={"C": (0, 0)}, floating=True)
+    m.force("push", "ball.C", lambda s: (0, force(s, s.position("ball.C")[1], s.velocity("ball.C")[1], k)))
+    m.start(position={"ball.C": (0, y0)}, angle={"ball": 0.0})
+    return m
+
+
+HEIGHT = vm.final(lambda s: s.position("ball.C")[1])
+
+
+def kinds(certificate: vm.Certificate) -> set[str]:
+    return {f.kind for f in certificate.findings}
+
+
+def test_a_good_gradient_gets_its_digits(five_bar_certificate: vm.Certificate) -> None:
+    c = five_bar_certificate
+    assert c.trusted and not c.reasons
+    assert (c.digits.sel(of="computed function") >= 8).all()
+    assert (c.digits.sel(of="true motion") >= 3).all()
+    assert np.median(c.order) == pytest.approx(2, abs=0.1)
+    assert np.median(c.slope) == pytest.approx(2, abs=0.1)
+    assert set(c.status.ravel()) == {"trusted"}
+    road = next(r for r in c.roads if r.name == "complex-step")
+    assert road.gradient is not None
+    np.testing.assert_allclose(road.gradient, c.gradient, rtol=1e-11)
+
+
+def test_digits_of_the_true_motion_are_there(five_bar_certificate: vm.Certificate) -> None:
+    exact = five_bar.mechanism().sensitivity(five_bar.objectives(), duration=1.0, tolerance=1e-12).gradient_history[-1]
+    errors = np.abs(five_bar_certificate.gradient / exact - 1)
+    assert (-np.log10(errors) >= five_bar_certificate.digits.sel(of="true motion").to_numpy()).all()
+
+
+def test_a_wrong_gradient_is_caught(five_bar_gradient: vm.Gradient) -> None:
+    history = five_bar_gradient.gradient_history.copy()
+    history[-1, 1, 2] *= 1 + 1e-4
+    wrong = dataclasses.replace(five_bar_gradient, gradient_history=history).certify()
+    assert not wrong.trusted
+    assert wrong.reasons == ("roads disagree",)
+    assert (wrong.status == "not trusted").sum() == 1 and wrong.status[1, 2] == "not trusted"
+    assert wrong.digit_array[0, 1, 2] == pytest.approx(4, abs=0.01)
+
+
+def test_differences_alone_catch_a_wrong_gradient(five_bar_gradient: vm.Gradient) -> None:
+    history = five_bar_gradient.gradient_history.copy()
+    history[-1, 0, 0] *= 1 + 1e-4
+    repeat = five_bar_gradient.repeat
+    assert repeat is not None
+
+    def refusing(**changes: Any) -> vm.Gradient:
+        if changes.get("method") != "finite-difference":
+            raise vm.ModelError("not today")
+        return repeat(**changes)
+
+    alone = dataclasses.replace(five_bar_gradient, gradient_history=history, repeat=refusing).certify()
+    assert {r.refusal for r in alone.roads} == {"not today"}
+    right = np.ones(history[-1].shape, dtype=bool)
+    right[0, 0] = False
+    assert alone.digit_array[0, 0, 0] == pytest.approx(4, abs=0.01)
+    assert (alone.digit_array[0][right] > 6).all()
+    assert alone.reason[0, 0] == "roads disagree"
+    assert not alone.trusted  # without shorter steps nothing is known of the true motion
+    assert (alone.digit_array[1] == 0).all()
+
+
+def test_a_chaotic_motion_is_called_so() -> None:
+    tip = vm.final(lambda s: s.position("Q")[0])
+    c = double_pendulum().sensitivity(tip, duration=30.0, step=2e-3).certify()
+    assert not c.trusted
+    assert c.reasons == ("chaotic motion",)
+    assert c.growth is not None and c.growth.exponential and c.growth.factor > 1e6
+    assert float(c.digits.sel(of="true motion").min()) < 1
+    assert "does not converge" in repr(c)
+
+
+def test_an_orderly_motion_is_not_chaotic(five_bar_certificate: vm.Certificate) -> None:
+    assert five_bar_certificate.growth is not None and not five_bar_certificate.growth.exponential
+    assert five_bar_certificate.singularity is not None and five_bar_certificate.singularity.closeness > 0.5
+
+
+def test_a_singular_position_is_called_so() -> None:
+    place = vm.final(lambda s: s.position("B0")[0])
+    m = four_bar.mechanism()
+    through, before = (m.sensitivity(place, duration=T, step=2e-3).certify() for T in (1.5, 0.6))
+    assert before.trusted
+    assert not through.trusted and through.reasons == ("singular position",)
+    assert through.singularity is not None and through.singularity.time == pytest.approx(1.228, abs=0.01)
+    assert float(through.digits.sel(of="true motion").max()) == 0
+
+
+def test_a_contact_is_called_non_smooth() -> None:
+    m = ball(lambda s, y, v, k: vm.maximum(0, -500 * k * y))
+    c = m.sensitivity(HEIGHT, duration=1.0, step=2e-3).certify()
+    assert not c.trusted and c.reasons == ("non-smooth force",)
+    assert "non-smooth force" in kinds(c)
+    assert any("'push' has a kink (maximum)" in f.text for f in c.findings)
+    short = m.sensitivity(HEIGHT, duration=0.3, step=2e-3).certify()
+    assert any("the motion does not pass there" in f.text for f in short.findings)
+    assert short.status.tolist() == [["zero within rounding", "trusted"]]
+
+
+def test_jumps_are_called_non_smooth_where_parameters_move_them() -> None:
+    m = ball(lambda s, y, v, k: -k * vm.sign(v + 3))
+    c = m.sensitivity(HEIGHT, duration=1.0, tolerance=1e-8).certify()
+    assert c.status.tolist() == [["not trusted", "trusted"]]  # when the speed is 3 m/s does not depend on the height
+    assert c.reasons == ("non-smooth force",)
+    assert c.digit_array[0, 0, 0] > 8 and c.digit_array[1, 0, 0] == 0
+    # dψ/dk with the time at which the sign changes, from the closed form
+    g, T, k = 9.81, 1.0, 2.0
+    t = 3 / (g + k)
+
+    def height(k: float) -> float:
+        t = 3 / (g + k)
+        return 1 - (g + k) * t**2 / 2 - 3 * (T - t) - (g - k) * (T - t) ** 2 / 2
+
+    exact = (height(k + 1e-5) - height(k - 1e-5)) / 2e-5
+    assert 0 < t < T and abs(c.gradient[0, 0] / exact - 1) > 0.01
+
+
+@pytest.mark.parametrize(("step", "reason"), [(1e-3, "two slopes"), (2e-4, "runs nearby fail")])
+def test_a_force_that_changes_within_a_step_is_noticed(step: float, reason: str) -> None:
+    """Nothing in its expression tells, and shorter steps agree on a wrong value; but other perturbations have the right slope, or fail."""
+    m = ball(lambda s, y, v, k: -k * vm.tanh((v + 3) / 1e-6))
+    c = m.sensitivity(HEIGHT, "k", duration=1.0, step=step).certify(wanted=1)
+    assert not c.trusted and c.reasons == (reason,)
+    assert reason in kinds(c)
+    careful = m.sensitivity(HEIGHT, "k", duration=1.0, tolerance=1e-6)
+    assert abs(c.gradient[0, 0] / careful.gradient_history[-1, 0, 0] - 1) > 0.4
+
+
+def test_jumps_at_given_times_are_harmless() -> None:
+    m = ball(lambda s, y, v, k: vm.where(s.time > 0.4, k, 0))
+    c = m.sensitivity(HEIGHT, duration=1.0, tolerance=1e-8).certify()
+    assert c.trusted
+    assert any("whatever the parameters are" in f.text for f in c.findings)
+    assert c.gradient[0, 0] == pytest.approx(0.6**2 / 2, rel=1e-6)
+
+
+def test_zeros_are_told_apart() -> None:
+    objectives = {
+        "place": vm.final(lambda s: s.position("P1")[0]),
+        "steps": vm.final(lambda s: ca.floor(7 * s.position("P1")[0])),
+        "side": vm.integral(lambda s: vm.sign(s.position("P1")[0])),
+    }
+    c = two_pendulums().sensitivity(objectives, duration=1.0, step=2e-3).certify()
+    unconnected = ["does not depend"] * 2
+    assert c.status.tolist() == [
+        ["trusted", "zero within rounding", *unconnected],
+        ["not trusted", "zero within rounding", *unconnected],
+        ["not trusted", "zero within rounding", *unconnected],
+    ]
+    assert c.gradient[1, 0] == c.gradient[2, 0] == 0
+    assert c.reason[1, 0] == c.reason[2, 0] == "non-smooth objective"
+    assert abs(c.gradient[0, 1]) < c.errors[0, 0, 1] < 1e-10
+    assert np.isnan(c.digits.sel(parameter="unused")).all()
+
+
+def test_a_value_where_nothing_depends_is_caught() -> None:
+    gradient = two_pendulums().sensitivity(vm.final(lambda s: s.position("P1")[0]), duration=0.2, step=0.01)
+    history = gradient.gradient_history.copy()
+    history[-1, 0, 3] = 1e-9
+    c = dataclasses.replace(gradient, gradient_history=history).certify()
+    assert c.status[0, 3] == "not trusted" and c.reason[0, 3] == "roads disagree"
+    assert any("dpsi1/dunused should be zero" in f.text for f in c.findings)
+
+
+def test_perturbations_that_cannot_be_assembled_do_no_harm() -> None:
+    m = vm.Mechanism("triangle", gravity=(0, -9.81))
+    L = m.parameter("L", 1.0)
+    mass = m.parameter("m", 1.0)
+    m.ground_point("A", (0, 0))
+    m.ground_point("B", (2, 0))
+    m.bar("AC", "A", "C", length=L, mass=mass)
+    m.bar("CD", "C", "D", length=1.0, mass=1.0)
+    m.bar("BD", "B", "D", length=1.0, mass=1.0)
+    for joint in "ABCD":
+        m.revolute(joint)
+    m.start(angle={"AC": 0.1}, near={"D": (1.9, 1.0)})
+    c = m.sensitivity(vm.final(lambda s: s.position("C")[1]), duration=0.1, step=2e-3).certify(
+        relative_steps=[1.0, *(10.0**-k for k in range(1, 10))]
+    )
+    assert np.isnan(c.sweep[0, 0, 0])  # a bar without length
+    assert np.isfinite(c.sweep[1:]).all()
+    assert c.trusted
+
+
+def test_a_gradient_by_differences_is_certified_too() -> None:
+    place = vm.final(lambda s: s.position("P1")[0])
+    g = two_pendulums().sensitivity(place, "L", duration=0.5, tolerance=1e-8, method="finite-difference", relative_steps=(1e-2,))
+    c = g.certify(wanted=2)
+    assert c.differentiated == "finite-difference"
+    assert 3 < float(c.digits.sel(of="computed function").min()) < 6
+    assert not g.certify(wanted=8).trusted
+
+
+def test_tables_json_and_files(five_bar_certificate: vm.Certificate, tmp_path: Path) -> None:
+    c = five_bar_certificate
+    table = c.table()
+    assert len(table) == 15 and (table["verdict"] == "trusted").all()
+    assert table["complex-step"].max() < 1e-11 and math.isnan(table["adjoint"].iloc[0]) == (c.roads[1].gradient is None)
+    back = vm.Certificate.load(c.save(tmp_path / "certificate.json"))
+    assert back.to_json() == c.to_json() == json.loads(json.dumps(c.to_json()))
+    assert repr(back) == repr(c) and back.trusted
+    assert c.to_json()["trusted"] is True
+    assert "TRUSTED (at least" in repr(c)
+    back.plot().savefig(tmp_path / "certificate.png")
+    assert (tmp_path / "certificate.png").stat().st_size > 10_000
+    (tmp_path / "other.json").write_text("{}")
+    with pytest.raises(vm.ModelError, match="is not a saved certificate"):
+        vm.Certificate.load(tmp_path / "other.json")
+    with pytest.raises(vm.ModelError, match="there is no file"):
+        vm.Certificate.load(tmp_path / "nowhere.json")
+
+
+def test_nothing_to_certify(five_bar_gradient: vm.Gradient) -> None:
+    with pytest.raises(vm.ModelError, match="in the session that computed it"):
+        dataclasses.replace(five_bar_gradient, repeat=None).certify()
+    m = double_pendulum()
+    with pytest.raises(vm.ModelError, match="at least one objective"):
+        m.sensitivity((), duration=0.1, step=0.01).certify()
+
+
+def test_plateau_of_a_known_function() -> None:
+    """D(δ) of exp at 0 is sinh(δ)/δ, with some rounding."""
+    steps = np.array([10.0**-k for k in range(1, 13)])
+    sweep = (np.sinh(steps) / steps + 1e-16 / steps * np.resize([1, -1], steps.size))[:, None, None]
+    found = plateau(steps, sweep)
+    assert abs(found.value[0, 0] - 1) <= found.error[0, 0] < 1e-9
+    assert found.decades[0, 0] >= 3
+    assert np.isnan(plateau(steps, 1 / steps[:, None, None]).value).all()
+
+
+def test_digits() -> None:
+    found = digits_of(np.array([1e-5, 0.0, 5.0, np.inf, np.nan]), np.array([1.0, 1.0, 1.0, 1.0, 1.0]))
+    np.testing.assert_allclose(found, [5, 15, 0, 0, 0])
+
+
+def test_the_command(tmp_path: Path) -> None:
+    common = ["certify", "five-bar", "--duration", "0.5", "--objective", "psi1", "--wrt", "Ls1", "--wrt", "L_A1"]
+    told = CliRunner().invoke(app, [*common, "--out", str(tmp_path / "out")])
+    assert told.exit_code == 0, told.output
+    assert "TRUSTED" in told.stdout and "L_A1" in told.stdout
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {"certificate.json", "certificate.png"}
+    data = json.loads(CliRunner().invoke(app, [*common, "--json"]).stdout)
+    assert data["trusted"] and data["parameter_names"] == ["Ls1", "L_A1"]
+    assert CliRunner().invoke(app, [*common, "--wanted", "14"]).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["pendulum"], "has no objectives to differentiate; those that have: five-bar"),
+        (["five-bar", "--objective", "psi7"], "no objective is called 'psi7'"),
+        (["five-bar", "--wrt", "LA1"], "no parameter"),
+    ],
+)
+def test_what_the_command_refuses(arguments: list[str], message: str) -> None:
+    result = CliRunner().invoke(app, ["certify", *arguments])
+    assert result.exit_code != 0
+    assert message in str(result.exception)
