@@ -52,9 +52,7 @@ def test_the_same_as_direct_but_not_the_same_bits(mechanism: str, way: str) -> N
     np.testing.assert_allclose(other.gradient_history[-1], direct.gradient_history[-1], rtol=1e-11)
     assert (other.gradient_history[-1] != direct.gradient_history[-1]).any()
     np.testing.assert_array_equal(other.value_history[-1], direct.value_history[-1])
-    assert np.isnan(other.gradient_history[:-1]).all()
-    slopes, exact = (g.run._live.trajectory.sensitivities[-1] for g in (other, direct) if g.run._live)  # type: ignore[index]
-    np.testing.assert_allclose(slopes, exact, atol=1e-11 * np.abs(exact).max())
+    assert np.isnan(other.history["gradient"][:-1]).all()
 
 
 FUNCTIONS: dict[str, Any] = {

@@ -21,6 +21,7 @@ import numpy as np
 from acceptance import Figure
 from rich.console import Console
 from rich.table import Table
+from verify_derivatives import adjoints_cost, adjoints_memory, second_derivatives
 from verify_flexible import beams_against_reference, beams_against_theory, beams_by_differences, beams_of_many_segments
 
 import varimech as vm
@@ -400,6 +401,9 @@ CAPABILITIES = (
     beams_against_reference,
     beams_by_differences,
     beams_of_many_segments,
+    adjoints_cost,
+    adjoints_memory,
+    second_derivatives,
 )
 
 

@@ -330,7 +330,7 @@ class Solver:
         replayed = inputs.schedule.replayed(trajectory.step_ends) if inputs.schedule.tolerance else inputs.schedule
         with progress_bar(f"{self.model.name}: complex steps", 1.0, task.progress) as tell:
             found = complex_step(runner.program, replace(inputs, schedule=replayed), indices, self.model.name, tell)
-        return replace(trajectory, gradients=found.objectives[None], sensitivities=None), ran + time.perf_counter() - began
+        return replace(trajectory, gradients=found[None], sensitivities=None), ran + time.perf_counter() - began
 
     def runner(
         self, objectives: Mapping[str, Objective], wanted: Wanted, *, regular: bool = True, relaxed: bool | None = None

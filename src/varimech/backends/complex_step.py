@@ -14,7 +14,6 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -63,18 +62,10 @@ class _Record(ctypes.Structure):
     ]
 
 
-@dataclass(frozen=True)
-class Slopes:
-    """Derivatives at the end of a run, a column a parameter."""
-
-    objectives: np.ndarray
-    state: np.ndarray
-
-
 def complex_step(
     program: Program, inputs: Inputs, indices: list[int], name: str, progress: Callable[[float], None] | None = None
-) -> Slopes:
-    """Derivatives of a run of a program with given steps, with respect to the parameters at `indices`; the program has none of its own.
+) -> np.ndarray:
+    """Derivatives (objective, parameter) at the end of a run with given steps; the program has none of its own.
 
     `name` is the mechanism's. The start is found from a guess, and functions are written out.
 
@@ -112,7 +103,7 @@ class ComplexProgram:
         counts = sum(f.n_instructions() for f in p.functions)
         self._slice = max(1, SLICE // (counts * (r.stages or 4)))
 
-    def slopes(self, inputs: Inputs, indices: list[int], progress: Callable[[float], None] | None) -> Slopes:
+    def slopes(self, inputs: Inputs, indices: list[int], progress: Callable[[float], None] | None) -> np.ndarray:
         """Derivatives at the end of a run with the steps of a schedule."""
         call, r, schedule = _library(self.name), self._record, inputs.schedule
         assert inputs.guess is not None
@@ -142,9 +133,8 @@ class ComplexProgram:
                     raise self._failure(int(r.done) + 1, float(ends[r.done + 1]))
                 if progress is not None:
                     progress((k + r.done / r.steps) / len(indices))
-            columns.append((own["outcome"].imag / δ, own["state"].imag / δ))
-        objectives, state = (np.stack([c[i] for c in columns], axis=-1) for i in (0, 1))
-        return Slopes(objectives, state)
+            columns.append(own["outcome"].imag / δ)
+        return np.stack(columns, axis=-1)
 
     def _chain(self, chain: ChainFunctions) -> _Chain:
         functions = (chain.predict, chain.iterate, chain.finish)

@@ -68,7 +68,7 @@ class Tape:
             )
         self._longest = int(self._bound / (SHARE * 8 * self._size))
         self._segments: list[_Segment] = []
-        self._taken_memory = 0
+        self.taken = 0
         self._slice = 64
 
     def carry_out(self, progress: Progress | None) -> Trajectory:
@@ -85,7 +85,7 @@ class Tape:
         r["to_end"] = 1
         while self._segments:
             segment = self._segments.pop()
-            self._taken_memory -= segment.memory
+            self.taken -= segment.memory
             if segment.records is None:
                 self._return_to(segment)
                 while int(r["done"][0]) < segment.last:
@@ -117,24 +117,24 @@ class Tape:
         if done - first < len(records) // 2:
             records = records[: done - first].copy()
         self._segments.append(_Segment(first, done, begin, state, chosen, records))
-        self._taken_memory += self._segments[-1].memory
+        self.taken += self._segments[-1].memory
         self._keep_within_bound()
 
     def _keep_within_bound(self) -> None:
         """Give up records of all but the last segment, the oldest first; then every other state."""
         for k, segment in enumerate(self._segments[:-1]):
-            if self._taken_memory <= self._bound:
+            if self.taken <= self._bound:
                 return
             if segment.records is not None:
                 self._exchange(k, replace(segment, records=None))
-        while self._taken_memory > self._bound and len(self._segments) > 2:
+        while self.taken > self._bound and len(self._segments) > 2:
             *bare, last = self._segments
             pairs = [(bare[k], bare[min(k + 1, len(bare) - 1)]) for k in range(0, len(bare), 2)]
             self._segments = [*[replace(a, last=b.last) for a, b in pairs], last]
-            self._taken_memory = sum(s.memory for s in self._segments)
+            self.taken = sum(s.memory for s in self._segments)
 
     def _exchange(self, k: int, segment: _Segment) -> None:
-        self._taken_memory += segment.memory - self._segments[k].memory
+        self.taken += segment.memory - self._segments[k].memory
         self._segments[k] = segment
 
     def _replay(self, ends: np.ndarray) -> None:

@@ -133,11 +133,12 @@ def gather(gradient: Gradient, steps: tuple[float, ...], progress: bool | None) 
             return result
 
         roads, direct = [], None
+        same = {"ends": gradient.run.step_ends} if chosen and gradient.run.step_ends is not None else {}
         for method in ROADS:
-            road, found = told(_road(gradient, method, **(often if method == "direct" else once)))
+            road, found = told(_road(gradient, method, **(often if method == "direct" else once), **same))
             roads.append(road)
             direct = found if method == "direct" else direct
-        sweep = np.stack([told(_differences(gradient, step, once)) for step in steps])
+        sweep = np.stack([told(_differences(gradient, step, {**once, **same})) for step in steps])
         refinement = _refined(gradient, roads[0], chosen, once, told)
     motion = live if direct is None or direct.run._live is None else direct.run._live
     return _with_motion(gradient, motion, tuple(roads), steps, sweep, refinement)

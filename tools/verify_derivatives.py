@@ -1,0 +1,119 @@
+"""Acceptance figures of adjoints and second derivatives: agreement, cost and memory."""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from acceptance import Figure
+
+import varimech as vm
+from varimech.backends.tape import Tape
+from varimech.benchmarks import five_bar, pendulum
+
+LINKS = 50
+REPEATED = 7
+
+
+def chain_of_parameters() -> vm.Mechanism:
+    """A hanging chain whose every length and mass is a parameter."""
+    m = vm.Mechanism("chain", gravity=(0, -9.81))
+    m.ground_point("0", (0, 0))
+    for k in range(LINKS):
+        length, mass = m.parameter(f"L{k}", 10 / LINKS, unit="m"), m.parameter(f"m{k}", 1.0, unit="kg")
+        m.bar(f"bar {k}", str(k), str(k + 1), length=length, mass=mass)
+        m.revolute(str(k))
+    m.start(angle={f"bar {k}": -1.0 for k in range(LINKS)})
+    return m
+
+
+def _fastest(run: Callable[[], dict[str, float]]) -> float:
+    run()
+    return min(run()["run"] for _ in range(REPEATED))
+
+
+def _times(m: vm.Mechanism, duration: float, objectives: Any, method: str, how: dict[str, Any]) -> tuple[float, float]:
+    """Of the motion alone, and with derivatives."""
+    settings: dict[str, Any] = {"step": 1e-3, "every": 10**6, "backend": "native", **how}
+    alone = _fastest(lambda: m.simulate(duration, **settings).info["seconds"])
+    return alone, _fastest(lambda: m.sensitivity(objectives, duration=duration, method=method, **settings).seconds)
+
+
+def adjoints_cost() -> Iterator[Figure]:
+    """Adjoints and direct derivatives beside the motion alone."""
+    m = chain_of_parameters()
+    swing = vm.integral(lambda s: vm.dot(s.velocity(str(LINKS)), s.velocity(str(LINKS))), unit="m²/s")
+    for title, scheme in (("ALI3-P", {}), ("RK4", {"integrator": "rk4"})):
+        alone, adjoint = _times(m, 1.0, swing, "adjoint", scheme)
+        what = f"adjoint of {2 * LINKS} parameters, chain of {LINKS} bars, {title}, over the motion"
+        yield Figure(what, adjoint / alone, 5, shown="{:.2f}")
+    alone, direct = _times(five_bar.mechanism(), 5.0, five_bar.objectives(), "direct", {})
+    yield Figure("direct derivatives of 5 parameters, five-bar, ALI3-P, over the motion", direct / alone, 2.5, shown="{:.2f}")
+    alone, adjoint = _times(five_bar.mechanism(), 5.0, five_bar.objectives(), "adjoint", {})
+    yield Figure("adjoint of 3 objectives, five-bar, ALI3-P, over the motion", adjoint / alone, 5, shown="{:.2f}")
+
+
+def adjoints_memory() -> Iterator[Figure]:
+    """A million steps within a bound of memory."""
+    m, steps, bound = five_bar.mechanism(), 10**6, 1.0
+    largest = 0
+    keep = Tape._keep_within_bound
+
+    def watched(self: Tape) -> None:
+        nonlocal largest
+        keep(self)
+        largest = max(largest, self.taken)
+
+    how: dict[str, Any] = {"duration": 100.0, "step": 100.0 / steps, "every": steps, "method": "adjoint", "backend": "native"}
+    ample = m.sensitivity(five_bar.objectives(), **how, memory=1000.0).gradient_history[-1]
+    Tape._keep_within_bound = watched  # type: ignore[method-assign]
+    tracemalloc.start()
+    try:
+        little = m.sensitivity(five_bar.objectives(), **how, memory=bound).gradient_history[-1]
+        peak = tracemalloc.get_traced_memory()[1] / 1e6
+    finally:
+        tracemalloc.stop()
+        Tape._keep_within_bound = keep  # type: ignore[method-assign]
+    yield Figure("records of an adjoint of 10⁶ steps with memory = 1 MB, MB", largest / 1e6, bound, shown="{:.2f}")
+    yield Figure("the same, peak of all arrays (times between steps: 8 MB each), MB", peak, 30, shown="{:.1f}")
+    yield Figure("its gradient against the one with ample memory", float(np.abs(little / ample - 1).max()), 1e-10)
+
+
+def second_derivatives() -> Iterator[Figure]:
+    """Hessians: symmetry, differences of gradients, both ways."""
+    m, objectives = five_bar.mechanism(), five_bar.objectives()
+    forward, backward = (m.hessian(objectives, duration=5.0, step=1e-3, method=way) for way in ("forward", "backward"))
+    size = np.abs(forward.curvatures).max(axis=(1, 2))[:, None, None]
+    yield Figure("asymmetry of the Hessians of the five-bar, forward over forward", forward.asymmetry, 1e-9)
+    yield Figure("the same, backward over forward", backward.asymmetry, 1e-9)
+    yield Figure("one against the other", float((np.abs(forward.curvatures - backward.curvatures) / size).max()), 1e-9)
+    differences = []
+    for name, value in forward.run.info["parameters"].items():
+        δ = 1e-5 * value
+        high, low = (
+            m.sensitivity(objectives, duration=5.0, step=1e-3, parameters={name: value + sign * δ}).gradient_history[-1]
+            for sign in (1, -1)
+        )
+        differences.append((high - low) / (2 * δ))
+    off = float((np.abs(forward.curvatures - np.stack(differences, axis=1)) / size).max())
+    yield Figure("Hessians of the five-bar against differences of exact gradients", off, 1e-6)
+    yield Figure("Hessian of the pendulum's angle against its closed form", pendulum_hessian(), 1e-9)
+
+
+def pendulum_hessian(time: float = 3.0) -> float:
+    """Relative error of d²θ/dL² at a time. L enters through τ = t √(g/L) alone, θ̈ = −sin θ in τ, and sin θ/2 = k sn(K − τ) from θ₀ = 90°."""
+    from scipy.special import ellipj, ellipk
+
+    m = pendulum.mechanism()
+    found = m.hessian(vm.final(lambda s: s.angle("bar"), unit="rad"), duration=time, tolerance=1e-12).hessian.item()
+    τ = time * math.sqrt(pendulum.G)
+    sn, cn, dn, _ = ellipj(float(ellipk(0.5)) - τ, 0.5)
+    k = math.sqrt(0.5)
+    θ = 2 * math.asin(k * sn)
+    rate = -2 * k * cn * dn / math.cos(θ / 2)
+    # the bar starts on the other side: angles and their derivatives have the opposite sign
+    exact = -(-math.sin(θ) * (τ / 2) ** 2 + rate * 3 * τ / 4)
+    return abs(found / exact - 1)
