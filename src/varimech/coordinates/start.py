@@ -318,7 +318,10 @@ class StartSolver:
 
         F = residuals(q)
         for _ in range(60):
-            step = _solution(self._positions.jacobian(q, none, ρ), -F)
+            jacobian = self._positions.jacobian(q, none, ρ)
+            if not (jacobian.is_regular() and np.isfinite(F).all()):
+                break
+            step = _solution(jacobian, -F)
             length = (
                 1.0 if self.equations.sizes is None else 1 / max(1.0, float(np.abs(step / self.equations.sizes.typical).max()))
             )
