@@ -29,6 +29,7 @@ ROOMS = [
     ("statics",),
     ("solver",),
     ("at_rest",),
+    ("optimization",),
     ("mechanism",),
     ("doctor",),
     ("__init__",),

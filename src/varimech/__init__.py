@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from .coordinates.systems import Relative
-from .errors import AssemblyError, ModelError, SimulationError, VarimechError
+from .errors import AssemblyError, InfeasibleError, ModelError, SimulationError, VarimechError
 from .formulations.index1 import Stabilised
 from .formulations.penalty import Penalty
 from .integrators.generalised_alpha import GeneralisedAlpha
@@ -13,6 +13,7 @@ from .mechanism import Mechanism
 from .model.parameter import Parameter, Tolerance
 from .model.sections import Section, circle, rectangle, square, tube
 from .model.state import State
+from .optimization.quantities import Path, Peak, path, peak
 from .results.ensemble import Ensemble
 from .results.gradient import Gradient
 from .results.run import Run, load_run
@@ -50,6 +51,7 @@ __all__ = [
     "Ensemble",
     "GeneralisedAlpha",
     "Gradient",
+    "InfeasibleError",
     "Line",
     "Mechanism",
     "ModelError",
@@ -57,6 +59,8 @@ __all__ = [
     "Objective",
     "Panel",
     "Parameter",
+    "Path",
+    "Peak",
     "Penalty",
     "Relative",
     "Run",
@@ -86,6 +90,8 @@ __all__ = [
     "maximum",
     "minimum",
     "norm",
+    "path",
+    "peak",
     "rectangle",
     "rotation",
     "sign",

@@ -17,12 +17,13 @@ from .errors import ModelError, VarimechError, unknown_name
 from .integrators.sundials import Sundials
 from .methods import Formulation, Integrator, choose
 from .model.parameter import Parameter
+from .optimization.verbs import Designing
 from .progress import progress_bar
 from .results.ensemble import Ensemble
 from .results.gradient import Gradient
 from .results.live import LiveRun
 from .results.run import Run
-from .schedule import Schedule
+from .schedule import Output, Schedule
 from .sensitivity.finite_difference import RELATIVE_STEPS, central_differences
 from .sensitivity.objective import Objectives, named_objectives
 from .task import Task
@@ -34,7 +35,7 @@ METHODS = ("direct", "composite", "finite-difference")
 
 
 @final
-class Mechanism(AtRest):
+class Mechanism(Designing, AtRest):
     """A mechanism: bodies, joints, forces and a start, written once; motion and derivatives follow.
 
     Two components of gravity (or `dimension=2`) make it planar, three (or `dimension=3`) spatial. SI units throughout.
@@ -66,7 +67,7 @@ class Mechanism(AtRest):
         step: float | None = None,
         every: int = 1,
         tolerance: float | None = None,
-        output: float | None = None,
+        output: Output = None,
         integrator: str | Integrator | None = None,
         formulation: str | Formulation | None = None,
         coordinates: str | Coordinates = "natural",
@@ -86,7 +87,7 @@ class Mechanism(AtRest):
             every: store every so many of them.
             tolerance: relative error for which steps are chosen.
             output: time between stored results where steps are chosen, s; shortened a little if it does not divide the duration, and a
-                five-hundredth of it if not given.
+                five-hundredth of it if not given. Or a list of the times themselves; both ends are stored too.
             integrator: "trapezoidal", "newmark", "hht", "generalised-alpha" (implicit, equal steps), "rk4" (explicit, equal steps), "dopri5",
                 "dop853" (explicit, either), "cvodes", "idas" (to a tolerance); or one with constants, such as `varimech.Newmark(gamma=0.7)`.
             formulation: "ali3p", "index1", "index1-stabilised", "independent", "penalty", or one with constants, such as
@@ -127,7 +128,7 @@ class Mechanism(AtRest):
         step: float | None = None,
         every: int = 1,
         tolerance: float | None = None,
-        output: float | None = None,
+        output: Output = None,
         integrator: str | Integrator | None = None,
         formulation: str | Formulation | None = None,
         coordinates: str | Coordinates = "natural",

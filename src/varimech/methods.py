@@ -20,7 +20,7 @@ from .integrators.newmark import TRAPEZOIDAL, Newmark
 from .integrators.rk4 import RK4
 from .integrators.runge_kutta import RungeKutta
 from .integrators.sundials import CVODES, IDAS, Sundials
-from .schedule import DEFAULT_STEP, DEFAULT_TOLERANCE, Schedule, check_every, chosen_steps, equal_steps
+from .schedule import DEFAULT_STEP, DEFAULT_TOLERANCE, Output, Schedule, check_every, chosen_steps, equal_steps
 
 Formulation = ALI3P | Projected | Stabilised | Independent | Penalty
 Implicit = Newmark | HHT | GeneralisedAlpha
@@ -89,7 +89,7 @@ class RunOptions(TypedDict, total=False):
     step: float | None
     every: int
     tolerance: float | None
-    output: float | None
+    output: Output
     integrator: str | Integrator | None
     formulation: str | Formulation | None
     coordinates: str | Coordinates
@@ -103,7 +103,7 @@ def choose(
     step: float | None = None,
     every: int = 1,
     tolerance: float | None = None,
-    output: float | None = None,
+    output: Output = None,
     integrator: str | Integrator | None = None,
     formulation: str | Formulation | None = None,
     coordinates: str | Coordinates = "natural",
