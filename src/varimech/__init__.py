@@ -13,10 +13,12 @@ from .mechanism import Mechanism
 from .model.parameter import Parameter, Tolerance
 from .model.sections import Section, circle, rectangle, square, tube
 from .model.state import State
+from .optimization.measurement import Measurement, measurement
 from .optimization.quantities import Path, Peak, path, peak
 from .results.ensemble import Ensemble
 from .results.gradient import Gradient
 from .results.run import Run, load_run
+from .sensitivity.comparison import Constraint
 from .sensitivity.objective import Objective, final, integral
 from .symbols import (
     absolute,
@@ -48,15 +50,20 @@ from .view.figure import Line, Panel, line_figure
 __all__ = [
     "HHT",
     "AssemblyError",
+    "Constraint",
+    "DesignProblem",
     "Ensemble",
+    "Fit",
     "GeneralisedAlpha",
     "Gradient",
     "InfeasibleError",
     "Line",
+    "Measurement",
     "Mechanism",
     "ModelError",
     "Newmark",
     "Objective",
+    "Optimum",
     "Panel",
     "Parameter",
     "Path",
@@ -88,6 +95,7 @@ __all__ = [
     "load_run",
     "log",
     "maximum",
+    "measurement",
     "minimum",
     "norm",
     "path",
@@ -108,7 +116,18 @@ __all__ = [
 
 
 if TYPE_CHECKING:
+    from .optimization.fit import Fit
+    from .optimization.optimum import Optimum
+    from .optimization.problem import DesignProblem
     from .results.topology import Topology
+
+LATER = {
+    "DesignProblem": "optimization.problem",
+    "Fit": "optimization.fit",
+    "Optimum": "optimization.optimum",
+    "Topology": "results.topology",
+}
+"""Where names are found that are slow to import."""
 
 
 def __getattr__(name: str) -> Any:
@@ -117,8 +136,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("varimech")
-    if name == "Topology":
-        from .results.topology import Topology
+    if name in LATER:
+        from importlib import import_module
 
-        return Topology
+        return getattr(import_module(f".{LATER[name]}", __name__), name)
     raise AttributeError(f"module 'varimech' has no attribute {name!r}")
