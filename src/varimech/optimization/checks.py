@@ -15,9 +15,7 @@ from ..symbols import SX
 from .problem import DesignProblem
 from .quantities import Path
 
-STEPS = frozenset(
-    (ca.OP_FLOOR, ca.OP_CEIL, ca.OP_SIGN, ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
-)
+STEPS = frozenset((ca.OP_FLOOR, ca.OP_CEIL, ca.OP_SIGN, ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR))
 """Operations that are constant but for jumps."""
 NOTHING = 1e-11
 """Change over the whole range of a parameter, relative to the value, that is rounding."""
@@ -35,7 +33,7 @@ def check_slopes(equations: Equations, scalars: Mapping[str, Objective], paths: 
         steps = _has_steps(expression, u, e.t)
         if steps and ca.sparsify(ca.jacobian(expression, u)).nnz() == 0:
             raise ModelError(
-                f"{name!r} has no gradient: it is constant but for jumps (floor, ceil, sign, a comparison or where between constants), so its "
+                f"{name!r} has no gradient: it is constant but for jumps (floor, ceil, sign, a comparison, where between constants), so its "
                 "derivative is zero everywhere; use a smooth function instead, such as varimech.tanh(x / width) for sign(x)"
             )
         if steps:
@@ -52,13 +50,13 @@ def check_influence(verb: str, problem: DesignProblem, stepped: set[str]) -> Non
         moves |= _moves(problem, space.inside(space.start + away))
     quantities = [*problem.scalars, *problem.paths]
     jumps = f"; {', '.join(map(repr, sorted(stepped)))} may do so by jumps, which have no derivative" if stepped else ""
-    for name, some in zip(space.names, moves.any(axis=0), strict=True):
+    for name, some in zip(space.names, list(np.any(moves, axis=0)), strict=True):
         if not some:
             raise ModelError(
                 f"{verb}: nothing depends on parameter {name!r}: all derivatives of {', '.join(map(repr, quantities))} with respect to it "
                 f"vanish{jumps}; leave it out of over="
             )
-    for name, some in zip(quantities, moves.any(axis=1), strict=True):
+    for name, some in zip(quantities, list(np.any(moves, axis=1)), strict=True):
         if not some:
             kind = "objective" if name == problem.name else "constraint"
             raise ModelError(f"{verb}: {kind} {name!r} depends on none of {', '.join(map(repr, space.names))}{jumps}")

@@ -38,12 +38,8 @@ def confidence(J: np.ndarray, residuals: np.ndarray, sizes: np.ndarray, reach: f
     scale = np.where(silent, 0.0, 1 / np.where(lengths > 0, lengths, 1.0))
     _, s, V = np.linalg.svd(J * scale, full_matrices=False)
     told = s > UNTOLD * max(float(s.max(initial=0.0)), 1e-300)
-    groups = [(int(k),) for k in np.flatnonzero(silent)]
-    for v in V[: s.size][~told]:
-        members = tuple(int(k) for k in np.flatnonzero((np.abs(v) > SHARE) & ~silent))
-        if len(members) > 0 and members not in groups:
-            groups.append(members)
-    for v in _missing(V, J.shape):
+    groups: list[tuple[int, ...]] = [(int(k),) for k in np.flatnonzero(silent)]
+    for v in [*V[~told], *_missing(V)]:
         members = tuple(int(k) for k in np.flatnonzero((np.abs(v) > SHARE) & ~silent))
         if members and members not in groups:
             groups.append(members)
@@ -57,8 +53,6 @@ def confidence(J: np.ndarray, residuals: np.ndarray, sizes: np.ndarray, reach: f
     return Confidence(covariance, prediction, tuple(groups), freedom)
 
 
-def _missing(V: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def _missing(V: np.ndarray) -> np.ndarray:
     """Directions that fewer samples than parameters leave open."""
-    if shape[0] >= shape[1]:
-        return np.zeros((0, shape[1]))
     return np.linalg.svd(V)[2][V.shape[0] :]

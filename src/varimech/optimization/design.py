@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 from ..errors import ModelError, unknown_name
@@ -11,7 +12,8 @@ from .evaluation import Differentiable, MechanismEvaluator
 from .optimum import Optimum
 from .problem import DesignProblem, quantities_of
 from .quantities import Constraints, Goal, named_constraints, named_goal
-from .search import check_settings, search, timed
+from .refinement import refined_search
+from .search import check_settings, search
 from .solvers import HESSIANS, Settings, find_solver
 from .space import Bounds, Over, space_of
 
@@ -64,8 +66,10 @@ def optimize(
     problem = stated("optimize", mechanism, objective, over, duration, constraints, bounds, start, method=method, how=how)
     begins = problem.space.starts(starts, seed)
     settings = settings_for(problem, solver, hessian, max_iterations, tolerance)
-    best, attempts, seconds = timed(lambda: search(problem, settings, begins, mechanism.name, how.get("progress")))
-    return Optimum(mechanism.name, problem, settings, best, tuple(attempts), seconds)
+    began, progress = time.perf_counter(), how.get("progress")
+    best, attempts = search(problem, settings, begins, mechanism.name, progress)
+    problem, best = refined_search(problem, settings, best, mechanism.name, progress)
+    return Optimum(mechanism.name, problem, settings, best, tuple(attempts), time.perf_counter() - began)
 
 
 def settings_for(problem: DesignProblem, solver: str, hessian: str, max_iterations: int, tolerance: float) -> Settings:

@@ -92,20 +92,20 @@ def _over_iterations(optimum: Optimum) -> list[Callable[[Any], None]]:
         ax.set_yscale("symlog", linthresh=1e-9)
         ax.set_ylabel("infeasibility")
 
-    def parameters(unit: str) -> Callable[[Any], None]:
-        def draw(ax: Axes) -> None:
-            for k, name in enumerate(p.names):
-                if p.space.units[k] == unit:
-                    ax.plot(steps, history[:, 2 + k], color=COLOURS[k % len(COLOURS)], marker="o", markersize=3, linewidth=1.2, label=name)
-            ax.set_ylabel(f"parameters ({unit})" if unit else "parameters")
-            ax.legend(frameon=False, fontsize=9, loc="best")
-
-        return draw
+    def parameters(ax: Axes) -> None:
+        alike = len(set(p.space.units)) == 1 or (history[0, 2:] == 0).any()
+        for k, name in enumerate(p.names):
+            values = history[:, 2 + k] if alike else history[:, 2 + k] / history[0, 2 + k]
+            ax.plot(steps, values, color=COLOURS[k % len(COLOURS)], marker="o", markersize=3, linewidth=1.2, label=name)
+        ax.set_ylabel(
+            "parameter / start" if not alike else f"parameters ({p.space.units[0]})" if p.space.units[0] else "parameters"
+        )
+        ax.legend(frameon=False, fontsize=9, loc="best")
 
     panels: list[Callable[[Any], None]] = [objective]
     if p.rows and history[:, 1].max() > 0:
         panels.append(infeasibility)
-    return panels + [parameters(unit) for unit in dict.fromkeys(p.space.units)]
+    return [*panels, parameters]
 
 
 def draw_fit(fit: Fit) -> Figure:
@@ -117,12 +117,19 @@ def draw_fit(fit: Fit) -> Figure:
         curve, half = _band(fit, fit.run, m.function, m.components)
         begin = first.measure(m.function).to_numpy().reshape(first.time.size, -1)
         for c in range(m.components):
-            colour, word = COLOURS[c % len(COLOURS)], f" {'xyz'[c]}" if 1 < m.components <= 3 else f" {c}" if m.components > 1 else ""
+            colour, word = (
+                COLOURS[c % len(COLOURS)],
+                f" {'xyz'[c]}" if 1 < m.components <= 3 else f" {c}" if m.components > 1 else "",
+            )
             ax.plot(first.time, begin[:, c], color=BEFORE, linewidth=1.0, linestyle="--", label=f"start{word}")
-            ax.fill_between(fit.run.time, curve[:, c] - half[:, c], curve[:, c] + half[:, c], color=colour, alpha=0.25, linewidth=0)
+            ax.fill_between(
+                fit.run.time, curve[:, c] - half[:, c], curve[:, c] + half[:, c], color=colour, alpha=0.25, linewidth=0
+            )
             ax.plot(fit.run.time, curve[:, c], color=colour, linewidth=1.5, label=f"fit{word}, {100 * fit.level:g} % band")
             error = None if m.sigma is None else m.sigma[:, c]
-            ax.errorbar(m.times, m.values[:, c], error, fmt="o", markersize=3, color=INK, elinewidth=0.7, alpha=0.8, label=f"data{word}")
+            ax.errorbar(
+                m.times, m.values[:, c], error, fmt="o", markersize=3, color=INK, elinewidth=0.7, alpha=0.8, label=f"data{word}"
+            )
         ax.set_ylabel(f"{name} ({m.unit})" if m.unit else name)
         quiet(ax)
         ax.margins(x=0.01)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -97,7 +97,7 @@ class MechanismEvaluator:
     @property
     def equations(self) -> Equations:
         """Equations of the mechanism with the method of these runs."""
-        solver: HasEquations = self.mechanism._solver(choose(self.duration, **_timing(self.how))[0])
+        solver: HasEquations = self.mechanism._solver(choose(self.duration, **timing(self.how))[0])
         return solver.equations
 
     def run(self, x: np.ndarray) -> Outcome:
@@ -143,7 +143,7 @@ class MechanismEvaluator:
         """The motion, stored as a user asked for, or so many times as often where steps are chosen."""
         how = dict(self.how)
         if finer > 1:
-            _, schedule = choose(self.duration, **_timing(self.how))
+            _, schedule = choose(self.duration, **timing(self.how))
             if schedule.outputs is not None:
                 ends, n = schedule.outputs, schedule.outputs.size
                 how["output"] = np.interp(np.arange(finer * (n - 1) + 1) / finer, np.arange(n), ends)
@@ -152,6 +152,13 @@ class MechanismEvaluator:
         found: Run = self.mechanism.simulate(self.duration, parameters=self.at(x), **{**how, "progress": False})
         return found
 
+    def storing(self, times: np.ndarray) -> MechanismEvaluator | None:
+        """The same with results stored at further times; None where steps are equal and there are no other results."""
+        _, schedule = choose(self.duration, **timing(self.how))
+        if schedule.outputs is None:
+            return None
+        return replace(self, how={**self.how, "output": np.union1d(schedule.outputs, times)})
+
     def at(self, x: np.ndarray) -> dict[str, float]:
         """Parameter values by name."""
         return dict(zip(self.names, np.asarray(x, dtype=float).tolist(), strict=True))
@@ -159,16 +166,16 @@ class MechanismEvaluator:
 
 def smooth(duration: float, how: RunOptions) -> RunOptions:
     """The same settings with a tolerance fit for optimisation where none is given."""
-    _, schedule = choose(duration, **_timing(how))
+    _, schedule = choose(duration, **timing(how))
     return {**how, "tolerance": SMOOTH} if schedule.tolerance and how.get("tolerance") is None else how
 
 
 def _ends_only(duration: float, how: RunOptions) -> RunOptions:
     """The same settings with nothing stored but beginning and end."""
-    _, schedule = choose(duration, **_timing(how))
+    _, schedule = choose(duration, **timing(how))
     return {**how, "output": [duration]} if schedule.outputs is not None else {**how, "every": schedule.steps}
 
 
-def _timing(how: RunOptions) -> dict[str, Any]:
+def timing(how: RunOptions) -> dict[str, Any]:
+    """What `choose` takes."""
     return {key: value for key, value in how.items() if key not in ("backend", "progress")}
-

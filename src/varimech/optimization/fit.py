@@ -144,7 +144,10 @@ class Fit:
     def __repr__(self) -> str:
         count, failed = self.weighted_residuals.size, f" ({len(self.failures)} failed)" if self.failures else ""
         state = "converged" if self.converged else "NOT converged"
-        lines = [f"<Fit of {self.label!r} to {count} numbers>", f"{state} in {self.evaluations} runs{failed}, {self.seconds:.2g} s: {self.message}"]
+        lines = [
+            f"<Fit of {self.label!r} to {count} numbers>",
+            f"{state} in {self.evaluations} runs{failed}, {self.seconds:.2g} s: {self.message}",
+        ]
         frame, share = self.intervals, f"{100 * self.level:g} %"
         columns = ["value", "standard_error", "lower", "upper"]
         body = [[name, *[float(row[c]) for c in columns], row["unit"]] for name, row in frame.iterrows()]
@@ -156,7 +159,9 @@ class Fit:
                 if len(group) == 1
                 else f"  the data cannot tell {names} apart: only a combination of them matters"
             )
-        at_bound = [n for n, v, a, b in zip(self.space.names, self.x, self.space.lower, self.space.upper, strict=True) if v in (a, b)]
+        at_bound = [
+            n for n, v, a, b in zip(self.space.names, self.x, self.space.lower, self.space.upper, strict=True) if v in (a, b)
+        ]
         if at_bound:
             lines.append(f"  at a bound, where intervals mean little: {', '.join(map(repr, at_bound))}")
         for name, deviation in self.residual_deviation.items():

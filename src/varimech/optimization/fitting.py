@@ -11,7 +11,7 @@ from ..errors import ModelError, VarimechError
 from ..methods import RunOptions, choose
 from ..progress import progress_bar
 from .confidence import confidence
-from .evaluation import Differentiable, MechanismEvaluator
+from .evaluation import Differentiable, MechanismEvaluator, timing
 from .fit import Fit
 from .measurement import Measurement, Measurements, named_measurements
 from .space import Bounds, Over, Space, space_of
@@ -59,7 +59,15 @@ def fit(
             return residuals.at(space.inside(space.start + scaled * z))[1] * scaled
 
         found = least_squares(
-            value, np.zeros(scaled.size), slope, z_bounds, x_scale="jac", xtol=TIGHT, ftol=TIGHT, gtol=TIGHT, max_nfev=max_iterations
+            value,
+            np.zeros(scaled.size),
+            slope,
+            z_bounds,
+            x_scale="jac",
+            xtol=TIGHT,
+            ftol=TIGHT,
+            gtol=TIGHT,
+            max_nfev=max_iterations,
         )
     x = space.inside(space.start + scaled * found.x)
     r, J = residuals.at(x)
@@ -89,7 +97,13 @@ class Residuals:
     """(model − data)/σ at all samples and its derivatives, of one run; where that fails, NaN."""
 
     def __init__(
-        self, mechanism: Differentiable, space: Space, named: Mapping[str, Measurement], duration: float, method: str, how: RunOptions
+        self,
+        mechanism: Differentiable,
+        space: Space,
+        named: Mapping[str, Measurement],
+        duration: float,
+        method: str,
+        how: RunOptions,
     ):
         self.evaluator = MechanismEvaluator(mechanism, space.names, duration, how, method)
         self.named = named
@@ -120,7 +134,9 @@ class Residuals:
             at = np.abs(run.time[:, None] - m.times[None, :]).argmin(axis=0)
             model = run.measure(m.function, name=name).to_numpy().reshape(run.time.size, -1)[at]
             if model.shape != m.values.shape:
-                raise ModelError(f"measurement {name!r}: its function gives {model.shape[1]} numbers, but samples have {m.components}")
+                raise ModelError(
+                    f"measurement {name!r}: its function gives {model.shape[1]} numbers, but samples have {m.components}"
+                )
             change = run.measure(m.function, name=name, wrt="all").to_numpy().reshape(run.time.size, m.components, x.size)[at]
             values.append(((model - m.values) / _weights(m)).ravel())
             slopes.append((change / _weights(m)[:, :, None]).reshape(-1, x.size))
@@ -145,7 +161,7 @@ def _met(duration: float, times: np.ndarray, how: RunOptions) -> RunOptions:
     """Settings with which results are stored at the sample times."""
     if how.get("output") is not None or how.get("every", 1) != 1:
         raise ModelError("fit: results are stored at the sample times; leave output= and every= out")
-    _, schedule = choose(duration, **{k: v for k, v in how.items() if k not in ("backend", "progress")})  # type: ignore[arg-type]
+    _, schedule = choose(duration, **timing(how))
     if schedule.outputs is not None:
         return {**how, "output": times}
     steps = times / schedule.step

@@ -67,7 +67,9 @@ def measurement(
     if sigma is not None:
         given = _numbers(label, "sigma", sigma)
         try:
-            deviations = np.broadcast_to(given[:, None] if given.ndim == 1 and given.size == when.size else given, table.shape).copy()
+            deviations = np.broadcast_to(
+                given[:, None] if given.ndim == 1 and given.size == when.size else given, table.shape
+            ).copy()
         except ValueError:
             raise ModelError(f"{label}: sigma of shape {given.shape} does not go with values of shape {numbers.shape}") from None
         if (deviations <= 0).any():
@@ -87,7 +89,9 @@ def named_measurements(measured: Measurements) -> dict[str, Measurement]:
     named: dict[str, Measurement] = {}
     for name, one in pairs:
         if not isinstance(one, Measurement):
-            raise ModelError(f"fit: {name!r} = {one!r} is not a measurement; make one with varimech.measurement(function, times, values)")
+            raise ModelError(
+                f"fit: {name!r} = {one!r} is not a measurement; make one with varimech.measurement(function, times, values)"
+            )
         if name in named:
             raise ModelError(f"fit: two measurements are called {name!r}; choose another name")
         named[str(name)] = replace(one, name=str(name))

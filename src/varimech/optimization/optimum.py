@@ -14,6 +14,7 @@ from ..results.gradient import Gradient
 from ..results.run import Run
 from .evaluation import MechanismEvaluator
 from .problem import DesignProblem, Rows
+from .refinement import FINER
 from .search import Attempt
 from .solvers import Settings
 from .table import number, table
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-FINER = 10
-"""How many times as often as in the optimisation a path is looked at in the end."""
 ACTIVE_SHARE = 1e-8
 """Share of the largest multiplier below which one is rounding."""
 
@@ -106,7 +105,7 @@ class Optimum:
 
     @property
     def multipliers(self) -> dict[str, float]:
-        """Constraint, or parameter at a bound, → λ: positive at upper bounds. A bound that moves by δ changes the optimal objective by −λ δ."""
+        """Constraint, or parameter at a bound, → λ, positive at upper bounds: where a bound moves by δ, the optimum changes by −λ δ."""
         λ = {r.name: float(self.best.optimality.rows[r.rows].sum()) for r in self.problem.rows}
         return λ | {n: float(μ) for n, μ in zip(self.problem.names, self.best.optimality.bounds, strict=True) if μ != 0}
 
@@ -156,7 +155,9 @@ class Optimum:
         ]
         if len(self.starts) > 1:
             found = sorted(a.objective for a in self.starts if a.feasible)
-            lines.append(f"best of {len(self.starts)} starts: {', '.join(f'{f:.6g}' for f in found[:6])}{', …' if len(found) > 6 else ''}")
+            lines.append(
+                f"best of {len(self.starts)} starts: {', '.join(f'{f:.6g}' for f in found[:6])}{', …' if len(found) > 6 else ''}"
+            )
         μ, s = self.best.optimality.bounds, p.space
         head = ["parameter", "start", "optimum", "unit", "lower", "upper", "multiplier"]
         columns = (p.names, self.best.start, self.best.x, s.units, s.lower, s.upper, μ)
@@ -177,12 +178,32 @@ class Optimum:
         largest = max(np.abs(self.best.optimality.rows).max(initial=0.0), 1e-300)
         active = bool(np.abs(λ).max() > ACTIVE_SHARE * largest) or c.lower == c.upper
         if r.name not in self.problem.paths:
-            return [float(values[k]), c.lower, c.upper, total, active, c.of.unit, np.nan, float(values[k]), max(0.0, -float(margins[k]))]
+            return [
+                float(values[k]),
+                c.lower,
+                c.upper,
+                total,
+                active,
+                c.of.unit,
+                np.nan,
+                float(values[k]),
+                max(0.0, -float(margins[k])),
+            ]
         fine = self._between[r.name]
         margin = np.minimum(fine - c.lower, c.upper - fine)
         worst = int(margin.argmin())
         missing = max(0.0, -float(margin[worst]))
-        return [float(values[k]), c.lower, c.upper, total, active, c.of.unit, float(self.problem.time[k]), float(fine[worst]), missing]
+        return [
+            float(values[k]),
+            c.lower,
+            c.upper,
+            total,
+            active,
+            c.of.unit,
+            float(self.problem.time[k]),
+            float(fine[worst]),
+            missing,
+        ]
 
     @cached_property
     def _between(self) -> Mapping[str, np.ndarray]:

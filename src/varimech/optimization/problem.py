@@ -62,6 +62,7 @@ class DesignProblem:
         self.space = space
         self.name = name
         self.goal = goal
+        self.named_constraints = constraints
         self.scalars, self.paths = quantities_of(name, goal, constraints)
         self.evaluations = 0
         """Runs so far."""

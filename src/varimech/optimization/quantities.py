@@ -62,7 +62,7 @@ def named_goal(objective: Goal | Mapping[str, Goal]) -> tuple[str, Goal]:
     if isinstance(objective, Mapping):
         if len(objective) != 1:
             raise ModelError(
-                f"optimize takes one objective, not {len(objective)}: add them with weights of your choice, or bound all but one by constraints"
+                f"optimize takes one objective, not {len(objective)}: add them with weights, or bound all but one by constraints"
             )
         name, goal = next(iter(objective.items()))
     else:

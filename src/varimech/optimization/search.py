@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -67,9 +66,7 @@ def search(
     return best, attempts
 
 
-def _attempt(
-    problem: DesignProblem, settings: Settings, start: np.ndarray, show: Callable[[int, float], None]
-) -> Attempt:
+def _attempt(problem: DesignProblem, settings: Settings, start: np.ndarray, show: Callable[[int, float], None]) -> Attempt:
     scaled, trace = Scaled(problem, start), [_point(problem, start)]
 
     def tell(z: np.ndarray) -> None:
@@ -107,7 +104,6 @@ def _feasible_design(problem: DesignProblem, near: Attempt) -> np.ndarray:
     from scipy.optimize import least_squares
 
     scaled = Scaled(problem, near.x)
-    n = problem.row_count
 
     def short(z: np.ndarray) -> np.ndarray:
         return problem.violations(scaled.x_of(z)) / scaled.row_sizes
@@ -137,7 +133,6 @@ def _feasible_design(problem: DesignProblem, near: Attempt) -> np.ndarray:
             words.append(f"{r.name!r} ({r.constraint.rule}) is {values[r.rows][k]:.6g}{when}, short by {missed[r.name]:.3g}")
     nearest = dict(zip(problem.names, x.tolist(), strict=True))
     at = ", ".join(f"{name} = {value:.6g}" for name, value in nearest.items())
-    assert n
     raise InfeasibleError(
         f"optimize: no design meets all constraints; the one that comes nearest, {at}: {'; '.join(words)}; "
         "loosen that bound, give more parameters in over=, wider bounds=, or another start",
@@ -152,9 +147,3 @@ def check_settings(max_iterations: int, tolerance: float) -> None:
         raise ModelError(f"max_iterations = {max_iterations!r} must be a whole number, 1 or more")
     if not isinstance(tolerance, (int, float)) or not 0 < tolerance < 1:
         raise ModelError(f"tolerance_optimality = {tolerance!r} must be a number between 0 and 1")
-
-
-def timed(work: Callable[[], tuple[Attempt, list[Attempt]]]) -> tuple[Attempt, list[Attempt], float]:
-    """What it gives, and the seconds it took."""
-    began = time.perf_counter()
-    return (*work(), time.perf_counter() - began)

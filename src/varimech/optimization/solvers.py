@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +58,9 @@ def find_solver(name: str, *, constrained: bool, bounded: bool, exact: bool) -> 
         raise unknown_name("solver", name, ["ipopt", "scipy", *SCIPY])
     found = known[str(name).lower()]
     if found in SCIPY and constrained and found not in CONSTRAINED:
-        raise ModelError(f"solver {found!r} takes no constraints (and no peaks): use 'ipopt', {', '.join(map(repr, CONSTRAINED))}")
+        raise ModelError(
+            f"solver {found!r} takes no constraints (and no peaks): use 'ipopt', {', '.join(map(repr, CONSTRAINED))}"
+        )
     if found in SCIPY and bounded and found not in BOUNDED:
         raise ModelError(f"solver {found!r} takes no bounds: use 'ipopt', {', '.join(map(repr, BOUNDED))}")
     if found in NEWTON and not exact:
@@ -74,7 +76,13 @@ def solve(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
 class _Plain(ca.Callback):
     """A Python function of vectors as a CasADi function."""
 
-    def __init__(self, name: str, function: Callable[..., list[Any]], inputs: dict[str, tuple[int, int]], outputs: dict[str, tuple[int, int]]):
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., list[Any]],
+        inputs: dict[str, tuple[int, int]],
+        outputs: dict[str, tuple[int, int]],
+    ):
         ca.Callback.__init__(self)
         self._function, self._in, self._out = function, list(inputs.items()), list(outputs.items())
         self.construct(name, {})
@@ -98,7 +106,7 @@ class _Plain(ca.Callback):
         shape = self._out[i][1]
         return ca.Sparsity.upper(shape[0]) if self._out[i][0].startswith("triu") else ca.Sparsity.dense(*shape)
 
-    def eval(self, arguments: list[ca.DM]) -> list[ca.DM]:
+    def eval(self, arguments: Sequence[ca.DM]) -> list[ca.DM]:
         found = self._function(*[np.array(a) for a in arguments])
         shapes = [shape for _, shape in self._out]
         dense = [ca.DM(np.asarray(v, dtype=float).reshape(s)) for v, s in zip(found, shapes, strict=True)]
@@ -120,7 +128,13 @@ def _ipopt(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
         _Plain("nlp_grad_f", lambda z, p: [f(z), df(z)], inputs, {"f": one, "grad_f_x": (n, 1)}),
         _Plain("nlp_jac_g", lambda z, p: [g(z), dg(z)], inputs, {"g": rows, "jac_g_x": (m, n)}),
     ]
-    options: dict[str, Any] = {"grad_f": kept[0], "jac_g": kept[1], "no_nlp_grad": True, "print_time": False, "show_eval_warnings": False}
+    options: dict[str, Any] = {
+        "grad_f": kept[0],
+        "jac_g": kept[1],
+        "no_nlp_grad": True,
+        "print_time": False,
+        "show_eval_warnings": False,
+    }
     if settings.exact:
         weighted = {**inputs, "lam_f": one, "lam_g": rows}
         both = lambda z, p, σ, λ: [scaled.hessian(z.ravel(), float(σ.item()), λ.ravel())]  # noqa: E731

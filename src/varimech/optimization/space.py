@@ -56,9 +56,7 @@ class Space:
         return [self.start, *(self.lower + points * (self.upper - self.lower))]
 
 
-def space_of(
-    verb: str, numbers: Numbers, over: Over, bounds: Bounds | None, start: Mapping[str, float] | None
-) -> Space:
+def space_of(verb: str, numbers: Numbers, over: Over, bounds: Bounds | None, start: Mapping[str, float] | None) -> Space:
     """Checked parameters with their start (nominal where none is given) and bounds (their own, narrowed by those given)."""
     parameters = _chosen(verb, numbers, over)
     names = tuple(p.name for p in parameters)
@@ -107,4 +105,3 @@ def _narrowed(verb: str, parameter: Parameter, given: tuple[float | None, float 
             f"{verb}: bounds {given} of {parameter.name!r} and its own, {parameter.bounds}, leave no room; they have to overlap"
         )
     return low, high
-

@@ -98,7 +98,8 @@ class Designing:
         """The same problem as plain functions of a vector, for any other optimiser; arguments as for `optimize`.
 
         Returns:
-            A `DesignProblem`: `.fun(x)`, `.jac(x)`, `.hess(x)`, `.constraints(x)`, `.constraints_jac(x)`, `.constraint_bounds`, `.x0`, `.bounds`, `.names`.
+            A `DesignProblem`: `.fun(x)`, `.jac(x)`, `.hess(x)`, `.constraints(x)`, `.constraints_jac(x)`, `.constraint_bounds`, `.x0`,
+            `.bounds`, `.names`.
         """
         from .design import stated
 
@@ -132,4 +133,6 @@ class Designing:
         """
         from .fitting import fit
 
-        return fit(self, measured, over, duration, start, bounds, level=level, max_iterations=max_iterations, method=method, how=how)
+        return fit(
+            self, measured, over, duration, start, bounds, level=level, max_iterations=max_iterations, method=method, how=how
+        )
