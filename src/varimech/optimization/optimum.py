@@ -14,7 +14,7 @@ from ..results.gradient import Gradient
 from ..results.run import Run
 from .evaluation import MechanismEvaluator
 from .problem import DesignProblem, Rows
-from .refinement import FINER
+from .refinement import FINER, summits
 from .search import Attempt
 from .solvers import Settings
 from .table import number, table
@@ -95,7 +95,7 @@ class Optimum:
     def constraints(self) -> pd.DataFrame:
         """Each constraint with its value (of a path the one nearest to a bound, with its time), bounds, multiplier and whether it is active.
 
-        `between` is the worst value of a path on a finer grid of times, and `violation` by how much that breaks the bound.
+        `between` is the worst value of a path, between stored times too; `violation` by how much that breaks the bound.
         """
         import pandas as pd
 
@@ -189,32 +189,22 @@ class Optimum:
                 float(values[k]),
                 max(0.0, -float(margins[k])),
             ]
-        fine = self._between[r.name]
-        margin = np.minimum(fine - c.lower, c.upper - fine)
-        worst = int(margin.argmin())
-        missing = max(0.0, -float(margin[worst]))
-        return [
-            float(values[k]),
-            c.lower,
-            c.upper,
-            total,
-            active,
-            c.of.unit,
-            float(self.problem.time[k]),
-            float(fine[worst]),
-            missing,
-        ]
+        t, fine = self._between[r.name]
+        beyond = [float(summits(t, h)[1].max()) for h in (fine - c.upper, c.lower - fine)]
+        worst = c.upper + beyond[0] if beyond[0] > beyond[1] else c.lower - beyond[1]
+        when = float(self.problem.time[k])
+        return [float(values[k]), c.lower, c.upper, total, active, c.of.unit, when, worst, max(0.0, *beyond)]
 
     @cached_property
-    def _between(self) -> Mapping[str, np.ndarray]:
-        """Paths on a finer grid of times."""
+    def _between(self) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
+        """Paths on a finer grid of times, with that grid."""
         run = self._evaluator.simulate(self.best.x, finer=FINER)
-        return {name: run.measure(path.function, name=name).to_numpy() for name, path in self.problem.paths.items()}
+        return {name: (run.time, run.measure(path.function, name=name).to_numpy()) for name, path in self.problem.paths.items()}
 
     @property
     def peak(self) -> float | None:
-        """The largest value of a peak on a finer grid of times; None for other objectives."""
-        return float(self._between[self.problem.name].max()) if self.problem.is_peak else None
+        """The largest value of a peak between stored times, too; None for other objectives."""
+        return float(summits(*self._between[self.problem.name])[1].max()) if self.problem.is_peak else None
 
     @property
     def _evaluator(self) -> MechanismEvaluator:

@@ -43,26 +43,27 @@ def refined_search(
 
 
 def _missed(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
-    """Instants at which paths go furthest beyond their bounds (or beyond their peak), by a parabola through three results."""
+    """Instants at which paths go furthest beyond their bounds (or beyond their peak)."""
     assert isinstance(problem.evaluator, MechanismEvaluator)
     run = problem.evaluator.simulate(x, finer=FINER)
     bounds = {r.name: (r.constraint.lower, r.constraint.upper) for r in problem.rows}
     bounds[problem.name] = (-np.inf, problem.fun(x))
     found: list[float] = []
     for name, path in problem.paths.items():
-        h, t = run.measure(path.function, name=name).to_numpy(), run.time
+        h = run.measure(path.function, name=name).to_numpy()
         lower, upper = bounds[name]
         for beyond in (h - upper, lower - h):
-            inner = beyond[1:-1]
-            top = (inner >= beyond[:-2]) & (inner > beyond[2:]) & (inner > MISSED * np.abs(h).max())
-            found += [_vertex(t[k : k + 3], beyond[k : k + 3]) for k in np.flatnonzero(top)]
+            times, heights = summits(run.time, beyond)
+            found += times[heights > MISSED * np.abs(h).max()].tolist()
     known = problem.time
     return np.array([s for s in found if np.abs(known - s).min() > 1e-9 * known[-1]])
 
 
-def _vertex(t: np.ndarray, h: np.ndarray) -> float:
-    """Where the parabola through three points is largest."""
-    left, right = t[1] - t[0], t[2] - t[1]
-    before, after = (h[1] - h[0]) / left, (h[2] - h[1]) / right
+def summits(t: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Times and heights of the largest values of a curve nearby: vertices of parabolas through three points, and both ends."""
+    k = 1 + np.flatnonzero((h[1:-1] >= h[:-2]) & (h[1:-1] > h[2:]))
+    left, right = t[k] - t[k - 1], t[k + 1] - t[k]
+    before, after = (h[k] - h[k - 1]) / left, (h[k + 1] - h[k]) / right
     bend, slope = (after - before) / (left + right), (before * right + after * left) / (left + right)
-    return float(np.clip(t[1] - slope / (2 * bend), t[0], t[2])) if bend < 0 else float(t[1])
+    shift = np.clip(-slope / (2 * bend), -left, right)
+    return np.array([t[0], *(t[k] + shift), t[-1]]), np.array([h[0], *(h[k] + shift * (slope + bend * shift)), h[-1]])

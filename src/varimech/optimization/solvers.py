@@ -189,11 +189,13 @@ def _scipy(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
 
     name, tight = settings.solver, settings.tolerance
     options: dict[str, Any] = {"maxiter": settings.max_iterations}
+    inequalities = bool((scaled.row_lower < scaled.row_upper).any() or np.isfinite([scaled.lower, scaled.upper]).any())
     options |= {
         "SLSQP": {"ftol": min(1e-15, tight**2)},
         "L-BFGS-B": {"ftol": 0.0, "gtol": tight, "maxcor": MEMORY},
         "TNC": {"ftol": 0.0, "gtol": tight, "xtol": 0.0},
-        "trust-constr": {"gtol": tight, "xtol": 1e-12, "barrier_tol": tight},
+        # with inequalities its gradient vanishes long before its barrier does, so that only short steps may end it
+        "trust-constr": {"gtol": 0.0 if inequalities else tight, "xtol": 1e-10, "barrier_tol": tight},
     }.get(name, {"gtol": tight} if name in ("BFGS", "CG", *NEWTON) and name != "Newton-CG" else {})
     if name == "TNC":
         options["maxfun"] = 20 * options.pop("maxiter")
