@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -208,6 +210,27 @@ def test_the_smallest_peak(m: vm.Mechanism, solver: str) -> None:
     assert o.peak == pytest.approx(0.25, abs=1e-6)
 
 
+def test_the_best_linear_buffer() -> None:
+    """A mass that is stopped by spring and damper: ζ = 0.404 is best, with a x / v² = 0.5206 (known from shock isolation)."""
+    b = vm.Mechanism("buffer", dimension=2)
+    k, c = b.parameter("k", 400.0, bounds=(50, 5000)), b.parameter("c", 10.0, bounds=(0, 200))
+    b.ground_point("O", (0, 0))
+    b.body("load", mass=2.0, inertia=1e-3, points={"P": (0, 0)})
+    b.prismatic("guide", "ground.O", "load.P", axis=(1, 0))
+    b.force("buffer", "load.P", lambda s: vm.vector(-k * s.displacement("guide") - c * s.displacement_rate("guide"), 0))
+    b.start(displacement={"guide": 0.0}, speed={"guide": 2.0})
+    o = b.optimize(
+        vm.peak(lambda s: -s.acceleration("P")[0]),
+        duration=0.4,
+        constraints={"travel": vm.path(lambda s: s.displacement("guide")) <= 0.1},
+        output=0.01,
+    )
+    assert o.converged and o.peak is not None
+    assert o.peak * 0.1 / 4 == pytest.approx(0.5206, abs=5e-5)
+    assert o.parameters["c"] / (2 * math.sqrt(2 * o.parameters["k"])) == pytest.approx(0.404, abs=5e-4)
+    assert o.multipliers["travel"] == pytest.approx(0.5206 * 4 / 0.1**2, rel=5e-3)  # the optimum is 0.5206 v² / travel
+
+
 def test_many_starts_find_the_deeper_of_two_minima(m: vm.Mechanism) -> None:
     valleys = of(lambda a, b: (a * a - 1) ** 2 + 0.3 * a)
     minima = sorted(np.real(r) for r in np.roots([4, 0, -4, 0.3]) if 12 * r * r > 4)
@@ -302,7 +325,7 @@ def test_what_an_optimum_tells(m: vm.Mechanism) -> None:
     assert float(o.before.displacement("guide").min()) < -0.06 <= float(o.after.displacement("guide").min()) + 1e-6
     again = m.sensitivity({"swing": vm.integral(lambda s: x_of(s) ** 2)}, ["k"], duration=0.5, parameters=o.parameters)
     assert again.values.item() == pytest.approx(o.objective, rel=1e-7)
-    assert len(o.plot().axes) == 6
+    assert len(o.plot().axes) == 5
     for word in ("swing", "m²·s", "N/m", "converged", "way", "active", "runs"):
         assert word in repr(o)
     assert o.gradient.gradient.sizes == {"objective": 1, "parameter": 2}
@@ -388,6 +411,17 @@ def test_bad_comparisons() -> None:
         _ = vm.peak(x_of) >= 1
     assert (f <= 2) == (f < 2) and (vm.peak(x_of, unit="m") <= 2).rule == "≤ 2 m"
     assert [c.rule for c in (f >= 1, f.equals(1), f.between(1, 2))] == ["≥ 1", "= 1", "between 1 and 2"]
+
+
+def test_blocks_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    page = Path(__file__).parent.parent / "docs" / "optimisation.md"
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+        exec(compile(block, str(page), "exec"), namespace)
+    assert namespace["still"].parameters == pytest.approx(STILL, abs=1e-8)
+    assert "converged" in capsys.readouterr().out
+    assert {f.name for f in tmp_path.iterdir()} == {"buffer.png", "fit.png"}
 
 
 def test_a_start_that_fails_says_why(m: vm.Mechanism) -> None:

@@ -13,8 +13,6 @@ from .mechanism import Mechanism
 from .model.parameter import Parameter, Tolerance
 from .model.sections import Section, circle, rectangle, square, tube
 from .model.state import State
-from .optimization.measurement import Measurement, measurement
-from .optimization.quantities import Path, Peak, path, peak
 from .results.ensemble import Ensemble
 from .results.gradient import Gradient
 from .results.run import Run, load_run
@@ -117,15 +115,23 @@ __all__ = [
 
 if TYPE_CHECKING:
     from .optimization.fit import Fit
+    from .optimization.measurement import Measurement, measurement
     from .optimization.optimum import Optimum
     from .optimization.problem import DesignProblem
+    from .optimization.quantities import Path, Peak, path, peak
     from .results.topology import Topology
 
 LATER = {
     "DesignProblem": "optimization.problem",
     "Fit": "optimization.fit",
+    "Measurement": "optimization.measurement",
     "Optimum": "optimization.optimum",
+    "Path": "optimization.quantities",
+    "Peak": "optimization.quantities",
     "Topology": "results.topology",
+    "measurement": "optimization.measurement",
+    "path": "optimization.quantities",
+    "peak": "optimization.quantities",
 }
 """Where names are found that are slow to import."""
 

@@ -17,7 +17,7 @@ SHARE = 0.05
 """Share in such a direction from which on a parameter is named."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Confidence:
     """Covariances and what cannot be told."""
 

@@ -27,20 +27,16 @@ MOST_PATHS = 4
 def draw_optimum(optimum: Optimum) -> Figure:
     """Left what is optimised over time, right the search over its iterations."""
     left, right = _over_time(optimum), _over_iterations(optimum)
-    rows = max(len(left), len(right))
-    figure = new_figure(11.0, 1.0 + 2.4 * rows)
-    axes = figure.subplots(rows, 2, squeeze=False)
-    for column, (panels, xlabel) in enumerate(((left, "time (s)"), (right, "iteration"))):
-        for k in range(rows):
-            ax = axes[k, column]
-            if k >= len(panels):
-                ax.set_visible(False)
-                continue
-            panels[k](ax)
+    figure = new_figure(11.0, 1.0 + 2.4 * max(len(left), len(right)))
+    sides: Any = figure.subfigures(1, 2)
+    for part, panels, xlabel in zip(sides, (left, right), ("time (s)", "iteration"), strict=True):
+        axes = part.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+        for ax, draw in zip(axes, panels, strict=True):
+            draw(ax)
             quiet(ax)
             ax.margins(x=0.02)
-            if k == len(panels) - 1:
-                ax.set_xlabel(xlabel)
+        part.align_ylabels(axes)
+        axes[-1].set_xlabel(xlabel)
     p = optimum.problem
     unit = f" {p.goal.unit}" if p.goal.unit else ""
     title = f"{optimum.label}: {p.name} {optimum.best.trace[0, 0]:.4g} → {optimum.objective:.4g}{unit}"

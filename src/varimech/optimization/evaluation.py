@@ -46,7 +46,7 @@ class Differentiable(Protocol):
     def _solver(self, method: Method) -> Any: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Outcome:
     """Scalars and paths of one run, with derivatives."""
 
@@ -173,7 +173,7 @@ def smooth(duration: float, how: RunOptions) -> RunOptions:
 def _ends_only(duration: float, how: RunOptions) -> RunOptions:
     """The same settings with nothing stored but beginning and end."""
     _, schedule = choose(duration, **timing(how))
-    return {**how, "output": [duration]} if schedule.outputs is not None else {**how, "every": schedule.steps}
+    return {**how, "output": duration} if schedule.outputs is not None else {**how, "every": schedule.steps}
 
 
 def timing(how: RunOptions) -> dict[str, Any]:

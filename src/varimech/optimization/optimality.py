@@ -15,7 +15,7 @@ ACTIVE = 1e-5
 """Distance from a bound, in scaled units, up to which it may carry a multiplier."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Optimality:
     """Multipliers in the user's units, and what they leave of the gradient, scaled."""
 

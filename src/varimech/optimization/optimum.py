@@ -28,7 +28,7 @@ ACTIVE_SHARE = 1e-8
 """Share of the largest multiplier below which one is rounding."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Optimum:
     """An optimal design. Pass `.parameters` to `simulate` or `sensitivity` to use it."""
 

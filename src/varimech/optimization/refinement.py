@@ -13,7 +13,9 @@ from .solvers import Settings
 
 FINER = 10
 """How many times as often as in the optimisation a path is looked at."""
-PASSES = 4
+PASSES = 6
+NEW = 1e-7
+"""Share of the run by which an instant has to be away from those that are stored already."""
 MISSED = 1e-8
 """Violation between stored times, relative to the size of the path, that counts."""
 
@@ -43,7 +45,7 @@ def refined_search(
 
 
 def _missed(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
-    """Instants at which paths go furthest beyond their bounds (or beyond their peak)."""
+    """Instants at which paths go furthest beyond their bounds (or beyond their peak), and those just before and after: summits move."""
     assert isinstance(problem.evaluator, MechanismEvaluator)
     run = problem.evaluator.simulate(x, finer=FINER)
     bounds = {r.name: (r.constraint.lower, r.constraint.upper) for r in problem.rows}
@@ -54,9 +56,12 @@ def _missed(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
         lower, upper = bounds[name]
         for beyond in (h - upper, lower - h):
             times, heights = summits(run.time, beyond)
-            found += times[heights > MISSED * np.abs(h).max()].tolist()
-    known = problem.time
-    return np.array([s for s in found if np.abs(known - s).min() > 1e-9 * known[-1]])
+            for s in times[heights > MISSED * np.abs(h).max()]:
+                k = min(int(np.searchsorted(run.time, s)), run.time.size - 1)
+                apart = run.time[k] - run.time[k - 1] if k else 0.0
+                found += [s - apart, s, s + apart]
+    known, inside = problem.time, np.clip(found, 0.0, problem.time[-1])
+    return np.array([s for s in inside if np.abs(known - s).min() > NEW * known[-1]])
 
 
 def summits(t: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -20,7 +20,7 @@ SETTLED = 1e-6
 """What may be left of the scaled gradient where a solver cannot get below: the roughness of runs."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Attempt:
     """The search from one start."""
 
@@ -96,7 +96,7 @@ def _point(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
 
 
 def _best(attempts: list[Attempt]) -> Attempt:
-    return min(attempts, key=lambda a: (0.0 if a.feasible else a.violation, not a.converged and not a.feasible, a.objective))
+    return min(attempts, key=lambda a: (0.0 if a.feasible else a.violation, a.objective))
 
 
 def _feasible_design(problem: DesignProblem, near: Attempt) -> np.ndarray:

@@ -34,7 +34,7 @@ class Settings:
     tolerance: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ended:
     """Where a solver ended, and what it says about that."""
 

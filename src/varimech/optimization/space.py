@@ -17,7 +17,7 @@ Over = Sequence[str | Parameter] | str | Parameter | None
 Bounds = Mapping[str, tuple[float | None, float | None]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Space:
     """Parameters with start and bounds (infinite where open), in the user's units."""
 

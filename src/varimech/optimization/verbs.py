@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Unpack
-
-from ..methods import RunOptions
-from .evaluation import Differentiable
-from .quantities import Constraints, Goal
-from .space import Bounds, Over
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Unpack
+
+    from ..methods import RunOptions
+    from .evaluation import Differentiable
     from .fit import Fit
     from .measurement import Measurements
     from .optimum import Optimum
     from .problem import DesignProblem
+    from .quantities import Constraints, Goal
+    from .space import Bounds, Over
 
 
 class Designing:
