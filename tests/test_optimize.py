@@ -45,6 +45,9 @@ def of(function: Any) -> vm.Objective:
     return vm.final(lambda s: function(s.parameter("a"), s.parameter("b")))
 
 
+GOAL = of(lambda a, b: a**2 + b**2)
+
+
 def x_of(s: vm.State) -> Any:
     return s.displacement("guide")
 
@@ -85,8 +88,21 @@ def test_five_bar_with_second_derivatives_of_the_mechanism(bars: vm.Mechanism, m
     o = bars.optimize(five_bar.objectives()["psi1"], ["Ls1", "Ls2"], duration=5.0)
     assert asked and o.settings.exact and o.converged and o.iterations <= 30
     assert o.parameters == pytest.approx(STILL, abs=1e-8)
+    with pytest.raises(vm.ModelError, match="makes no use of second derivatives"):
+        bars.optimize(five_bar.objectives()["psi1"], ["Ls1"], duration=0.1, solver="SLSQP", hessian="exact")
     with pytest.raises(vm.ModelError, match="of paths and peaks"):
         bars.optimize(vm.peak(lambda s: s.energy), ["Ls1"], duration=0.1, hessian="exact")
+
+
+def test_second_derivatives_that_fail_are_done_without(m: vm.Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
+    def hessian(self: vm.Mechanism, *given: Any, **how: Any) -> Any:
+        raise vm.ModelError("too large")
+
+    monkeypatch.setattr(vm.Mechanism, "hessian", hessian, raising=False)
+    o = m.optimize(GOAL, ["a", "b"], duration=0.01)
+    assert not o.settings.exact and o.converged
+    with pytest.raises(vm.VarimechError, match="too large"):
+        m.optimize(GOAL, ["a", "b"], duration=0.01, hessian="exact")
 
 
 def test_length_of_a_rod_that_passes_the_vertical_in_time() -> None:
@@ -353,9 +369,6 @@ def test_objectives_without_a_gradient(m: vm.Mechanism, step: Any, kind: Any) ->
         m.optimize(kind(lambda s: step(x_of(s))), ["k"], duration=0.1)
 
 
-GOAL = of(lambda a, b: a**2 + b**2)
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -376,6 +389,7 @@ GOAL = of(lambda a, b: a**2 + b**2)
         ({"over": ["a"], "solver": "BFGS", "bounds": {"a": (0, 1)}}, "takes no bounds"),
         ({"over": ["a"], "solver": "L-BFGS-B", "constraints": [of(lambda a, b: a) <= 1]}, "takes no constraints"),
         ({"over": ["a"], "solver": "trust-exact"}, "exact second derivatives"),
+        ({"over": ["a"], "solver": "scipy", "hessian": "exact"}, "not available"),
         ({"over": ["a"], "hessian": "precise"}, "kind of hessian"),
         ({"over": ["a"], "hessian": "exact"}, "not available"),
         ({"over": ["a"], "max_iterations": 0}, "max_iterations = 0"),

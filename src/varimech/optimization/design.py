@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from ..errors import ModelError, unknown_name
+from ..errors import ModelError, VarimechError, unknown_name
 from ..methods import RunOptions
 from .checks import check_influence, check_slopes
 from .evaluation import Differentiable, MechanismEvaluator
@@ -80,7 +80,12 @@ def settings_for(problem: DesignProblem, solver: str, hessian: str, max_iteratio
     if hessian == "exact" and not available:
         why = "of paths and peaks" if problem.paths else "by this version of Varimech"
         raise ModelError(f'hessian="exact": second derivatives are not available {why}; use hessian="approximate"')
-    exact = hessian == "exact" or (hessian == "auto" and available)
     bounded = any(abs(b) != float("inf") for pair in problem.bounds for b in pair)
-    found = find_solver(solver, constrained=bool(problem.rows) or problem.is_peak, bounded=bounded, exact=exact)
+    constrained = bool(problem.rows) or problem.is_peak
+    found, exact = find_solver(solver, constrained=constrained, bounded=bounded, hessian=hessian, available=available)
+    if exact and hessian == "auto":
+        try:
+            problem.second(problem.space.start)
+        except VarimechError:  # some mechanisms, or ways to run them, have none
+            found, exact = find_solver(solver, constrained=constrained, bounded=bounded, hessian=hessian, available=False)
     return Settings(found, exact, max_iterations, tolerance)

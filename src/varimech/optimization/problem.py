@@ -124,7 +124,7 @@ class DesignProblem:
 
     def hess(self, x: np.ndarray) -> np.ndarray:
         """Its second derivatives."""
-        return self._second(x)[self._scalar(self.name)].copy()
+        return self.second(x)[self._scalar(self.name)].copy()
 
     def constraints(self, x: np.ndarray) -> np.ndarray:
         """What is bounded by `constraint_bounds`, a row a number."""
@@ -147,7 +147,7 @@ class DesignProblem:
         """Σ weight · second derivatives over the rows of `constraints`."""
         total = np.zeros((len(self.names), len(self.names)))
         for r in self.rows:
-            total += weights[r.rows][0] * self._second(x)[self._scalar(r.name)]
+            total += weights[r.rows][0] * self.second(x)[self._scalar(r.name)]
         return total
 
     def outcome(self, x: np.ndarray) -> Outcome | None:
@@ -194,7 +194,8 @@ class DesignProblem:
                 self._kept[key] = None
         return self._kept[key]
 
-    def _second(self, x: np.ndarray) -> np.ndarray:
+    def second(self, x: np.ndarray) -> np.ndarray:
+        """Second derivatives of all scalars."""
         if self.paths:
             raise ModelError('second derivatives of paths and peaks are not available: use hessian="approximate"')
         key = np.asarray(x, dtype=float).tobytes()

@@ -36,7 +36,7 @@ def refined_search(
         )
         finer.evaluations += problem.evaluations
         finer.failures[:0] = problem.failures
-        again, _ = search(finer, settings, [best.x], label, progress)
+        again, _ = search(finer, replace(settings, warm=True), [best.x], label, progress)
         if not again.feasible:
             break
         trace = np.vstack([best.trace, again.trace[1:]])

@@ -77,6 +77,8 @@ def _attempt(problem: DesignProblem, settings: Settings, start: np.ndarray, show
 
     try:
         ended = solve(scaled, settings, tell)
+    except VarimechError:
+        raise
     except (RuntimeError, ValueError) as error:  # as solvers raise them
         raise VarimechError(f"solver {settings.solver!r} broke off: {error}") from error
     z = ended.z

@@ -19,6 +19,12 @@ WITHOUT_SLOPES = ("Nelder-Mead", "Powell", "COBYLA", "COBYQA")
 BOUNDED = ("Nelder-Mead", "L-BFGS-B", "TNC", "Powell", *CONSTRAINED)
 SCIPY = ("CG", "BFGS", *NEWTON, *BOUNDED)
 HESSIANS = ("auto", "exact", "approximate")
+WARM = {
+    "mu_strategy": "monotone",
+    "mu_init": 1e-7,
+    **{f"{kind}_{how}": 1e-9 for kind in ("bound", "slack_bound") for how in ("push", "frac")},
+}
+"""Options of IPOPT for starts close to the optimum, and so close to bounds, from which it would go away at first."""
 MEMORY = 30
 """Pairs of steps and changes of the gradient that IPOPT's approximate second derivatives are made of."""
 
@@ -32,6 +38,8 @@ class Settings:
     """Whether second derivatives are asked of the evaluator."""
     max_iterations: int
     tolerance: float
+    warm: bool = False
+    """Whether the start is nearly the optimum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +57,9 @@ Tell = Callable[[np.ndarray], None]
 """Called with z after each iteration."""
 
 
-def find_solver(name: str, *, constrained: bool, bounded: bool, exact: bool) -> str:
-    """The solver's own name, if it can do what is asked."""
-    known = {s.lower(): s for s in ("ipopt", *SCIPY)}
-    if str(name).lower() == "scipy":
-        return "trust-constr" if exact else "SLSQP"
+def find_solver(name: str, *, constrained: bool, bounded: bool, hessian: str, available: bool) -> tuple[str, bool]:
+    """The solver's own name, if it can do what is asked, and whether it is to use exact second derivatives."""
+    known = {s.lower(): s for s in ("ipopt", *SCIPY)} | {"scipy": "trust-constr" if hessian == "exact" else "SLSQP"}
     if str(name).lower() not in known:
         raise unknown_name("solver", name, ["ipopt", "scipy", *SCIPY])
     found = known[str(name).lower()]
@@ -63,9 +69,15 @@ def find_solver(name: str, *, constrained: bool, bounded: bool, exact: bool) -> 
         )
     if found in SCIPY and bounded and found not in BOUNDED:
         raise ModelError(f"solver {found!r} takes no bounds: use 'ipopt', {', '.join(map(repr, BOUNDED))}")
+    second = found in ("ipopt", "trust-constr", *NEWTON)
+    if hessian == "exact" and not second:
+        raise ModelError(
+            f"solver {found!r} makes no use of second derivatives: use 'ipopt' or 'trust-constr', or hessian=\"auto\""
+        )
+    exact = second and available and hessian != "approximate"
     if found in NEWTON and not exact:
         raise ModelError(f"solver {found!r} needs exact second derivatives: use 'ipopt' or 'BFGS' without them")
-    return found
+    return found, exact
 
 
 def solve(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
@@ -73,18 +85,17 @@ def solve(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
     return (_ipopt if settings.solver == "ipopt" else _scipy)(scaled, settings, tell)
 
 
+Shapes = dict[str, tuple[int, int]]
+
+
 class _Plain(ca.Callback):
-    """A Python function of vectors as a CasADi function."""
+    """A Python function of vectors as a CasADi function; what it raises is kept."""
 
     def __init__(
-        self,
-        name: str,
-        function: Callable[..., list[Any]],
-        inputs: dict[str, tuple[int, int]],
-        outputs: dict[str, tuple[int, int]],
+        self, name: str, function: Callable[..., list[Any]], inputs: Shapes, outputs: Shapes, raised: list[BaseException]
     ):
         ca.Callback.__init__(self)
-        self._function, self._in, self._out = function, list(inputs.items()), list(outputs.items())
+        self._function, self._in, self._out, self._raised = function, list(inputs.items()), list(outputs.items()), raised
         self.construct(name, {})
 
     def get_n_in(self) -> int:
@@ -107,14 +118,18 @@ class _Plain(ca.Callback):
         return ca.Sparsity.upper(shape[0]) if self._out[i][0].startswith("triu") else ca.Sparsity.dense(*shape)
 
     def eval(self, arguments: Sequence[ca.DM]) -> list[ca.DM]:
-        found = self._function(*[np.array(a) for a in arguments])
+        try:
+            found = self._function(*[np.array(a) for a in arguments])
+        except BaseException as error:  # CasADi would print it and go on; it is raised when IPOPT has ended
+            self._raised.append(error)
+            found = [np.full(shape, np.nan) for _, shape in self._out]
         shapes = [shape for _, shape in self._out]
         dense = [ca.DM(np.asarray(v, dtype=float).reshape(s)) for v, s in zip(found, shapes, strict=True)]
         return [ca.triu(d) if name.startswith("triu") else d for d, (name, _) in zip(dense, self._out, strict=True)]
 
 
 def _ipopt(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
-    n, m = scaled.z0.size, scaled.row_lower.size
+    n, m, raised = scaled.z0.size, scaled.row_lower.size, list[BaseException]()
     inputs, one, rows = {"x": (n, 1), "p": (0, 1)}, (1, 1), (m, 1)
 
     def flat(function: Callable[[np.ndarray], Any]) -> Callable[[np.ndarray], Any]:
@@ -123,10 +138,10 @@ def _ipopt(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
 
     f, g = flat(scaled.objective), flat(scaled.constraints)
     df, dg = flat(scaled.gradient), flat(scaled.jacobian)
-    problem = _Plain("nlp", lambda z, p: [f(z), g(z)], inputs, {"f": one, "g": rows})
+    problem = _Plain("nlp", lambda z, p: [f(z), g(z)], inputs, {"f": one, "g": rows}, raised)
     kept: list[Any] = [
-        _Plain("nlp_grad_f", lambda z, p: [f(z), df(z)], inputs, {"f": one, "grad_f_x": (n, 1)}),
-        _Plain("nlp_jac_g", lambda z, p: [g(z), dg(z)], inputs, {"g": rows, "jac_g_x": (m, n)}),
+        _Plain("nlp_grad_f", lambda z, p: [f(z), df(z)], inputs, {"f": one, "grad_f_x": (n, 1)}, raised),
+        _Plain("nlp_jac_g", lambda z, p: [g(z), dg(z)], inputs, {"g": rows, "jac_g_x": (m, n)}, raised),
     ]
     options: dict[str, Any] = {
         "grad_f": kept[0],
@@ -138,16 +153,16 @@ def _ipopt(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
     if settings.exact:
         weighted = {**inputs, "lam_f": one, "lam_g": rows}
         both = lambda z, p, σ, λ: [scaled.hessian(z.ravel(), float(σ.item()), λ.ravel())]  # noqa: E731
-        kept.append(_Plain("nlp_hess_l", both, weighted, {"triu_hess_gamma_x_x": (n, n)}))
+        kept.append(_Plain("nlp_hess_l", both, weighted, {"triu_hess_gamma_x_x": (n, n)}, raised))
         options["hess_lag"] = kept[-1]
     shapes = {"x": (n, 1), "f": one, "g": rows, "lam_x": (n, 1), "lam_g": rows, "lam_p": (0, 1)}
     after = {ca.nlpsol_out(k): shapes[ca.nlpsol_out(k)] for k in range(ca.nlpsol_n_out())}
 
     def iterated(z: np.ndarray, *rest: np.ndarray) -> list[Any]:
         tell(z.ravel())
-        return [0.0]
+        return [float(bool(raised))]
 
-    kept.append(_Plain("iterated", iterated, after, {"stop": one}))
+    kept.append(_Plain("iterated", iterated, after, {"stop": one}, raised))
     options["iteration_callback"] = kept[-1]
     options["ipopt"] = {
         "print_level": 0,
@@ -162,10 +177,13 @@ def _ipopt(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
         "bound_relax_factor": 0.0,
         "hessian_approximation": "exact" if settings.exact else "limited-memory",
         "limited_memory_max_history": MEMORY,
+        **(WARM if settings.warm else {}),
     }
     solver = ca.nlpsol("design", "ipopt", problem, options)
     bounds = {"lbx": scaled.lower, "ubx": scaled.upper, "lbg": scaled.row_lower, "ubg": scaled.row_upper}
     found, stats = solver(x0=scaled.z0, **bounds), solver.stats()
+    if raised:
+        raise raised[0]
     status = str(stats["return_status"])
     return Ended(np.array(found["x"]).ravel(), status.replace("_", " "), int(stats["iter_count"]), "Maximum_Iterations" in status)
 
