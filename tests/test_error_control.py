@@ -10,6 +10,7 @@ import pytest
 
 import varimech as vm
 from varimech.backends import compiler
+from varimech.benchmarks import five_bar
 
 BACKENDS = (
     "interpreted",
@@ -145,3 +146,25 @@ def test_more_results_than_anybody_can_store() -> None:
         vm.ModelError, match=r"step = 1e-08 s with every = 1 would store more than 1e\+07 results; a larger every="
     ):
         pendulum(0.3).simulate(1.0, step=1e-8)
+
+
+@both_backends
+@pytest.mark.parametrize("tolerance", [1e-8, 1e-10])
+def test_integrals_that_are_mostly_rounding_shorten_no_steps(tolerance: float, backend: str) -> None:
+    """A five-bar that hardly moves: ψ = ∫ |r₂ − r₂₀|² dt is known to rounding of r₂ only, and grows with the square of the motion."""
+    m, near = five_bar.mechanism(), {"Ls1": 2.4319235744576, "Ls2": 1.8448688868054}
+    ψ = []
+    for δ in (1e-5, 1e-9):
+        moved = {"Ls1": near["Ls1"] + δ, "Ls2": near["Ls2"] - δ}
+        g = m.sensitivity(
+            five_bar.objectives()["psi1"],
+            ["Ls1"],
+            duration=1.0,
+            tolerance=tolerance,
+            parameters=moved,
+            backend=backend,
+            output=1.0,
+        )
+        assert g.run.info["steps"] < 200
+        ψ.append(g.values.item() / δ**2)
+    assert ψ[0] == pytest.approx(ψ[1], rel=1e-3)

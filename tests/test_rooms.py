@@ -31,6 +31,7 @@ ROOMS = [
     ("solver",),
     ("at_rest",),
     ("derivatives",),
+    ("optimization",),
     ("mechanism",),
     ("doctor",),
     ("__init__",),

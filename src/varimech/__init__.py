@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from .coordinates.systems import Relative
-from .errors import AssemblyError, ModelError, SimulationError, VarimechError
+from .errors import AssemblyError, InfeasibleError, ModelError, SimulationError, VarimechError
 from .formulations.index1 import Stabilised
 from .formulations.penalty import Penalty
 from .integrators.generalised_alpha import GeneralisedAlpha
@@ -17,6 +17,7 @@ from .results.ensemble import Ensemble
 from .results.gradient import Gradient
 from .results.hessian import Hessian
 from .results.run import Run, load_run
+from .sensitivity.comparison import Constraint
 from .sensitivity.objective import Objective, final, integral
 from .symbols import (
     absolute,
@@ -49,17 +50,25 @@ __all__ = [
     "HHT",
     "AssemblyError",
     "Certificate",
+    "Constraint",
+    "DesignProblem",
     "Ensemble",
+    "Fit",
     "GeneralisedAlpha",
     "Gradient",
     "Hessian",
+    "InfeasibleError",
     "Line",
+    "Measurement",
     "Mechanism",
     "ModelError",
     "Newmark",
     "Objective",
+    "Optimum",
     "Panel",
     "Parameter",
+    "Path",
+    "Peak",
     "Penalty",
     "Relative",
     "Run",
@@ -87,8 +96,11 @@ __all__ = [
     "load_run",
     "log",
     "maximum",
+    "measurement",
     "minimum",
     "norm",
+    "path",
+    "peak",
     "rectangle",
     "rotation",
     "sign",
@@ -105,8 +117,28 @@ __all__ = [
 
 
 if TYPE_CHECKING:
+    from .optimization.fit import Fit
+    from .optimization.measurement import Measurement, measurement
+    from .optimization.optimum import Optimum
+    from .optimization.problem import DesignProblem
+    from .optimization.quantities import Path, Peak, path, peak
     from .results.certificate import Certificate
     from .results.topology import Topology
+
+LATER = {
+    "Certificate": "results.certificate",
+    "DesignProblem": "optimization.problem",
+    "Fit": "optimization.fit",
+    "Measurement": "optimization.measurement",
+    "Optimum": "optimization.optimum",
+    "Path": "optimization.quantities",
+    "Peak": "optimization.quantities",
+    "Topology": "results.topology",
+    "measurement": "optimization.measurement",
+    "path": "optimization.quantities",
+    "peak": "optimization.quantities",
+}
+"""Where names are found that are slow to import."""
 
 
 def __getattr__(name: str) -> Any:
@@ -115,12 +147,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("varimech")
-    if name == "Certificate":
-        from .results.certificate import Certificate
+    if name in LATER:
+        from importlib import import_module
 
-        return Certificate
-    if name == "Topology":
-        from .results.topology import Topology
-
-        return Topology
+        return getattr(import_module(f".{LATER[name]}", __name__), name)
     raise AttributeError(f"module 'varimech' has no attribute {name!r}")

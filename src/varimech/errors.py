@@ -16,6 +16,20 @@ class ModelError(VarimechError, ValueError):
     """Bad input: the message names the thing, the value and the remedy. Raised at the call, which changes nothing."""
 
 
+class InfeasibleError(ModelError):
+    """No design was found that meets all constraints.
+
+    Attributes:
+        violations: constraint → by how much it is missed by the design that comes nearest.
+        nearest: that design, parameter → value.
+    """
+
+    def __init__(self, message: str, violations: dict[str, float], nearest: dict[str, float]):
+        super().__init__(message)
+        self.violations = violations
+        self.nearest = nearest
+
+
 class AssemblyError(VarimechError):
     """The mechanism cannot be put together at its start.
 

@@ -18,10 +18,12 @@ from .errors import ModelError, VarimechError, unknown_name
 from .integrators.sundials import Sundials
 from .methods import Formulation, Integrator, Method, choose
 from .model.parameter import Parameter
+from .optimization.verbs import Designing
 from .progress import progress_bar
 from .results.ensemble import Ensemble
 from .results.gradient import Gradient
 from .results.run import Run
+from .schedule import Output
 from .sensitivity.finite_difference import RELATIVE_STEPS, central_differences
 from .sensitivity.objective import Objectives, named_objectives
 from .task import Task
@@ -35,7 +37,7 @@ METHODS = ("auto", "direct", "adjoint", "composite", "finite-difference", "compl
 
 
 @final
-class Mechanism(Derivatives):
+class Mechanism(Designing, Derivatives):
     """A mechanism: bodies, joints, forces and a start, written once; motion and derivatives follow.
 
     Two components of gravity (or `dimension=2`) make it planar, three (or `dimension=3`) spatial. SI units throughout.
@@ -67,7 +69,7 @@ class Mechanism(Derivatives):
         step: float | None = None,
         every: int = 1,
         tolerance: float | None = None,
-        output: float | None = None,
+        output: Output = None,
         ends: Sequence[float] | np.ndarray | None = None,
         integrator: str | Integrator | None = None,
         formulation: str | Formulation | None = None,
@@ -88,7 +90,7 @@ class Mechanism(Derivatives):
             every: store every so many of them.
             tolerance: relative error for which steps are chosen.
             output: time between stored results where steps are chosen, s; shortened a little if it does not divide the duration, and a
-                five-hundredth of it if not given.
+                five-hundredth of it if not given. Or a list of the times themselves; both ends are stored too.
             ends: times between steps, from 0 to the duration, in place of chosen ones: `run.step_ends` of another run.
             integrator: "trapezoidal", "newmark", "hht", "generalised-alpha" (implicit, equal steps), "rk4" (explicit, equal steps), "dopri5",
                 "dop853" (explicit, either), "cvodes", "idas" (to a tolerance); or one with constants, such as `varimech.Newmark(gamma=0.7)`.
@@ -131,7 +133,7 @@ class Mechanism(Derivatives):
         step: float | None = None,
         every: int = 1,
         tolerance: float | None = None,
-        output: float | None = None,
+        output: Output = None,
         ends: Sequence[float] | np.ndarray | None = None,
         integrator: str | Integrator | None = None,
         formulation: str | Formulation | None = None,

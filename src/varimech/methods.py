@@ -23,7 +23,7 @@ from .integrators.newmark import TRAPEZOIDAL, Newmark
 from .integrators.rk4 import RK4
 from .integrators.runge_kutta import RungeKutta
 from .integrators.sundials import CVODES, IDAS, Sundials
-from .schedule import DEFAULT_STEP, DEFAULT_TOLERANCE, Schedule, check_every, chosen_steps, equal_steps, given_ends
+from .schedule import DEFAULT_STEP, DEFAULT_TOLERANCE, Output, Schedule, check_every, chosen_steps, equal_steps, given_ends
 
 Formulation = ALI3P | Projected | Stabilised | Independent | Penalty
 Implicit = Newmark | HHT | GeneralisedAlpha
@@ -92,7 +92,7 @@ class RunOptions(TypedDict, total=False):
     step: float | None
     every: int
     tolerance: float | None
-    output: float | None
+    output: Output
     ends: Sequence[float] | np.ndarray | None
     integrator: str | Integrator | None
     formulation: str | Formulation | None
@@ -107,7 +107,7 @@ def choose(
     step: float | None = None,
     every: int = 1,
     tolerance: float | None = None,
-    output: float | None = None,
+    output: Output = None,
     ends: Sequence[float] | np.ndarray | None = None,
     integrator: str | Integrator | None = None,
     formulation: str | Formulation | None = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
@@ -95,11 +96,17 @@ def equal_steps(duration: float, step: float, every: int) -> Schedule:
     return schedule
 
 
-def chosen_steps(duration: float, tolerance: float, output: float | None) -> Schedule:
-    """Checked steps that a tolerance chooses, with results stored every `output` seconds."""
+Output = float | Sequence[float] | np.ndarray | None
+"""Time between stored results, or their times themselves (s)."""
+
+
+def chosen_steps(duration: float, tolerance: float, output: Output) -> Schedule:
+    """Checked steps that a tolerance chooses, with results stored every `output` seconds, or at those times (and at both ends)."""
     _check_seconds(duration=duration)
     if not _is_number(tolerance) or not SMALLEST_TOLERANCE <= tolerance <= 0.1:
         raise ModelError(f"tolerance = {tolerance!r} must be a number between {SMALLEST_TOLERANCE:g} and 0.1")
+    if isinstance(output, (Sequence, np.ndarray)):
+        return Schedule(float(duration), tolerance=float(tolerance), outputs=_given_times(duration, output))
     count = DEFAULT_OUTPUTS
     if output is not None:
         _check_seconds(output=output)
@@ -117,6 +124,18 @@ def given_ends(ends: Any, duration: float) -> np.ndarray:
     if times.ndim != 1 or times.size < 2 or times[0] != 0 or times[-1] != duration or not (np.diff(times) > 0).all():
         raise ModelError(f"ends= must rise from 0 to the duration, {duration:g} s, as `step_ends` of another run does")
     return times
+
+
+def _given_times(duration: float, output: Sequence[float] | np.ndarray) -> np.ndarray:
+    try:
+        times = np.asarray(output, dtype=float)
+    except (TypeError, ValueError):
+        times = np.full(1, np.nan)
+    if times.ndim != 1 or not np.isfinite(times).all():
+        raise ModelError(f"output = {output!r} must be a number of seconds or a list of times")
+    if times.size and (times.min() < 0 or times.max() > duration):
+        raise ModelError(f"output: time {times[(times < 0) | (times > duration)][0]:g} s is outside the run, 0 to {duration:g} s")
+    return np.unique([0.0, *times, float(duration)])
 
 
 def _intervals(duration: float, label: str, length: float, most: float) -> int:

@@ -4,6 +4,7 @@
 #define VM_LONGEST 0.02 /* share of a run that one step may take: what happens within less may be missed */
 #define VM_ROUNDING 1e-12 /* largest residual of velocities over velocities where projections are exact */
 #define VM_OFF 10 /* shares of the tolerance by which projections may fail */
+#define VM_BLUR 1e-15 /* over the tolerance, the relative change of a state by which integrands are measured at least */
 #define VM_SAFETY 0.01 /* share of the tolerance that is allowed for the error of one step */
 
 typedef struct { const double *list[4]; int count; } vm_settings;
@@ -157,9 +158,24 @@ static double vm_growth(const vm_run *r, double error) {
   return factor < 0.2 ? 0.2 : factor > 5 ? 5 : factor;
 }
 
+/* An integrand is measured by no less than what rounding of the state, over the tolerance, makes of it: errors below cannot be told from noise.
+   The changes of neighbouring coordinates differ, so that distances change too. */
+static void vm_integrand_floors(vm_run *r, vm_room *m, double length) {
+  const long long n = r->coordinates, o = r->objectives;
+  const double blur = VM_BLUR / r->tolerance, time = 0;
+  double *changed = m->X + r->states;
+  for (long long i = 0; i < r->states; ++i) {
+    const double size = i < 3 * n ? (r->turns[i % n] ? 1 : length) : fabs(m->X[i]);
+    const double by = i < n ? size : i < 2 * n ? size / r->duration : i < 3 * n ? size / r->duration / r->duration : size;
+    changed[i] = m->X[i] + blur * ((double)(i * 7 % 4) - 1.5) * by;
+  }
+  vm_measure(VM_INTEGRANDS, r, m, &time, changed, m->X_, m->G + o, m->G_ + o * r->parameters);
+  for (long long i = 0; i < o; ++i) vm_raise(r->integrand_scales + i, fabs(m->G[o + i] - m->G[i]));
+}
+
 /* Scales at the start, and a first step from the time in which the state would change by itself. Nothing is measured by less than what would take it
    through its own size within the run, or a parameter through its. */
-static double vm_first_step(vm_run *r, const vm_room *m) {
+static double vm_first_step(vm_run *r, vm_room *m) {
   const long long n = r->coordinates, p = r->parameters;
   double length = vm_largest_of(r, m->X, 0), time = r->duration;
   vm_raise(&length, r->smallest_size);
@@ -178,6 +194,7 @@ static double vm_first_step(vm_run *r, const vm_room *m) {
     if (a > 0 && v > 0 && v / a < time) time = v / a;
   }
   vm_scale(r, m);
+  vm_integrand_floors(r, m, length);
   time *= 0.01 * pow(r->tolerance, 1 / r->scheme->error_order);
   return time > 1e-9 * r->duration ? time : 1e-9 * r->duration;
 }

@@ -6,6 +6,7 @@ A state is q, v, a, λ, so its rates (v, a) are part of it, and the states at al
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from .scheme_tables import SchemeTables
 
 SAFETY = 0.01
 """Share of the tolerance that is allowed for the error of one step."""
+BLUR = 1e-15
+"""Over the tolerance, the relative change of a state by which integrands are measured at least."""
 LONGEST = 0.02
 """Share of a run that one step may take: what happens within less may be missed."""
 ROUNDING = 1e-12
@@ -111,7 +114,18 @@ class ExplicitScheme:
         factor = 0.9 * error ** (-1 / self.tables.error_order) if error > 0 else 5.0
         return min(5.0, max(0.2, factor))
 
-    def first_step(self, stages: Stages) -> float:
+    def _integrand_floors(self, state: np.ndarray, length: float, integrands: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """What rounding of the state, over the tolerance, makes of integrands: errors below cannot be told from noise.
+
+        The changes of neighbouring coordinates differ, so that distances change too.
+        """
+        n, duration = self.coordinates, self.schedule.duration
+        q = np.where(self.turns, 1.0, length)
+        sizes = np.concatenate([q, q / duration, q / duration / duration, np.abs(state[3 * n :])])
+        changed = state + BLUR / self.schedule.tolerance * (np.arange(state.size) * 7 % 4 - 1.5) * sizes
+        return np.abs(integrands(changed) - integrands(state))
+
+    def first_step(self, stages: Stages, integrands: Callable[[np.ndarray], np.ndarray]) -> float:
         """Scales at the start, and a first step from the time in which the state would change by itself.
 
         Nothing is measured by less than what would take it through its own size within the run, or a parameter through its.
@@ -134,6 +148,8 @@ class ExplicitScheme:
             if a > 0 and v > 0:
                 times.append(v / a)
         self.scale(stages)
+        floors = self._integrand_floors(state, length, integrands)
+        self.integrand_scales = np.where(floors > self.integrand_scales, floors, self.integrand_scales)
         time = min(times) * (0.01 * self.schedule.tolerance ** (1 / self.tables.error_order))
         return max(time, 1e-9 * duration)
 

@@ -237,7 +237,14 @@ class _Run:
         self._choose()
         self._store(0.0, self.ψ, self.ψ_)
         if self.schedule.tolerance:
-            self.proposal = self._explicit.first_step(self._stages)
+            self.proposal = self._explicit.first_step(self._stages, self._integrands_at)
+
+    def _integrands_at(self, state: np.ndarray) -> np.ndarray:
+        """Integrands at a state of the start's time."""
+        kept, self.new[:] = self.new.copy(), state
+        self.integrands()
+        self.new[:] = kept
+        return self.value.copy()
 
     def _try(self, begin: float, h: float, end: float) -> float:
         """A step; returns its error over the one allowed, 0 where that is not known."""

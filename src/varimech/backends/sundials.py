@@ -66,7 +66,7 @@ class SundialsRunner:
         assert s.outputs is not None and inputs.state is not None
         n = self.program.coordinates
         size = float(np.abs(inputs.state[:n]).max(initial=0.0))
-        key = (s.duration, s.tolerance, s.outputs.size, size)
+        key = (s.duration, s.tolerance, s.outputs.tobytes(), size)
         if self._built is None or self._built[0] != key:
             self._built = key, self._new_integrator(s.outputs, s.tolerance, size)
         return self._built[1]

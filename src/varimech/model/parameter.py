@@ -55,7 +55,7 @@ class Parameter:
         self.unit = unit
         self.spread = spread
         self._value = _finite(name, value)
-        self.bounds = _checked_bounds(name, bounds)
+        self.bounds = checked_bounds(name, bounds)
         self.symbol = SX.sym(name)
         self.check(self._value)
         if spread is not None and not (isinstance(spread, Tolerance) or hasattr(spread, "rvs")):
@@ -147,7 +147,8 @@ def _finite(name: str, value: Any) -> float:
     return number
 
 
-def _checked_bounds(name: str, bounds: tuple[float | None, float | None] | None) -> tuple[float | None, float | None]:
+def checked_bounds(name: str, bounds: tuple[float | None, float | None] | None) -> tuple[float | None, float | None]:
+    """The bounds themselves, if they are some; open ones where none are given."""
     if bounds is None:
         return (None, None)
     try:

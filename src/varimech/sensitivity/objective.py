@@ -17,13 +17,14 @@ from ..coordinates.equations import Equations
 from ..errors import ModelError
 from ..model.state import State, as_column, call_user
 from ..symbols import SX, symbols_in
+from .comparison import Comparable
 
 StateFunction = Callable[[State], Any]
 
 
 @dataclass(frozen=True)
-class Objective:
-    """ψ = w(t_F) + ∫ g dt; make one with `integral`, `final`, or their sum."""
+class Objective(Comparable):
+    """ψ = w(t_F) + ∫ g dt; make one with `integral`, `final`, or their sum. Compared with a number it makes a constraint."""
 
     integrand: StateFunction | None = None
     final: StateFunction | None = None
@@ -41,12 +42,12 @@ def integral(function: StateFunction, *, unit: str = "") -> Objective:
     >>> import varimech as vm
     >>> travelled = vm.integral(lambda s: vm.norm(s.velocity("2")), unit="m")
     """
-    return Objective(integrand=_checked_callable(function), unit=unit)
+    return Objective(integrand=checked_callable(function), unit=unit)
 
 
 def final(function: StateFunction, *, unit: str = "") -> Objective:
     """A scalar function of the state at the end of the run."""
-    return Objective(final=_checked_callable(function), unit=unit)
+    return Objective(final=checked_callable(function), unit=unit)
 
 
 Objectives = Objective | Sequence[Objective] | Mapping[str, Objective]
@@ -151,7 +152,8 @@ def _sum(first: StateFunction | None, second: StateFunction | None) -> StateFunc
     return lambda state: first(state) + second(state)
 
 
-def _checked_callable(function: Any) -> StateFunction:
+def checked_callable(function: Any) -> StateFunction:
+    """The function itself, if it can be one of the state."""
     if not callable(function):
         raise ModelError(f"an objective needs a function of the state, such as lambda s: s.energy; got {function!r}")
     return function

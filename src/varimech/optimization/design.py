@@ -1,0 +1,91 @@
+"""From what a user says to a stated problem, and to its optimum."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from ..errors import ModelError, VarimechError, unknown_name
+from ..methods import RunOptions
+from .checks import check_influence, check_slopes
+from .evaluation import Differentiable, MechanismEvaluator
+from .optimum import Optimum
+from .problem import DesignProblem, quantities_of
+from .quantities import Constraints, Goal, named_constraints, named_goal
+from .refinement import refined_search
+from .search import check_settings, search
+from .solvers import HESSIANS, Settings, find_solver
+from .space import Bounds, Over, space_of
+
+
+def stated(
+    verb: str,
+    mechanism: Differentiable,
+    objective: Goal | Mapping[str, Goal],
+    over: Over,
+    duration: float,
+    constraints: Constraints,
+    bounds: Bounds | None,
+    start: Mapping[str, float] | None,
+    *,
+    method: str,
+    how: RunOptions,
+) -> DesignProblem:
+    """The checked problem; the mechanism has run once, from its start."""
+    name, goal = named_goal(objective)
+    named = named_constraints(constraints)
+    space = space_of(verb, mechanism.numbers, over, bounds, start)
+    scalars, paths = quantities_of(name, goal, named)
+    evaluator = MechanismEvaluator(mechanism, space.names, duration, how, method, scalars, paths)
+    stepped = check_slopes(evaluator.equations, scalars, paths)
+    problem = DesignProblem(evaluator, space, name, goal, named)
+    check_influence(verb, problem, stepped)
+    return problem
+
+
+def optimize(
+    mechanism: Differentiable,
+    objective: Goal | Mapping[str, Goal],
+    over: Over,
+    duration: float,
+    constraints: Constraints,
+    bounds: Bounds | None,
+    start: Mapping[str, float] | None,
+    *,
+    starts: int,
+    solver: str,
+    hessian: str,
+    max_iterations: int,
+    tolerance: float,
+    method: str,
+    seed: int,
+    how: RunOptions,
+) -> Optimum:
+    """State the problem and solve it."""
+    check_settings(max_iterations, tolerance)
+    problem = stated("optimize", mechanism, objective, over, duration, constraints, bounds, start, method=method, how=how)
+    begins = problem.space.starts(starts, seed)
+    settings = settings_for(problem, solver, hessian, max_iterations, tolerance)
+    began, progress = time.perf_counter(), how.get("progress")
+    best, attempts = search(problem, settings, begins, mechanism.name, progress)
+    problem, best = refined_search(problem, settings, best, mechanism.name, progress)
+    return Optimum(mechanism.name, problem, settings, best, tuple(attempts), time.perf_counter() - began)
+
+
+def settings_for(problem: DesignProblem, solver: str, hessian: str, max_iterations: int, tolerance: float) -> Settings:
+    """Checked settings of a solver for a problem."""
+    if hessian not in HESSIANS:
+        raise unknown_name("kind of hessian", hessian, HESSIANS)
+    available = problem.evaluator.has_hessians
+    if hessian == "exact" and not available:
+        why = "of paths and peaks" if problem.paths else "by this version of Varimech"
+        raise ModelError(f'hessian="exact": second derivatives are not available {why}; use hessian="approximate"')
+    bounded = any(abs(b) != float("inf") for pair in problem.bounds for b in pair)
+    constrained = bool(problem.rows) or problem.is_peak
+    found, exact = find_solver(solver, constrained=constrained, bounded=bounded, hessian=hessian, available=available)
+    if exact and hessian == "auto":
+        try:
+            problem.second(problem.space.start)
+        except VarimechError:  # some mechanisms, or ways to run them, have none
+            found, exact = find_solver(solver, constrained=constrained, bounded=bounded, hessian=hessian, available=False)
+    return Settings(found, exact, max_iterations, tolerance)

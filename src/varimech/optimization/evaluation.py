@@ -1,0 +1,181 @@
+"""What optimisation asks of a mechanism: values and slopes of scalars and paths for a vector of parameter values, by one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..coordinates.equations import Equations
+from ..errors import ModelError
+from ..methods import Method, RunOptions, choose
+from ..model.numbers import Numbers
+from ..results.gradient import Gradient
+from ..results.run import Run
+from ..sensitivity.objective import Objective
+from .quantities import Path
+
+SMOOTH = 1e-10
+"""Tolerance of runs where none is given: chosen steps make results rough by about that much, and line searches feel it."""
+
+
+class HasEquations(Protocol):
+    """A solver, as far as it is needed here."""
+
+    equations: Equations
+
+
+class Differentiable(Protocol):
+    """A mechanism by its verbs; `hessian(objectives, wrt, duration=…, parameters=…, **how)` is used where there is one."""
+
+    name: str
+    numbers: Numbers
+
+    @property
+    def simulate(self) -> Any:
+        """(duration, parameters=…, **how) → Run."""
+        ...
+
+    @property
+    def sensitivity(self) -> Any:
+        """(objectives, wrt, duration=…, parameters=…, method=…, **how) → Gradient."""
+        ...
+
+    def _solver(self, method: Method) -> Any: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Scalars and paths of one run, with derivatives."""
+
+    values: np.ndarray
+    """(scalar)"""
+    slopes: np.ndarray
+    """(scalar, parameter)"""
+    time: np.ndarray
+    paths: np.ndarray
+    """(path, time)"""
+    path_slopes: np.ndarray
+    """(path, time, parameter)"""
+
+
+class Evaluator(Protocol):
+    """The narrow door between optimisers and whatever they optimise."""
+
+    def run(self, x: np.ndarray) -> Outcome:
+        """Values and slopes; raises VarimechError where there are none."""
+        ...
+
+    def hessians(self, x: np.ndarray) -> np.ndarray:
+        """Second derivatives of the scalars: (scalar, parameter, parameter)."""
+        ...
+
+    @property
+    def has_hessians(self) -> bool:
+        """Whether it knows second derivatives."""
+        ...
+
+
+@dataclass
+class MechanismEvaluator:
+    """Runs of a mechanism as an `Evaluator`."""
+
+    mechanism: Differentiable
+    names: tuple[str, ...]
+    duration: float
+    how: RunOptions
+    method: str = "auto"
+    scalars: Mapping[str, Objective] = field(default_factory=dict)
+    paths: Mapping[str, Path] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.how = smooth(self.duration, self.how)
+        self._lean = self.how if self.paths else _ends_only(self.duration, self.how)
+
+    @property
+    def equations(self) -> Equations:
+        """Equations of the mechanism with the method of these runs."""
+        solver: HasEquations = self.mechanism._solver(choose(self.duration, **timing(self.how))[0])
+        return solver.equations
+
+    def run(self, x: np.ndarray) -> Outcome:
+        """One differentiated run."""
+        gradient = self.gradient(x, lean=True)
+        shape = len(self.paths), gradient.time.size
+        values, slopes = np.zeros(shape), np.zeros((*shape, len(self.names)))
+        for k, (name, path) in enumerate(self.paths.items()):
+            values[k] = gradient.run.measure(path.function, name=name)
+            slopes[k] = gradient.run.measure(path.function, name=name, wrt="all")
+        return Outcome(gradient.value_history[-1], gradient.gradient_history[-1], gradient.time, values, slopes)
+
+    def gradient(self, x: np.ndarray, *, lean: bool = False) -> Gradient:
+        """Scalars with their gradient; lean ones store no more than optimisation needs."""
+        chosen = "direct" if self.method == "auto" else self.method
+        found: Gradient = self.mechanism.sensitivity(
+            self.scalars,
+            list(self.names),
+            duration=self.duration,
+            parameters=self.at(x),
+            method=chosen,
+            **{**(self._lean if lean else self.how), "progress": False},
+        )
+        return found
+
+    @property
+    def has_hessians(self) -> bool:
+        """Whether the mechanism knows second derivatives of all that is asked of it: paths have none."""
+        return hasattr(self.mechanism, "hessian") and not self.paths
+
+    def hessians(self, x: np.ndarray) -> np.ndarray:
+        """Second derivatives by `Mechanism.hessian`."""
+        if self.paths:
+            raise ModelError('second derivatives of paths and peaks are not available: use hessian="approximate"')
+        if not hasattr(self.mechanism, "hessian"):
+            raise ModelError('exact second derivatives are not available: use hessian="approximate"')
+        found = self.mechanism.hessian(
+            self.scalars, list(self.names), duration=self.duration, parameters=self.at(x), **{**self._lean, "progress": False}
+        )
+        return np.asarray(found.hessian)
+
+    def simulate(self, x: np.ndarray, *, finer: int = 1) -> Run:
+        """The motion, stored as a user asked for, or so many times as often where steps are chosen."""
+        how = dict(self.how)
+        if finer > 1:
+            _, schedule = choose(self.duration, **timing(self.how))
+            if schedule.outputs is not None:
+                ends, n = schedule.outputs, schedule.outputs.size
+                how["output"] = np.interp(np.arange(finer * (n - 1) + 1) / finer, np.arange(n), ends)
+            else:
+                how["every"] = 1
+        found: Run = self.mechanism.simulate(self.duration, parameters=self.at(x), **{**how, "progress": False})
+        return found
+
+    def storing(self, times: np.ndarray) -> MechanismEvaluator | None:
+        """The same with results stored at further times; None where steps are equal and there are no other results."""
+        _, schedule = choose(self.duration, **timing(self.how))
+        if schedule.outputs is None:
+            return None
+        return replace(self, how={**self.how, "output": np.union1d(schedule.outputs, times)})
+
+    def at(self, x: np.ndarray) -> dict[str, float]:
+        """Parameter values by name."""
+        return dict(zip(self.names, np.asarray(x, dtype=float).tolist(), strict=True))
+
+
+def smooth(duration: float, how: RunOptions) -> RunOptions:
+    """The same settings with a tolerance fit for optimisation where none is given."""
+    _, schedule = choose(duration, **timing(how))
+    return {**how, "tolerance": SMOOTH} if schedule.tolerance and how.get("tolerance") is None else how
+
+
+def _ends_only(duration: float, how: RunOptions) -> RunOptions:
+    """The same settings with nothing stored but beginning and end."""
+    _, schedule = choose(duration, **timing(how))
+    return {**how, "output": duration} if schedule.outputs is not None else {**how, "every": schedule.steps}
+
+
+def timing(how: RunOptions) -> dict[str, Any]:
+    """What `choose` takes."""
+    return {key: value for key, value in how.items() if key not in ("backend", "progress")}

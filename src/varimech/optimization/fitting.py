@@ -1,0 +1,174 @@
+"""Least squares of measured trajectories on differentiated runs (Gauss–Newton in a trust region, Levenberg and Marquardt's idea)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..errors import ModelError, VarimechError
+from ..methods import RunOptions, choose
+from ..progress import progress_bar
+from .confidence import confidence
+from .evaluation import Differentiable, MechanismEvaluator, timing
+from .fit import Fit
+from .measurement import Measurement, Measurements, named_measurements
+from .space import Bounds, Over, Space, space_of
+
+TIGHT = 1e-12
+"""Relative change of parameters or residuals at which a fit ends."""
+
+
+def fit(
+    mechanism: Differentiable,
+    measured: Measurements,
+    over: Over,
+    duration: float | None,
+    start: Mapping[str, float] | None,
+    bounds: Bounds | None,
+    *,
+    level: float,
+    max_iterations: int,
+    method: str,
+    how: RunOptions,
+) -> Fit:
+    """Fit parameters to data."""
+    from scipy.optimize import least_squares
+
+    began = time.perf_counter()
+    named = named_measurements(measured)
+    if not isinstance(level, float) or not 0 < level < 1:
+        raise ModelError(f"fit: level = {level!r} must be a probability between 0 and 1, such as 0.95")
+    space = space_of("fit", mechanism.numbers, over, bounds, start)
+    times = np.unique(np.concatenate([m.times for m in named.values()]))
+    length = _duration(duration, float(times[-1]))
+    residuals = Residuals(mechanism, space, named, length, method, _met(length, times, how))
+    scaled = space.sizes
+    z_bounds = (space.lower - space.start) / scaled, (space.upper - space.start) / scaled
+    first = residuals.at(space.start)  # what is wrong at the start is said as it is
+    residuals.strict = False
+    with progress_bar(f"{mechanism.name}: fit", max_iterations, how.get("progress")) as tell:
+
+        def value(z: np.ndarray) -> np.ndarray:
+            r = residuals.at(space.inside(space.start + scaled * z))[0]
+            tell(min(residuals.runs, max_iterations), f"run {residuals.runs}, sum of squares {float(r @ r):.6g}")
+            return r
+
+        def slope(z: np.ndarray) -> np.ndarray:
+            return residuals.at(space.inside(space.start + scaled * z))[1] * scaled
+
+        found = least_squares(
+            value,
+            np.zeros(scaled.size),
+            slope,
+            z_bounds,
+            x_scale="jac",
+            xtol=TIGHT,
+            ftol=TIGHT,
+            gtol=TIGHT,
+            max_nfev=max_iterations,
+        )
+    x = space.inside(space.start + scaled * found.x)
+    r, J = residuals.at(x)
+    reach = float(np.linalg.norm(np.concatenate([(m.values / _weights(m)).ravel() for m in named.values()])))
+    known = all(m.sigma is not None for m in named.values())
+    told = confidence(J, r, scaled, max(reach, float(np.linalg.norm(first[0]))), known=known)
+    return Fit(
+        mechanism.name,
+        residuals.evaluator,
+        space,
+        named,
+        x,
+        r,
+        J,
+        told,
+        level,
+        known,
+        bool(found.status > 0),
+        str(found.message),
+        residuals.runs,
+        residuals.failures,
+        time.perf_counter() - began,
+    )
+
+
+class Residuals:
+    """(model − data)/σ at all samples and its derivatives, of one run; where that fails, NaN."""
+
+    def __init__(
+        self,
+        mechanism: Differentiable,
+        space: Space,
+        named: Mapping[str, Measurement],
+        duration: float,
+        method: str,
+        how: RunOptions,
+    ):
+        self.evaluator = MechanismEvaluator(mechanism, space.names, duration, how, method)
+        self.named = named
+        self.runs = 0
+        self.failures: list[tuple[np.ndarray, VarimechError]] = []
+        self.strict = True
+        """Whether a failure is raised."""
+        self._last: tuple[bytes, tuple[np.ndarray, np.ndarray]] | None = None
+
+    def at(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals and their derivatives."""
+        if self._last is None or self._last[0] != x.tobytes():
+            self.runs += 1
+            try:
+                found = self._evaluated(x)
+            except VarimechError as error:
+                if self.strict:
+                    raise
+                self.failures.append((x.copy(), error))
+                count = sum(m.values.size for m in self.named.values())
+                found = np.full(count, np.nan), np.full((count, x.size), np.nan)
+            self._last = x.tobytes(), found
+        return self._last[1]
+
+    def _evaluated(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        run, values, slopes = self.evaluator.gradient(x).run, [], []
+        for name, m in self.named.items():
+            at = np.abs(run.time[:, None] - m.times[None, :]).argmin(axis=0)
+            model = run.measure(m.function, name=name).to_numpy().reshape(run.time.size, -1)[at]
+            if model.shape != m.values.shape:
+                raise ModelError(
+                    f"measurement {name!r}: its function gives {model.shape[1]} numbers, but samples have {m.components}"
+                )
+            change = run.measure(m.function, name=name, wrt="all").to_numpy().reshape(run.time.size, m.components, x.size)[at]
+            values.append(((model - m.values) / _weights(m)).ravel())
+            slopes.append((change / _weights(m)[:, :, None]).reshape(-1, x.size))
+        return np.concatenate(values), np.concatenate(slopes)
+
+
+def _weights(m: Measurement) -> np.ndarray:
+    return np.ones(m.values.shape) if m.sigma is None else m.sigma
+
+
+def _duration(given: float | None, last: float) -> float:
+    if given is None:
+        if last == 0:
+            raise ModelError("fit: all samples are at t = 0; give duration=")
+        return last
+    if not given >= last:
+        raise ModelError(f"fit: duration = {given!r} s ends before the last sample, at {last:g} s")
+    return float(given)
+
+
+def _met(duration: float, times: np.ndarray, how: RunOptions) -> RunOptions:
+    """Settings with which results are stored at the sample times."""
+    if how.get("output") is not None or how.get("every", 1) != 1:
+        raise ModelError("fit: results are stored at the sample times; leave output= and every= out")
+    _, schedule = choose(duration, **timing(how))
+    if schedule.outputs is not None:
+        return {**how, "output": times}
+    steps = times / schedule.step
+    off = np.abs(steps - np.round(steps)) > 1e-6
+    if off.any():
+        raise ModelError(
+            f"fit: the sample at {times[off][0]:g} s is between steps of {schedule.step:g} s; give a step that divides the sample times, "
+            "or tolerance= instead"
+        )
+    return how

@@ -1,0 +1,113 @@
+"""Measured data: what was measured, when, with which values and which standard deviation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..model.measures import Slide, Span, Turn
+from ..sensitivity.objective import StateFunction, checked_callable
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """Samples of a function of the state; made by `measurement`."""
+
+    function: StateFunction
+    times: np.ndarray
+    values: np.ndarray
+    """(time, component)"""
+    sigma: np.ndarray | None
+    """(time, component): standard deviations, where they are known."""
+    name: str
+    unit: str
+
+    @property
+    def components(self) -> int:
+        """Numbers in a sample."""
+        return int(self.values.shape[1])
+
+
+Measurements = Measurement | Sequence[Measurement] | Mapping[str, Measurement]
+
+
+def measurement(
+    function: StateFunction | Turn | Slide | Span, times: Any, values: Any, sigma: Any = None, *, name: str = "", unit: str = ""
+) -> Measurement:
+    """Measured samples of a quantity, to be met by `Mechanism.fit`.
+
+    Args:
+        function: what was measured, as a function of the state (a number or a vector), or a measure of the model.
+        times: of the samples, s.
+        values: a number, or a row of numbers, for each time.
+        sigma: standard deviation of the noise: one for all, or like `values`; None if it is not known.
+        name: how it is called in tables and figures.
+        unit: of the values.
+
+    >>> import varimech as vm
+    >>> swing = vm.measurement(lambda s: s.angle("rod"), [0.1, 0.2, 0.3], [0.98, 0.93, 0.85], sigma=0.01, unit="rad")
+    """
+    label = f"measurement {name!r}" if name else "measurement"
+    if isinstance(function, (Turn, Slide, Span)):
+        measure = function
+        called: StateFunction = lambda s: s.measure(measure)  # noqa: E731
+    else:
+        called = checked_callable(function)
+    when, numbers = _numbers(label, "times", times), _numbers(label, "values", values)
+    if when.ndim != 1 or when.size == 0 or (when < 0).any():
+        raise ModelError(f"{label}: times must be a list of numbers from 0 on; got {times!r}")
+    table = numbers[:, None] if numbers.ndim == 1 else numbers
+    if table.ndim != 2 or table.shape[0] != when.size:
+        raise ModelError(f"{label}: {when.size} times, but values of shape {numbers.shape}; give a number or a row for each time")
+    deviations = None
+    if sigma is not None:
+        given = _numbers(label, "sigma", sigma)
+        try:
+            deviations = np.broadcast_to(
+                given[:, None] if given.ndim == 1 and given.size == when.size else given, table.shape
+            ).copy()
+        except ValueError:
+            raise ModelError(f"{label}: sigma of shape {given.shape} does not go with values of shape {numbers.shape}") from None
+        if (deviations <= 0).any():
+            raise ModelError(f"{label}: sigma = {deviations.min():g} must be positive")
+    return Measurement(called, when, table, deviations, name, unit)
+
+
+def named_measurements(measured: Measurements) -> dict[str, Measurement]:
+    """Measurements by name; those without are called y1, y2, …"""
+    if isinstance(measured, Mapping):
+        pairs = list(measured.items())
+    else:
+        several = [measured] if isinstance(measured, Measurement) or not isinstance(measured, Sequence) else measured
+        pairs = [(getattr(m, "name", "") or f"y{k + 1}", m) for k, m in enumerate(several)]
+    if not pairs:
+        raise ModelError("fit: nothing was measured; give at least one varimech.measurement(function, times, values)")
+    named: dict[str, Measurement] = {}
+    for name, one in pairs:
+        if not isinstance(one, Measurement):
+            raise ModelError(
+                f"fit: {name!r} = {one!r} is not a measurement; make one with varimech.measurement(function, times, values)"
+            )
+        if name in named:
+            raise ModelError(f"fit: two measurements are called {name!r}; choose another name")
+        named[str(name)] = replace(one, name=str(name))
+    known = {m.sigma is not None for m in named.values()}
+    if len(known) > 1:
+        raise ModelError("fit: give sigma for all measurements or for none: otherwise their weights are not known")
+    if known == {False} and len({m.unit for m in named.values()}) > 1:
+        raise ModelError("fit: measurements of different units need sigma= to be weighed against each other")
+    return named
+
+
+def _numbers(label: str, what: str, given: Any) -> np.ndarray:
+    try:
+        array = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{label}: {what} = {given!r} are not numbers") from None
+    if not np.isfinite(array).all():
+        raise ModelError(f"{label}: {what} are not all finite; leave samples without a value out")
+    return array

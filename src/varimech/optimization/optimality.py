@@ -1,0 +1,47 @@
+"""Conditions of an optimum, measured apart from the solver:  ∇ψ + Σ λ ∇c + μ = 0,  λ and μ of active bounds only, with the right sign.
+
+λ ≥ 0 at an upper bound, λ ≤ 0 at a lower one. A bound that moves by δ changes the optimal ψ by −λ δ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .scaled import Scaled
+
+ACTIVE = 1e-5
+"""Distance from a bound, in scaled units, up to which it may carry a multiplier."""
+
+
+@dataclass(frozen=True, eq=False)
+class Optimality:
+    """Multipliers in the user's units, and what they leave of the gradient, scaled."""
+
+    residual: float
+    rows: np.ndarray
+    """λ of each row of the constraints."""
+    bounds: np.ndarray
+    """μ of each parameter."""
+
+
+def optimality(scaled: Scaled, z: np.ndarray) -> Optimality:
+    """The multipliers that fit best."""
+    from scipy.optimize import lsq_linear
+
+    c, gradient, slopes = scaled.constraints(z), scaled.gradient(z), scaled.jacobian(z)
+    n, normals = z.size, np.vstack([slopes, np.eye(z.size)])
+    values = np.concatenate([c, z])
+    lower, upper = (np.concatenate(pair) for pair in ((scaled.row_lower, scaled.lower), (scaled.row_upper, scaled.upper)))
+    at_lower, at_upper = values - lower <= ACTIVE, upper - values <= ACTIVE
+    active = np.flatnonzero(at_lower | at_upper)
+    λ = np.zeros(values.size)
+    if active.size and np.isfinite(gradient).all():
+        signs = np.where(at_lower[active], -np.inf, 0.0), np.where(at_upper[active], np.inf, 0.0)
+        λ[active] = lsq_linear(normals[active].T, -gradient, signs, tol=1e-14).x
+    residual = float(np.abs(gradient + normals.T @ λ).max())
+    times, psi = c.size - scaled.problem.row_count, scaled.objective_size
+    rows = λ[times : c.size] * psi / scaled.row_sizes
+    bounds = λ[c.size :][: n - scaled.slack] * psi / scaled.sizes
+    return Optimality(residual, rows, bounds)

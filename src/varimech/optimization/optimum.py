@@ -1,0 +1,219 @@
+"""The outcome of an optimisation: the design, how it was found, what holds it where it is, and the motion before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..results.gradient import Gradient
+from ..results.run import Run
+from .evaluation import MechanismEvaluator
+from .problem import DesignProblem, Rows
+from .refinement import FINER, summits
+from .search import Attempt
+from .solvers import Settings
+from .table import number, table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+ACTIVE_SHARE = 1e-8
+"""Share of the largest multiplier below which one is rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """An optimal design. Pass `.parameters` to `simulate` or `sensitivity` to use it."""
+
+    label: str
+    problem: DesignProblem
+    settings: Settings
+    best: Attempt
+    starts: tuple[Attempt, ...]
+    """The search from each start (one that a look for feasible designs added comes last)."""
+    seconds: float
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Parameter → optimal value."""
+        return dict(zip(self.problem.names, self.best.x.tolist(), strict=True))
+
+    @property
+    def values(self) -> xr.DataArray:
+        """Optimal values by parameter, with units."""
+        return self._by_parameter(self.best.x, "value")
+
+    @property
+    def objective(self) -> float:
+        """The objective there."""
+        return self.best.objective
+
+    @property
+    def iterations(self) -> int:
+        """Of the solver, from the best start."""
+        return self.best.iterations
+
+    @property
+    def evaluations(self) -> int:
+        """Runs of the mechanism, with all that failed, from all starts."""
+        return self.problem.evaluations
+
+    @property
+    def failures(self) -> list[tuple[dict[str, float], Exception]]:
+        """Designs on the way that could not be run, and why; the search went around them."""
+        return [(dict(zip(self.problem.names, x.tolist(), strict=True)), error) for x, error in self.problem.failures]
+
+    @property
+    def converged(self) -> bool:
+        """Whether constraints are met and the conditions of an optimum hold, measured apart from the solver."""
+        return self.best.converged
+
+    @property
+    def optimality(self) -> float:
+        """What multipliers leave of the gradient: 1 would be the gradient at the start."""
+        return self.best.optimality.residual
+
+    @property
+    def message(self) -> str:
+        """What the solver says; and why it is no optimum, if it is none."""
+        said = self.best.message
+        if self.converged:
+            return said
+        if not self.best.feasible:
+            return f"{said}; constraints are not met: {self.problem.infeasibility(self.best.x):.3g} is missing"
+        hint = "more max_iterations= may help" if self.best.exhausted else "a smaller tolerance= makes runs smoother"
+        return f"{said}; {self.optimality:.1e} of the gradient at the start is left: {hint}"
+
+    @cached_property
+    def constraints(self) -> pd.DataFrame:
+        """Each constraint with its value (of a path the one nearest to a bound, with its time), bounds, multiplier and whether it is active.
+
+        `between` is the worst value of a path, between stored times too; `violation` by how much that breaks the bound.
+        """
+        import pandas as pd
+
+        rows = {r.name: self._constraint(r) for r in self.problem.rows}
+        columns = ["value", "lower", "upper", "multiplier", "active", "unit", "time", "between", "violation"]
+        return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("constraint")
+
+    @property
+    def multipliers(self) -> dict[str, float]:
+        """Constraint, or parameter at a bound, → λ, positive at upper bounds: where a bound moves by δ, the optimum changes by −λ δ."""
+        λ = {r.name: float(self.best.optimality.rows[r.rows].sum()) for r in self.problem.rows}
+        return λ | {n: float(μ) for n, μ in zip(self.problem.names, self.best.optimality.bounds, strict=True) if μ != 0}
+
+    @cached_property
+    def history(self) -> pd.DataFrame:
+        """Objective, infeasibility and parameters, iteration by iteration, from the best start."""
+        import pandas as pd
+
+        columns = [self.problem.name, "infeasibility", *self.problem.names]
+        return pd.DataFrame(self.best.trace, columns=columns).rename_axis("iteration")
+
+    @cached_property
+    def before(self) -> Run:
+        """The motion at the start of the search."""
+        return self._evaluator.simulate(self.best.start)
+
+    @cached_property
+    def after(self) -> Run:
+        """The motion of the optimal design."""
+        return self._evaluator.simulate(self.best.x)
+
+    @cached_property
+    def gradient(self) -> Gradient:
+        """Objective (unless it is a peak) and scalar constraints with their gradient at the optimum."""
+        return self._evaluator.gradient(self.best.x)
+
+    @cached_property
+    def certificate(self) -> Any:
+        """Of that gradient: how exact it is known to be."""
+        if not hasattr(self.gradient, "certify"):
+            raise ModelError("gradients have no certificates in this version of Varimech")
+        return self.gradient.certify()
+
+    def plot(self) -> Figure:
+        """Before and after over time, and how the search went."""
+        from .drawing import draw_optimum
+
+        return draw_optimum(self)
+
+    def __repr__(self) -> str:
+        p, unit = self.problem, f" {self.problem.goal.unit}" if self.problem.goal.unit else ""
+        state = "converged" if self.converged else "NOT converged"
+        lines = [
+            f"<Optimum of {self.label!r}: {p.name} = {number(self.objective)}{unit} (before: {number(self.best.trace[0, 0])}{unit})>",
+            f"{state} in {self.iterations} iterations, {self.evaluations} runs ({len(p.failures)} failed), {self.seconds:.2g} s "
+            f"({self.settings.solver}, {'exact' if self.settings.exact else 'approximate'} Hessian): {self.message}",
+        ]
+        if len(self.starts) > 1:
+            found = sorted(a.objective for a in self.starts if a.feasible)
+            lines.append(
+                f"best of {len(self.starts)} starts: {', '.join(f'{f:.6g}' for f in found[:6])}{', …' if len(found) > 6 else ''}"
+            )
+        μ, s = self.best.optimality.bounds, p.space
+        head = ["parameter", "start", "optimum", "unit", "lower", "upper", "multiplier"]
+        columns = (p.names, self.best.start, self.best.x, s.units, s.lower, s.upper, μ)
+        lines.append(table(head, list(zip(*columns, strict=True))))
+        if p.rows:
+            shown = ["value", "unit", "lower", "upper", "multiplier", "active", "time", "between", "violation"]
+            names = [c for c in shown if p.paths or c not in ("time", "between", "violation")]
+            body = [[name, *[row[c] for c in names]] for name, row in self.constraints.iterrows()]
+            lines.append(table(["constraint", *names], body))
+        return "\n".join(lines)
+
+    def _constraint(self, r: Rows) -> list[Any]:
+        values = self.problem.constraints(self.best.x)[r.rows]
+        c, λ = r.constraint, self.best.optimality.rows[r.rows]
+        margins = np.minimum(values - c.lower, c.upper - values)
+        k = int(margins.argmin())
+        total = float(λ.sum())
+        largest = max(np.abs(self.best.optimality.rows).max(initial=0.0), 1e-300)
+        active = bool(np.abs(λ).max() > ACTIVE_SHARE * largest) or c.lower == c.upper
+        if r.name not in self.problem.paths:
+            return [
+                float(values[k]),
+                c.lower,
+                c.upper,
+                total,
+                active,
+                c.of.unit,
+                np.nan,
+                float(values[k]),
+                max(0.0, -float(margins[k])),
+            ]
+        t, fine = self._between[r.name]
+        beyond = [float(summits(t, h)[1].max()) for h in (fine - c.upper, c.lower - fine)]
+        worst = c.upper + beyond[0] if beyond[0] > beyond[1] else c.lower - beyond[1]
+        when = float(self.problem.time[k])
+        return [float(values[k]), c.lower, c.upper, total, active, c.of.unit, when, worst, max(0.0, *beyond)]
+
+    @cached_property
+    def _between(self) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
+        """Paths on a finer grid of times, with that grid."""
+        run = self._evaluator.simulate(self.best.x, finer=FINER)
+        return {name: (run.time, run.measure(path.function, name=name).to_numpy()) for name, path in self.problem.paths.items()}
+
+    @property
+    def peak(self) -> float | None:
+        """The largest value of a peak between stored times, too; None for other objectives."""
+        return float(summits(*self._between[self.problem.name])[1].max()) if self.problem.is_peak else None
+
+    @property
+    def _evaluator(self) -> MechanismEvaluator:
+        if not isinstance(self.problem.evaluator, MechanismEvaluator):
+            raise ModelError("this problem is not that of a mechanism: it has no runs")
+        return self.problem.evaluator
+
+    def _by_parameter(self, values: np.ndarray, name: str) -> xr.DataArray:
+        import xarray as xr
+
+        coords = {"parameter": list(self.problem.names), "unit": ("parameter", list(self.problem.space.units))}
+        return xr.DataArray(values, coords=coords, dims=["parameter"], name=name)

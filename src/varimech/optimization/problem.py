@@ -1,0 +1,208 @@
+"""A design problem as plain functions of a vector:  min ψ(x)  with  lower ≤ c(x) ≤ upper  and bounds on x, in the user's units.
+
+A path is one constraint for each stored time. One run gives everything at one x, and the last few are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import ModelError, VarimechError
+from ..sensitivity.comparison import Constraint
+from ..sensitivity.objective import Objective
+from .evaluation import Evaluator, Outcome
+from .quantities import Goal, Path, Peak
+from .space import Space
+
+KEPT = 8
+"""Evaluations that are kept: solvers come back to the point before."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A constraint with its place among all rows."""
+
+    name: str
+    constraint: Constraint
+    rows: slice
+
+
+def quantities_of(name: str, goal: Goal, constraints: Mapping[str, Constraint]) -> tuple[dict[str, Objective], dict[str, Path]]:
+    """What one run has to give: scalars and paths by name."""
+    if name in constraints:
+        raise ModelError(f"objective and a constraint are both called {name!r}; choose another name for one of them")
+    scalars: dict[str, Objective] = {}
+    paths: dict[str, Path] = {}
+    if isinstance(goal, Peak):
+        paths[name] = Path(goal.function, goal.unit)
+    else:
+        scalars[name] = goal
+    for key, constraint in constraints.items():
+        if isinstance(constraint.of, Path):
+            paths[key] = constraint.of
+        elif isinstance(constraint.of, Objective):
+            scalars[key] = constraint.of
+        else:
+            raise ModelError(f"constraint {key!r} bounds {constraint.of!r}, which is neither an objective nor a path")
+    return scalars, paths
+
+
+class DesignProblem:
+    """Functions of x for any optimiser; `fun` and `jac` at the same x cost one run.
+
+    Where a run fails (a mechanism that cannot be assembled, say) values are infinite and slopes NaN; `failures` tells why.
+    """
+
+    def __init__(self, evaluator: Evaluator, space: Space, name: str, goal: Goal, constraints: Mapping[str, Constraint]):
+        self.evaluator = evaluator
+        self.space = space
+        self.name = name
+        self.goal = goal
+        self.named_constraints = constraints
+        self.scalars, self.paths = quantities_of(name, goal, constraints)
+        self.evaluations = 0
+        """Runs so far."""
+        self.failures: list[tuple[np.ndarray, VarimechError]] = []
+        """Where runs failed, and why."""
+        self._kept: dict[bytes, Outcome | None] = {}
+        self._hessians: tuple[bytes, np.ndarray] | None = None
+        first = self._evaluated(space.start)
+        if first is None:
+            raise self.failures[0][1]
+        self.time = first.time
+        """Stored times, at each of which a path is bounded (s)."""
+        count, self.rows = 0, []
+        for key, constraint in constraints.items():
+            size = self.time.size if key in self.paths else 1
+            self.rows.append(Rows(key, constraint, slice(count, count + size)))
+            count += size
+        self.row_count = count
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Parameters in the order of x."""
+        return self.space.names
+
+    @property
+    def x0(self) -> np.ndarray:
+        """Where to start."""
+        return self.space.start.copy()
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        """(lower, upper) of each parameter, infinite where open."""
+        return list(zip(self.space.lower.tolist(), self.space.upper.tolist(), strict=True))
+
+    @cached_property
+    def constraint_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds of the rows of `constraints`."""
+        lower, upper = np.zeros(self.row_count), np.zeros(self.row_count)
+        for r in self.rows:
+            lower[r.rows], upper[r.rows] = r.constraint.lower, r.constraint.upper
+        return lower, upper
+
+    def fun(self, x: np.ndarray) -> float:
+        """The objective."""
+        found = self._evaluated(x)
+        if found is None:
+            return np.inf
+        return float(self.peak_path(found)[0].max() if self.is_peak else found.values[self._scalar(self.name)])
+
+    def jac(self, x: np.ndarray) -> np.ndarray:
+        """Its gradient; of a peak, that at the instant of the largest value."""
+        found = self._evaluated(x)
+        if found is None:
+            return np.full(len(self.names), np.nan)
+        if self.is_peak:
+            values, slopes = self.peak_path(found)
+            return slopes[values.argmax()].copy()
+        return found.slopes[self._scalar(self.name)].copy()
+
+    def hess(self, x: np.ndarray) -> np.ndarray:
+        """Its second derivatives."""
+        return self.second(x)[self._scalar(self.name)].copy()
+
+    def constraints(self, x: np.ndarray) -> np.ndarray:
+        """What is bounded by `constraint_bounds`, a row a number."""
+        found, values = self._evaluated(x), np.full(self.row_count, np.inf)
+        if found is not None:
+            for r in self.rows:
+                values[r.rows] = found.paths[self._path(r.name)] if r.name in self.paths else found.values[self._scalar(r.name)]
+        return values
+
+    def constraints_jac(self, x: np.ndarray) -> np.ndarray:
+        """Its derivatives: (row, parameter)."""
+        found, slopes = self._evaluated(x), np.full((self.row_count, len(self.names)), np.nan)
+        if found is not None:
+            for r in self.rows:
+                by_time = r.name in self.paths
+                slopes[r.rows] = found.path_slopes[self._path(r.name)] if by_time else found.slopes[self._scalar(r.name)]
+        return slopes
+
+    def constraints_hess(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Σ weight · second derivatives over the rows of `constraints`."""
+        total = np.zeros((len(self.names), len(self.names)))
+        for r in self.rows:
+            total += weights[r.rows][0] * self.second(x)[self._scalar(r.name)]
+        return total
+
+    def outcome(self, x: np.ndarray) -> Outcome | None:
+        """Everything of one run; None where it fails."""
+        return self._evaluated(x)
+
+    def infeasibility(self, x: np.ndarray) -> float:
+        """By how much the worst constraint is violated."""
+        return float(self.violations(x).max(initial=0.0))
+
+    def violations(self, x: np.ndarray) -> np.ndarray:
+        """By how much each row is violated."""
+        lower, upper = self.constraint_bounds
+        values = self.constraints(x)
+        return np.maximum(np.maximum(lower - values, values - upper), 0.0)
+
+    @property
+    def is_peak(self) -> bool:
+        """Whether the objective is the largest value of a path."""
+        return isinstance(self.goal, Peak)
+
+    def peak_path(self, found: Outcome) -> tuple[np.ndarray, np.ndarray]:
+        """The path whose largest value is minimised, and its derivatives."""
+        k = self._path(self.name)
+        return found.paths[k], found.path_slopes[k]
+
+    def _scalar(self, name: str) -> int:
+        return list(self.scalars).index(name)
+
+    def _path(self, name: str) -> int:
+        return list(self.paths).index(name)
+
+    def _evaluated(self, x: np.ndarray) -> Outcome | None:
+        x = np.asarray(x, dtype=float)
+        key = x.tobytes()
+        if key not in self._kept:
+            if len(self._kept) >= KEPT:
+                self._kept.pop(next(iter(self._kept)))
+            self.evaluations += 1
+            try:
+                self._kept[key] = self.evaluator.run(x)
+            except VarimechError as error:
+                self.failures.append((x.copy(), error))
+                self._kept[key] = None
+        return self._kept[key]
+
+    def second(self, x: np.ndarray) -> np.ndarray:
+        """Second derivatives of all scalars."""
+        if self.paths:
+            raise ModelError('second derivatives of paths and peaks are not available: use hessian="approximate"')
+        key = np.asarray(x, dtype=float).tobytes()
+        if self._hessians is None or self._hessians[0] != key:
+            self._hessians = key, self.evaluator.hessians(x)
+        return self._hessians[1]
+
+    def __repr__(self) -> str:
+        kinds = f"{len(self.rows)} constraints in {self.row_count} rows" if self.rows else "no constraints"
+        return f"<DesignProblem: {self.name!r} over {', '.join(self.names)}; {kinds}; {self.evaluations} runs so far>"

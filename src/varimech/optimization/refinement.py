@@ -1,0 +1,74 @@
+"""Between stored times: where a path breaks its bound there, the instant is stored too, and the search goes on from where it ended."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .evaluation import MechanismEvaluator
+from .problem import DesignProblem
+from .search import Attempt, search
+from .solvers import Settings
+
+FINER = 10
+"""How many times as often as in the optimisation a path is looked at."""
+PASSES = 6
+NEW = 1e-7
+"""Share of the run by which an instant has to be away from those that are stored already."""
+MISSED = 1e-8
+"""Violation between stored times, relative to the size of the path, that counts."""
+
+
+def refined_search(
+    problem: DesignProblem, settings: Settings, best: Attempt, label: str, progress: bool | None
+) -> tuple[DesignProblem, Attempt]:
+    """The problem with more instants, and its optimum; both as they are where nothing is missed."""
+    for _ in range(PASSES):
+        if not problem.paths or not best.feasible or not isinstance(problem.evaluator, MechanismEvaluator):
+            break
+        times = _missed(problem, best.x)
+        evaluator = problem.evaluator.storing(times)
+        if not times.size or evaluator is None:
+            break
+        finer = DesignProblem(
+            evaluator, replace(problem.space, start=best.x), problem.name, problem.goal, problem.named_constraints
+        )
+        finer.evaluations += problem.evaluations
+        finer.failures[:0] = problem.failures
+        again, _ = search(finer, replace(settings, warm=True), [best.x], label, progress)
+        if not again.feasible:
+            break
+        trace = np.vstack([best.trace, again.trace[1:]])
+        problem, best = finer, replace(again, start=best.start, iterations=best.iterations + again.iterations, trace=trace)
+    return problem, best
+
+
+def _missed(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
+    """Instants at which paths go furthest beyond their bounds (or beyond their peak), and those just before and after: summits move."""
+    assert isinstance(problem.evaluator, MechanismEvaluator)
+    run = problem.evaluator.simulate(x, finer=FINER)
+    bounds = {r.name: (r.constraint.lower, r.constraint.upper) for r in problem.rows}
+    bounds[problem.name] = (-np.inf, problem.fun(x))
+    found: list[float] = []
+    for name, path in problem.paths.items():
+        h = run.measure(path.function, name=name).to_numpy()
+        lower, upper = bounds[name]
+        for beyond in (h - upper, lower - h):
+            times, heights = summits(run.time, beyond)
+            for s in times[heights > MISSED * np.abs(h).max()]:
+                k = min(int(np.searchsorted(run.time, s)), run.time.size - 1)
+                apart = run.time[k] - run.time[k - 1] if k else 0.0
+                found += [s - apart, s, s + apart]
+    known, inside = problem.time, np.clip(found, 0.0, problem.time[-1])
+    return np.array([s for s in inside if np.abs(known - s).min() > NEW * known[-1]])
+
+
+def summits(t: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Times and heights of the largest values of a curve nearby: vertices of parabolas through three points, and both ends."""
+    k = 1 + np.flatnonzero((h[1:-1] >= h[:-2]) & (h[1:-1] > h[2:]))
+    left, right = t[k] - t[k - 1], t[k + 1] - t[k]
+    before, after = (h[k] - h[k - 1]) / left, (h[k + 1] - h[k]) / right
+    bend, slope = (after - before) / (left + right), (before * right + after * left) / (left + right)
+    shift = np.clip(-slope / (2 * bend), -left, right)
+    return np.array([t[0], *(t[k] + shift), t[-1]]), np.array([h[0], *(h[k] + shift * (slope + bend * shift)), h[-1]])

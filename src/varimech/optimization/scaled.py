@@ -1,0 +1,104 @@
+"""The design problem as solvers see it: variables, objective and constraints of size one.
+
+    x = x₀ + s z,    ψ̂ = ψ / |s ∇ψ|₀,    ĉ = c / |s ∇c|₀
+
+A peak adds a variable y, its bound:  min y  with  h(tᵢ)/|s ∇h|₀ − y ≤ 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .problem import DesignProblem
+
+FLAT = 1e-3
+"""Share of a value by which it is measured at least: where it starts, its gradient may vanish."""
+
+
+class Scaled:
+    """A design problem in variables z, from one start."""
+
+    def __init__(self, problem: DesignProblem, start: np.ndarray):
+        self.problem = problem
+        self.start = start
+        self.sizes = problem.space.sizes
+        self.slack = int(problem.is_peak)
+        found = problem.outcome(start)
+        assert found is not None
+        self.objective_size = _size(problem.fun(start), found_slopes(problem, start) * self.sizes)
+        values, slopes = problem.constraints(start), problem.constraints_jac(start) * self.sizes
+        self.row_sizes = np.ones(problem.row_count)
+        for r in problem.rows:
+            self.row_sizes[r.rows] = _size(np.abs(values[r.rows]).max(), slopes[r.rows])
+        n, s = start.size, problem.space
+        y0 = [problem.fun(start) / self.objective_size] * self.slack
+        self.z0 = np.array([*np.zeros(n), *y0])
+        self.lower = np.array([*((s.lower - start) / self.sizes), *[-np.inf] * self.slack])
+        self.upper = np.array([*((s.upper - start) / self.sizes), *[np.inf] * self.slack])
+        low, high = (b / self.row_sizes for b in problem.constraint_bounds)
+        times = problem.time.size * self.slack
+        self.row_lower = np.concatenate([np.full(times, -np.inf), low])
+        self.row_upper = np.concatenate([np.zeros(times), high])
+
+    def x_of(self, z: np.ndarray) -> np.ndarray:
+        """Parameter values."""
+        return self.problem.space.inside(self.start + self.sizes * np.asarray(z)[: self.start.size])
+
+    def works(self, z: np.ndarray) -> bool:
+        """Whether the mechanism runs there."""
+        return self.problem.outcome(self.x_of(z)) is not None
+
+    def objective(self, z: np.ndarray) -> float:
+        """ψ̂, not finite where runs fail."""
+        return float(z[-1]) if self.slack else self.problem.fun(self.x_of(z)) / self.objective_size
+
+    def gradient(self, z: np.ndarray) -> np.ndarray:
+        """∂ψ̂/∂z."""
+        if self.slack:
+            return np.eye(z.size)[-1]
+        return self.problem.jac(self.x_of(z)) * self.sizes / self.objective_size
+
+    def constraints(self, z: np.ndarray) -> np.ndarray:
+        """ĉ."""
+        x = self.x_of(z)
+        rows = self.problem.constraints(x) / self.row_sizes
+        if not self.slack:
+            return rows
+        found = self.problem.outcome(x)
+        h = np.full(self.problem.time.size, np.inf) if found is None else self.problem.peak_path(found)[0]
+        return np.concatenate([h / self.objective_size - z[-1], rows])
+
+    def jacobian(self, z: np.ndarray) -> np.ndarray:
+        """∂ĉ/∂z."""
+        x = self.x_of(z)
+        rows = self.problem.constraints_jac(x) * self.sizes / self.row_sizes[:, None]
+        if not self.slack:
+            return rows
+        found, count = self.problem.outcome(x), self.problem.time.size
+        h = np.full((count, x.size), np.nan) if found is None else self.problem.peak_path(found)[1] * self.sizes
+        above = np.hstack([h / self.objective_size, -np.ones((count, 1))])
+        return np.vstack([above, np.hstack([rows, np.zeros((len(rows), 1))])])
+
+    def hessian(self, z: np.ndarray, weight: float, weights: np.ndarray) -> np.ndarray:
+        """Second derivatives of weight ψ̂ + Σ weights ĉ."""
+        x = self.x_of(z)
+        total = weight * self.problem.hess(x) / self.objective_size
+        if weights.size:
+            total = total + self.problem.constraints_hess(x, weights / self.row_sizes)
+        return total * np.outer(self.sizes, self.sizes)
+
+    def violation(self, z: np.ndarray) -> float:
+        """The largest violation of scaled constraints."""
+        c = self.constraints(z)
+        return float(np.maximum(self.row_lower - c, c - self.row_upper).max(initial=0.0))
+
+
+def found_slopes(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
+    """Slopes by which the objective is measured: of a peak, those at all times."""
+    found = problem.outcome(x)
+    assert found is not None
+    return problem.peak_path(found)[1] if problem.is_peak else problem.jac(x)
+
+
+def _size(value: float, slopes: np.ndarray) -> float:
+    return float(max(np.abs(slopes).max(initial=0.0), FLAT * abs(value))) or 1.0

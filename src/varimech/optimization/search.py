@@ -1,0 +1,151 @@
+"""The search for an optimum: from one start or many, with a look for feasible designs where constraints are not met."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InfeasibleError, ModelError, VarimechError
+from ..progress import progress_bar
+from .optimality import Optimality, optimality
+from .problem import DesignProblem
+from .scaled import Scaled
+from .solvers import Settings, solve
+
+FEASIBLE = 1e-6
+"""Violation of scaled constraints that counts as none."""
+SETTLED = 1e-6
+"""What may be left of the scaled gradient where a solver cannot get below: the roughness of runs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """The search from one start."""
+
+    start: np.ndarray
+    x: np.ndarray
+    objective: float
+    optimality: Optimality
+    violation: float
+    """Of scaled constraints."""
+    converged: bool
+    message: str
+    iterations: int
+    exhausted: bool
+    trace: np.ndarray
+    """(iteration; objective, infeasibility, parameters)"""
+
+    @property
+    def feasible(self) -> bool:
+        """Whether all constraints are met."""
+        return self.violation <= FEASIBLE
+
+
+def search(
+    problem: DesignProblem, settings: Settings, starts: list[np.ndarray], label: str, progress: bool | None
+) -> tuple[Attempt, list[Attempt]]:
+    """The best attempt, and all of them."""
+    attempts: list[Attempt] = []
+    with progress_bar(f"{label}: optimisation", len(starts) * settings.max_iterations, progress) as tell:
+        for k, start in enumerate(starts):
+            done = k * settings.max_iterations
+
+            def show(iteration: int, objective: float, done: int = done, k: int = k) -> None:
+                which = f"start {k + 1} of {len(starts)}, " if len(starts) > 1 else ""
+                tell(done + iteration, f"{which}iteration {iteration}, {problem.name} = {objective:.6g}")
+
+            if problem.outcome(start) is not None:
+                attempts.append(_attempt(problem, settings, start, show))
+        best = _best(attempts)
+        if not best.feasible:
+            again = _feasible_design(problem, best)
+            attempts.append(_attempt(problem, settings, again, lambda iteration, objective: None))
+            best = _best(attempts)
+    return best, attempts
+
+
+def _attempt(problem: DesignProblem, settings: Settings, start: np.ndarray, show: Callable[[int, float], None]) -> Attempt:
+    scaled, trace = Scaled(problem, start), [_point(problem, start)]
+
+    def tell(z: np.ndarray) -> None:
+        x = scaled.x_of(z)
+        if problem.outcome(x) is not None and not np.array_equal(x, trace[-1][2:]):
+            trace.append(_point(problem, x))
+        show(len(trace) - 1, trace[-1][0])
+
+    try:
+        ended = solve(scaled, settings, tell)
+    except VarimechError:
+        raise
+    except (RuntimeError, ValueError) as error:  # as solvers raise them
+        raise VarimechError(f"solver {settings.solver!r} broke off: {error}") from error
+    z = ended.z
+    if not scaled.works(z):  # it gave up in the middle of a line search
+        z = np.concatenate([(trace[-1][2:] - start) / scaled.sizes, z[start.size :]])
+    if scaled.slack:
+        z = np.concatenate([z[:-1], [problem.fun(scaled.x_of(z)) / scaled.objective_size]])
+    x, found, violation = scaled.x_of(z), optimality(scaled, z), scaled.violation(z)
+    converged = violation <= FEASIBLE and found.residual <= max(SETTLED, 100 * settings.tolerance)
+    return Attempt(
+        start, x, problem.fun(x), found, violation, converged, ended.message, ended.iterations, ended.exhausted, np.array(trace)
+    )
+
+
+def _point(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
+    return np.array([problem.fun(x), problem.infeasibility(x), *x])
+
+
+def _best(attempts: list[Attempt]) -> Attempt:
+    return min(attempts, key=lambda a: (0.0 if a.feasible else a.violation, a.objective))
+
+
+def _feasible_design(problem: DesignProblem, near: Attempt) -> np.ndarray:
+    """A design that meets all constraints, by least squares of their violations; raises `InfeasibleError` where there is none nearby."""
+    from scipy.optimize import least_squares
+
+    scaled = Scaled(problem, near.x)
+
+    def short(z: np.ndarray) -> np.ndarray:
+        return problem.violations(scaled.x_of(z)) / scaled.row_sizes
+
+    def slopes(z: np.ndarray) -> np.ndarray:
+        x = scaled.x_of(z)
+        lower, upper = problem.constraint_bounds
+        c = problem.constraints(x)
+        signs = np.where(c > upper, 1.0, np.where(c < lower, -1.0, 0.0)) / scaled.row_sizes
+        return signs[:, None] * problem.constraints_jac(x) * scaled.sizes
+
+    size = near.x.size
+    low, high = scaled.lower[:size], scaled.upper[:size]
+    z0 = np.clip(np.zeros(size), low + 1e-12, high - 1e-12)
+    found = least_squares(short, z0, slopes, (low, high), xtol=1e-12, ftol=1e-12, gtol=1e-12, max_nfev=100)
+    x = scaled.x_of(found.x)
+    left = problem.violations(x)
+    if (left / scaled.row_sizes).max(initial=0.0) <= FEASIBLE:
+        return x
+    values = problem.constraints(x)
+    missed = {r.name: float(left[r.rows].max()) for r in problem.rows if (left / scaled.row_sizes)[r.rows].max() > FEASIBLE}
+    words = []
+    for r in problem.rows:
+        if r.name in missed:
+            k = int(left[r.rows].argmax())
+            when = f" at t = {problem.time[k]:.4g} s" if r.name in problem.paths else ""
+            words.append(f"{r.name!r} ({r.constraint.rule}) is {values[r.rows][k]:.6g}{when}, short by {missed[r.name]:.3g}")
+    nearest = dict(zip(problem.names, x.tolist(), strict=True))
+    at = ", ".join(f"{name} = {value:.6g}" for name, value in nearest.items())
+    raise InfeasibleError(
+        f"optimize: no design meets all constraints; the one that comes nearest, {at}: {'; '.join(words)}; "
+        "loosen that bound, give more parameters in over=, wider bounds=, or another start",
+        missed,
+        nearest,
+    )
+
+
+def check_settings(max_iterations: int, tolerance: float) -> None:
+    """They have to be a number of iterations and a positive number."""
+    if isinstance(max_iterations, bool) or not isinstance(max_iterations, int) or max_iterations < 1:
+        raise ModelError(f"max_iterations = {max_iterations!r} must be a whole number, 1 or more")
+    if not isinstance(tolerance, (int, float)) or not 0 < tolerance < 1:
+        raise ModelError(f"tolerance_optimality = {tolerance!r} must be a number between 0 and 1")

@@ -1,0 +1,107 @@
+"""Where an optimisation may go: which parameters, from where, within which bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..model.numbers import Numbers
+from ..model.parameter import Parameter, checked_bounds
+
+Over = Sequence[str | Parameter] | str | Parameter | None
+Bounds = Mapping[str, tuple[float | None, float | None]]
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Parameters with start and bounds (infinite where open), in the user's units."""
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    start: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """By what each parameter is measured: its range, else the size of its start, else 1."""
+        range_ = self.upper - self.lower
+        magnitude = np.where(self.start == 0, 1.0, np.abs(self.start))
+        return np.where(np.isfinite(range_), range_, magnitude)
+
+    def inside(self, x: np.ndarray) -> np.ndarray:
+        """The nearest point within bounds: solvers miss them by rounding."""
+        return np.clip(x, self.lower, self.upper)
+
+    def starts(self, count: int, seed: int) -> list[np.ndarray]:
+        """The given start, and others spread over the bounds by a scrambled Halton sequence."""
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise ModelError(f"starts = {count!r} must be a whole number, 1 or more")
+        if count == 1:
+            return [self.start]
+        open_ = [n for n, r in zip(self.names, self.upper - self.lower, strict=True) if not math.isfinite(r)]
+        if open_:
+            raise ModelError(
+                f"starts = {count} are spread over the bounds, but {', '.join(map(repr, open_))} has none; "
+                f"give bounds={{{open_[0]!r}: (lower, upper)}}"
+            )
+        from scipy.stats import qmc
+
+        points = qmc.Halton(len(self.names), seed=seed).random(count - 1)
+        return [self.start, *(self.lower + points * (self.upper - self.lower))]
+
+
+def space_of(verb: str, numbers: Numbers, over: Over, bounds: Bounds | None, start: Mapping[str, float] | None) -> Space:
+    """Checked parameters with their start (nominal where none is given) and bounds (their own, narrowed by those given)."""
+    parameters = _chosen(verb, numbers, over)
+    names = tuple(p.name for p in parameters)
+    for label, given in (("bounds", bounds), ("start", start)):
+        for name in given or {}:
+            if numbers.indices([name]) and name not in names:
+                raise ModelError(f"{verb}: {label} names {name!r}, which over= does not: {', '.join(map(repr, names))}")
+    begins, lowers, uppers = [], [], []
+    for p in parameters:
+        low, high = _narrowed(verb, p, (bounds or {}).get(p.name))
+        value = (start or {}).get(p.name, p.value)
+        begin = p.check(value)
+        if not low <= begin <= high:
+            which = "start value" if start and p.name in start else "nominal value"
+            raise ModelError(
+                f"{verb}: the {which} {begin:g} of {p.name!r} is outside its bounds ({low:g}, {high:g}); "
+                f"give start={{{p.name!r}: …}} within them, or wider bounds"
+            )
+        begins.append(begin)
+        lowers.append(low)
+        uppers.append(high)
+    return Space(names, tuple(p.unit for p in parameters), np.array(begins), np.array(lowers), np.array(uppers))
+
+
+def _chosen(verb: str, numbers: Numbers, over: Over) -> list[Parameter]:
+    if not numbers.parameters:
+        raise ModelError(f"mechanism {numbers.owner!r} has no parameters; make some with parameter(name, value)")
+    if over is None:
+        return list(numbers.parameters.values())
+    wanted: list[Any] = [over] if isinstance(over, (str, Parameter)) or not isinstance(over, Iterable) else list(over)
+    if not wanted:
+        raise ModelError(f"{verb}: over is empty: name at least one parameter, or leave it out for all of them")
+    indices = numbers.indices(wanted)
+    if len(set(indices)) < len(indices):
+        raise ModelError(f"{verb}: over = {wanted!r} names a parameter twice")
+    return [list(numbers.parameters.values())[k] for k in indices]
+
+
+def _narrowed(verb: str, parameter: Parameter, given: tuple[float | None, float | None] | None) -> tuple[float, float]:
+    """The parameter's own bounds and those given, together."""
+    pairs = [parameter.bounds, checked_bounds(parameter.name, given)]
+    low = max(-math.inf if a is None else float(a) for a, _ in pairs)
+    high = min(math.inf if b is None else float(b) for _, b in pairs)
+    if not low < high:
+        raise ModelError(
+            f"{verb}: bounds {given} of {parameter.name!r} and its own, {parameter.bounds}, leave no room; they have to overlap"
+        )
+    return low, high

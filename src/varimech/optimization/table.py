@@ -1,0 +1,34 @@
+"""Plain tables for terminals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+
+def number(value: Any) -> str:
+    """A number with the digits worth reading; other things as they are."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, Real):
+        return str(value)
+    x = float(value)
+    if math.isnan(x):
+        return "–"
+    return f"{x:.8g}" if math.isfinite(x) else "∞" if x > 0 else "−∞"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Columns side by side, words to the left and numbers to the right."""
+    body = [[number(cell) for cell in row] for row in rows]
+    widths = [max(len(h), *(len(row[k]) for row in body)) if body else len(h) for k, h in enumerate(head)]
+    right = [
+        bool(rows) and all(isinstance(row[k], Real) and not isinstance(row[k], bool) for row in rows) for k in range(len(head))
+    ]
+
+    def line(cells: Sequence[str]) -> str:
+        return "  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(cells, widths, right, strict=True)).rstrip()
+
+    return "\n".join(["  " + line(row) for row in (head, *body)])

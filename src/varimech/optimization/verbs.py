@@ -1,0 +1,139 @@
+"""The verbs of a mechanism that look for better numbers: `optimize`, `design_problem`, `fit`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Unpack
+
+    from ..methods import RunOptions
+    from .evaluation import Differentiable
+    from .fit import Fit
+    from .measurement import Measurements
+    from .optimum import Optimum
+    from .problem import DesignProblem
+    from .quantities import Constraints, Goal
+    from .space import Bounds, Over
+
+
+class Designing:
+    """Optimal design and fitting, for whatever can be simulated and differentiated."""
+
+    def optimize(
+        self: Differentiable,
+        objective: Goal | Mapping[str, Goal],
+        over: Over = None,
+        *,
+        duration: float,
+        constraints: Constraints = (),
+        bounds: Bounds | None = None,
+        start: Mapping[str, float] | None = None,
+        starts: int = 1,
+        solver: str = "ipopt",
+        hessian: str = "auto",
+        max_iterations: int = 100,
+        tolerance_optimality: float = 1e-9,
+        method: str = "auto",
+        seed: int = 0,
+        **how: Unpack[RunOptions],
+    ) -> Optimum:
+        """Find parameter values that minimise an objective and meet constraints.
+
+        Args:
+            objective: what to minimise: `vm.integral`, `vm.final`, or `vm.peak`, alone or as {name: objective}.
+            over: parameters that may change; all of them if not given.
+            duration: s.
+            constraints: comparisons such as `vm.final(f) <= 0.1` or `vm.path(h).between(-1, 1)`, in a list or by name.
+            bounds: parameter → (lower, upper), None where open; within the parameter's own.
+            start: parameter → value to begin with; nominal ones if not given.
+            starts: how many starts: the first as given, others spread over the bounds.
+            solver: "ipopt", "scipy" (the best of SciPy for the problem), or a method of `scipy.optimize.minimize` by name.
+            hessian: "exact" second derivatives, "approximate" ones from changes of the gradient, or "auto": exact where there are some.
+            max_iterations: from each start.
+            tolerance_optimality: what may be left of the gradient, relative to that at the start.
+            method: how gradients are computed, as for `sensitivity`.
+            seed: of the starts that are spread.
+            how: step, tolerance, output, integrator, … as for `simulate`; a tolerance of 1e-10 if none is given.
+
+        Returns:
+            An `Optimum`: `.parameters`, `.objective`, `.constraints`, `.multipliers`, `.history`, `.before`, `.after`, `.plot()`, …
+
+        Raises:
+            ModelError: for input that makes no sense, such as objectives without a gradient or parameters that change nothing.
+            InfeasibleError: if no design meets the constraints, with the one that comes nearest.
+        """
+        from .design import optimize
+
+        return optimize(
+            self,
+            objective,
+            over,
+            duration,
+            constraints,
+            bounds,
+            start,
+            starts=starts,
+            solver=solver,
+            hessian=hessian,
+            max_iterations=max_iterations,
+            tolerance=tolerance_optimality,
+            method=method,
+            seed=seed,
+            how=how,
+        )
+
+    def design_problem(
+        self: Differentiable,
+        objective: Goal | Mapping[str, Goal],
+        over: Over = None,
+        *,
+        duration: float,
+        constraints: Constraints = (),
+        bounds: Bounds | None = None,
+        start: Mapping[str, float] | None = None,
+        method: str = "auto",
+        **how: Unpack[RunOptions],
+    ) -> DesignProblem:
+        """The same problem as plain functions of a vector, for any other optimiser; arguments as for `optimize`.
+
+        Returns:
+            A `DesignProblem`: `.fun(x)`, `.jac(x)`, `.hess(x)`, `.constraints(x)`, `.constraints_jac(x)`, `.constraint_bounds`, `.x0`,
+            `.bounds`, `.names`.
+        """
+        from .design import stated
+
+        return stated("design_problem", self, objective, over, duration, constraints, bounds, start, method=method, how=how)
+
+    def fit(
+        self: Differentiable,
+        measured: Measurements,
+        over: Over = None,
+        *,
+        duration: float | None = None,
+        start: Mapping[str, float] | None = None,
+        bounds: Bounds | None = None,
+        level: float = 0.95,
+        max_iterations: int = 100,
+        method: str = "auto",
+        **how: Unpack[RunOptions],
+    ) -> Fit:
+        """Find parameter values for which the motion meets measured data, by least squares, with confidence intervals.
+
+        Args:
+            measured: one or more of `vm.measurement(function, times, values, sigma=…)`, alone, in a list or by name.
+            over: parameters to find; all of them if not given.
+            duration: s; up to the last sample if not given.
+            start, bounds, max_iterations, method: as for `optimize`.
+            level: probability with which a confidence interval holds the true value.
+            how: step, tolerance, integrator, … as for `simulate`. Results are stored at the sample times, so equal steps have to meet these.
+
+        Returns:
+            A `Fit`: `.parameters`, `.intervals`, `.covariance`, `.correlation`, `.residual_deviation`, `.chi2`, `.plot()`, …
+        """
+        from .fitting import fit
+
+        return fit(
+            self, measured, over, duration, start, bounds, level=level, max_iterations=max_iterations, method=method, how=how
+        )

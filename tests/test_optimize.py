@@ -1,0 +1,443 @@
+"""Optimal design against closed forms: what is found, by whom, what holds it there, and what is said where nothing can be found."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pytest
+from scipy.optimize import brentq, minimize
+from scipy.special import ellipk
+
+import varimech as vm
+from varimech.benchmarks import five_bar
+from varimech.optimization.design import settings_for
+from varimech.optimization.evaluation import Outcome
+from varimech.optimization.problem import DesignProblem
+from varimech.optimization.search import search
+from varimech.optimization.space import Space
+
+STILL = {"Ls1": 2.4319235744576, "Ls2": 1.8448688868054}
+"""Natural lengths that keep the five-bar still: its start balances gravity."""
+
+
+def oscillator(**bounds: tuple[float, float]) -> vm.Mechanism:
+    """x'' = −(k x + c x')/m from x₀, at rest; a and b do nothing but stand in objectives."""
+    m = vm.Mechanism("oscillator", dimension=2)
+    given = {"k": (100.0, "N/m"), "c": (1.0, "N·s/m"), "m": (1.0, "kg"), "a": (0.9, ""), "b": (0.0, "")}
+    p = {name: m.parameter(name, value, unit=unit, bounds=bounds.get(name)) for name, (value, unit) in given.items()}
+    m.ground_point("O", (0, 0))
+    m.body("mass", mass=p["m"], inertia=1.0, points={"P": (0, 0)})
+    m.prismatic("guide", "ground.O", "mass.P", axis=(1, 0))
+    m.force("spring", "mass.P", lambda s: vm.vector(-p["k"] * s.displacement("guide") - p["c"] * s.displacement_rate("guide"), 0))
+    m.start(displacement={"guide": 0.1})
+    return m
+
+
+def of(function: Any) -> vm.Objective:
+    """A function of parameters a and b."""
+    return vm.final(lambda s: function(s.parameter("a"), s.parameter("b")))
+
+
+GOAL = of(lambda a, b: a**2 + b**2)
+
+
+def x_of(s: vm.State) -> Any:
+    return s.displacement("guide")
+
+
+@pytest.fixture(scope="module")
+def m() -> vm.Mechanism:
+    return oscillator()
+
+
+@pytest.fixture(scope="module")
+def bars() -> vm.Mechanism:
+    return five_bar.mechanism()
+
+
+@pytest.mark.parametrize("start", [{}, {"Ls1": 2.6, "Ls2": 1.7}, {"Ls1": 2.2, "Ls2": 1.6}])
+def test_five_bar_is_kept_still(bars: vm.Mechanism, start: dict[str, float]) -> None:
+    o = bars.optimize(five_bar.objectives()["psi1"], ["Ls1", "Ls2"], duration=5.0, start=start)
+    assert o.converged and o.iterations <= 30
+    assert o.objective < 1e-15
+    for name, value in STILL.items():
+        assert o.parameters[name] == pytest.approx(value, abs=1e-8)
+
+
+def test_five_bar_with_second_derivatives_of_the_mechanism(bars: vm.Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def hessian(self: vm.Mechanism, objectives: Any, wrt: Any, *, parameters: Mapping[str, float], **how: Any) -> Any:
+        """Differences of gradients stand in for exact second derivatives."""
+        asked.append(parameters)
+        rows = []
+        for name in wrt:
+            moved = [{**parameters, name: parameters[name] + h} for h in (-1e-5, 1e-5)]
+            low, high = (self.sensitivity(objectives, wrt, parameters=p, **how).gradient_history[-1] for p in moved)
+            rows.append((high - low) / 2e-5)
+        return SimpleNamespace(hessian=np.stack(rows, axis=-1))
+
+    monkeypatch.setattr(vm.Mechanism, "hessian", hessian, raising=False)
+    o = bars.optimize(five_bar.objectives()["psi1"], ["Ls1", "Ls2"], duration=5.0)
+    assert asked and o.settings.exact and o.converged and o.iterations <= 30
+    assert o.parameters == pytest.approx(STILL, abs=1e-8)
+    with pytest.raises(vm.ModelError, match="makes no use of second derivatives"):
+        bars.optimize(five_bar.objectives()["psi1"], ["Ls1"], duration=0.1, solver="SLSQP", hessian="exact")
+    with pytest.raises(vm.ModelError, match="of paths and peaks"):
+        bars.optimize(vm.peak(lambda s: s.energy), ["Ls1"], duration=0.1, hessian="exact")
+
+
+def test_second_derivatives_that_fail_are_done_without(m: vm.Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
+    def hessian(self: vm.Mechanism, *given: Any, **how: Any) -> Any:
+        raise vm.ModelError("too large")
+
+    monkeypatch.setattr(vm.Mechanism, "hessian", hessian, raising=False)
+    o = m.optimize(GOAL, ["a", "b"], duration=0.01)
+    assert not o.settings.exact and o.converged
+    with pytest.raises(vm.VarimechError, match="too large"):
+        m.optimize(GOAL, ["a", "b"], duration=0.01, hessian="exact")
+
+
+def test_length_of_a_rod_that_passes_the_vertical_in_time() -> None:
+    p = vm.Mechanism("pendulum", gravity=(0, -9.81))
+    L = p.parameter("L", 1.0, unit="m", bounds=(0.2, 3.0))
+    p.ground_point("O", (0, 0))
+    p.bar("rod", "O", "tip", length=L, mass=2.0)
+    p.revolute("O")
+    swing = 1.2
+    p.start(angle={"rod": swing - math.pi / 2})
+    quarter = 0.45
+    # a quarter of the period of a uniform rod, 2L/3 long as a mathematical pendulum: √(2L/3g) K(sin²(θ/2))
+    exact = 1.5 * 9.81 * (quarter / ellipk(math.sin(swing / 2) ** 2)) ** 2
+    o = p.optimize(vm.final(lambda s: s.position("tip")[0] ** 2, unit="m²"), duration=quarter, tolerance=1e-12)
+    assert o.parameters["L"] == pytest.approx(exact, rel=1e-8)
+    held = p.optimize(
+        vm.final(lambda s: s.parameter("L")),
+        duration=quarter,
+        constraints={"vertical": vm.final(lambda s: s.position("tip")[0]).equals(0)},
+    )
+    assert held.parameters["L"] == pytest.approx(exact, rel=1e-7)
+    assert held.constraints.loc["vertical", "active"]
+
+
+@pytest.mark.parametrize("solver", ["ipopt", "scipy", "SLSQP", "trust-constr"])
+def test_solvers_agree_with_the_closed_form(m: vm.Mechanism, solver: str) -> None:
+    o = m.optimize(
+        of(lambda a, b: (a - 2) ** 2 + (b - 1) ** 2),
+        ["a", "b"],
+        duration=0.01,
+        constraints={"sum": of(lambda a, b: a + b) <= 2},
+        solver=solver,
+    )
+    assert o.parameters == pytest.approx({"a": 1.5, "b": 0.5}, abs=1e-6)
+    assert o.objective == pytest.approx(0.5, abs=1e-6)
+    assert o.multipliers == pytest.approx({"sum": 1.0}, abs=1e-5)
+    assert o.converged
+
+
+@pytest.mark.parametrize("solver", ["BFGS", "L-BFGS-B", "CG", "TNC", "Nelder-Mead"])
+def test_solvers_without_constraints(m: vm.Mechanism, solver: str) -> None:
+    o = m.optimize(of(lambda a, b: (a - 2) ** 2 + 3 * (b - a) ** 2), ["a", "b"], duration=0.01, solver=solver, max_iterations=400)
+    assert o.parameters == pytest.approx({"a": 2.0, "b": 2.0}, abs=1e-3 if solver == "Nelder-Mead" else 1e-6)
+
+
+def test_multipliers_are_slopes_of_the_optimum(m: vm.Mechanism) -> None:
+    def found(end: float = -0.05, least: float = 0.5) -> vm.Optimum:
+        """The softest spring that brings the mass back so far in 0.3 s."""
+        return m.optimize(
+            {"stiffness": vm.final(lambda s: s.parameter("k"), unit="N/m")},
+            ["k", "c"],
+            duration=0.3,
+            bounds={"k": (20, 150), "c": (least, 4)},
+            constraints={"end": vm.final(x_of, unit="m") <= end},
+        )
+
+    def x_end(k: float) -> float:
+        ω, δ = math.sqrt(k - 0.0625), 0.25
+        return 0.1 * math.exp(-δ * 0.3) * (math.cos(0.3 * ω) + δ / ω * math.sin(0.3 * ω))
+
+    o = found()
+    assert o.converged
+    assert o.parameters == pytest.approx({"k": brentq(lambda k: x_end(k) + 0.05, 20, 100), "c": 0.5}, rel=1e-7)
+    row = o.constraints.loc["end"]
+    assert row["active"] and row["value"] == pytest.approx(-0.05, abs=1e-8)
+    for name, slope, sign in (
+        ("end", (found(end=-0.0499).objective - found(end=-0.0501).objective) / 0.0002, 1),
+        ("c", (found(least=0.501).objective - found(least=0.499).objective) / 0.002, -1),
+    ):
+        assert o.multipliers[name] * sign > 0
+        assert -o.multipliers[name] == pytest.approx(slope, rel=1e-4)
+
+
+def test_lower_bounds_have_negative_multipliers(m: vm.Mechanism) -> None:
+    o = m.optimize(of(lambda a, b: a**2), ["a"], duration=0.01, bounds={"a": (0.5, 2)})
+    assert o.parameters["a"] == pytest.approx(0.5, abs=1e-8)
+    assert o.multipliers == pytest.approx({"a": -1.0}, abs=1e-6)  # d(a²)/da at the bound is −λ
+
+
+def test_paths_hold_at_all_times_and_solvers_agree(m: vm.Mechanism) -> None:
+    def found(solver: str) -> vm.Optimum:
+        return m.optimize(
+            vm.integral(lambda s: x_of(s) ** 2),
+            ["k", "c"],
+            duration=1.0,
+            bounds={"k": (20, 200), "c": (0.1, 5)},
+            constraints={"speed": vm.path(lambda s: s.displacement_rate("guide"), unit="m/s").between(-0.8, 0.8)},
+            solver=solver,
+            output=0.02,
+        )
+
+    first, second = found("ipopt"), found("SLSQP")
+    assert first.parameters == pytest.approx(second.parameters, rel=1e-5)
+    speed = first.constraints.loc["speed"]
+    assert speed["active"] and speed["violation"] < 1e-7
+    dense = m.simulate(1.0, tolerance=1e-11, output=1e-4, parameters=first.parameters).displacement_rate("guide")
+    assert float(np.abs(dense).max()) == pytest.approx(0.8, abs=1e-6)
+    # the largest speed of the damped oscillator in closed form
+    k, c = first.parameters["k"], first.parameters["c"]
+    ω, δ = math.sqrt(k - c * c / 4), c / 2
+    when = math.atan2(ω, δ) / ω
+    assert 0.1 * k / ω * math.exp(-δ * when) * math.sin(ω * when) == pytest.approx(0.8, abs=1e-6)
+
+
+def test_a_path_is_met_between_coarse_times(m: vm.Mechanism) -> None:
+    wave = vm.path(lambda s: s.parameter("a") * vm.sin(7.3 * s.time)) <= 1
+    o = m.optimize(of(lambda a, b: -a), ["a"], duration=1.0, constraints=[wave], bounds={"a": (0, 5)}, output=0.25)
+    assert o.parameters["a"] == pytest.approx(1.0, abs=1e-6)
+    # equal steps have no results in between, but what is missed there is told
+    stepped = m.optimize(of(lambda a, b: -a), ["a"], duration=1.0, constraints=[wave], bounds={"a": (0, 5)}, step=0.01)
+    assert stepped.parameters["a"] > 1.0001
+    assert stepped.constraints.loc["c1", "violation"] == pytest.approx(stepped.parameters["a"] - 1, rel=1e-2)
+
+
+@pytest.mark.parametrize("solver", ["ipopt", "SLSQP"])
+def test_the_smallest_peak(m: vm.Mechanism, solver: str) -> None:
+    peak = vm.peak(lambda s: (s.time - s.parameter("a")) ** 2, unit="s²")
+    o = m.optimize({"spread": peak}, ["a"], duration=1.0, solver=solver)
+    assert o.parameters["a"] == pytest.approx(0.5, abs=1e-6)
+    assert o.objective == pytest.approx(0.25, abs=1e-6)
+    assert o.peak == pytest.approx(0.25, abs=1e-6)
+
+
+def test_the_best_linear_buffer() -> None:
+    """A mass that is stopped by spring and damper: ζ = 0.404 is best, with a x / v² = 0.5206 (known from shock isolation)."""
+    b = vm.Mechanism("buffer", dimension=2)
+    k, c = b.parameter("k", 400.0, bounds=(50, 5000)), b.parameter("c", 10.0, bounds=(0, 200))
+    b.ground_point("O", (0, 0))
+    b.body("load", mass=2.0, inertia=1e-3, points={"P": (0, 0)})
+    b.prismatic("guide", "ground.O", "load.P", axis=(1, 0))
+    b.force("buffer", "load.P", lambda s: vm.vector(-k * s.displacement("guide") - c * s.displacement_rate("guide"), 0))
+    b.start(displacement={"guide": 0.0}, speed={"guide": 2.0})
+    o = b.optimize(
+        vm.peak(lambda s: -s.acceleration("P")[0]),
+        duration=0.4,
+        constraints={"travel": vm.path(lambda s: s.displacement("guide")) <= 0.1},
+        output=0.01,
+    )
+    assert o.converged and o.peak is not None
+    assert o.peak * 0.1 / 4 == pytest.approx(0.5206, abs=5e-5)
+    assert o.parameters["c"] / (2 * math.sqrt(2 * o.parameters["k"])) == pytest.approx(0.404, abs=5e-4)
+    assert o.multipliers["travel"] == pytest.approx(0.5206 * 4 / 0.1**2, rel=5e-3)  # the optimum is 0.5206 v² / travel
+
+
+def test_many_starts_find_the_deeper_of_two_minima(m: vm.Mechanism) -> None:
+    valleys = of(lambda a, b: (a * a - 1) ** 2 + 0.3 * a)
+    minima = sorted(np.real(r) for r in np.roots([4, 0, -4, 0.3]) if 12 * r * r > 4)
+    one = m.optimize(valleys, ["a"], duration=0.01, bounds={"a": (-2, 2)})
+    many = m.optimize(valleys, ["a"], duration=0.01, bounds={"a": (-2, 2)}, starts=5, seed=3)
+    assert one.parameters["a"] == pytest.approx(minima[1], abs=1e-6)
+    assert many.parameters["a"] == pytest.approx(minima[0], abs=1e-6)
+    assert len(many.starts) == 5 and "best of 5 starts" in repr(many)
+
+
+@pytest.mark.parametrize("solver", ["ipopt", "SLSQP", "L-BFGS-B"])
+def test_runs_that_fail_on_the_way_do_not_end_the_search(m: vm.Mechanism, solver: str) -> None:
+    o = m.optimize(vm.final(lambda s: (s.parameter("m") - 0.01) ** 2), ["m"], duration=0.01, solver=solver)
+    assert o.failures and "mass" in str(o.failures[0][1])
+    assert o.parameters["m"] == pytest.approx(0.01, abs=1e-7) and o.converged
+    assert f"({len(o.failures)} failed)" in repr(o)
+
+
+def test_the_problem_as_plain_functions(m: vm.Mechanism) -> None:
+    p = m.design_problem(
+        vm.integral(lambda s: x_of(s) ** 2),
+        ["k", "c"],
+        duration=0.5,
+        constraints={"end": vm.final(x_of) <= 0.02, "way": vm.path(x_of) >= -0.09},
+        output=0.1,
+    )
+    before = p.evaluations
+    x = np.array([90.0, 1.5])
+    slope, rows = p.jac(x), p.constraints_jac(x)
+    assert p.fun(x) > 0 and p.constraints(x).shape == (1 + 6,) and p.evaluations == before + 1
+    for k, h in enumerate((1e-3, 1e-4)):
+        step = h * np.eye(2)[k]
+        assert slope[k] == pytest.approx((p.fun(x + step) - p.fun(x - step)) / (2 * h), rel=1e-5)
+        assert rows[:, k] == pytest.approx((p.constraints(x + step) - p.constraints(x - step)) / (2 * h), rel=1e-4, abs=1e-9)
+    assert p.names == ("k", "c") and p.x0.tolist() == [100.0, 1.0] and p.bounds[0] == (-math.inf, math.inf)
+    assert p.constraint_bounds[0][0] == -math.inf and p.constraint_bounds[1][0] == 0.02
+    free = m.design_problem(of(lambda a, b: (a - 2) ** 2 + b**2), ["a", "b"], duration=0.01)
+    assert minimize(free.fun, free.x0, jac=free.jac).x == pytest.approx([2, 0], abs=1e-6)
+    with pytest.raises(vm.ModelError, match="not available"):
+        free.hess(free.x0)
+
+
+class Banana:
+    """Rosenbrock's function and a circle, with second derivatives."""
+
+    has_hessians = True
+
+    def __init__(self) -> None:
+        x = ca.SX.sym("x", 2)
+        y = ca.vertcat((1 - x[0]) ** 2 + 100 * (x[1] - x[0] ** 2) ** 2, ca.sumsqr(x))
+        self.all = ca.Function("all", [x], [y, ca.jacobian(y, x), *[ca.hessian(y[k], x)[0] for k in range(2)]])
+        self.second = 0
+
+    def run(self, x: np.ndarray) -> Outcome:
+        y, J, *_ = (np.array(v) for v in self.all(x))
+        return Outcome(y.ravel(), J, np.array([0.0, 1.0]), np.zeros((0, 2)), np.zeros((0, 2, 2)))
+
+    def hessians(self, x: np.ndarray) -> np.ndarray:
+        self.second += 1
+        return np.array([np.array(H) for H in self.all(x)[2:]])
+
+
+@pytest.mark.parametrize("solver", ["ipopt", "trust-constr"])
+def test_exact_second_derivatives_are_used(solver: str) -> None:
+    e, inf = Banana(), np.full(2, np.inf)
+    space = Space(("x", "y"), ("", ""), np.array([-1.0, 0.5]), -inf, inf)
+    p = DesignProblem(e, space, "banana", vm.final(lambda s: 0), {"circle": vm.final(lambda s: 0) <= 1})
+    exact = settings_for(p, solver, "auto", 1000, 1e-9)
+    best, _ = search(p, exact, [space.start], "stand-in", False)
+    assert exact.exact and e.second > 3
+    # on the circle x = cos φ, y = sin φ the optimum is where the derivative over φ vanishes: found by bisection
+    φ = np.linspace(0.5, 0.9, 400001)
+    value = (1 - np.cos(φ)) ** 2 + 100 * (np.sin(φ) - np.cos(φ) ** 2) ** 2
+    assert best.x == pytest.approx([np.cos(φ[value.argmin()]), np.sin(φ[value.argmin()])], abs=1e-5)
+    assert best.converged
+    if solver == "ipopt":
+        plain, _ = search(p, settings_for(p, solver, "approximate", 200, 1e-9), [space.start], "stand-in", False)
+        assert best.iterations < plain.iterations and plain.x == pytest.approx(best.x, abs=1e-6)
+
+
+def test_what_an_optimum_tells(m: vm.Mechanism) -> None:
+    o = m.optimize(
+        {"swing": vm.integral(lambda s: x_of(s) ** 2, unit="m²·s")},
+        ["k", "c"],
+        duration=0.5,
+        bounds={"k": (60, 150), "c": (0.5, 4)},
+        constraints={"way": vm.path(x_of, unit="m") >= -0.06},
+    )
+    assert list(o.history.columns) == ["swing", "infeasibility", "k", "c"]
+    assert o.history["swing"].iloc[-1] == pytest.approx(o.objective)
+    assert o.values.sel(parameter="c").item() == o.parameters["c"] and o.values["unit"].values.tolist() == ["N/m", "N·s/m"]
+    assert float(o.before.displacement("guide").min()) < -0.06 <= float(o.after.displacement("guide").min()) + 1e-6
+    again = m.sensitivity({"swing": vm.integral(lambda s: x_of(s) ** 2)}, ["k"], duration=0.5, parameters=o.parameters)
+    assert again.values.item() == pytest.approx(o.objective, rel=1e-7)
+    assert len(o.plot().axes) == 5
+    for word in ("swing", "m²·s", "N/m", "converged", "way", "active", "runs"):
+        assert word in repr(o)
+    assert o.gradient.gradient.sizes == {"objective": 1, "parameter": 2}
+    if not hasattr(o.gradient, "certify"):
+        with pytest.raises(vm.ModelError, match="certificates"):
+            o.certificate
+
+
+def test_what_cannot_be_met_is_named(m: vm.Mechanism) -> None:
+    goal = vm.integral(lambda s: x_of(s) ** 2)
+    with pytest.raises(vm.InfeasibleError, match=r"'far' \(≥ 0.5 m\).*short by") as caught:
+        m.optimize(goal, ["k"], duration=0.5, bounds={"k": (20, 200)}, constraints={"far": vm.final(x_of, unit="m") >= 0.5})
+    assert 0.4 < caught.value.violations["far"] < 0.6 and 20 <= caught.value.nearest["k"] <= 200
+    both = [of(lambda a, b: a) >= 1, of(lambda a, b: a) <= 0.5]
+    with pytest.raises(vm.InfeasibleError, match=r"'c1'.*'c2'"):
+        m.optimize(of(lambda a, b: a**2), ["a"], duration=0.01, constraints=both)
+    with pytest.raises(vm.InfeasibleError, match=r"'low'.* at t = "):
+        m.optimize(goal, ["k"], duration=0.5, bounds={"k": (90, 110)}, constraints={"low": vm.path(x_of) >= 0.05}, solver="SLSQP")
+
+
+@pytest.mark.parametrize("step", [ca.floor, ca.ceil, vm.sign, lambda x: vm.where(x > 0.05, 1, 0), lambda x: x > 0.05])
+@pytest.mark.parametrize("kind", [vm.final, vm.integral, vm.peak])
+def test_objectives_without_a_gradient(m: vm.Mechanism, step: Any, kind: Any) -> None:
+    with pytest.raises(vm.ModelError, match="no gradient"):
+        m.optimize(kind(lambda s: step(x_of(s))), ["k"], duration=0.1)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"over": []}, "over is empty"),
+        ({"over": ["A"]}, "no parameter of mechanism 'oscillator' is called 'A'"),
+        ({"over": ["a", "a"]}, "twice"),
+        ({"over": ["a", "m"]}, "nothing depends on parameter 'm'"),
+        ({"over": ["k"]}, "nothing depends on parameter 'k'"),
+        ({"over": ["a"], "constraints": {"c": vm.final(x_of) <= 1}}, "constraint 'c' depends on none of 'a'"),
+        ({"over": ["a"], "bounds": {"a": (1, 2)}}, r"nominal value 0.9 of 'a' is outside its bounds \(1, 2\)"),
+        ({"over": ["a"], "bounds": {"a": (1, 2)}, "start": {"a": 3}}, "start value 3"),
+        ({"over": ["a"], "bounds": {"a": (2, 1)}}, "leave no room"),
+        ({"over": ["a"], "bounds": {"b": (0, 1)}}, "over= does not"),
+        ({"over": ["a"], "start": {"z": 1}}, "'z'"),
+        ({"over": ["a"], "starts": 3}, "'a' has none; give bounds="),
+        ({"over": ["a"], "starts": 0}, "starts = 0"),
+        ({"over": ["a"], "solver": "simplex"}, "no solver is called 'simplex'"),
+        ({"over": ["a"], "solver": "BFGS", "bounds": {"a": (0, 1)}}, "takes no bounds"),
+        ({"over": ["a"], "solver": "L-BFGS-B", "constraints": [of(lambda a, b: a) <= 1]}, "takes no constraints"),
+        ({"over": ["a"], "solver": "trust-exact"}, "exact second derivatives"),
+        ({"over": ["a"], "solver": "scipy", "hessian": "exact"}, "not available"),
+        ({"over": ["a"], "hessian": "precise"}, "kind of hessian"),
+        ({"over": ["a"], "hessian": "exact"}, "not available"),
+        ({"over": ["a"], "max_iterations": 0}, "max_iterations = 0"),
+        ({"over": ["a"], "tolerance_optimality": -1}, "tolerance_optimality"),
+        ({"over": ["a"], "method": "guess"}, "'guess'"),
+        ({"over": ["a"], "constraints": [vm.final(x_of) == 1]}, r"write .equals\(value\)"),
+        ({"over": ["a"], "constraints": [3]}, "not a constraint"),
+        ({"over": ["a"], "objective": {"c": GOAL}, "constraints": {"c": GOAL <= 1}}, "both called 'c'"),
+        ({"over": ["a"], "objective": {"f": GOAL, "g": GOAL}}, "takes one objective"),
+        ({"over": ["a"], "objective": vm.path(x_of)}, "minimise vm.peak"),
+        ({"over": ["a"], "objective": 3}, "not an objective"),
+        ({"over": ["a"], "duration": -1}, "duration"),
+        ({"over": ["a"], "objective": of(lambda a, b: ca.floor(a) * b)}, "may do so by jumps"),
+    ],
+)
+def test_bad_input(m: vm.Mechanism, words: dict[str, Any], message: str) -> None:
+    if "exact" in str(words.get("hessian")) and hasattr(m, "hessian"):
+        pytest.skip("this mechanism knows second derivatives")
+    with pytest.raises(vm.ModelError, match=message):
+        m.optimize(words.pop("objective", GOAL), **{"duration": 0.01, **words})
+
+
+def test_bad_comparisons() -> None:
+    f = vm.final(x_of)
+    with pytest.raises(vm.ModelError, match=r"write f\.between"):
+        assert 1 <= f <= 3
+    with pytest.raises(vm.ModelError, match="leaves no room"):
+        f.between(3, 1)
+    for bad in (math.nan, "1", None, True):
+        with pytest.raises(vm.ModelError, match="finite number"):
+            _ = f <= bad
+    with pytest.raises(vm.ModelError, match="from above only"):
+        _ = vm.peak(x_of) >= 1
+    assert (f <= 2) == (f < 2) and (vm.peak(x_of, unit="m") <= 2).rule == "≤ 2 m"
+    assert [c.rule for c in (f >= 1, f.equals(1), f.between(1, 2))] == ["≥ 1", "= 1", "between 1 and 2"]
+
+
+def test_blocks_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    page = Path(__file__).parent.parent / "docs" / "optimisation.md"
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+        exec(compile(block, str(page), "exec"), namespace)
+    assert namespace["still"].parameters == pytest.approx(STILL, abs=1e-8)
+    assert "converged" in capsys.readouterr().out
+    assert {f.name for f in tmp_path.iterdir()} == {"buffer.png", "fit.png"}
+
+
+def test_a_start_that_fails_says_why(m: vm.Mechanism) -> None:
+    with pytest.raises(vm.ModelError, match="mass"):
+        m.optimize(GOAL, ["a", "m"], duration=0.01, start={"m": -1.0})
