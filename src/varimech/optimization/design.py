@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from ..errors import ModelError, VarimechError, unknown_name
+from ..errors import unknown_name
 from ..methods import RunOptions
 from .checks import check_influence, check_slopes
 from .evaluation import Differentiable, MechanismEvaluator
@@ -76,16 +76,7 @@ def settings_for(problem: DesignProblem, solver: str, hessian: str, max_iteratio
     """Checked settings of a solver for a problem."""
     if hessian not in HESSIANS:
         raise unknown_name("kind of hessian", hessian, HESSIANS)
-    available = problem.evaluator.has_hessians
-    if hessian == "exact" and not available:
-        why = "of paths and peaks" if problem.paths else "by this version of Varimech"
-        raise ModelError(f'hessian="exact": second derivatives are not available {why}; use hessian="approximate"')
     bounded = any(abs(b) != float("inf") for pair in problem.bounds for b in pair)
     constrained = bool(problem.rows) or problem.is_peak
-    found, exact = find_solver(solver, constrained=constrained, bounded=bounded, hessian=hessian, available=available)
-    if exact and hessian == "auto":
-        try:
-            problem.second(problem.space.start)
-        except VarimechError:  # some mechanisms, or ways to run them, have none
-            found, exact = find_solver(solver, constrained=constrained, bounded=bounded, hessian=hessian, available=False)
-    return Settings(found, exact, max_iterations, tolerance)
+    found = find_solver(solver, constrained=constrained, bounded=bounded, exact=hessian == "exact")
+    return Settings(found, hessian == "exact", max_iterations, tolerance)

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..coordinates.equations import Equations
-from ..errors import ModelError
 from ..methods import Method, RunOptions, choose
 from ..model.numbers import Numbers
 from ..results.gradient import Gradient
@@ -28,7 +27,7 @@ class HasEquations(Protocol):
 
 
 class Differentiable(Protocol):
-    """A mechanism by its verbs; `hessian(objectives, wrt, duration=…, parameters=…, **how)` is used where there is one."""
+    """A mechanism by its verbs."""
 
     name: str
     numbers: Numbers
@@ -41,6 +40,11 @@ class Differentiable(Protocol):
     @property
     def sensitivity(self) -> Any:
         """(objectives, wrt, duration=…, parameters=…, method=…, **how) → Gradient."""
+        ...
+
+    @property
+    def hessian(self) -> Any:
+        """(objectives, wrt, duration=…, parameters=…, method=…, **how) → Hessian."""
         ...
 
     def _solver(self, method: Method) -> Any: ...
@@ -61,6 +65,16 @@ class Outcome:
     """(path, time, parameter)"""
 
 
+@dataclass(frozen=True, eq=False)
+class Second:
+    """Second derivatives of the same."""
+
+    scalars: np.ndarray
+    """(scalar, parameter, parameter)"""
+    paths: np.ndarray
+    """(path, time, parameter, parameter)"""
+
+
 class Evaluator(Protocol):
     """The narrow door between optimisers and whatever they optimise."""
 
@@ -68,13 +82,8 @@ class Evaluator(Protocol):
         """Values and slopes; raises VarimechError where there are none."""
         ...
 
-    def hessians(self, x: np.ndarray) -> np.ndarray:
-        """Second derivatives of the scalars: (scalar, parameter, parameter)."""
-        ...
-
-    @property
-    def has_hessians(self) -> bool:
-        """Whether it knows second derivatives."""
+    def second(self, x: np.ndarray) -> Second:
+        """Second derivatives; raises VarimechError where there are none."""
         ...
 
 
@@ -112,7 +121,7 @@ class MechanismEvaluator:
 
     def gradient(self, x: np.ndarray, *, lean: bool = False) -> Gradient:
         """Scalars with their gradient; lean ones store no more than optimisation needs."""
-        chosen = "direct" if self.method == "auto" else self.method
+        chosen = "direct" if self.paths and self.method == "auto" else self.method
         found: Gradient = self.mechanism.sensitivity(
             self.scalars,
             list(self.names),
@@ -123,21 +132,19 @@ class MechanismEvaluator:
         )
         return found
 
-    @property
-    def has_hessians(self) -> bool:
-        """Whether the mechanism knows second derivatives of all that is asked of it: paths have none."""
-        return hasattr(self.mechanism, "hessian") and not self.paths
-
-    def hessians(self, x: np.ndarray) -> np.ndarray:
-        """Second derivatives by `Mechanism.hessian`."""
-        if self.paths:
-            raise ModelError('second derivatives of paths and peaks are not available: use hessian="approximate"')
-        if not hasattr(self.mechanism, "hessian"):
-            raise ModelError('exact second derivatives are not available: use hessian="approximate"')
+    def second(self, x: np.ndarray) -> Second:
+        """Second derivatives by `Mechanism.hessian`, carried along the motion where paths are wanted."""
         found = self.mechanism.hessian(
-            self.scalars, list(self.names), duration=self.duration, parameters=self.at(x), **{**self._lean, "progress": False}
+            self.scalars,
+            list(self.names),
+            duration=self.duration,
+            parameters=self.at(x),
+            method="forward" if self.paths else "auto",
+            **{**self._lean, "progress": False},
         )
-        return np.asarray(found.hessian)
+        shape = found.run.time.size, len(self.names), len(self.names)
+        paths = [found.measure(path.function, name=name).to_numpy() for name, path in self.paths.items()]
+        return Second(np.asarray(found.hessian), np.array(paths).reshape(len(paths), *shape))
 
     def simulate(self, x: np.ndarray, *, finer: int = 1) -> Run:
         """The motion, stored as a user asked for, or so many times as often where steps are chosen."""

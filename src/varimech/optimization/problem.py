@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import ModelError, VarimechError
 from ..sensitivity.comparison import Constraint
 from ..sensitivity.objective import Objective
-from .evaluation import Evaluator, Outcome
+from .evaluation import Evaluator, Outcome, Second
 from .quantities import Goal, Path, Peak
 from .space import Space
 
@@ -69,7 +69,7 @@ class DesignProblem:
         self.failures: list[tuple[np.ndarray, VarimechError]] = []
         """Where runs failed, and why."""
         self._kept: dict[bytes, Outcome | None] = {}
-        self._hessians: tuple[bytes, np.ndarray] | None = None
+        self._hessians: tuple[bytes, Second] | None = None
         first = self._evaluated(space.start)
         if first is None:
             raise self.failures[0][1]
@@ -123,8 +123,16 @@ class DesignProblem:
         return found.slopes[self._scalar(self.name)].copy()
 
     def hess(self, x: np.ndarray) -> np.ndarray:
-        """Its second derivatives."""
-        return self.second(x)[self._scalar(self.name)].copy()
+        """Its second derivatives; of a peak, those at the instant of the largest value."""
+        if self.is_peak:
+            found = self._evaluated(x)
+            at = 0 if found is None else int(self.peak_path(found)[0].argmax())
+            return self.second(x).paths[self._path(self.name), at].copy()
+        return self.second(x).scalars[self._scalar(self.name)].copy()
+
+    def peak_hess(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Σ weight · second derivatives over all instants of the path whose largest value is minimised."""
+        return np.tensordot(weights, self.second(x).paths[self._path(self.name)], 1)
 
     def constraints(self, x: np.ndarray) -> np.ndarray:
         """What is bounded by `constraint_bounds`, a row a number."""
@@ -147,7 +155,9 @@ class DesignProblem:
         """Σ weight · second derivatives over the rows of `constraints`."""
         total = np.zeros((len(self.names), len(self.names)))
         for r in self.rows:
-            total += weights[r.rows][0] * self.second(x)[self._scalar(r.name)]
+            by_time = r.name in self.paths
+            second = self.second(x).paths[self._path(r.name)] if by_time else self.second(x).scalars[None, self._scalar(r.name)]
+            total += np.tensordot(weights[r.rows], second, 1)
         return total
 
     def outcome(self, x: np.ndarray) -> Outcome | None:
@@ -194,13 +204,11 @@ class DesignProblem:
                 self._kept[key] = None
         return self._kept[key]
 
-    def second(self, x: np.ndarray) -> np.ndarray:
-        """Second derivatives of all scalars."""
-        if self.paths:
-            raise ModelError('second derivatives of paths and peaks are not available: use hessian="approximate"')
+    def second(self, x: np.ndarray) -> Second:
+        """Second derivatives of all scalars and paths."""
         key = np.asarray(x, dtype=float).tobytes()
         if self._hessians is None or self._hessians[0] != key:
-            self._hessians = key, self.evaluator.hessians(x)
+            self._hessians = key, self.evaluator.second(x)
         return self._hessians[1]
 
     def __repr__(self) -> str:

@@ -81,11 +81,17 @@ class Scaled:
 
     def hessian(self, z: np.ndarray, weight: float, weights: np.ndarray) -> np.ndarray:
         """Second derivatives of weight ψ̂ + Σ weights ĉ."""
-        x = self.x_of(z)
-        total = weight * self.problem.hess(x) / self.objective_size
-        if weights.size:
-            total = total + self.problem.constraints_hess(x, weights / self.row_sizes)
-        return total * np.outer(self.sizes, self.sizes)
+        x, n = self.x_of(z), self.start.size
+        total = np.zeros((z.size, z.size))
+        times = self.problem.time.size * self.slack
+        if not self.slack and weight:
+            total[:n, :n] = weight * self.problem.hess(x) / self.objective_size
+        if self.slack and weights.size:
+            total[:n, :n] = self.problem.peak_hess(x, weights[:times] / self.objective_size)
+        if self.problem.row_count and weights.size:
+            total[:n, :n] += self.problem.constraints_hess(x, weights[times:] / self.row_sizes)
+        total[:n, :n] *= np.outer(self.sizes, self.sizes)
+        return total
 
     def violation(self, z: np.ndarray) -> float:
         """The largest violation of scaled constraints."""

@@ -18,7 +18,7 @@ CONSTRAINED = ("SLSQP", "trust-constr", "COBYLA", "COBYQA")
 WITHOUT_SLOPES = ("Nelder-Mead", "Powell", "COBYLA", "COBYQA")
 BOUNDED = ("Nelder-Mead", "L-BFGS-B", "TNC", "Powell", *CONSTRAINED)
 SCIPY = ("CG", "BFGS", *NEWTON, *BOUNDED)
-HESSIANS = ("auto", "exact", "approximate")
+HESSIANS = ("approximate", "exact")
 WARM = {
     "mu_strategy": "monotone",
     "mu_init": 1e-7,
@@ -57,9 +57,9 @@ Tell = Callable[[np.ndarray], None]
 """Called with z after each iteration."""
 
 
-def find_solver(name: str, *, constrained: bool, bounded: bool, hessian: str, available: bool) -> tuple[str, bool]:
-    """The solver's own name, if it can do what is asked, and whether it is to use exact second derivatives."""
-    known = {s.lower(): s for s in ("ipopt", *SCIPY)} | {"scipy": "trust-constr" if hessian == "exact" else "SLSQP"}
+def find_solver(name: str, *, constrained: bool, bounded: bool, exact: bool) -> str:
+    """The solver's own name, if it can do what is asked."""
+    known = {s.lower(): s for s in ("ipopt", *SCIPY)} | {"scipy": "trust-constr" if exact else "SLSQP"}
     if str(name).lower() not in known:
         raise unknown_name("solver", name, ["ipopt", "scipy", *SCIPY])
     found = known[str(name).lower()]
@@ -69,15 +69,15 @@ def find_solver(name: str, *, constrained: bool, bounded: bool, hessian: str, av
         )
     if found in SCIPY and bounded and found not in BOUNDED:
         raise ModelError(f"solver {found!r} takes no bounds: use 'ipopt', {', '.join(map(repr, BOUNDED))}")
-    second = found in ("ipopt", "trust-constr", *NEWTON)
-    if hessian == "exact" and not second:
+    if exact and found not in ("ipopt", "trust-constr", *NEWTON):
         raise ModelError(
-            f"solver {found!r} makes no use of second derivatives: use 'ipopt' or 'trust-constr', or hessian=\"auto\""
+            f"solver {found!r} makes no use of second derivatives: use 'ipopt' or 'trust-constr', or hessian='approximate'"
         )
-    exact = second and available and hessian != "approximate"
-    if found in NEWTON and not exact:
-        raise ModelError(f"solver {found!r} needs exact second derivatives: use 'ipopt' or 'BFGS' without them")
-    return found, exact
+    if not exact and found in NEWTON:
+        raise ModelError(
+            f"solver {found!r} needs second derivatives: give hessian='exact', or use 'ipopt' or 'BFGS' without them"
+        )
+    return found
 
 
 def solve(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:

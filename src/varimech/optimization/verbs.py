@@ -32,7 +32,7 @@ class Designing:
         start: Mapping[str, float] | None = None,
         starts: int = 1,
         solver: str = "ipopt",
-        hessian: str = "auto",
+        hessian: str = "approximate",
         max_iterations: int = 100,
         tolerance_optimality: float = 1e-9,
         method: str = "auto",
@@ -50,8 +50,8 @@ class Designing:
             start: parameter → value to begin with; nominal ones if not given.
             starts: how many starts: the first as given, others spread over the bounds.
             solver: "ipopt", "scipy" (the best of SciPy for the problem), or a method of `scipy.optimize.minimize` by name.
-            hessian: "exact" second derivatives, "approximate" ones from changes of the gradient, or "auto": exact where there are some.
-            max_iterations: from each start.
+            hessian: "approximate" second derivatives from changes of the gradient, or "exact" ones: fewer iterations, more to compile at
+            first. max_iterations: from each start.
             tolerance_optimality: what may be left of the gradient, relative to that at the start.
             method: how gradients are computed, as for `sensitivity`.
             seed: of the starts that are spread.
