@@ -28,6 +28,8 @@ SHARE = 4
 """Segments whose records fill the memory."""
 OVERHEAD = 500
 """Bytes that a segment takes beside its arrays, roughly."""
+STORED = ("times", "states_stored", "objectives_stored", "sensitivities", "gradients")
+"""What a run writes row by row."""
 
 Progress = Callable[[float], None]
 
@@ -138,9 +140,12 @@ class Tape:
         self._segments[k] = segment
 
     def _replay(self, ends: np.ndarray) -> None:
-        """From now on take the steps that were taken, and store nothing."""
-        r = self._record
-        self._kept = ends, np.full(2, np.inf)
+        """From now on take the steps that were taken, and store nothing: what a start stores goes aside."""
+        r, arrays = self._record, self._runs.arrays
+        aside = {name: np.zeros_like(arrays[name][:, :1]) for name in STORED} | {"residuals": np.zeros(3)}
+        for name, array in aside.items():
+            r[name] = array.ctypes.data
+        self._kept = ends, np.full(2, np.inf), aside
         if self._runs.inputs.schedule.tolerance:
             r["ends"] = ends.ctypes.data
         r["outputs"] = self._kept[1].ctypes.data
@@ -150,3 +155,5 @@ class Tape:
         runs, r = self._runs, self._record
         runs.arrays["state"][0], runs.arrays["chosen"][0] = segment.state, segment.chosen
         r["done"], r["time"], r["stored"] = segment.first, segment.time, 0
+        if segment.first == 0:  # where a choice of coordinates may be the first one
+            r["selections"] = int(runs.inputs.chosen is not None)
