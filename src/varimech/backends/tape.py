@@ -110,26 +110,25 @@ class Tape:
         runs, r = self._runs, self._record
         first, begin = int(r["done"][0]), float(r["time"][0])
         state, chosen = runs.arrays["state"][0].copy(), runs.arrays["chosen"][0].copy()
+        self._make_room(8 * self._size * (last - first) + state.nbytes + chosen.nbytes + OVERHEAD)
         records = np.empty((last - first, self._size))
         r["records"], r["first_recorded"] = records.ctypes.data, first
         began = time.perf_counter()
         self._native.advance(runs, last)
         self._slice = next_slice(last - first, time.perf_counter() - began)
         done = int(r["done"][0])
-        if done - first < len(records) // 2:
-            records = records[: done - first].copy()
+        records.resize((done - first, self._size), refcheck=False)
         self._segments.append(_Segment(first, done, begin, state, chosen, records))
         self.taken += self._segments[-1].memory
-        self._keep_within_bound()
 
-    def _keep_within_bound(self) -> None:
-        """Give up records of all but the last segment, the oldest first; then every other state."""
+    def _make_room(self, ahead: int) -> None:
+        """For so many bytes, give up records of all but the last segment, the oldest first; then every other state."""
         for k, segment in enumerate(self._segments[:-1]):
-            if self.taken <= self._bound:
+            if self.taken + ahead <= self._bound:
                 return
             if segment.records is not None:
                 self._exchange(k, replace(segment, records=None))
-        while self.taken > self._bound and len(self._segments) > 2:
+        while self.taken + ahead > self._bound and len(self._segments) > 2:
             *bare, last = self._segments
             pairs = [(bare[k], bare[min(k + 1, len(bare) - 1)]) for k in range(0, len(bare), 2)]
             self._segments = [*[replace(a, last=b.last) for a, b in pairs], last]
