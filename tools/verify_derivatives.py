@@ -60,23 +60,23 @@ def adjoints_memory() -> Iterator[Figure]:
     """A million steps within a bound of memory."""
     m, steps, bound = five_bar.mechanism(), 10**6, 1.0
     largest = 0
-    keep = Tape._keep_within_bound
+    advance = Tape._advance
 
-    def watched(self: Tape) -> None:
+    def watched(self: Tape, last: int) -> None:
         nonlocal largest
-        keep(self)
+        advance(self, last)
         largest = max(largest, self.taken)
 
     how: dict[str, Any] = {"duration": 100.0, "step": 100.0 / steps, "every": steps, "method": "adjoint", "backend": "native"}
     ample = m.sensitivity(five_bar.objectives(), **how, memory=1000.0).gradient_history[-1]
-    Tape._keep_within_bound = watched  # type: ignore[method-assign]
+    Tape._advance = watched  # type: ignore[method-assign]
     tracemalloc.start()
     try:
         little = m.sensitivity(five_bar.objectives(), **how, memory=bound).gradient_history[-1]
         peak = tracemalloc.get_traced_memory()[1] / 1e6
     finally:
         tracemalloc.stop()
-        Tape._keep_within_bound = keep  # type: ignore[method-assign]
+        Tape._advance = advance  # type: ignore[method-assign]
     yield Figure("records of an adjoint of 10⁶ steps with memory = 1 MB, MB", largest / 1e6, bound, shown="{:.2f}")
     yield Figure("the same, peak of all arrays (times between steps: 8 MB each), MB", peak, 30, shown="{:.1f}")
     yield Figure("its gradient against the one with ample memory", float(np.abs(little / ample - 1).max()), 1e-10)

@@ -28,6 +28,8 @@ SHARE = 4
 """Segments whose records fill the memory."""
 OVERHEAD = 500
 """Bytes that a segment takes beside its arrays, roughly."""
+STORED = ("times", "states_stored", "objectives_stored", "sensitivities", "gradients")
+"""What a run writes row by row."""
 
 Progress = Callable[[float], None]
 
@@ -108,26 +110,25 @@ class Tape:
         runs, r = self._runs, self._record
         first, begin = int(r["done"][0]), float(r["time"][0])
         state, chosen = runs.arrays["state"][0].copy(), runs.arrays["chosen"][0].copy()
+        self._make_room(8 * self._size * (last - first) + state.nbytes + chosen.nbytes + OVERHEAD)
         records = np.empty((last - first, self._size))
         r["records"], r["first_recorded"] = records.ctypes.data, first
         began = time.perf_counter()
         self._native.advance(runs, last)
         self._slice = next_slice(last - first, time.perf_counter() - began)
         done = int(r["done"][0])
-        if done - first < len(records) // 2:
-            records = records[: done - first].copy()
+        records.resize((done - first, self._size), refcheck=False)
         self._segments.append(_Segment(first, done, begin, state, chosen, records))
         self.taken += self._segments[-1].memory
-        self._keep_within_bound()
 
-    def _keep_within_bound(self) -> None:
-        """Give up records of all but the last segment, the oldest first; then every other state."""
+    def _make_room(self, ahead: int) -> None:
+        """For so many bytes, give up records of all but the last segment, the oldest first; then every other state."""
         for k, segment in enumerate(self._segments[:-1]):
-            if self.taken <= self._bound:
+            if self.taken + ahead <= self._bound:
                 return
             if segment.records is not None:
                 self._exchange(k, replace(segment, records=None))
-        while self.taken > self._bound and len(self._segments) > 2:
+        while self.taken + ahead > self._bound and len(self._segments) > 2:
             *bare, last = self._segments
             pairs = [(bare[k], bare[min(k + 1, len(bare) - 1)]) for k in range(0, len(bare), 2)]
             self._segments = [*[replace(a, last=b.last) for a, b in pairs], last]
@@ -138,9 +139,12 @@ class Tape:
         self._segments[k] = segment
 
     def _replay(self, ends: np.ndarray) -> None:
-        """From now on take the steps that were taken, and store nothing."""
-        r = self._record
-        self._kept = ends, np.full(2, np.inf)
+        """From now on take the steps that were taken, and store nothing: what a start stores goes aside."""
+        r, arrays = self._record, self._runs.arrays
+        aside = {name: np.zeros_like(arrays[name][:, :1]) for name in STORED} | {"residuals": np.zeros(3)}
+        for name, array in aside.items():
+            r[name] = array.ctypes.data
+        self._kept = ends, np.full(2, np.inf), aside
         if self._runs.inputs.schedule.tolerance:
             r["ends"] = ends.ctypes.data
         r["outputs"] = self._kept[1].ctypes.data
@@ -150,3 +154,5 @@ class Tape:
         runs, r = self._runs, self._record
         runs.arrays["state"][0], runs.arrays["chosen"][0] = segment.state, segment.chosen
         r["done"], r["time"], r["stored"] = segment.first, segment.time, 0
+        if segment.first == 0:  # where a choice of coordinates may be the first one
+            r["selections"] = int(runs.inputs.chosen is not None)

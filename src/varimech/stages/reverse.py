@@ -49,8 +49,7 @@ class Reverse:
         return None
 
     def _map(self, operation: Map) -> None:
-        x = operation.kernel.sx_in()
-        y = operation.kernel.call(x)
+        x, y = _expressions(operation)
         written = [(y[k], port, self.of(port.vector)) for k, port in enumerate(operation.outputs) if port.mode != Mode.LARGEST]
         given = [(value, port, costate) for value, port, costate in written if costate is not None]
         read = [(symbol, port, self.of(port.vector)) for symbol, port in zip(x, operation.inputs, strict=True)]
@@ -108,8 +107,7 @@ def linear_part(operations: list[Operation], seeds: list[Vector]) -> tuple[list[
 
     for operation in operations:
         if isinstance(operation, Map):
-            x = operation.kernel.sx_in()
-            y = operation.kernel.call(x)
+            x, y = _expressions(operation)
             moving = symbols_in(*[symbol for symbol, port in zip(x, operation.inputs, strict=True) if depends(port.vector)])
             chosen = [not moving.isdisjoint(symbols_in(value)) for value in y]
             for kept, target in ((False, values), (True, linear)):
@@ -124,6 +122,12 @@ def linear_part(operations: list[Operation], seeds: list[Vector]) -> tuple[list[
             vector = operation.vector if isinstance(operation, Zero) else operation.x
             (linear if depends(vector) else values).append(operation)
     return values, linear, slopes
+
+
+def _expressions(operation: Map) -> tuple[list[SX], list[SX]]:
+    """What its kernel takes and gives; without arguments it gives numbers."""
+    x = operation.kernel.sx_in()
+    return x, [SX(value) for value in operation.kernel.call(x)]
 
 
 def _part(operation: Map, x: list[SX], y: list[SX], results: list[int]) -> Map | None:
