@@ -14,6 +14,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import ellipk
 
 import varimech as vm
+from oscillator import GOAL, of, oscillator, x_of
 from varimech.benchmarks import five_bar
 from varimech.optimization.design import settings_for
 from varimech.optimization.evaluation import Outcome, Second
@@ -23,31 +24,6 @@ from varimech.optimization.space import Space
 
 STILL = {"Ls1": 2.4319235744576, "Ls2": 1.8448688868054}
 """Natural lengths that keep the five-bar still: its start balances gravity."""
-
-
-def oscillator(**bounds: tuple[float, float]) -> vm.Mechanism:
-    """x'' = −(k x + c x')/m from x₀, at rest; a and b do nothing but stand in objectives."""
-    m = vm.Mechanism("oscillator", dimension=2)
-    given = {"k": (100.0, "N/m"), "c": (1.0, "N·s/m"), "m": (1.0, "kg"), "a": (0.9, ""), "b": (0.0, "")}
-    p = {name: m.parameter(name, value, unit=unit, bounds=bounds.get(name)) for name, (value, unit) in given.items()}
-    m.ground_point("O", (0, 0))
-    m.body("mass", mass=p["m"], inertia=1.0, points={"P": (0, 0)})
-    m.prismatic("guide", "ground.O", "mass.P", axis=(1, 0))
-    m.force("spring", "mass.P", lambda s: vm.vector(-p["k"] * s.displacement("guide") - p["c"] * s.displacement_rate("guide"), 0))
-    m.start(displacement={"guide": 0.1})
-    return m
-
-
-def of(function: Any) -> vm.Objective:
-    """A function of parameters a and b."""
-    return vm.final(lambda s: function(s.parameter("a"), s.parameter("b")))
-
-
-GOAL = of(lambda a, b: a**2 + b**2)
-
-
-def x_of(s: vm.State) -> Any:
-    return s.displacement("guide")
 
 
 @pytest.fixture(scope="module")
@@ -337,9 +313,7 @@ def test_what_an_optimum_tells(m: vm.Mechanism) -> None:
     for word in ("swing", "m²·s", "N/m", "converged", "way", "active", "runs"):
         assert word in repr(o)
     assert o.gradient.gradient.sizes == {"objective": 1, "parameter": 2}
-    if not hasattr(o.gradient, "certify"):
-        with pytest.raises(vm.ModelError, match="certificates"):
-            o.certificate
+    assert o.certificate.trusted
 
 
 def test_what_cannot_be_met_is_named(m: vm.Mechanism) -> None:
@@ -354,67 +328,6 @@ def test_what_cannot_be_met_is_named(m: vm.Mechanism) -> None:
         m.optimize(goal, ["k"], duration=0.5, bounds={"k": (90, 110)}, constraints={"low": vm.path(x_of) >= 0.05}, solver="SLSQP")
 
 
-@pytest.mark.parametrize("step", [ca.floor, ca.ceil, vm.sign, lambda x: vm.where(x > 0.05, 1, 0), lambda x: x > 0.05])
-@pytest.mark.parametrize("kind", [vm.final, vm.integral, vm.peak])
-def test_objectives_without_a_gradient(m: vm.Mechanism, step: Any, kind: Any) -> None:
-    with pytest.raises(vm.ModelError, match="no gradient"):
-        m.optimize(kind(lambda s: step(x_of(s))), ["k"], duration=0.1)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ({"over": []}, "over is empty"),
-        ({"over": ["A"]}, "no parameter of mechanism 'oscillator' is called 'A'"),
-        ({"over": ["a", "a"]}, "twice"),
-        ({"over": ["a", "m"]}, "nothing depends on parameter 'm'"),
-        ({"over": ["k"]}, "nothing depends on parameter 'k'"),
-        ({"over": ["a"], "constraints": {"c": vm.final(x_of) <= 1}}, "constraint 'c' depends on none of 'a'"),
-        ({"over": ["a"], "bounds": {"a": (1, 2)}}, r"nominal value 0.9 of 'a' is outside its bounds \(1, 2\)"),
-        ({"over": ["a"], "bounds": {"a": (1, 2)}, "start": {"a": 3}}, "start value 3"),
-        ({"over": ["a"], "bounds": {"a": (2, 1)}}, "leave no room"),
-        ({"over": ["a"], "bounds": {"b": (0, 1)}}, "over= does not"),
-        ({"over": ["a"], "start": {"z": 1}}, "'z'"),
-        ({"over": ["a"], "starts": 3}, "'a' has none; give bounds="),
-        ({"over": ["a"], "starts": 0}, "starts = 0"),
-        ({"over": ["a"], "solver": "simplex"}, "no solver is called 'simplex'"),
-        ({"over": ["a"], "solver": "BFGS", "bounds": {"a": (0, 1)}}, "takes no bounds"),
-        ({"over": ["a"], "solver": "L-BFGS-B", "constraints": [of(lambda a, b: a) <= 1]}, "takes no constraints"),
-        ({"over": ["a"], "solver": "trust-exact"}, "needs second derivatives"),
-        ({"over": ["a"], "hessian": "precise"}, "kind of hessian"),
-        ({"over": ["a"], "max_iterations": 0}, "max_iterations = 0"),
-        ({"over": ["a"], "tolerance_optimality": -1}, "tolerance_optimality"),
-        ({"over": ["a"], "method": "guess"}, "'guess'"),
-        ({"over": ["a"], "constraints": [vm.final(x_of) == 1]}, r"write .equals\(value\)"),
-        ({"over": ["a"], "constraints": [3]}, "not a constraint"),
-        ({"over": ["a"], "objective": {"c": GOAL}, "constraints": {"c": GOAL <= 1}}, "both called 'c'"),
-        ({"over": ["a"], "objective": {"f": GOAL, "g": GOAL}}, "takes one objective"),
-        ({"over": ["a"], "objective": vm.path(x_of)}, "minimise vm.peak"),
-        ({"over": ["a"], "objective": 3}, "not an objective"),
-        ({"over": ["a"], "duration": -1}, "duration"),
-        ({"over": ["a"], "objective": of(lambda a, b: ca.floor(a) * b)}, "may do so by jumps"),
-    ],
-)
-def test_bad_input(m: vm.Mechanism, words: dict[str, Any], message: str) -> None:
-    with pytest.raises(vm.ModelError, match=message):
-        m.optimize(words.pop("objective", GOAL), **{"duration": 0.01, **words})
-
-
-def test_bad_comparisons() -> None:
-    f = vm.final(x_of)
-    with pytest.raises(vm.ModelError, match=r"write f\.between"):
-        assert 1 <= f <= 3
-    with pytest.raises(vm.ModelError, match="leaves no room"):
-        f.between(3, 1)
-    for bad in (math.nan, "1", None, True):
-        with pytest.raises(vm.ModelError, match="finite number"):
-            _ = f <= bad
-    with pytest.raises(vm.ModelError, match="from above only"):
-        _ = vm.peak(x_of) >= 1
-    assert (f <= 2) == (f < 2) and (vm.peak(x_of, unit="m") <= 2).rule == "≤ 2 m"
-    assert [c.rule for c in (f >= 1, f.equals(1), f.between(1, 2))] == ["≥ 1", "= 1", "between 1 and 2"]
-
-
 def test_blocks_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     page = Path(__file__).parent.parent / "docs" / "optimisation.md"
     monkeypatch.chdir(tmp_path)
@@ -424,8 +337,3 @@ def test_blocks_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert namespace["still"].parameters == pytest.approx(STILL, abs=1e-8)
     assert "converged" in capsys.readouterr().out
     assert {f.name for f in tmp_path.iterdir()} == {"buffer.png", "fit.png"}
-
-
-def test_a_start_that_fails_says_why(m: vm.Mechanism) -> None:
-    with pytest.raises(vm.ModelError, match="mass"):
-        m.optimize(GOAL, ["a", "m"], duration=0.01, start={"m": -1.0})

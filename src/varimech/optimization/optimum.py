@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
+    from ..results.certificate import Certificate
+
 ACTIVE_SHARE = 1e-8
 """Share of the largest multiplier below which one is rounding."""
 
@@ -133,10 +135,8 @@ class Optimum:
         return self._evaluator.gradient(self.best.x)
 
     @cached_property
-    def certificate(self) -> Any:
+    def certificate(self) -> Certificate:
         """Of that gradient: how exact it is known to be."""
-        if not hasattr(self.gradient, "certify"):
-            raise ModelError("gradients have no certificates in this version of Varimech")
         return self.gradient.certify()
 
     def plot(self) -> Figure:

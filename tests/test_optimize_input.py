@@ -1,0 +1,83 @@
+"""Optimisations that make no sense, and what is said about them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import casadi as ca
+import pytest
+
+import varimech as vm
+from oscillator import GOAL, of, oscillator, x_of
+
+
+@pytest.fixture(scope="module")
+def m() -> vm.Mechanism:
+    return oscillator()
+
+
+@pytest.mark.parametrize("step", [ca.floor, ca.ceil, vm.sign, lambda x: vm.where(x > 0.05, 1, 0), lambda x: x > 0.05])
+@pytest.mark.parametrize("kind", [vm.final, vm.integral, vm.peak])
+def test_objectives_without_a_gradient(m: vm.Mechanism, step: Any, kind: Any) -> None:
+    with pytest.raises(vm.ModelError, match="no gradient"):
+        m.optimize(kind(lambda s: step(x_of(s))), ["k"], duration=0.1)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"over": []}, "over is empty"),
+        ({"over": ["A"]}, "no parameter of mechanism 'oscillator' is called 'A'"),
+        ({"over": ["a", "a"]}, "twice"),
+        ({"over": ["a", "m"]}, "nothing depends on parameter 'm'"),
+        ({"over": ["k"]}, "nothing depends on parameter 'k'"),
+        ({"over": ["a"], "constraints": {"c": vm.final(x_of) <= 1}}, "constraint 'c' depends on none of 'a'"),
+        ({"over": ["a"], "bounds": {"a": (1, 2)}}, r"nominal value 0.9 of 'a' is outside its bounds \(1, 2\)"),
+        ({"over": ["a"], "bounds": {"a": (1, 2)}, "start": {"a": 3}}, "start value 3"),
+        ({"over": ["a"], "bounds": {"a": (2, 1)}}, "leave no room"),
+        ({"over": ["a"], "bounds": {"b": (0, 1)}}, "over= does not"),
+        ({"over": ["a"], "start": {"z": 1}}, "'z'"),
+        ({"over": ["a"], "starts": 3}, "'a' has none; give bounds="),
+        ({"over": ["a"], "starts": 0}, "starts = 0"),
+        ({"over": ["a"], "solver": "simplex"}, "no solver is called 'simplex'"),
+        ({"over": ["a"], "solver": "BFGS", "bounds": {"a": (0, 1)}}, "takes no bounds"),
+        ({"over": ["a"], "solver": "L-BFGS-B", "constraints": [of(lambda a, b: a) <= 1]}, "takes no constraints"),
+        ({"over": ["a"], "solver": "trust-exact"}, "needs second derivatives"),
+        ({"over": ["a"], "hessian": "precise"}, "kind of hessian"),
+        ({"over": ["a"], "max_iterations": 0}, "max_iterations = 0"),
+        ({"over": ["a"], "tolerance_optimality": -1}, "tolerance_optimality"),
+        ({"over": ["a"], "method": "guess"}, "'guess'"),
+        ({"over": ["a"], "constraints": [vm.final(x_of) == 1]}, r"write .equals\(value\)"),
+        ({"over": ["a"], "constraints": [3]}, "not a constraint"),
+        ({"over": ["a"], "objective": {"c": GOAL}, "constraints": {"c": GOAL <= 1}}, "both called 'c'"),
+        ({"over": ["a"], "objective": {"f": GOAL, "g": GOAL}}, "takes one objective"),
+        ({"over": ["a"], "objective": vm.path(x_of)}, "minimise vm.peak"),
+        ({"over": ["a"], "objective": 3}, "not an objective"),
+        ({"over": ["a"], "duration": -1}, "duration"),
+        ({"over": ["a"], "objective": of(lambda a, b: ca.floor(a) * b)}, "may do so by jumps"),
+    ],
+)
+def test_bad_input(m: vm.Mechanism, words: dict[str, Any], message: str) -> None:
+    with pytest.raises(vm.ModelError, match=message):
+        m.optimize(words.pop("objective", GOAL), **{"duration": 0.01, **words})
+
+
+def test_bad_comparisons() -> None:
+    f = vm.final(x_of)
+    with pytest.raises(vm.ModelError, match=r"write f\.between"):
+        assert 1 <= f <= 3
+    with pytest.raises(vm.ModelError, match="leaves no room"):
+        f.between(3, 1)
+    for bad in (math.nan, "1", None, True):
+        with pytest.raises(vm.ModelError, match="finite number"):
+            _ = f <= bad
+    with pytest.raises(vm.ModelError, match="from above only"):
+        _ = vm.peak(x_of) >= 1
+    assert (f <= 2) == (f < 2) and (vm.peak(x_of, unit="m") <= 2).rule == "≤ 2 m"
+    assert [c.rule for c in (f >= 1, f.equals(1), f.between(1, 2))] == ["≥ 1", "= 1", "between 1 and 2"]
+
+
+def test_a_start_that_fails_says_why(m: vm.Mechanism) -> None:
+    with pytest.raises(vm.ModelError, match="mass"):
+        m.optimize(GOAL, ["a", "m"], duration=0.01, start={"m": -1.0})
