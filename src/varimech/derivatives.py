@@ -18,6 +18,7 @@ from .model.parameter import Parameter
 from .progress import progress_bar
 from .results.hessian import Hessian
 from .sensitivity.objective import Objectives, named_objectives
+from .sensitivity.smoothness import check_gradients
 from .task import Task
 
 if TYPE_CHECKING:
@@ -150,6 +151,7 @@ class Derivatives(AtRest):
         backend, progress = how.pop("backend", "auto"), how.pop("progress", None)
         way, schedule = choose(duration, **how)  # type: ignore[misc]
         ρ, solver = self.numbers.values(parameters), self._solver(way)
+        check_gradients(solver.equations, named)
         task, ran = Task(schedule, named, indices, backend, progress, adjoint), 0.0
         if schedule.tolerance:
             trajectory, ran = solver.run(replace(task, adjoint=adjoint), ρ)

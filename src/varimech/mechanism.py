@@ -14,7 +14,7 @@ from .at_rest import seconds_of
 from .backends.program import Trajectory, check_backend
 from .coordinates.systems import Coordinates
 from .derivatives import Derivatives
-from .errors import ModelError, VarimechError, unknown_name
+from .errors import ModelError, VarimechError, check_numbers, unknown_name
 from .integrators.sundials import Sundials
 from .methods import Formulation, Integrator, Method, choose
 from .model.parameter import Parameter
@@ -26,6 +26,7 @@ from .results.run import Run
 from .schedule import Output
 from .sensitivity.finite_difference import RELATIVE_STEPS, central_differences
 from .sensitivity.objective import Objectives, named_objectives
+from .sensitivity.smoothness import check_gradients
 from .task import Task
 
 if TYPE_CHECKING:
@@ -180,7 +181,10 @@ class Mechanism(Designing, Derivatives):
         )
         named, indices = named_objectives(objectives), self._chosen(wrt)
         method = self._way(method, way, len(named), len(indices))
+        check_numbers("sensitivity", memory=memory)
         ρ, solver = self.numbers.values(parameters), self._solver(way)
+        if method != "finite-difference":
+            check_gradients(solver.equations, named)
         task, sweep = Task(schedule, named, indices, backend, progress, method == "adjoint", 1e6 * memory), None
         if method == "finite-difference":
             trajectory, sweep, ran = self._differences(solver, task, ρ, tuple(relative_steps))

@@ -71,6 +71,7 @@ class Numbers:
         if parameter.name in self.parameters:
             raise ModelError(f"mechanism {self.owner!r} already has a parameter {parameter.name!r}; choose another name")
         self.parameters[parameter.name] = parameter
+        self._all_required = None
         return parameter
 
     @property

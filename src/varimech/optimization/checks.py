@@ -11,12 +11,11 @@ from ..coordinates.equations import Equations
 from ..errors import ModelError
 from ..model.state import as_column, call_user
 from ..sensitivity.objective import Objective, objective_expressions
+from ..sensitivity.smoothness import check_slope
 from ..symbols import SX
 from .problem import DesignProblem
 from .quantities import Path
 
-STEPS = frozenset((ca.OP_FLOOR, ca.OP_CEIL, ca.OP_SIGN, ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR))
-"""Operations that are constant but for jumps."""
 NOTHING = 1e-11
 """Change over the whole range of a parameter, relative to the value, that is rounding."""
 ASIDE = 0.01
@@ -25,20 +24,7 @@ ASIDE = 0.01
 
 def check_slopes(equations: Equations, scalars: Mapping[str, Objective], paths: Mapping[str, Path]) -> set[str]:
     """Refuse quantities that depend on the motion or on parameters by jumps only; names of those that have jumps beside slopes."""
-    e, stepped = equations, set()
-    u = ca.vertcat(e.packed, e.ρ)
-    for name, expression in _expressions(e, scalars, paths):
-        if not ca.depends_on(expression, u):
-            continue
-        steps = _has_steps(expression, u, e.t)
-        if steps and ca.sparsify(ca.jacobian(expression, u)).nnz() == 0:
-            raise ModelError(
-                f"{name!r} has no gradient: it is constant but for jumps (floor, ceil, sign, a comparison, where between constants), so its "
-                "derivative is zero everywhere; use a smooth function instead, such as varimech.tanh(x / width) for sign(x)"
-            )
-        if steps:
-            stepped.add(name)
-    return stepped
+    return {name for name, expression in _expressions(equations, scalars, paths) if check_slope(name, expression, equations)}
 
 
 def check_influence(verb: str, problem: DesignProblem, stepped: set[str]) -> None:
@@ -79,8 +65,3 @@ def _expressions(e: Equations, scalars: Mapping[str, Objective], paths: Mapping[
         yield from zip(scalars, ca.vertsplit(column) if scalars else [], strict=True)
     for name, path in paths.items():
         yield name, as_column(call_user(path.function, e.state, f"path {name!r}"), 1, f"path {name!r}")
-
-
-def _has_steps(expression: SX, u: SX, t: SX) -> bool:
-    function = ca.Function("f", [u, t], [expression])
-    return any(function.instruction_id(k) in STEPS for k in range(function.n_instructions()))

@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 
 from ..coordinates.equations import Element, Equations
+from ..errors import ModelError
 from ..symbols import SX, symbols_in
 from .objective import Objective, objective_expressions
 
@@ -27,6 +28,35 @@ JUMPS = {
     ca.OP_FMOD: "fmod",
     ca.OP_REMAINDER: "remainder",
 }
+
+
+STEPS = frozenset((*JUMPS, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)) - {ca.OP_COPYSIGN, ca.OP_FMOD, ca.OP_REMAINDER}
+"""Operations that are constant but for jumps."""
+
+
+def check_slope(name: str, expression: SX, equations: Equations) -> bool:
+    """Refuse what depends on the motion or on parameters by jumps only; otherwise tell whether it has jumps beside slopes."""
+    u = ca.vertcat(equations.packed, equations.ρ)
+    if not ca.depends_on(expression, u):
+        return False
+    function = ca.Function("f", [u, equations.t], [expression])
+    if not any(function.instruction_id(k) in STEPS for k in range(function.n_instructions())):
+        return False
+    if ca.sparsify(ca.jacobian(expression, u)).nnz() == 0:
+        raise ModelError(
+            f"{name!r} has no gradient: it is constant but for jumps (floor, ceil, sign, a comparison, where between constants), so its "
+            "derivative is zero everywhere; use a smooth function instead, such as varimech.tanh(x / width) for sign(x)"
+        )
+    return True
+
+
+def check_gradients(equations: Equations, objectives: Mapping[str, Objective]) -> None:
+    """Refuse objectives without a gradient, whose derivatives would be wrong zeros."""
+    if objectives:
+        g, w = objective_expressions(equations, objectives)
+        for name, integrand, last in zip(objectives, ca.vertsplit(g), ca.vertsplit(w), strict=True):
+            check_slope(name, integrand, equations)
+            check_slope(name, last, equations)
 
 
 @dataclass(frozen=True)
