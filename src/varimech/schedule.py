@@ -105,7 +105,7 @@ def chosen_steps(duration: float, tolerance: float, output: Output) -> Schedule:
     _check_seconds(duration=duration)
     if not _is_number(tolerance) or not SMALLEST_TOLERANCE <= tolerance <= 0.1:
         raise ModelError(f"tolerance = {tolerance!r} must be a number between {SMALLEST_TOLERANCE:g} and 0.1")
-    if isinstance(output, (Sequence, np.ndarray)):
+    if isinstance(output, (Sequence, np.ndarray)) and not isinstance(output, str):
         return Schedule(float(duration), tolerance=float(tolerance), outputs=_given_times(duration, output))
     count = DEFAULT_OUTPUTS
     if output is not None:
