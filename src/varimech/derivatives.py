@@ -152,9 +152,9 @@ class Derivatives(AtRest):
         way, schedule = choose(duration, **how)  # type: ignore[misc]
         ρ, solver = self.numbers.values(parameters), self._solver(way)
         check_gradients(solver.equations, named)
-        task, ran = Task(schedule, named, indices, backend, progress, adjoint), 0.0
+        task, ran = Task(schedule, named, indices, backend, progress, "adjoint" if adjoint else "direct"), 0.0
         if schedule.tolerance:
-            trajectory, ran = solver.run(replace(task, adjoint=adjoint), ρ)
+            trajectory, ran = solver.run(task, ρ)
             task = replace(task, schedule=schedule.replayed(trajectory.step_ends))
         task = replace(task, runs=len(directions))
         found = []

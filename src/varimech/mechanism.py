@@ -185,11 +185,11 @@ class Mechanism(Designing, Derivatives):
         ρ, solver = self.numbers.values(parameters), self._solver(way)
         if method != "finite-difference":
             check_gradients(solver.equations, named)
-        task, sweep = Task(schedule, named, indices, backend, progress, method == "adjoint", 1e6 * memory), None
+        task, sweep = Task(schedule, named, indices, backend, progress, memory=1e6 * memory), None
         if method == "finite-difference":
             trajectory, sweep, ran = self._differences(solver, task, ρ, tuple(relative_steps))
         else:
-            task = replace(task, complex_step=method == "complex-step")
+            task = replace(task, method=method)
             trajectory, ran = solver.run_composite(task, ρ) if method == "composite" else solver.run(task, ρ)
         assert trajectory.gradients is not None
         seconds = seconds_of(began, ran)

@@ -18,11 +18,20 @@ class Task:
     indices: list[int] | None = None
     backend: str = "auto"
     progress: bool | None = None
-    adjoint: bool = False
-    """Whether derivatives come from a sweep backwards, and only at the end."""
+    method: str = "direct"
+    """Where derivatives come from: "direct" (along the motion), "adjoint" (a sweep backwards), "complex-step" (runs in complex numbers); the
+    latter two know them at the end only."""
     memory: float = 500e6
-    """Bytes it may take for what it records."""
+    """Bytes that an adjoint may take for what it records."""
     runs: int = 1
     """How many such runs are ahead."""
-    complex_step: bool = False
-    """Whether derivatives come from runs in complex numbers."""
+
+    @property
+    def adjoint(self) -> bool:
+        """Whether there is a sweep backwards."""
+        return self.method == "adjoint"
+
+    @property
+    def complex_step(self) -> bool:
+        """Whether there are runs in complex numbers."""
+        return self.method == "complex-step"
