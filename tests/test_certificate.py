@@ -18,7 +18,7 @@ from varimech.backends import compiler
 from varimech.benchmarks import five_bar, four_bar
 from varimech.cli import app
 from varimech.results.certifying import digits_of
-from varimech.results.plateau import plateau
+from varimech.results.plateau import other_slope, plateau
 
 pytestmark = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
 
@@ -179,13 +179,25 @@ def test_jumps_are_called_non_smooth_where_parameters_move_them() -> None:
     assert 0 < t < T and abs(c.gradient[0, 0] / exact - 1) > 0.01
 
 
-@pytest.mark.parametrize(("step", "reason"), [(1e-3, "two slopes"), (2e-4, "runs nearby fail")])
-def test_a_force_that_changes_within_a_step_is_noticed(step: float, reason: str) -> None:
+def test_a_second_slope_is_one_that_several_perturbations_agree_on() -> None:
+    steps = 10.0 ** -np.arange(1, 7)
+    gradient, rounding = np.ones((1, 1)), np.full((6, 1, 1), 1e-9)
+
+    def found(*sweep: float) -> float:
+        return float(other_slope(steps, np.array(sweep).reshape(6, 1, 1), gradient, rounding)[0, 0])
+
+    assert found(1.9, 2.0, 2.02, 1.0, 1.0, 1.0) == pytest.approx(0.9)  # small steps of the function, seen from afar
+    assert found(1.4, 0.7, 1.01, 1.0001, 1.000001, 1.0) == 0  # a curved one
+    assert found(0.5, 2.0, 1.5, 1.005, 1.00005, 1.0) == 0
+
+
+@pytest.mark.parametrize("step", [1e-3, 2e-4])
+def test_a_force_that_changes_within_a_step_is_noticed(step: float) -> None:
     """Nothing in its expression tells, and shorter steps agree on a wrong value; but other perturbations have the right slope, or fail."""
     m = ball(lambda s, y, v, k: -k * vm.tanh((v + 3) / 1e-6))
     c = m.sensitivity(HEIGHT, "k", duration=1.0, step=step).certify(wanted=1)
-    assert not c.trusted and c.reasons == (reason,)
-    assert reason in kinds(c)
+    assert not c.trusted and c.reasons == ("runs nearby fail",)
+    assert "runs nearby fail" in kinds(c)
     careful = m.sensitivity(HEIGHT, "k", duration=1.0, tolerance=1e-6)
     assert abs(c.gradient[0, 0] / careful.gradient_history[-1, 0, 0] - 1) > 0.4
 

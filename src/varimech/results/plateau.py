@@ -13,8 +13,9 @@ import numpy as np
 
 SETTLED = 0.1
 """Relative disagreement of neighbouring estimates up to which there is a plateau."""
-LIKE, NOTABLE = 5.0, 1e-3
-"""Factor within which slopes are of the size of the gradient, and relative distance from it at which they are another one."""
+LIKE, AGREED, NOTABLE = 5.0, 0.3, 1e-3
+"""Of slopes: the factor within which they are of the size of the gradient; the share of their distance from it within which they agree; and
+the relative distance at which they are another slope."""
 SAFETY = 10.0
 """Uncertainties of a plateau by which it may differ from a gradient that is right."""
 
@@ -56,15 +57,17 @@ def plateau(steps: np.ndarray, sweep: np.ndarray) -> Plateau:
 def other_slope(steps: np.ndarray, sweep: np.ndarray, gradient: np.ndarray, rounding: np.ndarray) -> np.ndarray:
     """How far a second slope, which larger perturbations have, is from the gradient; 0 where there is none.
 
-    Errors of a smooth function fall with the square of the perturbation. Where they do not fall from one perturbation to the next, although
-    both slopes are of the size of the gradient, the function has one slope seen closely and another one from afar: it runs in small steps, as
-    a force makes them that changes within a time step; and shorter time steps need not show it. `rounding` is that of the differences.
+    Errors of a smooth function fall with the square of the perturbation. Where three perturbations in a row agree with each other far
+    better than with the gradient, although their slopes are of its size, the function has one slope seen closely and another one from afar:
+    it runs in small steps, as a force makes them that changes within a time step; and shorter time steps need not show it. `rounding` is
+    that of the differences.
     """
     found, size = np.zeros(gradient.shape), np.abs(gradient)
-    for k in range(len(steps) - 1):
-        error, next_error = (np.abs(sweep[i] - gradient) for i in (k, k + 1))
-        alike = np.logical_and.reduce([(np.abs(D) > size / LIKE) & (np.abs(D) < size * LIKE) for D in sweep[k : k + 2]])
-        stays = next_error > np.sqrt(steps[k + 1] / steps[k]) * error
-        seen = (next_error > NOTABLE * size) & (next_error > SAFETY * rounding[k + 1])
-        found = np.where(alike & stays & seen, np.maximum(found, next_error), found)
+    for k in range(len(steps) - 2):
+        three = sweep[k : k + 3]
+        error = np.abs(three - gradient).min(axis=0)
+        alike = ((np.abs(three) > size / LIKE) & (np.abs(three) < size * LIKE)).all(axis=0)
+        agree = np.ptp(three, axis=0) < AGREED * error
+        seen = (error > NOTABLE * size) & (error > SAFETY * rounding[k + 2])
+        found = np.where(alike & agree & seen, np.maximum(found, error), found)
     return found
