@@ -21,7 +21,7 @@ import numpy as np
 from acceptance import Figure
 from rich.console import Console
 from rich.table import Table
-from verify_derivatives import adjoints_cost, adjoints_memory, second_derivatives
+from verify_derivatives import adjoints_cost, adjoints_memory, optimum_of_the_five_bar, second_derivatives
 from verify_flexible import beams_against_reference, beams_against_theory, beams_by_differences, beams_of_many_segments
 
 import varimech as vm
@@ -404,6 +404,7 @@ CAPABILITIES = (
     adjoints_cost,
     adjoints_memory,
     second_derivatives,
+    optimum_of_the_five_bar,
 )
 
 
