@@ -121,7 +121,7 @@ def pendulum_hessian(time: float = 3.0) -> float:
 
 STILL = {"Ls1": 2.4319235744576, "Ls2": 1.8448688868054}
 """Natural lengths (m) for which the five-bar is in equilibrium at its start."""
-STARTS = ({}, {"Ls1": 2.0, "Ls2": 2.2}, {"Ls1": 2.6, "Ls2": 1.6})
+STARTS: tuple[dict[str, float], ...] = ({}, {"Ls1": 2.0, "Ls2": 2.2}, {"Ls1": 2.6, "Ls2": 1.6})
 
 
 def optimum_of_the_five_bar() -> Iterator[Figure]:
