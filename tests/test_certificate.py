@@ -274,6 +274,23 @@ def test_tables_json_and_files(five_bar_certificate: vm.Certificate, tmp_path: P
         vm.Certificate.load(tmp_path / "nowhere.json")
 
 
+def test_derivatives_that_vanish_are_measured_by_sizes_given() -> None:
+    """Where the five-bar stays still derivatives are rounding; beside ones that matter they have digits, and a wrong one is found out."""
+    m = five_bar.mechanism()
+    there = {"Ls1": 2.4319235744576, "Ls2": 1.8448688868054}
+    g = m.sensitivity({"psi": five_bar.objectives()["psi1"]}, list(there), duration=1.0, parameters=there, tolerance=1e-9)
+    assert not g.certify().trusted
+    sized = g.certify(sizes=[[1.0, 1.0]])
+    assert sized.trusted and sized.digit_array.min() > 7
+    assert "rounding is amplified" not in str(sized) and "dpsi/dLs1, dpsi/dLs2: small beside" in str(sized)
+    assert vm.Certificate.from_json(sized.to_json()).sizes == pytest.approx(sized.sizes)
+    wrong = dataclasses.replace(g, gradient_history=g.gradient_history + 1e-2).certify(sizes=1.0)
+    assert not wrong.trusted and wrong.reasons == ("roads disagree",)
+    for bad in ("a", -1.0, [[1.0, 2.0, 3.0]], np.nan):
+        with pytest.raises(vm.ModelError, match="sizes"):
+            g.certify(sizes=bad)
+
+
 def test_nothing_to_certify(five_bar_gradient: vm.Gradient) -> None:
     with pytest.raises(vm.ModelError, match="in the session that computed it"):
         dataclasses.replace(five_bar_gradient, repeat=None).certify()

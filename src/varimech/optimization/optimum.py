@@ -15,6 +15,7 @@ from ..results.run import Run
 from .evaluation import MechanismEvaluator
 from .problem import DesignProblem, Rows
 from .refinement import FINER, summits
+from .scaled import Scaled
 from .search import Attempt
 from .solvers import Settings
 from .table import number, table
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
     from matplotlib.figure import Figure
+
+    from ..results.certificate import Certificate
 
 ACTIVE_SHARE = 1e-8
 """Share of the largest multiplier below which one is rounding."""
@@ -133,11 +136,18 @@ class Optimum:
         return self._evaluator.gradient(self.best.x)
 
     @cached_property
-    def certificate(self) -> Any:
-        """Of that gradient: how exact it is known to be."""
-        if not hasattr(self.gradient, "certify"):
-            raise ModelError("gradients have no certificates in this version of Varimech")
-        return self.gradient.certify()
+    def certificate(self) -> Certificate:
+        """Of that gradient: how exact it is known to be, measured by the gradient at the start, because at an optimum it may vanish."""
+        p = self.problem
+        if not p.scalars:
+            raise ModelError(
+                f"{p.name!r} and all constraints are functions of time: certify what matters at one instant, "
+                "m.sensitivity(vm.final(…), duration=instant, parameters=optimum.parameters).certify()"
+            )
+        scaled = Scaled(p, self.best.start)
+        by_row = {r.name: float(scaled.row_sizes[r.rows.start]) for r in p.rows}
+        by_name = {p.name: scaled.objective_size, **by_row}
+        return self.gradient.certify(sizes=np.array([by_name[name] for name in p.scalars])[:, None] / scaled.sizes)
 
     def plot(self) -> Figure:
         """Before and after over time, and how the search went."""

@@ -53,14 +53,14 @@ def plateau(steps: np.ndarray, sweep: np.ndarray) -> Plateau:
     return Plateau(value, error, decades)
 
 
-def other_slope(steps: np.ndarray, sweep: np.ndarray, gradient: np.ndarray, rounding: np.ndarray) -> np.ndarray:
+def other_slope(steps: np.ndarray, sweep: np.ndarray, gradient: np.ndarray, size: np.ndarray, rounding: np.ndarray) -> np.ndarray:
     """How far a second slope, which larger perturbations have, is from the gradient; 0 where there is none.
 
     Errors of a smooth function fall with the square of the perturbation. Where they do not fall from one perturbation to the next, although
     both slopes are of the size of the gradient, the function has one slope seen closely and another one from afar: it runs in small steps, as
-    a force makes them that changes within a time step; and shorter time steps need not show it. `rounding` is that of the differences.
+    a force makes them that changes within a time step; and shorter time steps need not show it. `size` is that of the gradient, `rounding` that of the differences.
     """
-    found, size = np.zeros(gradient.shape), np.abs(gradient)
+    found = np.zeros(gradient.shape)
     for k in range(len(steps) - 1):
         error, next_error = (np.abs(sweep[i] - gradient) for i in (k, k + 1))
         alike = np.logical_and.reduce([(np.abs(D) > size / LIKE) & (np.abs(D) < size * LIKE) for D in sweep[k : k + 2]])
