@@ -184,7 +184,7 @@ def test_a_second_slope_is_one_that_several_perturbations_agree_on() -> None:
     gradient, rounding = np.ones((1, 1)), np.full((6, 1, 1), 1e-9)
 
     def found(*sweep: float) -> float:
-        return float(other_slope(steps, np.array(sweep).reshape(6, 1, 1), gradient, rounding)[0, 0])
+        return float(other_slope(steps, np.array(sweep).reshape(6, 1, 1), gradient, np.abs(gradient), rounding)[0, 0])
 
     assert found(1.9, 2.0, 2.02, 1.0, 1.0, 1.0) == pytest.approx(0.9)  # small steps of the function, seen from afar
     assert found(1.4, 0.7, 1.01, 1.0001, 1.000001, 1.0) == 0  # a curved one
@@ -291,6 +291,23 @@ def test_tables_json_and_files(five_bar_certificate: vm.Certificate, tmp_path: P
         vm.Certificate.load(tmp_path / "other.json")
     with pytest.raises(vm.ModelError, match="there is no file"):
         vm.Certificate.load(tmp_path / "nowhere.json")
+
+
+def test_derivatives_that_vanish_are_measured_by_sizes_given() -> None:
+    """Where the five-bar stays still derivatives are rounding; beside ones that matter they have digits, and a wrong one is found out."""
+    m = five_bar.mechanism()
+    there = {"Ls1": 2.4319235744576, "Ls2": 1.8448688868054}
+    g = m.sensitivity({"psi": five_bar.objectives()["psi1"]}, list(there), duration=1.0, parameters=there, tolerance=1e-9)
+    assert not g.certify().trusted
+    sized = g.certify(sizes=[[1.0, 1.0]])
+    assert sized.trusted and sized.digit_array.min() > 7
+    assert "rounding is amplified" not in str(sized) and "dpsi/dLs1, dpsi/dLs2: small beside" in str(sized)
+    assert vm.Certificate.from_json(sized.to_json()).sizes == pytest.approx(sized.sizes)
+    wrong = dataclasses.replace(g, gradient_history=g.gradient_history + 1e-2).certify(sizes=1.0)
+    assert not wrong.trusted and wrong.reasons == ("roads disagree",)
+    for bad in ("a", -1.0, [[1.0, 2.0, 3.0]], np.nan):
+        with pytest.raises(vm.ModelError, match="sizes"):
+            g.certify(sizes=bad)
 
 
 def test_nothing_to_certify(five_bar_gradient: vm.Gradient) -> None:

@@ -316,6 +316,22 @@ def test_what_an_optimum_tells(m: vm.Mechanism) -> None:
     assert o.certificate.trusted
 
 
+def test_certificates_of_optima(m: vm.Mechanism) -> None:
+    """At an optimum the gradient vanishes: it is certified by the size it had at the start, and so are constraints."""
+    goal, end = vm.integral(lambda s: (s.parameter("a") - 2 - x_of(s)) ** 2), vm.final(lambda s: x_of(s) + s.parameter("a"))
+    o = m.optimize({"goal": goal}, ["a"], duration=0.2, constraints={"end": end <= 5})
+    assert abs(o.gradient.gradient.sel(objective="goal").item()) < 1e-9
+    certificate = o.certificate
+    assert certificate.trusted and certificate.digit_array.min() > 9
+    at_start = abs(m.sensitivity(goal, "a", duration=0.2).gradient.item())
+    assert certificate.sizes[0, 0] == pytest.approx(at_start, rel=1e-6)
+    assert any("dgoal/da" in f.text for f in certificate.findings if f.kind == "sizes")
+    peak = m.optimize(vm.peak(lambda s: -x_of(s)), ["c"], duration=0.5, bounds={"c": (0.5, 4)}, output=0.01)
+    assert peak.certificate.trusted and peak.certificate.gradient[0, 0] == pytest.approx(
+        peak.problem.jac(peak.best.x)[0], rel=1e-6
+    )
+
+
 def test_what_cannot_be_met_is_named(m: vm.Mechanism) -> None:
     goal = vm.integral(lambda s: x_of(s) ** 2)
     with pytest.raises(vm.InfeasibleError, match=r"'far' \(≥ 0.5 m\).*short by") as caught:

@@ -63,10 +63,10 @@ def optimize(
 ) -> Optimum:
     """State the problem and solve it."""
     check_settings(max_iterations, tolerance)
+    began, progress = time.perf_counter(), how.get("progress")
     problem = stated("optimize", mechanism, objective, over, duration, constraints, bounds, start, method=method, how=how)
     begins = problem.space.starts(starts, seed)
     settings = settings_for(problem, solver, hessian, max_iterations, tolerance)
-    began, progress = time.perf_counter(), how.get("progress")
     best, attempts = search(problem, settings, begins, mechanism.name, progress)
     problem, best = refined_search(problem, settings, best, mechanism.name, progress)
     return Optimum(mechanism.name, problem, settings, best, tuple(attempts), time.perf_counter() - began)

@@ -14,7 +14,7 @@ from ..model.numbers import Numbers
 from ..results.gradient import Gradient
 from ..results.run import Run
 from ..sensitivity.objective import Objective
-from .quantities import Path
+from .quantities import Path, Peak
 
 SMOOTH = 1e-10
 """Tolerance of runs where none is given: chosen steps make results rough by about that much, and line searches feel it."""
@@ -129,6 +129,15 @@ class MechanismEvaluator:
             parameters=self.at(x),
             method=chosen,
             **{**(self._lean if lean else self.how), "progress": False},
+        )
+        return found
+
+    def at_instant(self, name: str, goal: Peak, instant: float, x: np.ndarray) -> Gradient:
+        """A function of the state at one instant, with its gradient."""
+        how = {key: value for key, value in self.how.items() if key not in ("output", "every", "ends")}
+        then = {name: Objective(final=goal.function, unit=goal.unit)}
+        found: Gradient = self.mechanism.sensitivity(
+            then, list(self.names), duration=instant, parameters=self.at(x), **{**how, "progress": False}
         )
         return found
 

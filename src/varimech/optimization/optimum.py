@@ -14,7 +14,9 @@ from ..results.gradient import Gradient
 from ..results.run import Run
 from .evaluation import MechanismEvaluator
 from .problem import DesignProblem, Rows
+from .quantities import Peak
 from .refinement import FINER, summits
+from .scaled import Scaled
 from .search import Attempt
 from .solvers import Settings
 from .table import number, table
@@ -136,8 +138,24 @@ class Optimum:
 
     @cached_property
     def certificate(self) -> Certificate:
-        """Of that gradient: how exact it is known to be."""
-        return self.gradient.certify()
+        """How exact the gradient is known to be: measured by that at the start, because at an optimum it may vanish; of a peak, at its
+        instant."""
+        p = self.problem
+        if p.is_peak:
+            return self._peak_gradient().certify()
+        scaled = Scaled(p, self.best.start)
+        by_row = {r.name: float(scaled.row_sizes[r.rows.start]) for r in p.rows}
+        by_name = {p.name: scaled.objective_size, **by_row}
+        return self.gradient.certify(sizes=np.array([by_name[name] for name in p.scalars])[:, None] / scaled.sizes)
+
+    def _peak_gradient(self) -> Gradient:
+        """Of the function whose peak is minimised, at the instant of its largest value."""
+        p, found = self.problem, self.problem.outcome(self.best.x)
+        assert found is not None and isinstance(p.goal, Peak)
+        instant = float(p.time[p.peak_path(found)[0].argmax()])
+        if instant == 0:
+            raise ModelError(f"{p.name!r} is largest at the start, where nothing has moved yet: there is no motion to certify")
+        return self._evaluator.at_instant(p.name, p.goal, instant, self.best.x)
 
     def plot(self) -> Figure:
         """Before and after over time, and how the search went."""

@@ -61,6 +61,8 @@ class Certificate:
     parameter_units: tuple[str, ...]
     gradient: np.ndarray
     """The gradient in question."""
+    sizes: np.ndarray
+    """By what errors are measured: its derivatives, or the sizes given to `certify` where these are larger."""
     digit_array: np.ndarray
     """(of, objective, parameter); see `digits`"""
     errors: np.ndarray
@@ -118,7 +120,7 @@ class Certificate:
 
         rows = []
         for (o, p), value in np.ndenumerate(self.gradient):
-            size = abs(value) if value != 0 else np.nan
+            size = float(self.sizes[o, p]) or np.nan
             row: dict[str, Any] = {
                 "objective": self.objective_names[o],
                 "parameter": self.parameter_names[p],
@@ -144,7 +146,7 @@ class Certificate:
     def from_json(cls, data: dict[str, Any]) -> Certificate:
         """A certificate from what `to_json` gave."""
         values = {f.name: data[f.name] for f in fields(cls)}
-        for name in ("gradient", "digit_array", "errors", "sweep", "slope", "order", "amplification"):
+        for name in ("gradient", "sizes", "digit_array", "errors", "sweep", "slope", "order", "amplification"):
             values[name] = _array(values[name])
         for name in ("plateau_value", "plateau_error", "plateau_decades"):
             values[name] = _array(values[name])
@@ -191,19 +193,20 @@ class Certificate:
             curves, levels = [], []
             for o, objective in enumerate(self.objective_names):
                 value = exact[o, p]
-                if value == 0 or self.status[o, p] in (INDEPENDENT, ZERO):
+                size = max(float(self.sizes[o, p]), abs(float(value)))
+                if size == 0 or self.status[o, p] in (INDEPENDENT, ZERO):
                     continue
-                curves.append(Curve(objective, x, np.abs(self.sweep[:, o, p] / value - 1)))
+                curves.append(Curve(objective, x, np.abs(self.sweep[:, o, p] - value) / size))
                 for road in self.roads:
                     if road.gradient is not None and road is not reference:
-                        levels.append(Level(objective, road.name, abs(float(road.gradient[o, p] / value - 1))))
+                        levels.append(Level(objective, road.name, abs(float(road.gradient[o, p] - value)) / size))
                 if not any(
                     r.name == self.differentiated and r.gradient is not None and r.gradient[o, p] == self.gradient[o, p]
                     for r in self.roads
                 ):
-                    levels.append(Level(objective, "the gradient in question", abs(float(self.gradient[o, p] / value - 1))))
+                    levels.append(Level(objective, "the gradient in question", abs(float(self.gradient[o, p] - value)) / size))
                 stepping = self.errors[1, o, p] - self.errors[0, o, p]
-                levels.append(Level(objective, f"error by the {self.refinement.what}", abs(float(stepping / value))))
+                levels.append(Level(objective, f"error by the {self.refinement.what}", abs(float(stepping)) / size))
             panels[parameter] = (curves, levels)
         verdict = "trusted" if self.trusted else "not trusted: " + ", ".join(self.reasons)
         return sweep_figure(

@@ -54,11 +54,11 @@ AMPLIFIED = 1e5
 """Roundings of an objective, relative, by which exact roads may differ."""
 
 
-def certify(gradient: Gradient, steps: tuple[float, ...], wanted: float, progress: bool | None) -> Certificate:
+def certify(gradient: Gradient, steps: tuple[float, ...], wanted: float, sizes: np.ndarray, progress: bool | None) -> Certificate:
     """Gather all evidence and judge it."""
     began = time.perf_counter()
     steps = tuple(sorted(steps, reverse=True))
-    return judge(gradient, gather(gradient, steps, progress), wanted, began)
+    return judge(gradient, gather(gradient, steps, sizes, progress), wanted, began)
 
 
 def judge(gradient: Gradient, evidence: Evidence, wanted: float, began: float) -> Certificate:
@@ -71,14 +71,14 @@ def judge(gradient: Gradient, evidence: Evidence, wanted: float, began: float) -
     afar = np.zeros(g.shape)
     if e.growth is None or not e.growth.exponential:  # which makes a function rough as well, but shorter steps show it
         steps = np.array(e.steps)
-        afar = other_slope(steps, e.sweep, g, noise[:, None] / (steps[:, None, None] * e.parameters))
+        afar = other_slope(steps, e.sweep, g, e.sizes, noise[:, None] / (steps[:, None, None] * e.parameters))
     fragile = np.isnan(e.sweep[np.array(e.steps) <= FRAGILE]).any(axis=0)
     motion = np.where(fragile, np.inf, computed + np.maximum(stepping, afar))
     blamed, fatal = _blamed(e)
-    motion = np.where(fatal, np.maximum(motion, np.abs(g)), motion)
+    motion = np.where(fatal, np.maximum(motion, e.sizes), motion)
     status = np.full(g.shape, TRUSTED, dtype=object)
     reason = np.full(g.shape, "", dtype=object)
-    digits = np.stack([digits_of(x, g) for x in (computed, motion)])
+    digits = np.stack([digits_of(x, e.sizes) for x in (computed, motion)])
     bound, tampered = _bound(e, noise), _differs_from_itself(e)
     for o, p in np.ndindex(*g.shape):
         if not e.depends[o, p] and g[o, p] == 0:
@@ -91,7 +91,7 @@ def judge(gradient: Gradient, evidence: Evidence, wanted: float, began: float) -
         ):
             status[o, p] = ZERO
             computed[o, p] = motion[o, p] = bound[o, p]
-        elif disagree[o, p] or digits[:, o, p].min() < wanted or g[o, p] == 0:
+        elif disagree[o, p] or digits[:, o, p].min() < wanted or e.sizes[o, p] == 0:
             status[o, p] = NOT_TRUSTED
             short = STEPS if digits[0, o, p] >= wanted else ROUNDING if np.isfinite(computed[o, p]) else UNCHECKED
             if short == STEPS:
@@ -99,7 +99,7 @@ def judge(gradient: Gradient, evidence: Evidence, wanted: float, began: float) -
             spoiled = next(iter(blamed[o][p]), DISAGREE if disagree[o, p] else short)
             reason[o, p] = DISAGREE if tampered[o, p] else spoiled
     digits[:, (status == INDEPENDENT) | (status == ZERO)] = np.nan
-    slope, amplification = _slopes(e), noise / (EPS * np.where(e.values > 0, e.values, 1.0))
+    slope, amplification = _slopes(e), noise / (EPS * _value_sizes(e))
     return Certificate(
         mechanism=gradient.run.info["mechanism"],
         method=gradient.run.info["method"],
@@ -109,6 +109,7 @@ def judge(gradient: Gradient, evidence: Evidence, wanted: float, began: float) -
         units=gradient.units,
         parameter_units=gradient.parameter_units,
         gradient=g,
+        sizes=e.sizes,
         digit_array=digits,
         errors=np.stack([computed, motion]),
         status=status,
@@ -150,6 +151,13 @@ def _noise(e: Evidence) -> np.ndarray:
     return np.maximum(floor, found.max(axis=-1))
 
 
+def _value_sizes(e: Evidence) -> np.ndarray:
+    """By what rounding of each objective is measured: its size, or what sizes that were given for its derivatives make of it."""
+    sizes = np.where(e.values > 0, e.values, 1.0)
+    given = np.where(e.sizes > np.abs(e.given), e.sizes * e.parameters, 0.0).max(axis=1)
+    return np.asarray(np.maximum(sizes, given))
+
+
 def _bound(e: Evidence, noise: np.ndarray) -> np.ndarray:
     """How large a derivative can be at most where differences are nothing but rounding; 0 where they are more than that."""
     widths = np.array(e.steps)[:, None, None] * e.parameters
@@ -177,7 +185,7 @@ def _differs_from_itself(e: Evidence) -> np.ndarray:
     again = _same_road(e)
     if again is None:
         return np.zeros(e.given.shape, dtype=bool)
-    return np.asarray(np.abs(e.given - again) > max(1e-10, 1e3 * e.loose) * np.abs(again))
+    return np.asarray(np.abs(e.given - again) > max(1e-10, 1e3 * e.loose) * np.maximum(np.abs(again), e.sizes))
 
 
 def _computed_error(e: Evidence, flat: Plateau, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -186,9 +194,9 @@ def _computed_error(e: Evidence, flat: Plateau, noise: np.ndarray) -> tuple[np.n
     others = [r.gradient for r in e.roads if r.gradient is not None and r.name != e.method]
     off = np.abs(g - flat.value)
     confirmed = np.isfinite(flat.value)
-    relative = np.maximum(noise / np.where(e.values > 0, e.values, 1.0), e.loose)
-    allowed = (AMPLIFIED * relative[:, None]) * np.maximum(np.abs(g), (e.values[:, None] / e.parameters) * 1e-3)
-    allowed = np.maximum(allowed, INDIFFERENT * np.abs(g))
+    relative = np.maximum(noise / _value_sizes(e), e.loose)
+    allowed = (AMPLIFIED * relative[:, None]) * np.maximum(e.sizes, (e.values[:, None] / e.parameters) * 1e-3)
+    allowed = np.maximum(allowed, INDIFFERENT * e.sizes)
     if others:
         error = np.max([np.abs(g - x) for x in others], axis=0)
         disagree = error > allowed
@@ -211,10 +219,10 @@ def _discretisation(e: Evidence, computed: np.ndarray) -> tuple[np.ndarray, np.n
     if len(g) < 3:
         left = np.full(e.given.shape, np.inf)
         if len(g) == 2:
-            left = 2 * np.abs(g[0] - g[1]) + (SAFETY * e.refinement.settings[-1] * np.abs(g[0]) if chosen else 0.0)
+            left = 2 * np.abs(g[0] - g[1]) + (SAFETY * e.refinement.settings[-1] * e.sizes if chosen else 0.0)
         return left, nothing, np.isfinite(left)
     first, second, both = np.abs(g[0] - g[1]), np.abs(g[1] - g[2]), np.abs(g[0] - g[2])
-    size = np.abs(g[0])
+    size = e.sizes
     rounding = np.clip(SAFETY * computed, 1e-13 * size, 1e-3 * size)
     settled = np.maximum(first, both) <= rounding
     with np.errstate(divide="ignore", invalid="ignore"):

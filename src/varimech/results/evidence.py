@@ -112,9 +112,11 @@ class Evidence:
     """By how much, relative, runs differ because each chooses its steps anew; 0 where perturbed runs take the steps of the given one."""
     depends: np.ndarray
     """Whether an objective can depend on a parameter: (objective, parameter)."""
+    sizes: np.ndarray
+    """By what errors are measured: derivatives, or the sizes that were given where these are larger: (objective, parameter)."""
 
 
-def gather(gradient: Gradient, steps: tuple[float, ...], progress: bool | None) -> Evidence:
+def gather(gradient: Gradient, steps: tuple[float, ...], sizes: np.ndarray, progress: bool | None) -> Evidence:
     """Go all roads. What fails on one of them is noted, and the others go on."""
     info, live = gradient.run.info, gradient.run._live
     assert live is not None
@@ -141,7 +143,7 @@ def gather(gradient: Gradient, steps: tuple[float, ...], progress: bool | None) 
         sweep = np.stack([told(_differences(gradient, step, {**once, **same})) for step in steps])
         refinement = _refined(gradient, roads[0], chosen, once, told)
     motion = live if direct is None or direct.run._live is None else direct.run._live
-    return _with_motion(gradient, motion, tuple(roads), steps, sweep, refinement)
+    return _with_motion(gradient, motion, tuple(roads), steps, sizes, sweep, refinement)
 
 
 def _with_motion(
@@ -149,6 +151,7 @@ def _with_motion(
     live: LiveRun,
     roads: tuple[Road, ...],
     steps: tuple[float, ...],
+    sizes: np.ndarray,
     sweep: np.ndarray,
     refinement: Refinement,
 ) -> Evidence:
@@ -171,6 +174,7 @@ def _with_motion(
         tuple(_crossings(live, known)),
         float(gradient.run.info["tolerance"]) if gradient.run.step_ends is None else 0.0,
         dependence(e, gradient.objectives, live.indices),
+        np.maximum(np.abs(gradient.gradient_history[-1]), sizes),
     )
 
 

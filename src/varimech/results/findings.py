@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 AMPLIFIED = 1e6
 """Amplification of rounding that is worth a word."""
+SMALL = 1e-3
+"""Share of the size that was given for it below which a derivative is worth a word."""
 LARGE_RESIDUAL = 1e-6
 """Violation of constraints at position level that is worth a word."""
 
@@ -73,6 +75,8 @@ def findings(
         found.append(
             Finding(ROUNDING, f"rounding is amplified up to {amplification.max():.0e} times on the way to the objectives")
         )
+    if small := _pairs(gradient, alive & (SMALL * e.sizes > np.abs(e.given))):
+        found.append(Finding("sizes", f"{small}: small beside the sizes given, or zero; digits are counted from these"))
     return (*found, *_zeros(gradient, e, status, reason))
 
 
@@ -100,7 +104,7 @@ def _agreement(e: Evidence, alive: np.ndarray) -> list[Finding]:
         if road.gradient is None:
             found.append(Finding("roads", f"{road.name}: not available, because {road.refusal}"))
             continue
-        off = _relative(road.gradient, e.given, alive)
+        off = _relative(e, road.gradient, e.given, alive)
         if road.name == e.method and off <= 1e-10:
             continue
         again = " once more" if road.name == e.method else ""
@@ -122,7 +126,7 @@ def _differences(gradient: Gradient, e: Evidence, flat: Plateau, slope: np.ndarr
         )
     seen = alive & np.isfinite(flat.value)
     if seen.any():
-        off, width = _relative(flat.value, e.given, seen), flat.decades[seen].min()
+        off, width = _relative(e, flat.value, e.given, seen), flat.decades[seen].min()
         powers = slope[seen & np.isfinite(slope)]
         fall = f"; their errors fall with the perturbation to the power {np.median(powers):.1f}" if powers.size else ""
         decades = "1 decade" if round(width) == 1 else f"{width:.0f} decades"
@@ -138,8 +142,8 @@ def _pairs(gradient: Gradient, where: np.ndarray) -> str:
     return ", ".join(f"d{gradient.objective_names[o]}/d{gradient.parameter_names[p]}" for o, p in np.argwhere(where))
 
 
-def _relative(a: np.ndarray, b: np.ndarray, where: np.ndarray) -> float:
-    size = np.where(b != 0, np.abs(b), np.where(a != 0, np.abs(a), 1.0))
+def _relative(e: Evidence, a: np.ndarray, b: np.ndarray, where: np.ndarray) -> float:
+    size = np.where(e.sizes > 0, e.sizes, np.where(a != 0, np.abs(a), 1.0))
     return float((np.abs(a - b) / size)[where].max(initial=0.0))
 
 
@@ -154,7 +158,7 @@ def _steps(e: Evidence, alive: np.ndarray, converged: np.ndarray) -> list[Findin
         return [
             Finding(STEPS, f"{shorter}: the gradient does not converge; no number of digits of the true motion follows from it")
         ]
-    change = _relative(r.gradients[-1], r.gradients[0], alive)
+    change = _relative(e, r.gradients[-1], r.gradients[0], alive)
     word = "and" if change < 0.01 else "but still"
     return [Finding("steps", f"{shorter}: the gradient converges, {word} changes by {change:.1e}, relative, at worst")]
 

@@ -84,6 +84,7 @@ class Gradient:
         *,
         relative_steps: Sequence[float] | None = None,
         wanted: float = 3.0,
+        sizes: Any = 0.0,
         progress: bool | None = None,
     ) -> Certificate:
         """How many digits of the gradient at the end of the run can be trusted, and why no more.
@@ -94,6 +95,8 @@ class Gradient:
         Args:
             relative_steps: perturbations of the sweep, relative to each parameter; 1e-1, 1e-2, … 1e-12 if not given.
             wanted: digits from which on a gradient counts as trusted.
+            sizes: of derivatives that matter, one for all or (objective, parameter): smaller ones are measured by them. At an optimum
+                derivatives vanish, and a zero has no digits of its own.
             progress: show a progress bar if it takes long; on a terminal if not given.
 
         Returns:
@@ -116,7 +119,14 @@ class Gradient:
             raise ModelError("a gradient can be certified only together with its mechanism, in the session that computed it")
         if not self.objective_names:
             raise ModelError("there is nothing to certify: give sensitivity(…) at least one objective")
-        return certify(self, tuple(relative_steps or RELATIVE_STEPS), wanted, progress)
+        shape = self.gradient_history[-1].shape
+        try:
+            matter = np.broadcast_to(np.asarray(sizes, dtype=float), shape)
+        except (TypeError, ValueError):
+            raise ModelError(f"sizes = {sizes!r} must be a number, or numbers by (objective, parameter): {shape}") from None
+        if not (np.isfinite(matter) & (matter >= 0)).all():
+            raise ModelError(f"sizes = {sizes!r} must be finite and not negative")
+        return certify(self, tuple(relative_steps or RELATIVE_STEPS), wanted, matter, progress)
 
     def to_dataframe(self) -> pd.DataFrame:
         """The gradient as a table: a row an objective, a column a parameter."""

@@ -54,15 +54,15 @@ def plateau(steps: np.ndarray, sweep: np.ndarray) -> Plateau:
     return Plateau(value, error, decades)
 
 
-def other_slope(steps: np.ndarray, sweep: np.ndarray, gradient: np.ndarray, rounding: np.ndarray) -> np.ndarray:
+def other_slope(steps: np.ndarray, sweep: np.ndarray, gradient: np.ndarray, size: np.ndarray, rounding: np.ndarray) -> np.ndarray:
     """How far a second slope, which larger perturbations have, is from the gradient; 0 where there is none.
 
     Errors of a smooth function fall with the square of the perturbation. Where three perturbations in a row agree with each other far
     better than with the gradient, although their slopes are of its size, the function has one slope seen closely and another one from afar:
-    it runs in small steps, as a force makes them that changes within a time step; and shorter time steps need not show it. `rounding` is
-    that of the differences.
+    it runs in small steps, as a force makes them that changes within a time step; and shorter time steps need not show it. `size` is that
+    of the gradient, `rounding` that of the differences.
     """
-    found, size = np.zeros(gradient.shape), np.abs(gradient)
+    found = np.zeros(gradient.shape)
     for k in range(len(steps) - 2):
         three = sweep[k : k + 3]
         error = np.abs(three - gradient).min(axis=0)
