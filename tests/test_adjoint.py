@@ -16,17 +16,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 
 import varimech as vm
-from loops import EQUAL_ONLY, OBJECTIVES, four_bar, pendulum
+from loops import EQUAL_ONLY, OBJECTIVES, four_bar
 from random_trees import Tree, mechanism, random_state, trees
 from test_regimes import driven, everything, four_hinges, in_space, three_legs
 from varimech.backends import compiler
 from varimech.backends.bound import evaluated
 from varimech.backends.program import ChainFunctions, Program
-from varimech.backends.tape import Tape
 from varimech.benchmarks import BENCHMARKS, chain
-from varimech.errors import ModelError
 from varimech.integrators.sundials import Sundials
-from varimech.mechanism import ADJOINT_PAYS
 from varimech.methods import FORMULATIONS, INTEGRATORS, choose, integrators_of
 from varimech.programs import Wanted
 from varimech.schedule import Schedule
@@ -66,16 +63,17 @@ def objectives(m: vm.Mechanism) -> dict[str, vm.Objective]:
     return named if m.beams else named | {"jolt": vm.integral(lambda s: vm.norm(a(s)))}
 
 
-def gradients(solver: Solver, named: dict[str, vm.Objective], schedule: Schedule, backend: str = "interpreted") -> list[Array]:
+def gradients(
+    solver: Solver, named: dict[str, vm.Objective], schedule: Schedule, backend: str = "interpreted"
+) -> tuple[Array, Array]:
     """By the direct method and by the adjoint, with respect to all parameters."""
     ρ = solver.model.numbers.nominal
     task = Task(schedule, named, list(range(ρ.size)), backend, progress=False)
-    found = [solver.run(replace(task, adjoint=adjoint), ρ)[0] for adjoint in (False, True)]
-    np.testing.assert_array_equal(found[0].objectives, found[1].objectives)
-    both = [t.gradients for t in found]
-    assert both[0] is not None and both[1] is not None
-    assert both[1].shape[0] == 1
-    return [x[-1] for x in both if x is not None]
+    direct, adjoint = (solver.run(replace(task, adjoint=adjoint), ρ)[0] for adjoint in (False, True))
+    np.testing.assert_array_equal(direct.objectives, adjoint.objectives)
+    assert direct.gradients is not None and adjoint.gradients is not None
+    assert adjoint.gradients.shape[0] == 1
+    return direct.gradients[-1], adjoint.gradients[-1]
 
 
 # every method on every benchmark
@@ -134,7 +132,7 @@ def test_direct_and_adjoint_agree(name: str, formulation: str, integrators: tupl
     first: Solver | None = None
     for integrator in integrators:
         how: dict[str, Any] = (
-            {"step": h} if integrator in EQUAL_ONLY else {"ends": 5 * h * np.array([0, 0.1, 0.35, 0.4, 0.75, 1])}
+            {"step": h} if integrator in EQUAL_ONLY else {"output": 5 * h, "ends": 5 * h * np.array([0, 0.1, 0.35, 0.4, 0.75, 1])}
         )
         method, schedule = choose(5 * h, formulation=formulation, integrator=integrator, coordinates=coordinates, **how)
         solver = Solver(m, method) if first is None else with_scheme(first, integrator)
@@ -160,13 +158,6 @@ def test_plain_penalties(integrator: str) -> None:
     assert not np.array_equal(direct, adjoint)
 
 
-@pytest.mark.parametrize("integrator", ["cvodes", "idas"])
-def test_integrators_that_do_not_tell_their_steps_are_refused(integrator: str) -> None:
-    with pytest.raises(ModelError, match=r"adjoint of the steps taken.*method='direct', or another integrator"):
-        pendulum().sensitivity(objectives(pendulum()), duration=0.1, integrator=integrator, method="adjoint")
-    assert pendulum().sensitivity(objectives(pendulum()), duration=0.1, integrator=integrator, method="auto").method == "direct"
-
-
 # regimes
 
 
@@ -190,6 +181,15 @@ def test_written_out_and_assembled(make: Callable[[], vm.Mechanism], integrator:
     )
     assert apart(direct, written_out, m) < AGREE
     assert apart(direct, assembled, m) < AGREE
+
+
+def test_large_chains_of_the_benchmark() -> None:
+    """As long as it is assembled; each length is a parameter no more than the others'."""
+    m = chain.mechanism(25)
+    method, schedule = choose(0.02, step=5e-3)
+    solver = Solver(m, method)
+    assert solver.programs.large
+    assert apart(*gradients(solver, objectives(m), schedule), m) < AGREE
 
 
 def chain_of(count: int) -> vm.Mechanism:
@@ -342,152 +342,3 @@ def test_what_is_swept_is_transposed(tree: Tree, coordinates: str) -> None:
     assume(e.q.numel() > 0)
     assert solver.programs.swept
     check_transposed(solver, np.concatenate(random_state(e, tree.seed)), tree.seed)
-
-
-# memory
-
-
-LONG_RUNS: dict[str, dict[str, Any]] = {
-    "implicit": {"step": 1e-3, "every": 50},
-    "explicit": {"step": 1e-3, "every": 50, "integrator": "rk4", "formulation": "independent"},
-    "adaptive": {"tolerance": 1e-9, "output": 0.1},
-}
-
-
-@needs_compiler
-@pytest.mark.parametrize("twin", [False, True], ids=["regular", "redundant"])
-@pytest.mark.parametrize("kind", LONG_RUNS)
-def test_little_memory_gives_the_same(kind: str, twin: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Segments are given up and merged, carried out once more, and all that is recorded stays within the bound."""
-    m, how = four_bar(twin=twin), {"duration": 1.0, "method": "adjoint", "backend": "native", **LONG_RUNS[kind]}
-    ample = m.sensitivity(OBJECTIVES, **how)
-    with pytest.raises(ModelError, match=r"memory = 0.001 MB is too little .* give .* MB or more") as refused:
-        m.sensitivity(OBJECTIVES, **how, memory=1e-3)
-    enough = float(str(refused.value).split("give ")[1].split(" MB")[0])
-    assert enough < 0.03
-    advance, taken, rounds = Tape._advance, 0, 0
-
-    def watched(self: Tape, last: int) -> None:
-        nonlocal taken, rounds
-        advance(self, last)
-        held = sum(s.records.nbytes for s in self._segments if s.records is not None) + sum(
-            s.state.nbytes for s in self._segments
-        )
-        assert held <= self.taken
-        taken, rounds = max(taken, self.taken), rounds + 1
-
-    monkeypatch.setattr(Tape, "_advance", watched)
-    for memory in (enough, 2 * enough, 0.1):
-        taken = rounds = 0
-        little = m.sensitivity(OBJECTIVES, **how, memory=memory)
-        assert taken <= 1e6 * memory
-        assert rounds > 10
-        np.testing.assert_allclose(little.gradient, ample.gradient, rtol=1e-11)
-        for name in ("value_history", "time"):
-            np.testing.assert_array_equal(getattr(little, name), getattr(ample, name))
-        np.testing.assert_array_equal(little.run.position("C"), ample.run.position("C"))
-        assert {k: v for k, v in little.run.info.items() if k != "seconds"} == {
-            k: v for k, v in ample.run.info.items() if k != "seconds"
-        }
-
-
-def test_interpreted_records_stay_within_memory() -> None:
-    with pytest.raises(ModelError, match=r"memory = 0.01 MB holds .* steps .* interpreted: give more, or backend='native'"):
-        four_bar().sensitivity(OBJECTIVES, duration=0.3, step=1e-3, method="adjoint", memory=0.01, backend="interpreted")
-
-
-# what a user sees
-
-
-def many(count: int) -> vm.Mechanism:
-    """A pendulum with so many parameters, of which only the first two matter."""
-    m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-    p = [m.parameter(f"p{k}", 1.0 + k / 10) for k in range(count)]
-    m.ground_point("O", (0, 0))
-    m.bar("rod", "O", "tip", length=p[0], mass=3.0)
-    m.revolute("O")
-    m.torsional_damper("bearing", "O", damping=p[1])
-    m.start(angle={"rod": -1.0})
-    return m
-
-
-def test_auto_counts() -> None:
-    heights = {f"height {k}": vm.final(lambda s, k=k: s.position("tip")[1] ** k) for k in (1, 2)}
-    few, more = many(2 * ADJOINT_PAYS), many(2 * ADJOINT_PAYS + 1)
-    how: dict[str, Any] = {"duration": 0.2, "step": 0.1, "method": "auto", "backend": "interpreted"}
-    assert few.sensitivity(heights, **how).method == "direct"
-    assert more.sensitivity(heights, **how).method == "adjoint"
-    assert more.sensitivity(heights, ["p0", "p1"], **how).method == "direct"
-    assert more.sensitivity(**how).method == "direct"  # without objectives there is nothing to sweep back from
-
-
-def test_parameters_on_which_nothing_depends_have_no_influence() -> None:
-    m = many(4)
-    named = {"height": vm.final(lambda s: s.position("tip")[1]), "clock": vm.final(lambda s: s.time**2)}
-    for how in ({"step": 0.05}, {"tolerance": 1e-6}):
-        direct, adjoint = (
-            m.sensitivity(named, duration=0.5, method=way, backend="interpreted", **how) for way in ("direct", "adjoint")
-        )
-        for g in (direct, adjoint):
-            np.testing.assert_array_equal(g.gradient.sel(parameter=["p2", "p3"]), 0.0)
-            np.testing.assert_array_equal(g.gradient.sel(objective="clock"), 0.0)
-            assert (np.abs(g.gradient.sel(objective="height", parameter=["p0", "p1"])) > 1e-3).all()
-
-
-def test_objectives_of_parameters_alone() -> None:
-    m = many(3)
-    p = list(m.parameters.values())
-    named = {"final": vm.final(lambda s: p[2] ** 2), "integral": vm.integral(lambda s: p[2] * s.time)}
-    found = m.sensitivity(named, duration=0.5, step=0.05, method="adjoint", backend="interpreted").gradient
-    np.testing.assert_allclose(found, [[0, 0, 2 * 1.2], [0, 0, 0.125]], rtol=1e-14)
-
-
-def test_chosen_parameters_in_the_order_asked_for() -> None:
-    whole, some = (
-        many(4).sensitivity(
-            vm.final(lambda s: s.position("tip")[1]), wrt, duration=0.5, step=0.05, method="adjoint", backend="interpreted"
-        )
-        for wrt in ("all", ["p1", "p0"])
-    )
-    assert some.parameter_names == ("p1", "p0")
-    np.testing.assert_array_equal(some.gradient.to_numpy()[0], whole.gradient.to_numpy()[0, [1, 0]])
-
-
-def test_derivatives_are_known_at_the_end_only() -> None:
-    g = four_bar().sensitivity(OBJECTIVES, duration=0.1, step=0.02, method="adjoint", backend="interpreted")
-    history = g.history["gradient"]
-    assert np.isnan(history[:-1]).all() and np.isfinite(history[-1]).all()
-    assert np.isfinite(g.history["value"]).all()
-    np.testing.assert_array_equal(history[-1], g.gradient)
-    with pytest.raises(ModelError, match=r"gradient at the end only.*method='direct'"):
-        g.plot()
-    with pytest.raises(ModelError):
-        g.run.position("C", wrt="L")
-    with pytest.raises(ModelError, match=r"differentiates objectives, and there are none.*method='direct'"):
-        four_bar().sensitivity(duration=0.1, step=0.02, method="adjoint")
-
-
-@pytest.mark.parametrize("integrator", ["dopri5", "dop853"])
-def test_steps_suit_derivatives_where_nothing_moves(integrator: str) -> None:
-    """A spring at rest: x(T) = x₀ cos(ωT) has a derivative, although x₀ = 0, with which any step would do for the motion."""
-    m = vm.Mechanism("spring", dimension=2)
-    x0, k, tolerance = m.parameter("x0", 0.0), 40.0, 1e-8
-    m.ground_point("O", (0, 0))
-    m.body("block", mass=2.0, inertia=1.0, points={"P": (0, 0)})
-    m.prismatic("rail", "ground.O", "block.P", axis=(1, 0))
-    m.force("spring", "P", lambda s: (-k * s.position("P")[0], 0))
-    m.start(displacement={"rail": x0})
-    place = {"place": vm.final(lambda s: s.position("P")[0])}
-    found = m.sensitivity(
-        place, duration=3.0, tolerance=tolerance, integrator=integrator, method="adjoint", backend="interpreted"
-    )
-    assert found.gradient.item() == pytest.approx(np.cos(np.sqrt(k / 2) * 3), abs=10 * tolerance)
-
-
-def test_large_chains_of_the_benchmark() -> None:
-    """As long as it is assembled; each length is a parameter no more than the others'."""
-    m = chain.mechanism(25)
-    method, schedule = choose(0.02, step=5e-3)
-    solver = Solver(m, method)
-    assert solver.programs.large
-    assert apart(*gradients(solver, objectives(m), schedule), m) < AGREE
