@@ -40,7 +40,7 @@ class SecondDerivatives:
 class SecondOrder:
     """Widened programs of a mechanism, and runs of them."""
 
-    def __init__(self, equations: Equations, method: Method, start: StartSolver, *, large: bool):
+    def __init__(self, equations: Equations, method: Method, start: StartSolver, *, large: bool | None):
         if isinstance(method.integrator, Sundials):
             raise ModelError(f"second derivatives do not go with {method.title}: use another integrator")
         self._equations, self._method, self._start = equations, method, start

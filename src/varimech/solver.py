@@ -50,6 +50,7 @@ class Solver:
     def __init__(self, model: Parts, method: Method, *, large: bool | None = None):
         self.model = model.frozen()
         self.method = method
+        self._large = large
         self._runners: dict[tuple[object, ...], Runner | SundialsRunner] = {}
         self._recent: dict[tuple[object, ...], Runner | SundialsRunner] = {}
         self.equations = method.coordinates.equations(self.model)
@@ -146,7 +147,7 @@ class Solver:
 
     @cached_property
     def _second(self) -> SecondOrder:
-        return SecondOrder(self.equations, self.method, self.start, large=self.programs.unknowns > LARGE)
+        return SecondOrder(self.equations, self.method, self.start, large=self._large)
 
     @cached_property
     def statics(self) -> Statics:

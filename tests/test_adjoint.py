@@ -1,0 +1,344 @@
+"""The adjoint: the transpose of the direct method, so both give the same derivatives of the same steps but for the order of sums.
+
+They agree to rounding with every method on every benchmark, and not to the last bit: what is compared is reached by two roads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, assume, given, settings
+
+import varimech as vm
+from loops import EQUAL_ONLY, OBJECTIVES, four_bar
+from random_trees import Tree, mechanism, random_state, trees
+from test_regimes import driven, everything, four_hinges, in_space, three_legs
+from varimech.backends import compiler
+from varimech.backends.bound import evaluated
+from varimech.backends.program import ChainFunctions, Program
+from varimech.benchmarks import BENCHMARKS, chain
+from varimech.integrators.sundials import Sundials
+from varimech.methods import FORMULATIONS, INTEGRATORS, choose, integrators_of
+from varimech.programs import Wanted
+from varimech.schedule import Schedule
+from varimech.solver import Solver
+from varimech.stages.plan import Plan
+from varimech.task import Task
+
+Array = np.ndarray
+AGREE = 1e-10
+"""Largest difference over the largest entry of a gradient, each parameter changed by its size."""
+
+needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
+
+
+def apart(first: Array, second: Array, m: vm.Mechanism) -> float:
+    """Largest difference of gradients (objective, parameter), for each objective by the largest of its entries."""
+    sizes = np.where(m.numbers.nominal != 0, np.abs(m.numbers.nominal), 1.0)
+    largest = np.abs(first * sizes).max(axis=1)
+    assert (largest > 0).all()
+    return float((np.abs((first - second) * sizes).max(axis=1) / largest).max())
+
+
+def objectives(m: vm.Mechanism) -> dict[str, vm.Objective]:
+    """Integrals and final values, of positions, velocities, accelerations and energies; of all points, each with its own weight."""
+    points = [p.label for b in m.moving_bodies for p in b.points.values()]
+
+    def weighed(measure: str) -> Callable[[Any], Any]:
+        return lambda s: sum((k + 1) / len(points) * getattr(s, measure)(point) for k, point in enumerate(points))
+
+    x, v, a = (weighed(measure) for measure in ("position", "velocity", "acceleration"))
+    named = {
+        "swing": vm.integral(lambda s: vm.dot(v(s), v(s))),
+        "reach": vm.final(lambda s: x(s)[0] * (1 + v(s)[1])),
+        "both": vm.integral(lambda s: s.time * x(s)[1]) + vm.final(lambda s: s.kinetic_energy),
+    }
+    # accelerations of beams are small differences of large forces, whose rounding they show
+    return named if m.beams else named | {"jolt": vm.integral(lambda s: vm.norm(a(s)))}
+
+
+def gradients(
+    solver: Solver, named: dict[str, vm.Objective], schedule: Schedule, backend: str = "interpreted"
+) -> tuple[Array, Array]:
+    """By the direct method and by the adjoint, with respect to all parameters."""
+    ρ = solver.model.numbers.nominal
+    task = Task(schedule, named, list(range(ρ.size)), backend, progress=False)
+    direct, adjoint = (solver.run(replace(task, adjoint=adjoint), ρ)[0] for adjoint in (False, True))
+    np.testing.assert_array_equal(direct.objectives, adjoint.objectives)
+    assert direct.gradients is not None and adjoint.gradients is not None
+    assert adjoint.gradients.shape[0] == 1
+    return direct.gradients[-1], adjoint.gradients[-1]
+
+
+# every method on every benchmark
+
+STEPS = {
+    "five-bar": 1e-2,
+    "flexible-five-bar": 1e-4,
+    "pendulum": 5e-2,
+    "four-bar": 2e-2,
+    "andrews": 1e-4,
+    "bricard": 5e-3,
+    "governor": 1e-4,
+    "spatial-slider-crank": 5e-3,
+    "flexible-slider-crank": 1e-4,
+    "tree": 5e-3,
+    "chain": 1e-2,
+}
+"""Of each benchmark, s."""
+RELATIVE = ("bricard", "governor", "spatial-slider-crank", "tree")
+"""Mechanisms in space, whose natural coordinates take long to derive."""
+EXPLICIT = ("rk4", "dopri5", "dop853")
+GROUPS: list[tuple[str, tuple[str, ...]]] = []
+"""A formulation with integrators; explicit schemes share what is derived."""
+for _name, _formulation in FORMULATIONS.items():
+    _known = [i for i in integrators_of(_formulation) if not isinstance(INTEGRATORS[i], Sundials)]
+    GROUPS += [(_name, (i,)) for i in _known if i not in EXPLICIT]
+    if _shared := tuple(i for i in _known if i in EXPLICIT):
+        GROUPS.append((_name, _shared))
+FEW = {"tree": [("index1", EXPLICIT)]}
+"""What takes long to derive in any coordinates."""
+
+
+def with_scheme(solver: Solver, integrator: str) -> Solver:
+    """The same with another explicit scheme, on which no chain depends."""
+    other, programs = copy(solver), copy(solver.programs)
+    other.method = programs.method = replace(solver.method, integrator=INTEGRATORS[integrator])
+    other.programs, other._runners, other._recent = programs, {}, {}
+    return other
+
+
+def test_every_method_is_compared() -> None:
+    pairs = {(f, i) for f, integrators in GROUPS for i in integrators}
+    assert pairs == {(f, i) for f in FORMULATIONS for i in integrators_of(FORMULATIONS[f]) if i not in ("cvodes", "idas")}
+    assert set(STEPS) == set(BENCHMARKS)
+
+
+@pytest.mark.parametrize(
+    ("name", "formulation", "integrators"),
+    [(name, *group) for name in BENCHMARKS for group in FEW.get(name, GROUPS)],
+    ids=lambda x: x if isinstance(x, str) else "+".join(x),
+)
+def test_direct_and_adjoint_agree(name: str, formulation: str, integrators: tuple[str, ...]) -> None:
+    """Over a few steps: equal ones, and different ones where the integrator takes such."""
+    m, h = BENCHMARKS[name].mechanism(), STEPS[name]
+    coordinates, named = "rtdyn1" if name in RELATIVE else "natural", objectives(m)
+    first: Solver | None = None
+    for integrator in integrators:
+        how: dict[str, Any] = (
+            {"step": h} if integrator in EQUAL_ONLY else {"output": 5 * h, "ends": 5 * h * np.array([0, 0.1, 0.35, 0.4, 0.75, 1])}
+        )
+        method, schedule = choose(5 * h, formulation=formulation, integrator=integrator, coordinates=coordinates, **how)
+        solver = Solver(m, method) if first is None else with_scheme(first, integrator)
+        first = first or solver
+        direct, adjoint = gradients(solver, named, schedule)
+        assert apart(direct, adjoint, m) < AGREE, integrator
+        assert not np.array_equal(direct, adjoint), integrator
+
+
+def test_bodies_of_spatial_benchmarks_in_natural_coordinates() -> None:
+    """With redundant constraints: their start is found outside the program."""
+    m = BENCHMARKS["bricard"].mechanism()
+    method, schedule = choose(0.06, step=2e-2)
+    assert apart(*gradients(Solver(m, method), objectives(m), schedule), m) < AGREE
+
+
+@pytest.mark.parametrize("integrator", ["trapezoidal", "hht"])
+def test_plain_penalties(integrator: str) -> None:
+    m = BENCHMARKS["four-bar"].mechanism()
+    method, schedule = choose(0.1, step=1e-2, formulation=vm.Penalty(inertial=False, xi=0, factor=1e6), integrator=integrator)
+    direct, adjoint = gradients(Solver(m, method), objectives(m), schedule)
+    assert apart(direct, adjoint, m) < AGREE
+    assert not np.array_equal(direct, adjoint)
+
+
+# regimes
+
+
+@pytest.mark.parametrize(
+    ("make", "integrator"),
+    [
+        (everything, "trapezoidal"),
+        (driven, "rk4"),
+        (in_space, "rk4"),
+        (three_legs, "trapezoidal"),
+        (four_hinges, "trapezoidal"),
+    ],
+    ids=lambda x: getattr(x, "__name__", x),
+)
+def test_written_out_and_assembled(make: Callable[[], vm.Mechanism], integrator: str) -> None:
+    """Drivers, torsional springs, forces that make the tangent unsymmetric, and redundant constraints."""
+    m = make()
+    method, schedule = choose(0.02, step=5e-3, integrator=integrator)
+    (direct, written_out), (_, assembled) = (
+        gradients(Solver(m, method, large=large), objectives(m), schedule) for large in (False, True)
+    )
+    assert apart(direct, written_out, m) < AGREE
+    assert apart(direct, assembled, m) < AGREE
+
+
+def test_large_chains_of_the_benchmark() -> None:
+    """As long as it is assembled; each length is a parameter no more than the others'."""
+    m = chain.mechanism(25)
+    method, schedule = choose(0.02, step=5e-3)
+    solver = Solver(m, method)
+    assert solver.programs.large
+    assert apart(*gradients(solver, objectives(m), schedule), m) < AGREE
+
+
+def chain_of(count: int) -> vm.Mechanism:
+    """Bars with a length each, and a coil."""
+    m = vm.Mechanism("chain", gravity=(0, -9.81))
+    points = [f"P{k}" for k in range(count + 1)]
+    m.ground_point("P0", (0, 0))
+    for k, (first, second) in enumerate(pairwise(points)):
+        m.bar(f"b{k}", first, second, length=m.parameter(f"L{k}", 0.4 + 0.01 * k), mass=1 + k / 10)
+        m.revolute(first)
+    m.torsional_spring("coil", "P3", stiffness=20.0, damping=m.parameter("c", 0.1))
+    m.start(angle={f"b{k}": 0.1 * k for k in range(count)}, speed={f"b{count - 1}": 2.0})
+    return m
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("count", "how"),
+    [
+        (20, {"integrator": "trapezoidal", "step": 2e-3}),
+        (10, {"integrator": "rk4", "step": 2e-3, "coordinates": "rtdyn1"}),
+        (27, {"integrator": "rk4", "step": 2e-3, "coordinates": "rtdyn0"}),
+    ],
+    ids=["assembled", "swept", "swept, with a start from outside"],
+)
+def test_backends_agree_on_plans(count: int, how: dict[str, Any]) -> None:
+    m = chain_of(count)
+    method, schedule = choose(0.05, **how)
+    solver, ρ = Solver(m, method), m.numbers.nominal
+    assert solver.programs.large
+    task = Task(schedule, dict(list(objectives(m).items())[2:]), list(range(ρ.size)), progress=False)
+    direct, slow, native = (
+        solver.run(replace(task, backend=backend, adjoint=adjoint), ρ)[0].gradients
+        for backend, adjoint in (("interpreted", False), ("interpreted", True), ("native", True))
+    )
+    assert direct is not None and slow is not None and native is not None
+    assert apart(direct[-1], native[-1], m) < AGREE
+    assert apart(slow[-1], native[-1], m) < 1e-12
+
+
+@needs_compiler
+@pytest.mark.parametrize("twin", [False, True], ids=["regular", "redundant"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"integrator": "hht", "step": 1e-2},
+        {"formulation": "index1", "tolerance": 1e-6},
+        {"formulation": "independent", "integrator": "dopri5", "tolerance": 1e-5},
+    ],
+    ids=["hht", "index1", "independent"],
+)
+def test_backends_agree_to_the_last_bit(how: dict[str, Any], twin: bool) -> None:
+    m = four_bar(twin=twin)
+    native, slow = (
+        m.sensitivity(OBJECTIVES, duration=0.5, method="adjoint", backend=b, **how) for b in ("native", "interpreted")
+    )
+    np.testing.assert_array_equal(native.gradient, slow.gradient)
+    np.testing.assert_array_equal(native.run.step_ends, slow.run.step_ends)
+    np.testing.assert_array_equal(native.value_history, slow.value_history)
+    if "tolerance" in how:
+        replayed = {k: v for k, v in how.items() if k != "tolerance"} | {"ends": native.run.step_ends}
+        direct = m.sensitivity(OBJECTIVES, duration=0.5, backend="interpreted", **replayed)
+        np.testing.assert_allclose(direct.gradient, native.gradient, rtol=AGREE)
+    if how.get("formulation") == "independent":
+        assert native.run.info["selections"] > 1
+
+
+# transposes
+
+
+def examples(count: int) -> Callable[[Any], Any]:
+    """The same ones in every run."""
+    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+    return settings(
+        max_examples=count, derandomize=True, database=None, deadline=None, suppress_health_check=slow, phases=[Phase.generate]
+    )
+
+
+def check_transposed(solver: Solver, state: Array, seed: int) -> None:
+    """⟨A s + B, μ⟩ = ⟨s, Aᵀ μ⟩ + Bᵀ μ for the start, the rates and the step, wherever they are linearised."""
+    rng, ρ, count = np.random.default_rng(seed), solver.model.numbers.nominal, 3
+    program = solver.runner(OBJECTIVES_OF_TIME, Wanted(np.eye(ρ.size), True, count)).program
+    assert isinstance(program, Program)
+    for c in program.chains:
+        size = c.finish.numel_in(0)
+        given = [state[:size]]
+        if c.iterate is not None:
+            given += [rng.standard_normal(c.iterate.numel_out(j)) for j in range(2)]
+        s, μ = rng.standard_normal((size, ρ.size)), rng.standard_normal((program.state_size, count))
+        further = [1 + rng.random(program.penalty.numel_out(0)), ρ, np.array([0.3])]
+        if program.scheme is None and c is not program.start:
+            further.insert(0, np.array([0.02]))
+        moved, (pulled, gained) = along(c, given, s, further), back(c, given, μ, further)
+        if c is program.start:  # where it starts from is only a guess
+            pulled = np.zeros((size, count))
+        assert np.isfinite(moved).all()
+        sums = np.abs(moved).T @ np.abs(μ) + np.abs(s).T @ np.abs(pulled) + np.abs(gained)
+        assert (np.abs(moved.T @ μ - s.T @ pulled - gained) <= 1e-11 * sums + 1e-14).all()
+
+
+def along(c: ChainFunctions, given: list[Array], s: Array, further: list[Array]) -> Array:
+    """A s + B, one column a parameter."""
+    if isinstance(c.finish, Plan):
+        return evaluated(c.finish, *given, s, *further)[2].reshape(-1, s.shape[1])
+    assert c.tangent is not None
+    coefficients, column = c.finish(*given, *further)[2], c.tangent
+    return np.hstack([np.array(column(coefficients, s[:, k], e)) for k, e in enumerate(np.eye(s.shape[1]))])
+
+
+def back(c: ChainFunctions, given: list[Array], μ: Array, further: list[Array]) -> tuple[Array, Array]:
+    """Aᵀ μ and Bᵀ μ, one column a costate."""
+    if isinstance(c.pullback, Plan):
+        pulled, gained = evaluated(c.pullback, *given, μ, *further)
+        return pulled.reshape(-1, μ.shape[1]), gained.reshape(-1, μ.shape[1])
+    assert c.linearise is not None and c.pullback is not None
+    coefficients = c.linearise(*given, *further)
+    columns = [c.pullback(coefficients, column) for column in μ.T]
+    return np.hstack([np.array(x) for x, _ in columns]), np.hstack([np.array(x) for _, x in columns])
+
+
+OBJECTIVES_OF_TIME = {f"{k}": vm.final(lambda s: s.time) for k in range(3)}
+
+
+@examples(3)
+@given(tree=trees(4))
+def test_what_is_written_out_is_transposed(tree: Tree) -> None:
+    solver = Solver(mechanism(tree), choose(1.0, step=0.1, coordinates="rtdyn1")[0], large=False)
+    e = solver.equations
+    assume(0 < e.q.numel() <= 12)
+    q, v = random_state(e, tree.seed)
+    check_transposed(solver, np.concatenate([q, v, np.ones(q.size), np.ones(e.λ.numel())]), tree.seed)
+
+
+@examples(3)
+@given(tree=trees(4))
+def test_what_is_assembled_is_transposed(tree: Tree) -> None:
+    """In natural coordinates, away from all constraints."""
+    solver = Solver(mechanism(tree), choose(1.0, step=0.1)[0], large=True)
+    e = solver.equations
+    assume(e.λ.numel() > 0)
+    check_transposed(solver, np.random.default_rng(tree.seed).standard_normal(e.packed.numel()), tree.seed)
+
+
+@pytest.mark.parametrize("coordinates", ["rtdyn0", "rtdyn1"])
+@examples(2)
+@given(tree=trees(5))
+def test_what_is_swept_is_transposed(tree: Tree, coordinates: str) -> None:
+    solver = Solver(mechanism(tree), choose(1.0, step=0.1, integrator="rk4", coordinates=coordinates)[0], large=True)
+    e = solver.equations
+    assume(e.q.numel() > 0)
+    assert solver.programs.swept
+    check_transposed(solver, np.concatenate(random_state(e, tree.seed)), tree.seed)

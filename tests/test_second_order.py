@@ -1,0 +1,285 @@
+"""Second derivatives: symmetric, the same by both ways, those of closed forms, and differences of exact first ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pytest
+from scipy.special import ellipj, ellipk
+
+import varimech as vm
+from loops import EQUAL_ONLY, four_bar
+from test_adjoint import STEPS, objectives
+from test_adjoint_runs import many
+from varimech.benchmarks import BENCHMARKS, chain
+from varimech.errors import ModelError
+from varimech.methods import FORMULATIONS, choose, integrators_of
+from varimech.solver import Solver
+from varimech.stages.plan import Plan
+from varimech.task import Task
+
+Array = np.ndarray
+SYMMETRIC = 1e-9
+"""Largest difference of both halves of a Hessian, and of both ways, over its largest entry, each parameter changed by its size."""
+CHANGE = 1e-5
+"""Of parameters for differences, relative."""
+DIFFERENCES = 1e-7
+"""The same against central differences of gradients."""
+PAIRS = [(f, i) for f in FORMULATIONS for i in integrators_of(FORMULATIONS[f]) if i not in ("cvodes", "idas")]
+
+
+def sizes(m: vm.Mechanism) -> Array:
+    nominal = m.numbers.nominal
+    return np.where(nominal != 0, np.abs(nominal), 1.0)
+
+
+def apart(first: Array, second: Array, m: vm.Mechanism) -> float:
+    """Largest difference of Hessians (objective, parameter, parameter), for each objective by the largest of its entries."""
+    scale = sizes(m)[:, None] * sizes(m)
+    largest = np.abs(first * scale).max(axis=(1, 2))
+    assert (largest > 0).all()
+    return float((np.abs((first - second) * scale).max(axis=(1, 2)) / largest).max())
+
+
+def differences(m: vm.Mechanism, named: dict[str, vm.Objective], **how: Any) -> Array:
+    """Central ones of exact gradients: (objective, parameter, parameter)."""
+
+    def gradient(k: int, factor: float) -> Array:
+        changed = {list(m.parameters)[k]: float(m.numbers.nominal[k]) + factor * CHANGE * sizes(m)[k]}
+        return m.sensitivity(named, parameters=changed, backend="interpreted", **how).gradient.to_numpy()
+
+    count = len(m.parameters)
+    return np.stack([(gradient(k, 1) - gradient(k, -1)) / (2 * CHANGE * sizes(m)[k]) for k in range(count)], axis=1)
+
+
+def times(duration: float, integrator: str | None) -> dict[str, Any]:
+    """Five steps, different ones where the integrator takes such."""
+    if integrator is None or integrator in EQUAL_ONLY:
+        return {"duration": duration, "step": duration / 5}
+    return {"duration": duration, "output": duration, "ends": duration * np.array([0, 0.1, 0.35, 0.4, 0.75, 1])}
+
+
+# all methods, all benchmarks
+
+
+def check(m: vm.Mechanism, named: dict[str, vm.Objective], **how: Any) -> None:
+    forward, backward = (m.hessian(named, method=way, backend="interpreted", **how) for way in ("forward", "backward"))
+    assert (forward.method, backward.method) == ("forward over forward", "backward over forward")
+    for H in (forward, backward):
+        assert apart(H.curvatures, H.curvatures.transpose(0, 2, 1), m) < SYMMETRIC
+        np.testing.assert_array_equal(H.hessian, H.hessian.to_numpy().transpose(0, 2, 1))
+    assert apart(forward.curvatures, backward.curvatures, m) < SYMMETRIC
+    assert not np.array_equal(forward.curvatures, backward.curvatures)
+    assert apart(forward.curvatures, differences(m, named, **how), m) < DIFFERENCES
+    first = m.sensitivity(named, backend="interpreted", **how)
+    for H in (forward, backward):
+        np.testing.assert_allclose(H.values, first.values, rtol=1e-12)
+        np.testing.assert_allclose(H.slopes * sizes(m), first.gradient * sizes(m), rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize(("formulation", "integrator"), PAIRS)
+def test_every_method(formulation: str, integrator: str) -> None:
+    m = BENCHMARKS["five-bar"].mechanism()
+    named = {k: o for k, o in objectives(m).items() if k in ("both", "jolt")}
+    check(m, named, formulation=formulation, integrator=integrator, **times(0.1, integrator))
+
+
+@pytest.mark.parametrize("name", ["five-bar", "pendulum", "andrews", "spatial-slider-crank", "governor", "flexible-five-bar"])
+def test_benchmarks(name: str) -> None:
+    m, relative = BENCHMARKS[name].mechanism(), name in ("spatial-slider-crank", "governor")
+    named = {k: o for k, o in objectives(m).items() if k in ("swing", "both")}
+    check(m, named, coordinates="rtdyn1" if relative else "natural", **times(5 * STEPS[name], None))
+
+
+def driven() -> vm.Mechanism:
+    """A bar that is driven, with another one on a coil."""
+    m = vm.Mechanism("driven", gravity=(0, -9.81))
+    A, L, k = (m.parameter(name, value) for name, value in {"A": 0.3, "L": 1.2, "k": 20.0}.items())
+    m.ground_point("O", (0, 0))
+    m.bar("a", "O", "P", length=0.8, mass=1)
+    m.bar("b", "P", "Q", length=L, mass=2)
+    for name in "OP":
+        m.revolute(name)
+    m.drive_angle("turn", "a", lambda t: 0.5 + A * vm.sin(3 * t))
+    m.torsional_spring("coil", "P", stiffness=k, damping=k / 10, rest_angle=0.3)
+    m.start(angle={"b": A})
+    return m
+
+
+@pytest.mark.parametrize("make", [four_bar, driven], ids=lambda f: f.__name__)
+def test_written_out_and_assembled(make: Callable[[], vm.Mechanism]) -> None:
+    """In one direction, forward and backward."""
+    m = make()
+    method, schedule = choose(0.02, step=5e-3)
+    ρ = m.numbers.nominal
+    direction = np.random.default_rng(0).uniform(0.5, 1.5, ρ.size) * sizes(m)
+    found = []
+    for large in (False, True):
+        solver = Solver(m, method, large=large)
+        for adjoint in (False, True):
+            task = Task(schedule, {"both": objectives(m)["both"]}, list(range(ρ.size)), "interpreted", False, adjoint)
+            second, _ = solver.run_second(task, ρ, direction)
+            found.append((second.gradients[-1] * sizes(m), second.gradients_along[-1] * sizes(m)))
+        assert isinstance(solver._second._runner(task, False).program.step.finish, Plan) == large
+    for others in found[1:]:
+        for one, other in zip(found[0], others, strict=True):
+            assert (np.abs(one - other).max(axis=1) < SYMMETRIC * np.abs(one).max(axis=1)).all()
+
+
+def test_large_models() -> None:
+    m = chain.mechanism(18)
+    named: dict[str, vm.Objective] = {"both": objectives(m)["both"]}
+    how: dict[str, Any] = {"duration": 0.02, "step": 1e-2}
+    assert m._solver(choose(**how)[0]).programs.large
+    check(m, named, **how)
+
+
+# closed forms
+
+
+def oscillator(damping: float) -> vm.Mechanism:
+    """A block on a rail, drawn back to x = 0."""
+    m = vm.Mechanism("oscillator", dimension=2)
+    k, M, x0 = (m.parameter(name, value) for name, value in {"k": 40.0, "M": 2.0, "x0": 0.3}.items())
+    m.ground_point("O", (0, 0))
+    m.body("block", mass=M, inertia=1.0, points={"P": (0, 0)})
+    m.prismatic("rail", "ground.O", "block.P", axis=(1, 0))
+    m.force("spring", "P", lambda s: (-k * s.position("P")[0] - damping * s.velocity("P")[0], 0))
+    m.start(displacement={"rail": x0})
+    return m
+
+
+@pytest.mark.parametrize("way", ["forward", "backward"])
+@pytest.mark.parametrize("damping", [0.0, 3.0])
+def test_oscillator(damping: float, way: str) -> None:
+    """x = x₀ exp(−ζ t) (cos ωt + ζ/ω sin ωt),  ζ = c / 2M,  ω² = k/M − ζ²."""
+    p, t = ca.SX.sym("p", 3), 1.0
+    ζ = damping / (2 * p[1])
+    ω = ca.sqrt(p[0] / p[1] - ζ**2)
+    x = p[2] * ca.exp(-ζ * t) * (ca.cos(ω * t) + ζ / ω * ca.sin(ω * t))
+    curvature, slope = ca.hessian(x, p)
+    exact = ca.Function("exact", [p], [x, slope, curvature])([40.0, 2.0, 0.3])
+    place = {"place": vm.final(lambda s: s.position("P")[0])}
+    H = oscillator(damping).hessian(place, duration=t, tolerance=1e-13, method=way, backend="interpreted")
+    for found, expected in zip((H.psi, H.slopes, H.curvatures[0]), exact, strict=True):
+        np.testing.assert_allclose(found.ravel(), np.array(expected).ravel(), rtol=0, atol=1e-11)
+
+
+def angle(length: float, gravity: float, amplitude: float) -> float:
+    """Of a pendulum that is let go at t = 0, after 1 s: sin θ/2 = k sn(K − √(g/L) t),  k = sin θ₀/2."""
+    k = np.sin(amplitude / 2)
+    return float(2 * np.arcsin(k * ellipj(ellipk(k**2) - np.sqrt(gravity / length), k**2)[0]))
+
+
+def curvature(f: Callable[..., float], p: Array) -> Array:
+    """Second derivatives by differences of order 8."""
+    first = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
+    second = np.array([-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560])
+    h, n, found = 0.01 * p, np.arange(-4, 5), np.zeros((p.size, p.size))
+    for i in range(p.size):
+        for j in range(p.size):
+            e, d = np.eye(p.size)[i] * h[i], np.eye(p.size)[j] * h[j]
+            if i == j:
+                found[i, i] = second @ [f(*(p + a * e)) for a in n] / h[i] ** 2
+            else:
+                found[i, j] = first @ [[f(*(p + a * e + b * d)) for b in n] for a in n] @ first / (h[i] * h[j])
+    return found
+
+
+@pytest.mark.parametrize("way", ["forward", "backward"])
+def test_pendulum(way: str) -> None:
+    values = {"L": 1.3, "g": 9.81, "θ": 1.4}
+    m = vm.Mechanism("pendulum", dimension=2)
+    L, g, θ = (m.parameter(name, value) for name, value in values.items())
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=L, mass=2.0, com=L, inertia=0.0)
+    m.revolute("O")
+    m.force("weight", "tip", lambda s: (0, -2.0 * g))
+    m.start(angle={"rod": θ - np.pi / 2})
+    swing = {"angle": vm.final(lambda s: vm.atan2(s.position("tip")[0], -s.position("tip")[1]))}
+    H = m.hessian(swing, duration=1.0, tolerance=1e-12, method=way, backend="interpreted")
+    assert H.psi[0] == pytest.approx(angle(*values.values()), abs=1e-10)
+    np.testing.assert_allclose(H.curvatures[0], curvature(angle, np.array(list(values.values()))), rtol=1e-8, atol=1e-9)
+
+
+# what a user sees
+
+
+@cache
+def hessian(method: str) -> vm.Hessian:
+    return four_bar().hessian(NAMED, duration=0.5, tolerance=1e-8, output=0.05, method=method, backend="interpreted")
+
+
+NAMED = {"place": vm.final(lambda s: s.position("C")[1]), "swing": vm.integral(lambda s: s.angular_velocity("rocker") ** 2)}
+
+
+@pytest.mark.parametrize("way", ["forward", "backward"])
+def test_products(way: str) -> None:
+    H, along = hessian(way), {"M": -2.0, "L": 0.3}
+    how: dict[str, Any] = {"duration": 0.5, "ends": H.run.step_ends, "method": way, "backend": "interpreted"}
+    found = four_bar().hessian_product(NAMED, along, **how)
+    assert found.dims == ("objective", "parameter")
+    expected = H.curvatures @ [along[name] for name in H.parameter_names]
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    np.testing.assert_array_equal(four_bar().hessian_product(NAMED, {}, **how), 0.0)
+    with pytest.raises(ModelError, match="at least one objective"):
+        four_bar().hessian_product({}, along, **how)
+    with pytest.raises(ModelError, match="lenght"):
+        four_bar().hessian_product(NAMED, {"lenght": 1.0}, **how)
+
+
+def test_measures_over_time() -> None:
+    """Against differences of first derivatives over time, and against the objective at the end."""
+    H, m = hessian("forward"), four_bar()
+    found = H.measure(lambda s: s.position("C"))
+    assert found.dims == ("time", "component", "parameter", "parameter2")
+    np.testing.assert_allclose(found.isel(time=-1).sel(component="y"), H.hessian.sel(objective="place"), rtol=1e-9)
+    for name, nominal in {"L": 1.8, "M": 1.0}.items():
+        up, down = (
+            m.sensitivity(
+                parameters={name: nominal * (1 + x)}, duration=0.5, ends=H.run.step_ends, output=0.05, backend="interpreted"
+            ).run
+            for x in (CHANGE, -CHANGE)
+        )
+        for other in m.parameters:
+            slope = (up.position("C", wrt=other) - down.position("C", wrt=other)) / (2 * CHANGE * nominal)
+            one = found.sel(parameter=name, parameter2=other).to_numpy()
+            np.testing.assert_allclose(one, slope.to_numpy(), rtol=0, atol=1e-6 * max(1.0, np.abs(one).max()))
+    energy = H.measure(lambda s: s.kinetic_energy + m.parameters["M"] ** 2)
+    assert energy.dims == ("time", "parameter", "parameter2")
+
+
+def test_what_is_refused() -> None:
+    how: dict[str, Any] = {"duration": 0.1, "step": 0.02, "backend": "interpreted"}
+    with pytest.raises(ModelError, match=r"take no redundant constraints.*differences of exact gradients"):
+        four_bar(twin=True).hessian(NAMED, **how)
+    with pytest.raises(ModelError, match="second derivatives do not go with"):
+        four_bar().hessian(NAMED, duration=0.1, integrator="cvodes")
+    with pytest.raises(ModelError, match="'forwards'"):
+        four_bar().hessian(NAMED, method="forwards", **how)
+    with pytest.raises(ModelError, match=r"there are none.*method='forward'"):
+        four_bar().hessian(method="backward", **how)
+    with pytest.raises(ModelError, match="method='forward'"):
+        hessian("backward").measure(lambda s: s.position("C"))
+
+
+def test_auto_counts() -> None:
+    how: dict[str, Any] = {"duration": 0.02, "step": 0.01, "backend": "interpreted"}
+    assert four_bar().hessian(NAMED, **how).method == "forward over forward"
+    m = many(5)
+    assert m.hessian(vm.final(lambda s: s.position("tip")[0]), **how).method == "backward over forward"
+    assert m.hessian(**how).method == "forward over forward"
+
+
+def test_runs_side_by_side_do_not_disturb_each_other() -> None:
+    m = driven()
+    how: dict[str, Any] = {"duration": 0.02, "step": 0.01, "backend": "interpreted"}
+    named = {"both": objectives(m)["both"]}
+    whole = m.hessian(named, method="forward", **how)
+    for k, name in enumerate(m.parameters):
+        alone = m.hessian_product(named, {name: 1.0}, method="forward", **how)
+        np.testing.assert_array_equal(alone, whole.curvatures[:, k])
