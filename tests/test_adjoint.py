@@ -69,7 +69,7 @@ def gradients(
     """By the direct method and by the adjoint, with respect to all parameters."""
     ρ = solver.model.numbers.nominal
     task = Task(schedule, named, list(range(ρ.size)), backend, progress=False)
-    direct, adjoint = (solver.run(replace(task, adjoint=adjoint), ρ)[0] for adjoint in (False, True))
+    direct, adjoint = (solver.run(replace(task, method=way), ρ)[0] for way in ("direct", "adjoint"))
     np.testing.assert_array_equal(direct.objectives, adjoint.objectives)
     assert direct.gradients is not None and adjoint.gradients is not None
     assert adjoint.gradients.shape[0] == 1
@@ -222,8 +222,8 @@ def test_backends_agree_on_plans(count: int, how: dict[str, Any]) -> None:
     assert solver.programs.large
     task = Task(schedule, dict(list(objectives(m).items())[2:]), list(range(ρ.size)), progress=False)
     direct, slow, native = (
-        solver.run(replace(task, backend=backend, adjoint=adjoint), ρ)[0].gradients
-        for backend, adjoint in (("interpreted", False), ("interpreted", True), ("native", True))
+        solver.run(replace(task, backend=backend, method=way), ρ)[0].gradients
+        for backend, way in (("interpreted", "direct"), ("interpreted", "adjoint"), ("native", "adjoint"))
     )
     assert direct is not None and slow is not None and native is not None
     assert apart(direct[-1], native[-1], m) < AGREE

@@ -120,8 +120,8 @@ def test_written_out_and_assembled(make: Callable[[], vm.Mechanism]) -> None:
     found = []
     for large in (False, True):
         solver = Solver(m, method, large=large)
-        for adjoint in (False, True):
-            task = Task(schedule, {"both": objectives(m)["both"]}, list(range(ρ.size)), "interpreted", False, adjoint)
+        for way in ("direct", "adjoint"):
+            task = Task(schedule, {"both": objectives(m)["both"]}, list(range(ρ.size)), "interpreted", False, way)
             second, _ = solver.run_second(task, ρ, direction)
             found.append((second.gradients[-1] * sizes(m), second.gradients_along[-1] * sizes(m)))
         assert isinstance(solver._second._runner(task, False).program.step.finish, Plan) == large
