@@ -209,7 +209,7 @@ def chain_of(count: int) -> vm.Mechanism:
 @pytest.mark.parametrize(
     ("count", "how"),
     [
-        (20, {"integrator": "trapezoidal", "step": 2e-3}),
+        (18, {"integrator": "trapezoidal", "step": 2e-3}),
         (10, {"integrator": "rk4", "step": 2e-3, "coordinates": "rtdyn1"}),
         (27, {"integrator": "rk4", "step": 2e-3, "coordinates": "rtdyn0"}),
     ],
@@ -220,7 +220,11 @@ def test_backends_agree_on_plans(count: int, how: dict[str, Any]) -> None:
     method, schedule = choose(0.05, **how)
     solver, ρ = Solver(m, method), m.numbers.nominal
     assert solver.programs.large
-    task = Task(schedule, dict(list(objectives(m).items())[2:]), list(range(ρ.size)), progress=False)
+    named = {
+        "place": vm.final(lambda s: s.position("P4")[1]),
+        "swing": vm.integral(lambda s: vm.dot(s.velocity("P3"), s.velocity("P3"))),
+    }
+    task = Task(schedule, named, list(range(ρ.size)), progress=False)
     direct, slow, native = (
         solver.run(replace(task, backend=backend, method=way), ρ)[0].gradients
         for backend, way in (("interpreted", "direct"), ("interpreted", "adjoint"), ("native", "adjoint"))
@@ -231,15 +235,14 @@ def test_backends_agree_on_plans(count: int, how: dict[str, Any]) -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("twin", [False, True], ids=["regular", "redundant"])
 @pytest.mark.parametrize(
-    "how",
+    ("how", "twin"),
     [
-        {"integrator": "hht", "step": 1e-2},
-        {"formulation": "index1", "tolerance": 1e-6},
-        {"formulation": "independent", "integrator": "dopri5", "tolerance": 1e-5},
+        ({"integrator": "hht", "step": 1e-2}, False),
+        ({"formulation": "index1", "tolerance": 1e-6}, True),
+        ({"formulation": "independent", "integrator": "dopri5", "tolerance": 1e-5}, False),
     ],
-    ids=["hht", "index1", "independent"],
+    ids=["hht", "index1, redundant", "independent"],
 )
 def test_backends_agree_to_the_last_bit(how: dict[str, Any], twin: bool) -> None:
     m = four_bar(twin=twin)
@@ -323,8 +326,8 @@ def test_what_is_written_out_is_transposed(tree: Tree) -> None:
     check_transposed(solver, np.concatenate([q, v, np.ones(q.size), np.ones(e.λ.numel())]), tree.seed)
 
 
-@examples(3)
-@given(tree=trees(4))
+@examples(2)
+@given(tree=trees(3))
 def test_what_is_assembled_is_transposed(tree: Tree) -> None:
     """In natural coordinates, away from all constraints."""
     solver = Solver(mechanism(tree), choose(1.0, step=0.1)[0], large=True)
