@@ -39,7 +39,7 @@ def draw_optimum(optimum: Optimum) -> Figure:
         axes[-1].set_xlabel(xlabel)
     p = optimum.problem
     unit = f" {p.goal.unit}" if p.goal.unit else ""
-    title = f"{optimum.label}: {p.name} {optimum.best.trace[0, 0]:.4g} → {optimum.objective:.4g}{unit}"
+    title = f"{optimum.label}: {p.name} {optimum.objective_before:.4g} → {optimum.objective:.4g}{unit}"
     figure.suptitle(title, fontsize=12, color=INK)
     return figure
 

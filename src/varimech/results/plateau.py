@@ -58,13 +58,17 @@ def other_slope(steps: np.ndarray, sweep: np.ndarray, gradient: np.ndarray, size
 
     Errors of a smooth function fall with the square of the perturbation. Where they do not fall from one perturbation to the next, although
     both slopes are of the size of the gradient, the function has one slope seen closely and another one from afar: it runs in small steps, as
-    a force makes them that changes within a time step; and shorter time steps need not show it. `size` is that of the gradient, `rounding` that of the differences.
+    a force makes them that changes within a time step; and shorter time steps need not show it. `size` is that of the gradient, `rounding`
+    that of the differences.
     """
     found = np.zeros(gradient.shape)
     for k in range(len(steps) - 1):
-        error, next_error = (np.abs(sweep[i] - gradient) for i in (k, k + 1))
+        away, next_away = (sweep[i] - gradient for i in (k, k + 1))
+        error, next_error = np.abs(away), np.abs(next_away)
         alike = np.logical_and.reduce([(np.abs(D) > size / LIKE) & (np.abs(D) < size * LIKE) for D in sweep[k : k + 2]])
-        stays = next_error > np.sqrt(steps[k + 1] / steps[k]) * error
+        near = np.sqrt(steps[k + 1] / steps[k])
+        # one slope is on one side; differences that jump about are those of perturbations that change the whole motion
+        stays = (next_error > near * error) & (near * next_error < error) & (away * next_away > 0)
         seen = (next_error > NOTABLE * size) & (next_error > SAFETY * rounding[k + 1])
         found = np.where(alike & stays & seen, np.maximum(found, next_error), found)
     return found
