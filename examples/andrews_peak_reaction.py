@@ -16,8 +16,6 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import varimech as vm
 from varimech.benchmarks import andrews
 
@@ -63,31 +61,26 @@ def main(out: Path) -> vm.Optimum:
     print(optimum)
     print("multipliers:", optimum.multipliers)  # N/m at bounds of places, N/rad of the turn
 
-    # the optimum is held where the reaction is largest: a gradient of a value at that instant, which is the end of a shorter run
-    after, before = (r.measure(reaction).to_numpy() for r in (optimum.after, optimum.before))
-    instant = float(optimum.after.time[after.argmax()])
-    peak = m.sensitivity(
-        {"reaction at B": vm.final(reaction, unit="N")},
-        list(PLACES),
-        duration=instant,
-        parameters=optimum.parameters,
-        tolerance=1e-10,
-    )
+    # what holds the optimum is the reaction where it is largest: a value at one instant, the end of a shorter run
+    runs = {
+        "before": m.simulate(DURATION, output=5e-5),
+        "after": m.simulate(DURATION, parameters=optimum.parameters, output=5e-5),
+    }
+    forces = {name: run.measure(reaction).to_numpy() for name, run in runs.items()}
+    instant = float(runs["after"].time[forces["after"].argmax()])
     print(f"largest at t = {1e3 * instant:.2f} ms")
-    print(peak.certify())
+    peak = {"reaction at B": vm.final(reaction, unit="N")}
+    print(m.sensitivity(peak, list(PLACES), duration=instant, parameters=optimum.parameters, tolerance=1e-10).certify())
 
     out.mkdir(parents=True, exist_ok=True)
     optimum.plot().savefig(out / "search.png")
-    lines = [vm.Line(f"before, {optimum.objective_before:.1f} N", 1e3 * optimum.before.time, before)]
-    lines.append(vm.Line(f"after, {optimum.objective:.1f} N", 1e3 * optimum.after.time, after))
-    panels = [vm.Panel("reaction at B (N)", lines)]
-    speeds = [np.asarray(r.angular_velocity("OF")) for r in (optimum.before, optimum.after)]
-    pairs = zip(("before", "after"), (optimum.before, optimum.after), speeds, strict=True)
-    panels.append(vm.Panel("speed of the crank (rad/s)", [vm.Line(name, 1e3 * r.time, w) for name, r, w in pairs]))
+    loads = [vm.Line(f"{name}: up to {force.max():.0f} N", 1e3 * runs[name].time, force) for name, force in forces.items()]
+    speeds = [vm.Line(name, 1e3 * run.time, run.angular_velocity("OF").to_numpy()) for name, run in runs.items()]
+    panels = [vm.Panel("reaction at B (N)", loads), vm.Panel("speed of the crank (rad/s)", speeds)]
     title = "Andrews' squeezer: two pivots moved by up to 2 mm"
     vm.line_figure(panels, title=title, xlabel="time (ms)").savefig(out / "reaction.png")
-    optimum.before.draw(trace="F", title="Before").savefig(out / "before.png")
-    optimum.after.draw(trace="F", title="After").savefig(out / "after.png")
+    optimum.before.draw(trace="F", title="Before: the original").savefig(out / "before.png")
+    optimum.after.draw(trace="F", title="After: pivots A and B moved by up to 2 mm").savefig(out / "after.png")
     return optimum
 
 

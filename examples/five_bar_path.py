@@ -4,10 +4,10 @@ Motors turn both cranks at one revolution a second, the left one 30° ahead of t
 
     target(t) = (0.02 + 0.09 cos 2πt, 0.31 + 0.05 sin 2πt) m,
 
-place by place: the pen has to be there at that time. No lengths do that exactly (rods add harmonics that an ellipse does not have), so what is
-left is to be smallest, ψ = ∫ |r₂ − target|² dt over a turn. The rods must reach each other in every position of the cranks: crank pins
-are never further apart than width + cranks, and the rods together have to be longer than that, by a margin that keeps them from
-stretching out.
+place by place: the pen has to be there at that time. No lengths do that exactly (rods add harmonics that an ellipse does not have), so
+what is left is to be smallest, ψ = ∫ |r₂ − target|² dt over a turn. The rods must reach each other in every position of the cranks:
+crank pins are between width − cranks and width + cranks apart, and the rods have to make triangles with both, with a margin that keeps
+them from stretching out. Such conditions are constraints that depend on parameters alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FIRST = {"A1": math.radians(15), "B3": math.radians(-15)}
 CENTRE, HALF_AXES = (0.02, 0.31), (0.09, 0.05)
 """Of the ellipse (m)."""
 MARGIN = 0.03
-"""By which the rods are longer than they need be to reach each other (m)."""
+"""By which triangles of rods and crank pins are away from being flat (m)."""
 LENGTHS = {
     "width": (0.20, (0.10, 0.30)),
     "left crank": (0.07, (0.03, 0.12)),
@@ -36,7 +36,7 @@ LENGTHS = {
     "right rod": (0.30, (0.20, 0.40)),
     "right crank": (0.07, (0.03, 0.12)),
 }
-"""Start and bounds (m). Rods differ by less than crank pins are ever apart: no rod can swallow the other."""
+"""Start and bounds (m)."""
 
 
 def mechanism() -> vm.Mechanism:
@@ -68,21 +68,25 @@ def deviation(s: vm.State) -> Any:
     return vm.dot(away, away)
 
 
-def spare_length(s: vm.State) -> Any:
-    """By how much the rods are longer than crank pins can be apart (m): it depends on parameters alone."""
-    length = {name: s.parameter(name) for name in LENGTHS}
-    return length["left rod"] + length["right rod"] - length["width"] - length["left crank"] - length["right crank"]
+def closing() -> dict[str, vm.Constraint]:
+    """Triangles of rods and crank pins, at the largest and at the smallest distance of the pins."""
+
+    def spare(left: int, right: int, width: int, cranks: int) -> vm.Constraint:
+        def length(s: vm.State) -> Any:
+            both = s.parameter("left crank") + s.parameter("right crank")
+            return (
+                left * s.parameter("left rod") + right * s.parameter("right rod") + width * s.parameter("width") + cranks * both
+            )
+
+        return vm.final(length, unit="m") >= MARGIN
+
+    return {"far pins": spare(1, 1, -1, -1), "near pins, left": spare(-1, 1, 1, -1), "near pins, right": spare(1, -1, 1, -1)}
 
 
 def solve(m: vm.Mechanism, hessian: str = "approximate") -> vm.Optimum:
     """The best lengths."""
-    return m.optimize(
-        {"ψ": vm.integral(deviation, unit="m²·s")},
-        over=list(LENGTHS),
-        duration=1.0,
-        constraints={"spare length": vm.final(spare_length, unit="m") >= MARGIN},
-        hessian=hessian,
-    )
+    psi = {"ψ": vm.integral(deviation, unit="m²·s")}
+    return m.optimize(psi, over=list(LENGTHS), duration=1.0, constraints=closing(), hessian=hessian)
 
 
 def main(out: Path) -> vm.Optimum:
@@ -91,19 +95,21 @@ def main(out: Path) -> vm.Optimum:
     optimum = solve(m)
     print(optimum)
     print("multipliers:", optimum.multipliers)
-    for name, run in (("before", optimum.before), ("after", optimum.after)):
-        away = 1e3 * np.sqrt(run.measure(deviation).to_numpy())
-        print(f"{name}: {np.sqrt(np.mean(away[:-1] ** 2)):.3f} mm off (root mean square), {away.max():.3f} mm at most")
+    runs = {"before": optimum.before, "after": optimum.after}
+    away = {name: 1e3 * np.sqrt(run.measure(deviation).to_numpy()) for name, run in runs.items()}
+    off = {name: float(np.sqrt(np.mean(mm[:-1] ** 2))) for name, mm in away.items()}  # the last instant is the first one again
+    for name, mm in away.items():
+        print(f"{name}: {off[name]:.3f} mm off (root mean square), {mm.max():.3f} mm at most")
     print(optimum.certificate)
 
     out.mkdir(parents=True, exist_ok=True)
     optimum.plot().savefig(out / "search.png")
-    t = optimum.after.time
-    ellipse = np.array([target(x) for x in t], dtype=float).T
-    picture = optimum.after.draw(trace="2", title="A five-bar that draws an ellipse")
+    picture = optimum.after.draw(title="A five-bar that draws an ellipse")
     ax = picture.axes[0]
-    ax.lines[0].set(color="#0b6fb8", linewidth=2.0)  # the path of point 2
-    ax.plot(*optimum.before.position("2").transpose("component", "time").to_numpy(), color="#999999", label="before")
+    for (name, run), colour in zip(runs.items(), ("#999999", "#0b6fb8"), strict=True):
+        path = run.position("2").transpose("component", "time").to_numpy()
+        ax.plot(*path, color=colour, linewidth=2.0, label=f"{name}: {off[name]:.1f} mm off")
+    ellipse = np.array([target(t) for t in optimum.after.time], dtype=float).T
     ax.plot(*ellipse, "--", color="#d1495b", label="target")
     ax.legend(frameon=False, fontsize=9, loc="upper left")
     picture.savefig(out / "path.png")

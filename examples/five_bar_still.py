@@ -18,7 +18,7 @@ from typing import Any
 
 import varimech as vm
 
-STARTS = ({}, {"Ls1": 2.6, "Ls2": 1.7}, {"Ls1": 2.2, "Ls2": 1.6})
+STARTS: tuple[dict[str, float], ...] = ({}, {"Ls1": 2.6, "Ls2": 1.7}, {"Ls1": 2.2, "Ls2": 1.6})
 """Natural lengths to begin with (m); where none is given, springs that are relaxed at the start."""
 
 

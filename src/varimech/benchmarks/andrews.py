@@ -64,8 +64,8 @@ def mechanism(start: float = EXACT_START, *, pivots: Sequence[str] = ()) -> vm.M
     """The mechanism, started at rest with an angle β₀ (rad) of body OF.
 
     Parameters: stiffness k and natural length l0 of the spring, the motor's torque, the distance rr from O to F (mass, centre of mass and
-    inertia of OF stay, and so does β₀), and the mass of AG (its inertia about the centre of mass stays). For those of the ground points O, A, B
-    and C that are named in `pivots`, coordinates x_A, y_A, … are parameters as well.
+    inertia of OF stay, and so does β₀), and the mass of AG (its inertia about the centre of mass stays). For those of the ground points
+    O, A, B and C that are named in `pivots`, coordinates x_A, y_A, … are parameters as well.
     """
     m = vm.Mechanism("andrews", dimension=2)
     k = m.parameter("k", 4530.0, unit="N/m")
