@@ -310,6 +310,15 @@ def test_derivatives_that_vanish_are_measured_by_sizes_given() -> None:
             g.certify(sizes=bad)
 
 
+def test_perturbations_that_change_the_whole_motion_are_no_second_slope() -> None:
+    """Differences of Andrews' mechanism: the two largest jump about, all others fall; beside them a function that runs in small steps."""
+    steps = 10.0 ** -np.arange(1, 7)
+    wild = np.array([-3518.9, -24162.3, -7067.89, -6888.40, -6886.60, -6886.584])
+    stepped = np.array([-5500.0, -5490.0, -5510.0, -6850.0, -6886.2, -6886.584])
+    sweep, g = np.stack([wild, stepped], axis=1)[:, None], np.full((1, 2), -6886.5839)
+    assert other_slope(steps, sweep, g, np.abs(g), np.zeros(sweep.shape)).round(1).tolist() == [[0.0, 1396.6]]
+
+
 def test_nothing_to_certify(five_bar_gradient: vm.Gradient) -> None:
     with pytest.raises(vm.ModelError, match="in the session that computed it"):
         dataclasses.replace(five_bar_gradient, repeat=None).certify()

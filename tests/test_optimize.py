@@ -197,6 +197,18 @@ def test_the_smallest_peak(m: vm.Mechanism, solver: str) -> None:
     assert o.peak == pytest.approx(0.25, abs=1e-6)
 
 
+def test_peaks_between_stored_times(m: vm.Mechanism) -> None:
+    """The value before is that of the whole curve; and a search that keeps hiding a summit between stored times has not converged."""
+    wave = vm.peak(lambda s: s.parameter("a") * vm.sin(7.3 * s.time) + (s.parameter("a") - 0.5) ** 2)
+    o = m.optimize(wave, ["a"], duration=1.0, bounds={"a": (0.2, 1)}, output=0.25)
+    assert o.objective_before == pytest.approx(0.9 + 0.16, abs=1e-3) and o.history["objective"].iloc[0] < 1.04
+    assert f"before: {o.objective_before:.8g}" in repr(o)
+    pulse = vm.peak(lambda s: vm.exp(-(((s.time - s.parameter("a")) / 0.01) ** 2)) * (2 - s.parameter("a")), unit="N")
+    lost = m.optimize(pulse, ["a"], duration=2.0, bounds={"a": (0.1, 1.9)}, start={"a": 0.5}, output=0.05)
+    assert lost.peak is not None and lost.peak > 1.001 * lost.objective
+    assert not lost.converged and "between stored times" in lost.message
+
+
 def test_the_best_linear_buffer() -> None:
     """A mass that is stopped by spring and damper: ζ = 0.404 is best, with a x / v² = 0.5206 (known from shock isolation)."""
     b = vm.Mechanism("buffer", dimension=2)

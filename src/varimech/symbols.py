@@ -22,7 +22,7 @@ if hasattr(ca.GlobalOptions, "setNumpyMode"):
 sin, cos, tan, asin, acos, atan, atan2 = ca.sin, ca.cos, ca.tan, ca.asin, ca.acos, ca.atan, ca.atan2
 sinh, cosh, tanh, exp, log, sqrt = ca.sinh, ca.cosh, ca.tanh, ca.exp, ca.log, ca.sqrt
 minimum, maximum, where, absolute, sign = ca.fmin, ca.fmax, ca.if_else, ca.fabs, ca.sign
-dot, cross = ca.dot, ca.cross
+dot = ca.dot
 
 
 def symbols_in(*expressions: SX) -> set[int]:
@@ -59,6 +59,16 @@ def norm(vector: Any) -> SX:
 def wedge(a: SX, b: SX) -> SX:
     """a × b: a number in the plane, a vector in space."""
     return a[0] * b[1] - a[1] * b[0] if a.numel() == 2 else ca.cross(a, b)
+
+
+def cross(first: Any, second: Any) -> SX:
+    """The cross product of two vectors: a number in the plane, a vector in space.
+
+    >>> import varimech as vm
+    >>> vm.cross((2, 0), (1, 3))
+    SX(6)
+    """
+    return wedge(SX(first), SX(second))
 
 
 def vector(*components: Any) -> SX:

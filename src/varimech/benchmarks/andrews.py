@@ -19,7 +19,7 @@ OpenSim 3.2 needed 0.384 s for it (Intel i5-4570).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +37,8 @@ TORQUE = 0.033
 EXACT_START, ROUNDED_START = -0.06171389001427645, -0.0620
 """β₀ (rad)."""
 
+GROUND = {"O": (0.0, 0.0), "A": (-0.06934, -0.00227), "B": (-0.03635, 0.03273), "C": (0.014, 0.072)}
+"""Points of the ground (m)."""
 POINT_F = {
     0.01: (-0.003890552389, 0.005819244119),
     0.03: (-0.006963039427, -0.000718388431),
@@ -58,11 +60,12 @@ TEST_SET = {
 """Angles (rad) at 0.03 s."""
 
 
-def mechanism(start: float = EXACT_START) -> vm.Mechanism:
+def mechanism(start: float = EXACT_START, *, pivots: Sequence[str] = ()) -> vm.Mechanism:
     """The mechanism, started at rest with an angle β₀ (rad) of body OF.
 
     Parameters: stiffness k and natural length l0 of the spring, the motor's torque, the distance rr from O to F (mass, centre of mass and
-    inertia of OF stay, and so does β₀), and the mass of AG (its inertia about the centre of mass stays).
+    inertia of OF stay, and so does β₀), and the mass of AG (its inertia about the centre of mass stays). For those of the ground points
+    O, A, B and C that are named in `pivots`, coordinates x_A, y_A, … are parameters as well.
     """
     m = vm.Mechanism("andrews", dimension=2)
     k = m.parameter("k", 4530.0, unit="N/m")
@@ -71,8 +74,9 @@ def mechanism(start: float = EXACT_START) -> vm.Mechanism:
     rr = m.parameter("rr", 0.007, unit="m")
     m_AG = m.parameter("m_AG", 0.0705, unit="kg")
 
-    for name, place in {"O": (0, 0), "A": (-0.06934, -0.00227), "B": (-0.03635, 0.03273), "C": (0.014, 0.072)}.items():
-        m.ground_point(name, place)
+    for name, place in GROUND.items():
+        open_ = name in pivots
+        m.ground_point(name, [m.parameter(f"{c}_{name}", x, unit="m") if open_ else x for c, x in zip("xy", place, strict=True)])
 
     def body(name: str, mass: Any, inertia: float, com: tuple[float, float], **points: Any) -> None:
         outline = (*points, *tuple(points)[:1]) if len(points) > 2 else None

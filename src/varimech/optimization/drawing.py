@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 BEFORE, AFTER = "#999999", COLOURS[0]
 LIMIT = COLOURS[1]
+SMALL_CHANGE = 0.1
+"""Change of parameters, relative to how far they are apart, below which it is drawn alone."""
 MOST_PATHS = 4
 """Constraints over time that are drawn."""
 
@@ -39,7 +41,7 @@ def draw_optimum(optimum: Optimum) -> Figure:
         axes[-1].set_xlabel(xlabel)
     p = optimum.problem
     unit = f" {p.goal.unit}" if p.goal.unit else ""
-    title = f"{optimum.label}: {p.name} {optimum.best.trace[0, 0]:.4g} → {optimum.objective:.4g}{unit}"
+    title = f"{optimum.label}: {p.name} {optimum.objective_before:.4g} → {optimum.objective:.4g}{unit}"
     figure.suptitle(title, fontsize=12, color=INK)
     return figure
 
@@ -57,6 +59,10 @@ def _over_time(optimum: Optimum) -> list[Callable[[Any], None]]:
         c = r.constraint
         limits = [b for b in (c.lower, c.upper) if np.isfinite(b)]
         panels.append(_compared(optimum, r.name, p.paths[r.name].function, c.of.unit, limits))
+    if len(panels) > 1 and isinstance(goal, Objective) and goal.integrand is None and goal.final is not None:
+        values = [run.measure(goal.final).to_numpy() for run in (optimum.before, optimum.after)]
+        # a function of parameters alone says nothing over time
+        panels = panels[1:] if not any(np.ptp(v) for v in values) else panels
     return panels
 
 
@@ -90,12 +96,15 @@ def _over_iterations(optimum: Optimum) -> list[Callable[[Any], None]]:
 
     def parameters(ax: Axes) -> None:
         alike = len(set(p.space.units)) == 1 or (history[0, 2:] == 0).any()
+        moved = np.abs(history[:, 2:] - history[0, 2:]).max()
+        small = alike and len(set(p.space.units)) == 1 and moved < SMALL_CHANGE * np.ptp(history[0, 2:])
         for k, name in enumerate(p.names):
             values = history[:, 2 + k] if alike else history[:, 2 + k] / history[0, 2 + k]
+            if small:  # beside their distances from each other nothing would be seen
+                values = values - values[0]
             ax.plot(steps, values, color=COLOURS[k % len(COLOURS)], marker="o", markersize=3, linewidth=1.2, label=name)
-        ax.set_ylabel(
-            "parameter / start" if not alike else f"parameters ({p.space.units[0]})" if p.space.units[0] else "parameters"
-        )
+        label, unit = "change of parameters" if small else "parameters", p.space.units[0]
+        ax.set_ylabel("parameter / start" if not alike else f"{label} ({unit})" if unit else label)
         ax.legend(frameon=False, fontsize=9, loc="best")
 
     panels: list[Callable[[Any], None]] = [objective]

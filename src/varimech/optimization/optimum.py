@@ -17,7 +17,7 @@ from .problem import DesignProblem, Rows
 from .quantities import Peak
 from .refinement import FINER, summits
 from .scaled import Scaled
-from .search import Attempt
+from .search import SETTLED, Attempt
 from .solvers import Settings
 from .table import number, table
 
@@ -59,6 +59,13 @@ class Optimum:
         """The objective there."""
         return self.best.objective
 
+    @cached_property
+    def objective_before(self) -> float:
+        """The objective at the start of the search; of a peak the largest value, between stored times too."""
+        if not self.problem.is_peak:
+            return float(self.best.trace[0, 0])
+        return float(summits(*self._fine_paths(self.best.start)[self.problem.name])[1].max())
+
     @property
     def iterations(self) -> int:
         """Of the solver, from the best start."""
@@ -92,6 +99,8 @@ class Optimum:
             return said
         if not self.best.feasible:
             return f"{said}; constraints are not met: {self.problem.infeasibility(self.best.x):.3g} is missing"
+        if self.optimality <= SETTLED and not self.best.exhausted:
+            return f"{said}; but between stored times bounds are still broken: a smaller output= leaves less room there"
         hint = "more max_iterations= may help" if self.best.exhausted else "a smaller tolerance= makes runs smoother"
         return f"{said}; {self.optimality:.1e} of the gradient at the start is left: {hint}"
 
@@ -167,7 +176,7 @@ class Optimum:
         p, unit = self.problem, f" {self.problem.goal.unit}" if self.problem.goal.unit else ""
         state = "converged" if self.converged else "NOT converged"
         lines = [
-            f"<Optimum of {self.label!r}: {p.name} = {number(self.objective)}{unit} (before: {number(self.best.trace[0, 0])}{unit})>",
+            f"<Optimum of {self.label!r}: {p.name} = {number(self.objective)}{unit} (before: {number(self.objective_before)}{unit})>",
             f"{state} in {self.iterations} iterations, {self.evaluations} runs ({len(p.failures)} failed), {self.seconds:.2g} s "
             f"({self.settings.solver}, {'exact' if self.settings.exact else 'approximate'} Hessian): {self.message}",
         ]
@@ -215,8 +224,11 @@ class Optimum:
 
     @cached_property
     def _between(self) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
+        return self._fine_paths(self.best.x)
+
+    def _fine_paths(self, x: np.ndarray) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
         """Paths on a finer grid of times, with that grid."""
-        run = self._evaluator.simulate(self.best.x, finer=FINER)
+        run = self._evaluator.simulate(x, finer=FINER)
         return {name: (run.time, run.measure(path.function, name=name).to_numpy()) for name, path in self.problem.paths.items()}
 
     @property

@@ -13,7 +13,7 @@ from .solvers import Settings
 
 FINER = 10
 """How many times as often as in the optimisation a path is looked at."""
-PASSES = 6
+PASSES = 10
 NEW = 1e-7
 """Share of the run by which an instant has to be away from those that are stored already."""
 MISSED = 1e-8
@@ -26,11 +26,11 @@ def refined_search(
     """The problem with more instants, and its optimum; both as they are where nothing is missed."""
     for _ in range(PASSES):
         if not problem.paths or not best.feasible or not isinstance(problem.evaluator, MechanismEvaluator):
-            break
+            return problem, best
         times = _missed(problem, best.x)
         evaluator = problem.evaluator.storing(times)
         if not times.size or evaluator is None:
-            break
+            return problem, best
         finer = DesignProblem(
             evaluator, replace(problem.space, start=best.x), problem.name, problem.goal, problem.named_constraints
         )
@@ -38,10 +38,10 @@ def refined_search(
         finer.failures[:0] = problem.failures
         again, _ = search(finer, replace(settings, warm=True), [best.x], label, progress)
         if not again.feasible:
-            break
+            return problem, replace(best, converged=False)
         trace = np.vstack([best.trace, again.trace[1:]])
         problem, best = finer, replace(again, start=best.start, iterations=best.iterations + again.iterations, trace=trace)
-    return problem, best
+    return problem, replace(best, converged=best.converged and not _missed(problem, best.x).size)
 
 
 def _missed(problem: DesignProblem, x: np.ndarray) -> np.ndarray:

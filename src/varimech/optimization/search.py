@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -60,8 +60,10 @@ def search(
                 attempts.append(_attempt(problem, settings, start, show))
         best = _best(attempts)
         if not best.feasible:
-            again = _feasible_design(problem, best)
-            attempts.append(_attempt(problem, settings, again, lambda iteration, objective: None))
+            again = _attempt(problem, settings, _feasible_design(problem, best), lambda iteration, objective: None)
+            # one search still, which began where the user said
+            trace, iterations = np.vstack([best.trace, again.trace]), best.iterations + again.iterations
+            attempts.append(replace(again, start=best.start, trace=trace, iterations=iterations))
             best = _best(attempts)
     return best, attempts
 

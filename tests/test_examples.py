@@ -1,0 +1,182 @@
+"""The examples against truths of their own: statics and kinematics by hand, finer runs, neighbours, and the noise that was put in."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.stats import binom
+
+import andrews_peak_reaction
+import five_bar_path
+import five_bar_still
+import pendulum_fit
+import slider_crank_section
+import varimech as vm
+
+
+def balancing_lengths() -> tuple[float, float]:
+    """Natural lengths that hold the five-bar, by moments: of each bar about a joint, with the joint forces as unknowns.
+
+    Unknowns: forces of the joints A, 1, 2, 3, B on the bar that comes first in A1, 12, 23, 3B (two components each), and both spring forces.
+    Three equations for each of four bars.
+    """
+    A, P1, P2, P3, B = (np.array(p) for p in ((0.0, 0.0), (-1.0, -1.0), (0.5, -2.0), (2.0, -1.0), (1.0, 0.0)))
+    bars = [(A, P1, 1.0), (P1, P2, 1.5), (P2, P3, 1.5), (P3, B, 1.0)]
+    matrix, right = np.zeros((12, 12)), np.zeros(12)
+
+    def add(row: int, column: int, force: np.ndarray, arm: np.ndarray) -> None:
+        matrix[row : row + 3, column] += [*force, arm[0] * force[1] - arm[1] * force[0]]
+
+    for k, (start, end, mass) in enumerate(
+        bars
+    ):  # column 2k: force of the joint at its start, column 2k + 2: reversed, at its end
+        for c, unit in enumerate(np.eye(2)):
+            add(3 * k, 2 * k + c, unit, start)
+            add(3 * k, 2 * k + 2 + c, -unit, end)
+        centre = (start + end) / 2
+        right[3 * k : 3 * k + 3] = [0.0, 9.81 * mass, 9.81 * mass * centre[0]]
+    for column, bar, point in ((10, 0, P1), (11, 1, P2)):  # tension of a spring pulls its point towards B
+        add(3 * bar, column, (B - point) / np.linalg.norm(B - point), point)
+    tension = np.linalg.solve(matrix, right)[10:]
+    return tuple(float(np.linalg.norm(B - p) - t / 100) for p, t in zip((P1, P2), tension, strict=True))  # type: ignore[return-value]
+
+
+@pytest.fixture(scope="module")
+def still() -> vm.Mechanism:
+    return five_bar_still.mechanism()
+
+
+@pytest.mark.parametrize("hessian", ["approximate", "exact"])
+@pytest.mark.parametrize("start", five_bar_still.STARTS, ids=["relaxed", "second", "third"])
+def test_the_five_bar_is_kept_still(still: vm.Mechanism, start: dict[str, float], hessian: str) -> None:
+    o = five_bar_still.solve(still, start, hessian)
+    assert o.converged and o.iterations <= 30
+    assert list(o.parameters.values()) == pytest.approx(balancing_lengths(), abs=1e-8)
+    assert balancing_lengths() == pytest.approx((2.4319235744576, 1.8448688868054), abs=1e-13)
+
+
+def drawn(lengths: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Point 2 of the five-bar with driven cranks, where circles around the crank pins meet above: (component, time)."""
+    width, a, r, s, b = lengths
+    α, β = (first + five_bar_path.TURN * t for first in five_bar_path.FIRST.values())
+    P, Q = (np.array([x + c * np.cos(φ), c * np.sin(φ)]) for x, c, φ in ((-width / 2, a, α), (width / 2, b, β)))
+    d = Q - P
+    D = np.hypot(*d)
+    x = (r**2 - s**2 + D**2) / (2 * D)
+    return np.asarray(P + d / D * x + np.array([-d[1], d[0]]) / D * np.sqrt(np.maximum(r**2 - x**2, 0)))
+
+
+def test_the_five_bar_draws_the_ellipse_as_well_as_it_can() -> None:
+    o = five_bar_path.solve(five_bar_path.mechanism())
+    t = np.arange(256) / 256  # equal parts of a period: exact for all harmonics that matter
+    centre, axes = np.array(five_bar_path.CENTRE)[:, None], np.array(five_bar_path.HALF_AXES)[:, None]
+    ellipse = centre + axes * np.array([np.cos(2 * math.pi * t), np.sin(2 * math.pi * t)])
+
+    def psi(lengths: np.ndarray) -> float:
+        return float(np.square(drawn(lengths, t) - ellipse).sum(axis=0).mean())
+
+    assert o.objective == pytest.approx(psi(o.best.x), rel=1e-7)
+    assert o.objective_before == pytest.approx(psi(o.best.start), rel=1e-7)
+
+    def best(x: np.ndarray, widest: float = 0.3) -> tuple[np.ndarray, float]:
+        bounds = [(0.1, widest), *[bounds for _, bounds in five_bar_path.LENGTHS.values()][1:]]
+        rows = np.array([[-1, -1, 1, 1, -1], [1, -1, -1, 1, -1], [1, -1, 1, -1, -1]])
+        reach = {"type": "ineq", "fun": lambda x: rows @ x - five_bar_path.MARGIN}
+        options = {"ftol": 1e-14, "maxiter": 500}
+        found = minimize(lambda x: 1e4 * psi(x), x, method="SLSQP", bounds=bounds, constraints=reach, options=options)
+        return found.x, 1e-4 * found.fun
+
+    lengths, least = best(o.best.start)
+    assert o.converged and o.objective == pytest.approx(least, rel=1e-6)
+    assert o.best.x == pytest.approx(lengths, abs=2e-5)
+    # the bound of the width holds it: by hand, what the optimum changes with that bound is −λ
+    change = best(lengths, 0.3005)[1] - best(lengths, 0.2995)[1]
+    assert o.multipliers["width"] == pytest.approx(-change / 0.001, rel=1e-2)
+    assert all(o.multipliers[name] == 0 for name in five_bar_path.closing()) and o.certificate.trusted
+
+
+def test_the_squeezer_is_lighter_on_its_bearing() -> None:
+    m = andrews_peak_reaction.mechanism()
+    o = andrews_peak_reaction.solve(m)
+    assert o.converged and o.peak == pytest.approx(o.objective, rel=1e-6)
+
+    def peak_and_turn(places: dict[str, float]) -> tuple[float, float]:
+        """By another integrator, and at 5,000 instants."""
+        run = m.simulate(0.05, integrator="dopri5", tolerance=1e-9, output=1e-5, parameters=places)
+        angle = run.angle("OF").to_numpy()
+        return float(run.measure(andrews_peak_reaction.reaction).to_numpy().max()), float(angle[-1] - angle[0])
+
+    before, turned = peak_and_turn({})
+    after, as_far = peak_and_turn(o.parameters)
+    assert (before, after) == (pytest.approx(o.objective_before, rel=1e-4), pytest.approx(o.objective, rel=1e-5))
+    assert after < 0.82 * before and as_far == pytest.approx(turned, abs=1e-5)
+    # no neighbour within bounds that turns as far is better: patterns of steps along what is free, and away from bounds
+    (low, high), step = np.array(o.problem.bounds).T, 1e-4
+    for signs in (
+        (1, 0, 0, 0),
+        (0, 1, 0, 0),
+        (0, -1, 0, 0),
+        (0, 0, -1, 0),
+        (0, 0, 0, 1),
+        (0, 1, 0, 1),
+        (0, -1, 0, 1),
+        (1, 1, -1, 1),
+    ):
+        x = np.clip(o.best.x + step * np.array(signs), low, high)
+        peak, turn = peak_and_turn(dict(zip(o.problem.names, x.tolist(), strict=True)))
+        # what a shorter turn would save is known from its multiplier: added back, nothing is saved
+        assert peak + o.multipliers["turned"] * min(0.0, turn - turned) * 1.2 > after * (1 - 1e-6)
+
+
+def test_the_rod_is_as_light_as_it_may_be() -> None:
+    m = slider_crank_section.mechanism()
+    o = slider_crank_section.solve(m)
+    T = slider_crank_section.DURATION
+
+    def largest(width: float, height: float, **how: float) -> float:
+        run = m.simulate(T, parameters={"width": width, "height": height}, **{"tolerance": 1e-8, "output": T / 1000, **how})  # type: ignore[arg-type]
+        return float(np.abs(run.measure(slider_crank_section.deflection).to_numpy()).max())
+
+    width, height = o.parameters.values()
+    assert o.converged and width == pytest.approx(0.006, abs=1e-7) and bool(o.constraints.loc["deflection", "active"])
+    assert o.objective == pytest.approx(1410 * 0.24 * width * height, rel=1e-12)
+    assert largest(width, height, tolerance=1e-10, output=T / 4000) == pytest.approx(1e-3, rel=1e-4)
+    # mass against stiffness: anything lighter bends more, of the same width or wider; twice the height bends by some quarter
+    for w, h in ((1.0, 0.99), (1.0, 0.9), (1.2, 0.99 / 1.2), (1.1, 0.99 / 1.1)):
+        assert largest(w * width, max(h * height, 0.012)) > 1.001e-3
+    assert largest(width, 2 * height) == pytest.approx(1e-3 / 4, rel=0.15)
+    assert 0.5e-3 < largest(2 * width, height) < 1e-3
+    # multipliers by hand: from the slope of the deflection over the height, mass = ρ L w h
+    slope = (largest(width, 1.005 * height, output=T / 4000) - largest(width, 0.995 * height, output=T / 4000)) / (0.01 * height)
+    assert o.multipliers["deflection"] == pytest.approx(-1410 * 0.24 * width / slope, rel=1e-2)
+
+
+def test_stiffness_and_damping_are_found_as_well_as_they_can_be() -> None:
+    m, truth = pendulum_fit.mechanism(), np.array(list(pendulum_fit.TRUTH.values()))
+    fits = [pendulum_fit.solve(m, pendulum_fit.samples(seed)) for seed in range(1, 21)]
+    assert all(f.converged for f in fits)
+    f = fits[0]
+    steps = 1e-5 * f.x
+    slopes = [(pendulum_fit.motion(*(f.x + d)) - pendulum_fit.motion(*(f.x - d))) / (2 * d.sum()) for d in np.diag(steps)]
+    J, r = np.array(slopes).T, pendulum_fit.motion(*f.x) - pendulum_fit.samples(1)
+    covariance = r @ r / (r.size - 2) * np.linalg.inv(J.T @ J)
+    assert f.covariance.to_numpy() == pytest.approx(covariance, rel=1e-4)
+    assert np.abs(J.T @ r).max() < 1e-6 * np.abs(J.T @ J).max()  # the normal equations hold
+    # 20 fits: their mean is off by no more than three of its deviations, and intervals hold the truth as often as they should
+    mean = np.mean([f.x for f in fits], axis=0)
+    assert (np.abs(mean - truth) < 3 * np.mean([f.standard_errors for f in fits], axis=0) / math.sqrt(20)).all()
+    hits = sum(
+        row["lower"] <= pendulum_fit.TRUTH[str(name)] <= row["upper"] for f in fits for name, row in f.intervals.iterrows()
+    )
+    assert binom.cdf(hits, 40, 0.95) > 1e-3
+    noise = float(np.mean([f.residual_deviation["angle"] for f in fits]))
+    assert noise == pytest.approx(pendulum_fit.NOISE, rel=4 / math.sqrt(2 * 20 * 118))
+
+
+def test_the_examples_write_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pendulum_fit.main(tmp_path / "fit")
+    assert "within its interval" in capsys.readouterr().out and (tmp_path / "fit" / "fit.png").stat().st_size > 20_000
