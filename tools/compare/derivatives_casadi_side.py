@@ -1,0 +1,182 @@
+"""Derivatives of the five-bar and of chains as a careful user writes them with CasADi, for these mechanisms alone, in their angles.
+
+The rates are one expression, a step of Runge and Kutta calls them four times, `mapaccum` repeats it, and everything is differentiated by
+CasADi and compiled; h and the number of steps are part of the program. CVODES integrates the same rates with CasADi's own sensitivities.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from casadi_side import COMPILED, Function, SX, augmented, ca, closed_chain, dop853, gradient_of, integrands, mass_and_force
+from derivatives_problem import (
+    BY_HAND,
+    CHAIN_ANGLE,
+    CHAIN_LENGTH,
+    CHAIN_STEP,
+    CHAIN_STEPS,
+    DIRECTION,
+    GOALS,
+    LADDER,
+    TOLERANCES,
+    WAYS,
+    Chain,
+    Engine,
+    Way,
+    coarsest,
+    milliseconds,
+)
+from problem import DURATION, GRAVITY, NOMINAL, START_ANGLES, timed
+
+FINEST = 1e-13
+START = np.concatenate([START_ANGLES, np.zeros(2)])
+
+
+def five_bar_rates() -> tuple[SX, SX, SX]:
+    """State (angles and their rates), parameters, and rates of the state and of ψ."""
+    angles, rates, ρ = ca.SX.sym("α", 2), ca.SX.sym("ω", 2), ca.SX.sym("ρ", 5)
+    q, v = closed_chain(angles, ρ), ca.SX.sym("v", 6)
+    M, Q = mass_and_force(placeholder := ca.SX.sym("q", 6), v, ρ)
+    M, Q = ca.substitute([M, Q], [placeholder], [q])
+    R = ca.jacobian(q, angles)
+    velocity = R @ rates
+    coriolis = ca.jtimes(velocity, angles, rates)
+    second = ca.inv_minor(R.T @ M @ R) @ (R.T @ (Q - M @ coriolis))
+    return ca.vertcat(angles, rates), ρ, ca.vertcat(rates, second, integrands(q, velocity, R @ second + coriolis))
+
+
+def chain_rates(size: int) -> tuple[SX, SX, SX]:
+    """The same for a chain of uniform bars, in the angles of its bars; ψ is the squared speed of its end, over time."""
+    angles, rates, ρ = ca.SX.sym("α", size), ca.SX.sym("ω", size), ca.SX.sym("ρ", 2 * size)
+    lengths, masses = ρ[:size], ρ[size:]
+    point, speed = ca.SX.zeros(2), ca.SX.zeros(2)
+    kinetic = potential = ca.SX(0)
+    for k in range(size):
+        e, n = ca.vertcat(ca.cos(angles[k]), ca.sin(angles[k])), ca.vertcat(-ca.sin(angles[k]), ca.cos(angles[k]))
+        middle = speed + lengths[k] / 2 * rates[k] * n
+        kinetic += masses[k] / 2 * (ca.sumsqr(middle) + lengths[k] ** 2 / 12 * rates[k] ** 2)
+        potential += masses[k] * GRAVITY * (point + lengths[k] / 2 * e)[1]
+        point, speed = point + lengths[k] * e, speed + lengths[k] * rates[k] * n
+    momenta = ca.gradient(kinetic, rates)
+    forces = ca.gradient(kinetic - potential, angles) - ca.jtimes(momenta, angles, rates)
+    D, L, order = ca.ldl(ca.jacobian(momenta, rates))
+    second = ca.ldl_solve(forces, D, L, order)
+    return ca.vertcat(angles, rates), ρ, ca.vertcat(rates, second, ca.sumsqr(speed))
+
+
+def equal_steps(system: tuple[SX, SX, SX], start: np.ndarray, steps: int, h: float) -> tuple[Any, Any]:
+    """Parameters and ψ at the end, by RK4."""
+    x, ρ, rate = system
+    f = ca.Function("f", [x, ρ], [rate], {"cse": True})
+    n = x.numel()
+    z, p, P = ca.MX.sym("z", rate.numel()), ca.MX.sym("p", ρ.numel()), ca.MX.sym("ρ", ρ.numel())
+    k1 = f(z[:n], p)
+    k2 = f(z[:n] + h / 2 * k1[:n], p)
+    k3 = f(z[:n] + h / 2 * k2[:n], p)
+    k4 = f(z[:n] + h * k3[:n], p)
+    step = ca.Function("step", [z, p], [z + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)])
+    began = ca.DM([*start, *np.zeros(z.numel() - n)])
+    return P, step.mapaccum("run", steps)(began, ca.repmat(P, 1, steps))[n:, -1]
+
+
+def by_cvodes(tolerance: float, options: dict[str, Any]) -> tuple[Any, Any]:
+    """Parameters and ψ at the end, by CVODES (Adams, functional iteration)."""
+    x, ρ, rate = five_bar_rates()
+    how = {"reltol": tolerance, "abstol": tolerance, "max_num_steps": 10**6}
+    how |= {"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional", **options}
+    integrator = ca.integrator("cvodes", "cvodes", {"x": x, "p": ρ, "ode": rate[:4], "quad": rate[4:]}, 0, DURATION, how)
+    P = ca.MX.sym("ρ", 5)
+    return P, integrator(x0=START, p=P)["qf"]
+
+
+def gradient(P: Any, ψ: Any, way: str) -> Any:
+    """A row an objective."""
+    eye = ca.MX(ca.DM.eye(P.numel() if way == "forward" else ψ.numel()))
+    return ca.jtimes(ψ, P, eye) if way == "forward" else ca.jtimes(ψ, P, eye, True).T
+
+
+def caller(P: Any, wanted: Any, options: dict[str, Any]) -> Callable[..., np.ndarray]:
+    """A function of a direction."""
+    V = ca.MX.sym("v", 5)
+    function = ca.Function("wanted", [P, V], [wanted(V)], options)
+    return lambda direction=DIRECTION: np.array(function(NOMINAL, direction))
+
+
+def measured_way(make: Callable[[dict[str, Any]], tuple[Any, Any]], way: str, inside: bool, found: Way, built: dict[str, float]) -> None:
+    """Time motion, gradient, product and Hessians (a product for each parameter), compiled: the whole, or what an integrator calls."""
+    whole, parts = ({}, COMPILED) if inside else (COMPILED, {})
+
+    def build(what: str) -> Callable[..., np.ndarray]:
+        P, ψ = make(parts)
+        if what == "motion":
+            return caller(P, lambda V: ψ, whole)
+        G = gradient(P, ψ, way)
+        return caller(P, (lambda V: G) if what == "gradient" else lambda V: ca.jtimes(ca.vec(G), P, V), whole)
+
+    for what in ("motion", "gradient", "product"):
+        seconds, call = timed(lambda what=what: build(what))  # type: ignore[misc]
+        order = "second" if what == "product" else "first"
+        built[f"{order}, {way}"] = built.get(f"{order}, {way}", 0.0) + seconds
+        found.milliseconds[what] = milliseconds(call)
+
+    def hessians() -> np.ndarray:
+        return np.stack([call(e).reshape(5, 3).T for e in np.eye(5)], axis=1)
+
+    found.milliseconds["Hessians"] = milliseconds(hessians)
+    found.hessians = hessians().tolist()
+
+
+def five_bar(exact: np.ndarray) -> list[Engine]:
+    system, found = five_bar_rates(), []
+
+    def run(steps: int, _: Any = None) -> tuple[Any, Any]:
+        return equal_steps(system, START, steps, DURATION / steps)
+
+    for goal in GOALS:
+        rk4, cvodes = Engine("CasADi, RK4", goal), Engine("CasADi, CVODES", goal)
+        steps, error = coarsest(LADDER[8:], lambda n: caller((r := run(n))[0], lambda V: gradient(*r, "forward"), {})(), exact, goal)
+        for way in WAYS:
+            rk4.ways[way] = Way(f"{steps:,} steps", error)
+            measured_way(lambda options: run(steps), way, False, rk4.ways[way], rk4.build_seconds)
+            tolerance, error_here = coarsest(
+                TOLERANCES,
+                lambda t: caller((r := by_cvodes(t, {}))[0], lambda V: gradient(*r, way), {})(),
+                exact,
+                goal,
+            )
+            cvodes.ways[way] = Way(f"tolerance {tolerance:.1e}", error_here)
+            measured_way(lambda options: by_cvodes(tolerance, options), way, True, cvodes.ways[way], cvodes.build_seconds)
+        found += [rk4, cvodes]
+    return found
+
+
+def chain(size: int) -> Chain:
+    nominal = np.array([CHAIN_LENGTH / size] * size + [1.0] * size)
+    start = np.concatenate([np.full(size, CHAIN_ANGLE), np.zeros(size)])
+    system = chain_rates(size)
+    found = Chain("CasADi, RK4", size)
+    for what in ("motion", "adjoint"):
+
+        def build(what: str = what) -> Function:
+            P, ψ = equal_steps(system, start, CHAIN_STEPS, CHAIN_STEP)
+            return ca.Function(what, [P], [ψ if what == "motion" else gradient(P, ψ, "backward")], COMPILED)
+
+        found.build_seconds[what], function = timed(build)
+        found.milliseconds[what] = milliseconds(lambda function=function: function(nominal))  # type: ignore[misc]
+    found.gradient = np.array(function(nominal)).ravel().tolist()
+    return found
+
+
+def main() -> None:
+    exact = gradient_of(dop853(augmented(), FINEST))
+    engines, chains = five_bar(exact), [chain(size) for size in BY_HAND]
+    report = {"engines": [asdict(e) for e in engines], "chains": [asdict(c) for c in chains], "versions": {"casadi": ca.__version__}}
+    print(json.dumps(report | {"gradient": exact.tolist()}))
+
+
+if __name__ == "__main__":
+    main()

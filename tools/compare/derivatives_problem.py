@@ -1,0 +1,75 @@
+"""What the comparison of derivatives asks for, in plain numbers. Needs NumPy only: it runs in both environments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+from problem import fastest
+
+GOALS = (1e-5, 1e-7)
+"""Largest relative errors of the 15 derivatives."""
+DIRECTION = np.array([1.0, -0.5, 0.25, 2.0, -1.0])
+"""The vector that Hessians are multiplied by."""
+LADDER = [round(100 * 2 ** (k / 8)) for k in range(48)]
+"""Numbers of equal steps, from few to many."""
+TOLERANCES = [10 ** (-k / 4) for k in range(12, 49)]
+WAYS = ("forward", "backward")
+
+CHAIN_STEP, CHAIN_STEPS = 1e-3, 200
+CHAIN_LENGTH, CHAIN_ANGLE = 10.0, -1.0
+"""Of all bars together, m, and of each at the start, rad."""
+CHAIN_SIZES = (5, 10, 20, 50)
+BY_HAND = (5, 10)
+"""Of these, those with a program by hand."""
+
+S = TypeVar("S")
+
+
+@dataclass
+class Way:
+    """Derivatives by one way, forward (direct) or backward (adjoint): milliseconds of each, and of the motion alone with the same setting."""
+
+    setting: str
+    error: float
+    milliseconds: dict[str, float] = field(default_factory=dict)
+    """By what is computed: motion, gradient, Hessians, product."""
+    hessians: list[list[list[float]]] = field(default_factory=list)
+
+
+@dataclass
+class Engine:
+    """A method of one engine at one goal."""
+
+    engine: str
+    goal: float | None
+    ways: dict[str, Way] = field(default_factory=dict)
+    build_seconds: dict[str, float] = field(default_factory=dict)
+    """By what is built: first, second derivatives; the motion goes with the first ones."""
+
+
+@dataclass
+class Chain:
+    """A chain of bars by one method: milliseconds of motion, direct and adjoint gradients, and seconds to build each."""
+
+    engine: str
+    size: int
+    milliseconds: dict[str, float] = field(default_factory=dict)
+    build_seconds: dict[str, float] = field(default_factory=dict)
+    gradient: list[float] = field(default_factory=list)
+
+
+def coarsest(settings: Iterable[S], gradient: Callable[[S], np.ndarray], exact: np.ndarray, goal: float) -> tuple[S, float]:
+    """The first setting, coarse to fine, whose gradient is accurate enough, and its largest relative error."""
+    for setting in settings:
+        error = float(np.abs(gradient(setting) / exact - 1).max())
+        if error <= goal:
+            return setting, error
+    raise RuntimeError(f"no setting of the sweep reaches {goal:g}")
+
+
+def milliseconds(what: Callable[[], object], seconds: float = 0.5) -> float:
+    """Shortest time of 5 or more repetitions."""
+    return 1e3 * fastest(what, seconds)[0]
