@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from casadi_side import COMPILED, Function, SX, augmented, ca, closed_chain, dop853, gradient_of, integrands, mass_and_force
+from casadi_side import COMPILED, SX, Function, augmented, ca, closed_chain, dop853, gradient_of, integrands, mass_and_force
 from derivatives_problem import (
     BY_HAND,
     CHAIN_ANGLE,
@@ -32,7 +32,9 @@ from derivatives_problem import (
 )
 from problem import DURATION, GRAVITY, NOMINAL, START_ANGLES, timed
 
+RK4, APPENDED, CVODES = "CasADi, RK4", "CasADi, RK4, sensitivities appended", "CasADi, CVODES"
 FINEST = 1e-13
+MARGIN = 0.8
 START = np.concatenate([START_ANGLES, np.zeros(2)])
 
 
@@ -86,11 +88,21 @@ def equal_steps(system: tuple[SX, SX, SX], start: np.ndarray, steps: int, h: flo
 def by_cvodes(tolerance: float, options: dict[str, Any]) -> tuple[Any, Any]:
     """Parameters and ψ at the end, by CVODES (Adams, functional iteration)."""
     x, ρ, rate = five_bar_rates()
-    how = {"reltol": tolerance, "abstol": tolerance, "max_num_steps": 10**6}
+    how: dict[str, Any] = {"reltol": tolerance, "abstol": tolerance, "max_num_steps": 10**6}
     how |= {"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional", **options}
     integrator = ca.integrator("cvodes", "cvodes", {"x": x, "p": ρ, "ode": rate[:4], "quad": rate[4:]}, 0, DURATION, how)
     P = ca.MX.sym("ρ", 5)
     return P, integrator(x0=START, p=P)["qf"]
+
+
+def appended(system: tuple[SX, SX, SX], steps: int) -> tuple[Any, Any, Any]:
+    """Parameters, ψ and ψ' at the end, by RK4, the sensitivities S' = A S + B appended by hand."""
+    x, ρ, rate = system
+    S = ca.SX.sym("S", 4, 5)
+    tangent = ca.jacobian(rate, x) @ S + ca.jacobian(rate, ρ)
+    long = ca.vertcat(rate[:4], ca.vec(tangent[:4, :]), rate[4:], ca.vec(tangent[4:, :]))
+    P, end = equal_steps((ca.vertcat(x, ca.vec(S)), ρ, long), np.concatenate([START, np.zeros(20)]), steps, DURATION / steps)
+    return P, end[:3], ca.reshape(end[3:], 3, 5)
 
 
 def gradient(P: Any, ψ: Any, way: str) -> Any:
@@ -106,22 +118,28 @@ def caller(P: Any, wanted: Any, options: dict[str, Any]) -> Callable[..., np.nda
     return lambda direction=DIRECTION: np.array(function(NOMINAL, direction))
 
 
-def measured_way(make: Callable[[dict[str, Any]], tuple[Any, Any]], way: str, inside: bool, found: Way, built: dict[str, float]) -> None:
-    """Time motion, gradient, product and Hessians (a product for each parameter), compiled: the whole, or what an integrator calls."""
-    whole, parts = ({}, COMPILED) if inside else (COMPILED, {})
+def measure(make: Callable[[dict[str, Any]], tuple[Any, ...]], engine: Engine, way: str, exact: np.ndarray, second: bool) -> None:
+    """Time motion and gradient, and if wanted product and Hessians (a product for each parameter); compiled, of CVODES the rates."""
+    found, built = engine.ways[way], engine.build_seconds
+    whole, parts = ({}, COMPILED) if engine.engine == CVODES else (COMPILED, {})
 
     def build(what: str) -> Callable[..., np.ndarray]:
-        P, ψ = make(parts)
+        P, ψ, *given = make(parts)
         if what == "motion":
             return caller(P, lambda V: ψ, whole)
-        G = gradient(P, ψ, way)
+        G = given[0] if given else gradient(P, ψ, way)
         return caller(P, (lambda V: G) if what == "gradient" else lambda V: ca.jtimes(ca.vec(G), P, V), whole)
 
-    for what in ("motion", "gradient", "product"):
+    # the motion of an appended program is the one of RK4, measured before
+    for what in [*([] if "motion" in found.milliseconds else ["motion"]), "gradient", *(["product"] if second else [])]:
         seconds, call = timed(lambda what=what: build(what))  # type: ignore[misc]
         order = "second" if what == "product" else "first"
         built[f"{order}, {way}"] = built.get(f"{order}, {way}", 0.0) + seconds
         found.milliseconds[what] = milliseconds(call)
+        if what == "gradient":
+            found.error = float(np.abs(call() / exact - 1).max())
+    if not second:
+        return
 
     def hessians() -> np.ndarray:
         return np.stack([call(e).reshape(5, 3).T for e in np.eye(5)], axis=1)
@@ -130,27 +148,39 @@ def measured_way(make: Callable[[dict[str, Any]], tuple[Any, Any]], way: str, in
     found.hessians = hessians().tolist()
 
 
-def five_bar(exact: np.ndarray) -> list[Engine]:
-    system, found = five_bar_rates(), []
+def interpreted(run: tuple[Any, Any], way: str) -> np.ndarray:
+    return caller(run[0], lambda V: gradient(*run, way), {})()
 
-    def run(steps: int, _: Any = None) -> tuple[Any, Any]:
+
+def by_steps(system: tuple[SX, SX, SX], exact: np.ndarray, goal: float) -> list[Engine]:
+    """RK4, differentiated by CasADi and by hand."""
+
+    def run(steps: int) -> tuple[Any, Any]:
         return equal_steps(system, START, steps, DURATION / steps)
 
-    for goal in GOALS:
-        rk4, cvodes = Engine("CasADi, RK4", goal), Engine("CasADi, CVODES", goal)
-        steps, error = coarsest(LADDER[8:], lambda n: caller((r := run(n))[0], lambda V: gradient(*r, "forward"), {})(), exact, goal)
-        for way in WAYS:
-            rk4.ways[way] = Way(f"{steps:,} steps", error)
-            measured_way(lambda options: run(steps), way, False, rk4.ways[way], rk4.build_seconds)
-            tolerance, error_here = coarsest(
-                TOLERANCES,
-                lambda t: caller((r := by_cvodes(t, {}))[0], lambda V: gradient(*r, way), {})(),
-                exact,
-                goal,
-            )
-            cvodes.ways[way] = Way(f"tolerance {tolerance:.1e}", error_here)
-            measured_way(lambda options: by_cvodes(tolerance, options), way, True, cvodes.ways[way], cvodes.build_seconds)
-        found += [rk4, cvodes]
+    rk4, by_hand = Engine(RK4, goal), Engine(APPENDED, goal)
+    steps, error = coarsest(LADDER, lambda n: interpreted(run(n), "forward"), exact, goal)
+    for way in WAYS:
+        rk4.ways[way] = Way(f"{steps:,} steps", error)
+        measure(lambda _: run(steps), rk4, way, exact, goal == GOALS[0] and way == "backward")
+    alone = rk4.ways["forward"]
+    by_hand.ways["forward"] = Way(alone.setting, error, {"motion": alone.milliseconds["motion"]})
+    measure(lambda _: appended(system, steps), by_hand, "forward", exact, goal == GOALS[0])
+    return [rk4, by_hand]
+
+
+def to_tolerance(exact: np.ndarray, goal: float) -> Engine:
+    """CVODES; compiled rates are rounded differently, and the steps with them, so that the sweep leaves a margin."""
+    found = Engine(CVODES, goal)
+
+    def add(way: str) -> None:
+        tolerance, error = coarsest(TOLERANCES, lambda t: interpreted(by_cvodes(t, {}), way), exact, MARGIN * goal)
+        found.ways[way] = Way(f"tolerance {tolerance:.1e}", error)
+        # second derivatives: not forward over forward, for which the compiler takes more than a minute
+        measure(lambda options: by_cvodes(tolerance, options), found, way, exact, goal == GOALS[0] and way == "backward")
+
+    for way in WAYS:
+        add(way)
     return found
 
 
@@ -158,7 +188,7 @@ def chain(size: int) -> Chain:
     nominal = np.array([CHAIN_LENGTH / size] * size + [1.0] * size)
     start = np.concatenate([np.full(size, CHAIN_ANGLE), np.zeros(size)])
     system = chain_rates(size)
-    found = Chain("CasADi, RK4", size)
+    found = Chain(RK4, size)
     for what in ("motion", "adjoint"):
 
         def build(what: str = what) -> Function:
@@ -173,8 +203,14 @@ def chain(size: int) -> Chain:
 
 def main() -> None:
     exact = gradient_of(dop853(augmented(), FINEST))
-    engines, chains = five_bar(exact), [chain(size) for size in BY_HAND]
-    report = {"engines": [asdict(e) for e in engines], "chains": [asdict(c) for c in chains], "versions": {"casadi": ca.__version__}}
+    system = five_bar_rates()
+    engines = [engine for goal in GOALS for engine in (*by_steps(system, exact, goal), to_tolerance(exact, goal))]
+    chains = [chain(size) for size in BY_HAND]
+    report = {
+        "engines": [asdict(e) for e in engines],
+        "chains": [asdict(c) for c in chains],
+        "versions": {"casadi": ca.__version__},
+    }
     print(json.dumps(report | {"gradient": exact.tolist()}))
 
 

@@ -15,7 +15,7 @@ DIRECTION = np.array([1.0, -0.5, 0.25, 2.0, -1.0])
 """The vector that Hessians are multiplied by."""
 LADDER = [round(100 * 2 ** (k / 8)) for k in range(48)]
 """Numbers of equal steps, from few to many."""
-TOLERANCES = [10 ** (-k / 4) for k in range(12, 49)]
+TOLERANCES = [10 ** (-k / 4) for k in range(8, 49)]
 WAYS = ("forward", "backward")
 
 CHAIN_STEP, CHAIN_STEPS = 1e-3, 200
@@ -70,6 +70,6 @@ def coarsest(settings: Iterable[S], gradient: Callable[[S], np.ndarray], exact: 
     raise RuntimeError(f"no setting of the sweep reaches {goal:g}")
 
 
-def milliseconds(what: Callable[[], object], seconds: float = 0.5) -> float:
+def milliseconds(what: Callable[[], object], seconds: float = 0.3) -> float:
     """Shortest time of 5 or more repetitions."""
     return 1e3 * fastest(what, seconds)[0]
