@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import numpy as np
-from casadi_side import COMPILED, SX, Function, augmented, ca, closed_chain, dop853, gradient_of, integrands, mass_and_force
+from casadi_side import COMPILED, SX, augmented, ca, closed_chain, dop853, gradient_of, integrands, mass_and_force
 from derivatives_problem import (
     BY_HAND,
     CHAIN_ANGLE,
@@ -28,7 +29,7 @@ from derivatives_problem import (
     Engine,
     Way,
     coarsest,
-    milliseconds,
+    timings,
 )
 from problem import DURATION, GRAVITY, NOMINAL, START_ANGLES, timed
 
@@ -118,34 +119,30 @@ def caller(P: Any, wanted: Any, options: dict[str, Any]) -> Callable[..., np.nda
     return lambda direction=DIRECTION: np.array(function(NOMINAL, direction))
 
 
-def measure(make: Callable[[dict[str, Any]], tuple[Any, ...]], engine: Engine, way: str, exact: np.ndarray, second: bool) -> None:
+def measure(
+    make: Callable[[str, dict[str, Any]], tuple[Any, ...]], engine: Engine, way: str, exact: np.ndarray, second: bool
+) -> None:
     """Time motion and gradient, and if wanted product and Hessians (a product for each parameter); compiled, of CVODES the rates."""
     found, built = engine.ways[way], engine.build_seconds
     whole, parts = ({}, COMPILED) if engine.engine == CVODES else (COMPILED, {})
 
     def build(what: str) -> Callable[..., np.ndarray]:
-        P, ψ, *given = make(parts)
+        P, ψ, *given = make(what, parts)
         if what == "motion":
             return caller(P, lambda V: ψ, whole)
         G = given[0] if given else gradient(P, ψ, way)
         return caller(P, (lambda V: G) if what == "gradient" else lambda V: ca.jtimes(ca.vec(G), P, V), whole)
 
-    # the motion of an appended program is the one of RK4, measured before
-    for what in [*([] if "motion" in found.milliseconds else ["motion"]), "gradient", *(["product"] if second else [])]:
-        seconds, call = timed(lambda what=what: build(what))  # type: ignore[misc]
+    calls: dict[str, Callable[..., np.ndarray]] = {}
+    for what in ("motion", "gradient", *(["product"] if second else [])):
+        seconds, calls[what] = timed(partial(build, what))
         order = "second" if what == "product" else "first"
         built[f"{order}, {way}"] = built.get(f"{order}, {way}", 0.0) + seconds
-        found.milliseconds[what] = milliseconds(call)
-        if what == "gradient":
-            found.error = float(np.abs(call() / exact - 1).max())
-    if not second:
-        return
-
-    def hessians() -> np.ndarray:
-        return np.stack([call(e).reshape(5, 3).T for e in np.eye(5)], axis=1)
-
-    found.milliseconds["Hessians"] = milliseconds(hessians)
-    found.hessians = hessians().tolist()
+    if second:
+        calls["Hessians"] = lambda: np.stack([calls["product"](e).reshape(5, 3).T for e in np.eye(5)], axis=1)
+        found.hessians = calls["Hessians"]().tolist()
+    found.milliseconds = timings(calls)
+    found.error = float(np.abs(calls["gradient"]() / exact - 1).max())
 
 
 def interpreted(run: tuple[Any, Any], way: str) -> np.ndarray:
@@ -162,10 +159,11 @@ def by_steps(system: tuple[SX, SX, SX], exact: np.ndarray, goal: float) -> list[
     steps, error = coarsest(LADDER, lambda n: interpreted(run(n), "forward"), exact, goal)
     for way in WAYS:
         rk4.ways[way] = Way(f"{steps:,} steps", error)
-        measure(lambda _: run(steps), rk4, way, exact, goal == GOALS[0] and way == "backward")
-    alone = rk4.ways["forward"]
-    by_hand.ways["forward"] = Way(alone.setting, error, {"motion": alone.milliseconds["motion"]})
-    measure(lambda _: appended(system, steps), by_hand, "forward", exact, goal == GOALS[0])
+        measure(lambda *_: run(steps), rk4, way, exact, goal == GOALS[0] and way == "backward")
+    by_hand.ways["forward"] = Way(f"{steps:,} steps", error)
+    measure(
+        lambda what, _: run(steps) if what == "motion" else appended(system, steps), by_hand, "forward", exact, goal == GOALS[0]
+    )
     return [rk4, by_hand]
 
 
@@ -177,7 +175,7 @@ def to_tolerance(exact: np.ndarray, goal: float) -> Engine:
         tolerance, error = coarsest(TOLERANCES, lambda t: interpreted(by_cvodes(t, {}), way), exact, MARGIN * goal)
         found.ways[way] = Way(f"tolerance {tolerance:.1e}", error)
         # second derivatives: not forward over forward, for which the compiler takes more than a minute
-        measure(lambda options: by_cvodes(tolerance, options), found, way, exact, goal == GOALS[0] and way == "backward")
+        measure(lambda _, options: by_cvodes(tolerance, options), found, way, exact, goal == GOALS[0] and way == "backward")
 
     for way in WAYS:
         add(way)
@@ -188,16 +186,16 @@ def chain(size: int) -> Chain:
     nominal = np.array([CHAIN_LENGTH / size] * size + [1.0] * size)
     start = np.concatenate([np.full(size, CHAIN_ANGLE), np.zeros(size)])
     system = chain_rates(size)
-    found = Chain(RK4, size)
+
+    def build(what: str) -> Callable[[], Any]:
+        P, ψ = equal_steps(system, start, CHAIN_STEPS, CHAIN_STEP)
+        return partial(ca.Function(what, [P], [ψ if what == "motion" else gradient(P, ψ, "backward")], COMPILED), nominal)
+
+    found, calls = Chain(RK4, size), {}
     for what in ("motion", "adjoint"):
-
-        def build(what: str = what) -> Function:
-            P, ψ = equal_steps(system, start, CHAIN_STEPS, CHAIN_STEP)
-            return ca.Function(what, [P], [ψ if what == "motion" else gradient(P, ψ, "backward")], COMPILED)
-
-        found.build_seconds[what], function = timed(build)
-        found.milliseconds[what] = milliseconds(lambda function=function: function(nominal))  # type: ignore[misc]
-    found.gradient = np.array(function(nominal)).ravel().tolist()
+        found.build_seconds[what], calls[what] = timed(partial(build, what))
+    found.milliseconds = timings(calls)
+    found.gradient = np.array(calls["adjoint"]()).ravel().tolist()
     return found
 
 

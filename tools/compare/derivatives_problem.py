@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -70,6 +70,7 @@ def coarsest(settings: Iterable[S], gradient: Callable[[S], np.ndarray], exact: 
     raise RuntimeError(f"no setting of the sweep reaches {goal:g}")
 
 
-def milliseconds(what: Callable[[], object], seconds: float = 0.3) -> float:
-    """Shortest time of 5 or more repetitions."""
-    return 1e3 * fastest(what, seconds)[0]
+def timings(calls: Mapping[str, Callable[[], object]], seconds: float = 0.1) -> dict[str, float]:
+    """Milliseconds of each, the shortest of three rounds of two or more repetitions, so that all share what disturbs the machine."""
+    rounds = [{what: 1e3 * fastest(call, seconds, 2)[0] for what, call in calls.items()} for _ in range(3)]
+    return {what: min(times[what] for times in rounds) for what in calls}

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,9 @@ from derivatives_problem import (
     Engine,
     Way,
     coarsest,
-    milliseconds,
+    timings,
 )
-from problem import DURATION, GRAVITY, fastest, timed
+from problem import DURATION, GRAVITY, timed
 
 import varimech as vm
 from varimech.benchmarks import five_bar
@@ -79,7 +80,7 @@ class FiveBar:
 
     def measure(self, found: Way, way: str, how: dict[str, Any]) -> Way:
         calls = self.calls(way, how)
-        found.milliseconds = {what: milliseconds(call) for what, call in calls.items()}
+        found.milliseconds = timings(calls)
         found.hessians = calls["Hessians"]().curvatures.tolist()
         return found
 
@@ -101,7 +102,8 @@ def measured_five_bar(exact: np.ndarray) -> list[Engine]:
         for goal in GOALS:
             engine = Engine(name, goal, build_seconds=built)
             for way in WAYS:
-                setting, error = coarsest(settings, lambda s, way=way, how_of=how_of: asked.gradient(way, how_of(s)), exact, goal)
+                gradient = partial(asked.gradient, way)
+                setting, error = coarsest(settings, lambda s, of=gradient, how_of=how_of: of(how_of(s)), exact, goal)  # type: ignore[misc]
                 engine.ways[way] = asked.measure(Way(told.format(setting), error), way, how_of(setting))
             found.append(engine)
     return found
@@ -115,17 +117,20 @@ def long_run() -> dict[str, Any]:
     def adjoint(memory: float) -> vm.Gradient:
         return asked.mechanism.sensitivity(asked.objectives, method="adjoint", memory=memory, **how)
 
-    def fastest_of(call: Callable[[], Any]) -> tuple[float, Any]:
-        return fastest(call, 0.0, 2)
+    gradients: dict[float, np.ndarray] = {}
 
-    motion, _ = fastest_of(lambda: asked.mechanism.simulate(**how))
-    runs = [fastest_of(lambda bound=bound: adjoint(bound)) for bound in MEMORY]  # type: ignore[misc]
-    ample = runs[-1][1].gradient_history[-1]
+    def keep(bound: float) -> None:
+        gradients[bound] = adjoint(bound).gradient_history[-1]
+
+    calls: dict[str, Callable[[], object]] = {"motion": lambda: asked.mechanism.simulate(**how)}
+    calls |= {str(bound): partial(keep, bound) for bound in MEMORY}
+    seconds = {what: t / 1e3 for what, t in timings(calls, 0.0).items()}
+    ample = gradients[MEMORY[-1]]
     rows = [
-        {"megabytes": bound, "seconds": seconds, "difference": float(np.abs(run.gradient_history[-1] / ample - 1).max())}
-        for bound, (seconds, run) in zip(MEMORY, runs, strict=True)
+        {"megabytes": bound, "seconds": seconds[str(bound)], "difference": float(np.abs(gradients[bound] / ample - 1).max())}
+        for bound in MEMORY
     ]
-    return {"motion": motion, "bounds": rows}
+    return {"motion": seconds["motion"], "bounds": rows}
 
 
 def chain(size: int, scheme: str) -> Chain:
@@ -150,7 +155,7 @@ def chain(size: int, scheme: str) -> Chain:
     found = Chain(scheme, size)
     for what, call in calls.items():
         found.build_seconds[what] = timed(call)[0]
-        found.milliseconds[what] = milliseconds(call)
+    found.milliseconds = timings(calls)
     gradient = calls["adjoint"]().gradient_history[-1, 0]  # L0, m0, L1, …
     found.gradient = [*gradient[::2], *gradient[1::2]]
     return found
