@@ -1,7 +1,7 @@
 """Derivatives of the five-bar and of chains as a careful user writes them with CasADi, for these mechanisms alone, in their angles.
 
-The rates are one expression, a step of Runge and Kutta calls them four times, `mapaccum` repeats it, and everything is differentiated by
-CasADi and compiled; h and the number of steps are part of the program. CVODES integrates the same rates with CasADi's own sensitivities.
+The rates are one expression, a step of Runge and Kutta has them four times, `mapaccum` repeats it, and everything is differentiated by
+CasADi and compiled, written out or called, whichever was faster; h and the number of steps are part of the program. CVODES integrates the same rates with CasADi's own sensitivities.
 """
 
 from __future__ import annotations
@@ -71,17 +71,17 @@ def chain_rates(size: int) -> tuple[SX, SX, SX]:
     return ca.vertcat(angles, rates), ρ, ca.vertcat(rates, second, ca.sumsqr(speed))
 
 
-def equal_steps(system: tuple[SX, SX, SX], start: np.ndarray, steps: int, h: float) -> tuple[Any, Any]:
-    """Parameters and ψ at the end, by RK4."""
+def equal_steps(system: tuple[SX, SX, SX], start: np.ndarray, steps: int, h: float, *, inlined: bool = False) -> tuple[Any, Any]:
+    """Parameters and ψ at the end, by RK4; a step calls the rates four times, or has them written out."""
     x, ρ, rate = system
     f = ca.Function("f", [x, ρ], [rate], {"cse": True})
-    n = x.numel()
-    z, p, P = ca.MX.sym("z", rate.numel()), ca.MX.sym("p", ρ.numel()), ca.MX.sym("ρ", ρ.numel())
+    n, kind = x.numel(), ca.SX if inlined else ca.MX
+    z, p, P = kind.sym("z", rate.numel()), kind.sym("p", ρ.numel()), ca.MX.sym("ρ", ρ.numel())
     k1 = f(z[:n], p)
     k2 = f(z[:n] + h / 2 * k1[:n], p)
     k3 = f(z[:n] + h / 2 * k2[:n], p)
     k4 = f(z[:n] + h * k3[:n], p)
-    step = ca.Function("step", [z, p], [z + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)])
+    step = ca.Function("step", [z, p], [z + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)], {"cse": True} if inlined else {})
     began = ca.DM([*start, *np.zeros(z.numel() - n)])
     return P, step.mapaccum("run", steps)(began, ca.repmat(P, 1, steps))[n:, -1]
 
@@ -152,17 +152,21 @@ def interpreted(run: tuple[Any, Any], way: str) -> np.ndarray:
 def by_steps(system: tuple[SX, SX, SX], exact: np.ndarray, goal: float) -> list[Engine]:
     """RK4, differentiated by CasADi and by hand."""
 
-    def run(steps: int) -> tuple[Any, Any]:
-        return equal_steps(system, START, steps, DURATION / steps)
+    def run(steps: int, what: str = "product") -> tuple[Any, Any]:
+        return equal_steps(system, START, steps, DURATION / steps, inlined=what != "product")
 
     rk4, by_hand = Engine(RK4, goal), Engine(APPENDED, goal)
     steps, error = coarsest(LADDER, lambda n: interpreted(run(n), "forward"), exact, goal)
     for way in WAYS:
         rk4.ways[way] = Way(f"{steps:,} steps", error)
-        measure(lambda *_: run(steps), rk4, way, exact, goal == GOALS[0] and way == "backward")
+        measure(lambda what, _: run(steps, what), rk4, way, exact, goal == GOALS[0] and way == "backward")
     by_hand.ways["forward"] = Way(f"{steps:,} steps", error)
     measure(
-        lambda what, _: run(steps) if what == "motion" else appended(system, steps), by_hand, "forward", exact, goal == GOALS[0]
+        lambda what, _: run(steps, what) if what == "motion" else appended(system, steps),
+        by_hand,
+        "forward",
+        exact,
+        goal == GOALS[0],
     )
     return [rk4, by_hand]
 
@@ -174,8 +178,7 @@ def to_tolerance(exact: np.ndarray, goal: float) -> Engine:
     def add(way: str) -> None:
         tolerance, error = coarsest(TOLERANCES, lambda t: interpreted(by_cvodes(t, {}), way), exact, MARGIN * goal)
         found.ways[way] = Way(f"tolerance {tolerance:.1e}", error)
-        # second derivatives: not forward over forward, for which the compiler takes more than a minute
-        measure(lambda _, options: by_cvodes(tolerance, options), found, way, exact, goal == GOALS[0] and way == "backward")
+        measure(lambda _, options: by_cvodes(tolerance, options), found, way, exact, second=False)
 
     for way in WAYS:
         add(way)
@@ -188,7 +191,7 @@ def chain(size: int) -> Chain:
     system = chain_rates(size)
 
     def build(what: str) -> Callable[[], Any]:
-        P, ψ = equal_steps(system, start, CHAIN_STEPS, CHAIN_STEP)
+        P, ψ = equal_steps(system, start, CHAIN_STEPS, CHAIN_STEP, inlined=True)
         return partial(ca.Function(what, [P], [ψ if what == "motion" else gradient(P, ψ, "backward")], COMPILED), nominal)
 
     found, calls = Chain(RK4, size), {}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -70,7 +72,22 @@ def coarsest(settings: Iterable[S], gradient: Callable[[S], np.ndarray], exact: 
     raise RuntimeError(f"no setting of the sweep reaches {goal:g}")
 
 
-def timings(calls: Mapping[str, Callable[[], object]], seconds: float = 0.1) -> dict[str, float]:
-    """Milliseconds of each, the shortest of three rounds of two or more repetitions, so that all share what disturbs the machine."""
-    rounds = [{what: 1e3 * fastest(call, seconds, 2)[0] for what, call in calls.items()} for _ in range(3)]
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Threads started meanwhile share one core, where the system can see to it."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def timings(calls: Mapping[str, Callable[[], object]], seconds: float = 0.1, at_least: int = 2) -> dict[str, float]:
+    """Milliseconds of each on one core, the shortest of three rounds of some repetitions, so that all share what disturbs the machine."""
+    with one_core():
+        rounds = [{what: 1e3 * fastest(call, seconds, at_least)[0] for what, call in calls.items()} for _ in range(3)]
     return {what: min(times[what] for times in rounds) for what in calls}

@@ -124,7 +124,7 @@ def long_run() -> dict[str, Any]:
 
     calls: dict[str, Callable[[], object]] = {"motion": lambda: asked.mechanism.simulate(**how)}
     calls |= {str(bound): partial(keep, bound) for bound in MEMORY}
-    seconds = {what: t / 1e3 for what, t in timings(calls, 0.0).items()}
+    seconds = {what: t / 1e3 for what, t in timings(calls, 0.0, 1).items()}
     ample = gradients[MEMORY[-1]]
     rows = [
         {"megabytes": bound, "seconds": seconds[str(bound)], "difference": float(np.abs(gradients[bound] / ample - 1).max())}
