@@ -1,0 +1,290 @@
+"""What derivatives cost beside the motion alone, and beside a program by hand; docs/derivatives.md and a picture."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from compare_five_bar import check_reference
+from derivatives_problem import CHAIN_SIZES, CHAIN_STEPS, GOALS, WAYS
+from pages import DOCS, PEERS, ROOT, machine, markdown, number, run_side, show
+from rich.console import Console
+
+PAGE, PICTURE = DOCS / "derivatives.md", DOCS / "images" / "compare_derivatives.png"
+AGREE = 1e-5
+"""Largest relative difference of Hessians, and of gradients of chains, between two engines."""
+OURS = ("Varimech, DOP853", "Varimech, RK4", "Varimech, ALI3-P")
+BY_HAND, APPENDED, CVODES = "CasADi, RK4", "CasADi, RK4, sensitivities appended", "CasADi, CVODES"
+HEADINGS = ["", *OURS, BY_HAND, APPENDED, CVODES]
+ROWS = {
+    "gradient": ("gradient, direct", "gradient, adjoint"),
+    "product": ("Hessians times a vector, forward", "Hessians times a vector, backward"),
+    "Hessians": ("three Hessians, forward", "three Hessians, backward"),
+}
+"""Names of what is computed, each of both ways."""
+
+INTRODUCTION = """\
+# What derivatives cost
+
+First and second derivatives beside the motion alone, and beside what a careful user writes by hand for one mechanism with CasADi.
+`python tools/compare/compare.py derivatives` measures this page anew. Every time is the fastest of at least five whole calls (a million
+steps: of three) on one core, in brackets how many times as long as the motion alone with the same method and setting.
+"""
+FIVE_BAR = f"""\
+## Five-bar: three objectives, five parameters, 5 s
+
+Every column has the fewest steps, or the loosest tolerance, of a sweep (from 100 steps, from 1e-2) for which the largest relative error of
+the 15 derivatives stays below {GOALS[0]:.0e}, then {GOALS[1]:.0e}. ALI3-P misses both: it is shown with steps of 1 ms, and its times are not
+to be set against the others. Where a tolerance chooses steps, direct and adjoint derivatives may need different ones: then both are told, and
+each is set against the motion with its own.
+"""
+CHAINS = f"""\
+## Growth with the number of parameters
+
+A chain of N uniform bars (10 m together), every length and mass a parameter, hence 2 N of them; one objective, the squared speed of its end
+over time; {CHAIN_STEPS} steps of 1 ms. Direct derivatives of 100 parameters are left out, because they take long to build. By hand: RK4
+in the N angles, reverse mode.
+"""
+MEMORY = """\
+## Memory
+
+The adjoint of a million steps (five-bar, ALI3-P, 100 s, steps of 0.1 ms, three objectives) with bounds on what may be recorded; the last
+column is the largest relative difference of the gradient from the one with the most memory.
+"""
+SETTINGS = """\
+## Settings
+
+- **Varimech**: `sensitivity(…, method="direct")` and `"adjoint"`, `hessian` and `hessian_product` with `method="forward"` and `"backward"`,
+  `backend="native"`; DOP853 and RK4 with index 1 and projections in natural coordinates; only the end is stored. The motion is `simulate`,
+  without objectives. The rows of a Hessian would run side by side on all cores; here they share one. What DOP853 and RK4 have in common is built
+  once, and counted for DOP853.
+- **CasADi, RK4**: the equations of motion in two angles, written for this one mechanism as one expression; a step that has it four times
+  (written out for motion and gradient, called for the rest, as was faster or could be compiled), `mapaccum` over all steps (`fold` took
+  as long), ψ included in the motion; forward and reverse mode by `jtimes` with all seeds at once, second derivatives forward
+  over reverse (as `hessian` does) for a direction that is an input, a Hessian by a call for each parameter; everything compiled as one
+  program by CasADi (`jit`, `-O3 -march=native`) for one number of steps.
+- **CasADi, RK4, sensitivities appended**: the same with S' = A S + B written by hand beside the state; second derivatives by forward mode.
+- **CasADi, CVODES**: the same rates by Adams' method with functional iteration, CasADi's forward and adjoint sensitivities, rates and their
+  derivatives compiled. Compiled rates are rounded differently, and its steps with them: its sweep, which is not compiled, leaves a
+  margin of a fifth of the goal.
+- Not measured, to keep this short: CasADi's second derivatives for the second goal, with CVODES, and forward over forward of RK4 without
+  appended sensitivities.
+
+The reference is the one of [Benchmarks](benchmarks.md). The Hessians of all engines, and the gradients of chains by both programs, agree to
+a relative 1e-5, or the measurement stops.
+"""
+
+
+def find(engines: list[dict[str, Any]], name: str, goal: float) -> dict[str, Any] | None:
+    return next((e for e in engines if e["engine"] == name and e["goal"] in (goal, None)), None)
+
+
+def share_motions(engines: list[dict[str, Any]]) -> None:
+    """Both ways of an engine with the same setting have the same motion: the faster measurement counts for both."""
+    for engine in engines:
+        for way in engine["ways"].values():
+            same = [w["milliseconds"]["motion"] for w in engine["ways"].values() if w["setting"] == way["setting"]]
+            way["milliseconds"]["motion"] = min(same)
+
+
+def check_hessians(engines: list[dict[str, Any]]) -> None:
+    """Stops if two engines differ; ALI3-P with its long steps is left out."""
+    every = [np.array(w["hessians"]) for e in engines if e["goal"] for w in e["ways"].values() if w["hessians"]]
+    size = np.abs(every[0]).max(axis=(1, 2))[:, None, None]
+    for hessians in every:
+        if (off := float((np.abs(hessians - every[0]) / size).max())) > AGREE:
+            raise SystemExit(f"Hessians differ by {off:.1e}")
+
+
+def check_chains(chains: list[dict[str, Any]]) -> None:
+    """Stops if gradients of chains by RK4, by both programs, differ."""
+    for size in CHAIN_SIZES:
+        found = [np.array(c["gradient"]) for c in chains if c["size"] == size and c["engine"].endswith("RK4")]
+        if (off := float(np.abs(found[0] - found[-1]).max() / np.abs(found[0]).max())) > AGREE:
+            raise SystemExit(f"gradients of the chain of {size} differ by {off:.1e}")
+
+
+def ratio(way: dict[str, Any], what: str) -> str:
+    if what not in way["milliseconds"]:
+        return "–"
+    ms = way["milliseconds"]
+    return f"{number(ms[what])} ms ({number(ms[what] / ms['motion'])}×)"
+
+
+def five_bar_rows(engines: list[dict[str, Any]], goal: float) -> list[list[str]]:
+    """A column an engine."""
+    chosen = [find(engines, name, goal) for name in HEADINGS[1:]]
+
+    def each(of: Any) -> list[str]:
+        return ["–" if e is None else of(e) for e in chosen]
+
+    def both(key: Any) -> list[str]:
+        return each(lambda e: " / ".join(dict.fromkeys(key(w) for w in e["ways"].values())))
+
+    def built(e: dict[str, Any], order: str) -> str:
+        found = [f"{seconds:.1f}" for name, seconds in e["build_seconds"].items() if name.startswith(order)]
+        return f"{' / '.join(found)} s" if found else "–"
+
+    rows = [
+        ["setting", *both(lambda w: w["setting"])],
+        ["error", *both(lambda w: f"{w['error']:.1e}")],
+        ["motion alone", *each(lambda e: f"{number(min(w['milliseconds']['motion'] for w in e['ways'].values()))} ms")],
+    ]
+    for what, names in ROWS.items():
+        for name, way in zip(names, WAYS, strict=True):
+            rows.append([name, *each(lambda e, way=way, what=what: ratio(e["ways"][way], what) if way in e["ways"] else "–")])
+    for order in ("first", "second"):
+        rows.append([f"build, {order} derivatives", *each(lambda e, order=order: built(e, order))])
+    return rows
+
+
+CHAIN_HEADINGS = ["N", "parameters", "engine", "motion alone", "direct", "adjoint", "build: motion, direct, adjoint"]
+
+
+def chain_rows(chains: list[dict[str, Any]]) -> list[list[str]]:
+    rows = []
+    for c in sorted(chains, key=lambda c: c["size"]):
+        built = ", ".join(
+            f"{c['build_seconds'][w]:.1f} s" if w in c["build_seconds"] else "–" for w in ("motion", "direct", "adjoint")
+        )
+        times = [f"{number(c['milliseconds']['motion'])} ms", ratio(c, "direct"), ratio(c, "adjoint")]
+        rows.append([str(c["size"]), str(2 * c["size"]), c["engine"], *times, built])
+    return rows
+
+
+MEMORY_HEADINGS = ["bound", "time", "over the motion alone", "difference"]
+
+
+def memory_rows(memory: dict[str, Any]) -> list[list[str]]:
+    rows = [
+        [
+            f"{b['megabytes']:,g} MB",
+            f"{b['seconds']:.2f} s",
+            f"{number(b['seconds'] / memory['motion'])}×",
+            f"{b['difference']:.0e}",
+        ]
+        for b in memory["bounds"]
+    ]
+    return [["motion alone", f"{memory['motion']:.2f} s", "1.00×", "–"], *rows]
+
+
+def losses(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> str:
+    """Where a program by hand is faster, told as a list."""
+    lines = []
+
+    def tell(where: str, ours: dict[str, float], theirs: dict[str, float], names: dict[str, str]) -> None:
+        slower = [
+            f"{name} {number(ours[k] / theirs[k])}×"
+            for k, name in names.items()
+            if k in ours and k in theirs and ours[k] > theirs[k]
+        ]
+        if slower:
+            lines.append(f"- {where}: {', '.join(slower)}.\n")
+
+    def times(name: str, goal: float) -> dict[str, float]:
+        e = find(engines, name, goal) or {"ways": {}}
+        return {
+            what if what == "motion" else f"{what}, {way}": t
+            for way, w in e["ways"].items()
+            for what, t in w["milliseconds"].items()
+        }
+
+    names = {"motion": "motion", **{f"{what}, {way}": both[k] for what, both in ROWS.items() for k, way in enumerate(WAYS)}}
+    for goal in GOALS:
+        for ours in OURS[:2]:
+            for theirs in (BY_HAND, APPENDED, CVODES):
+                tell(f"Five-bar, error ≤ {goal:.0e}, {ours} against {theirs}", times(ours, goal), times(theirs, goal), names)
+    for c in chains:
+        if c["engine"] == BY_HAND:
+            for mine in chains:
+                if mine["size"] == c["size"] and mine["engine"] != BY_HAND:
+                    same = {k: k for k in c["milliseconds"]}
+                    building = {k: f"building the {k}" for k in c["build_seconds"]}
+                    where = f"Chain of {c['size']}, {mine['engine']} against {BY_HAND}"
+                    tell(where, mine["milliseconds"], c["milliseconds"], same)
+                    tell(where, mine["build_seconds"], c["build_seconds"], building)
+    said = "".join(lines) or "Nowhere in these tables.\n"
+    return f"## Where Varimech is slower than a program by hand\n\nHow many times as long as that program it takes:\n\n{said}"
+
+
+def draw(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> None:
+    """Left: times for the five-bar at the first goal, a group of bars a quantity. Right: gradients over the motion, over the parameters."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(13, 5.5), dpi=150, layout="constrained", width_ratios=(1.45, 1))
+    names = {"motion": "motion\nalone", "gradient": "gradient", "product": "Hessians\n× vector", "Hessians": "three\nHessians"}
+    series = [(OURS[0], "#c1121f"), (OURS[1], "#e5787f"), (BY_HAND, "#1d3557"), (APPENDED, "#6a8caf"), (CVODES, "#e09f3e")]
+    width = 0.85 / len(series)
+    for k, (name, colour) in enumerate(series):
+        ways = (find(engines, name, GOALS[0]) or {"ways": {}})["ways"].values()
+        for at, what in enumerate(names):
+            times = [w["milliseconds"][what] for w in ways if what in w["milliseconds"]]
+            x = at + (k - (len(series) - 1) / 2) * width
+            left.bar(x, min(times), width * 0.92, color=colour, label=name if at == 0 else None)
+            left.annotate(
+                number(min(times)), (x, min(times)), xytext=(0, 2), textcoords="offset points", ha="center", fontsize=7.5
+            )
+    left.set_yscale("log")
+    left.set_ylim(0.1, 400)
+    left.set_xticks(range(len(names)), list(names.values()))
+    left.set_ylabel("time, ms (the faster of forward and backward)")
+    left.set_title(f"Five-bar, 3 objectives, 5 parameters, error ≤ {GOALS[0]:.0e}", loc="left")
+    left.legend(frameon=False, loc="upper left", fontsize=9)
+    for name, colour in ((OURS[2], "#c1121f"), (OURS[1], "#e5787f"), (BY_HAND, "#1d3557")):
+        for method, style in (("direct", "o--"), ("adjoint", "o-")):
+            points = [
+                (2 * c["size"], c["milliseconds"][method] / c["milliseconds"]["motion"])
+                for c in chains
+                if c["engine"] == name and method in c["milliseconds"]
+            ]
+            if points:
+                right.loglog(
+                    *zip(*points, strict=True), style, color=colour, linewidth=2, markersize=5, label=f"{name}, {method}"
+                )
+    right.set_xticks([2 * n for n in CHAIN_SIZES], [str(2 * n) for n in CHAIN_SIZES])
+    right.set_yticks([1, 2, 5, 10, 20, 40], ["1", "2", "5", "10", "20", "40"])
+    right.minorticks_off()
+    right.set_xlabel("parameters (chain of half as many bars)")
+    right.set_ylabel("gradient of one objective over the motion alone")
+    right.set_title("Growth with the number of parameters", loc="left")
+    right.set_ylim(1, 45)
+    right.legend(frameon=False, loc="upper left", fontsize=9, handlelength=3.2)
+    for axes in (left, right):
+        axes.grid(axis="y", which="major", alpha=0.3)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    PICTURE.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(PICTURE)
+
+
+def compare_derivatives() -> None:
+    """Measures, shows and writes."""
+    console = Console(stderr=True)
+    with console.status("measuring: derivatives, CasADi"):
+        casadi = run_side("derivatives_casadi", PEERS, {})
+    check_reference(np.array(casadi["gradient"]))
+    with console.status("measuring: derivatives, Varimech"):
+        varimech = run_side("derivatives_varimech", sys.executable, {"gradient": casadi["gradient"]})
+    engines, chains = varimech["engines"] + casadi["engines"], varimech["chains"] + casadi["chains"]
+    share_motions(engines)
+    check_hessians(engines)
+    check_chains(chains)
+    parts = [INTRODUCTION, machine(varimech["versions"] | casadi["versions"])]
+    parts += ["![Times of derivatives, and their growth](images/compare_derivatives.png)\n", FIVE_BAR]
+    for goal in GOALS:
+        rows = five_bar_rows(engines, goal)
+        show(f"Five-bar, error ≤ {goal:.0e}", HEADINGS, rows, 1)
+        parts += [f"Error ≤ {goal:.0e}:\n", markdown(HEADINGS, rows, 1)]
+    for text, title, headings, rows, left in (
+        (CHAINS, "Chains", CHAIN_HEADINGS, chain_rows(chains), 0),
+        (MEMORY, "Memory", MEMORY_HEADINGS, memory_rows(varimech["memory"]), 1),
+    ):
+        show(title, headings, rows, left)
+        parts += [text, markdown(headings, rows, left)]
+    draw(engines, chains)
+    PAGE.write_text("\n".join([*parts, losses(engines, chains), SETTINGS]), encoding="utf-8")
+    console.print(f"written: {PAGE.relative_to(ROOT)}, {PICTURE.relative_to(ROOT)}")

@@ -1,0 +1,176 @@
+"""Varimech's side of the comparison of derivatives: its public calls only, compiled backend."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+import numpy as np
+from derivatives_problem import (
+    CHAIN_ANGLE,
+    CHAIN_LENGTH,
+    CHAIN_SIZES,
+    CHAIN_STEP,
+    CHAIN_STEPS,
+    DIRECTION,
+    GOALS,
+    LADDER,
+    TOLERANCES,
+    WAYS,
+    Chain,
+    Engine,
+    Way,
+    coarsest,
+    timings,
+)
+from problem import DURATION, GRAVITY, timed
+
+import varimech as vm
+from varimech.benchmarks import five_bar
+
+ALWAYS: dict[str, Any] = {"backend": "native", "progress": False}
+LAST_ONLY = 10**9
+SCHEMES: dict[str, dict[str, Any]] = {"Varimech, ALI3-P": {}, "Varimech, RK4": {"integrator": "rk4"}}
+FIRST = {"forward": "direct", "backward": "adjoint"}
+DIRECT_UP_TO = 20
+"""Bars of a chain up to which direct derivatives are measured."""
+MEMORY = (1.0, 10.0, 1000.0)
+LONG = 10**6
+
+
+def equal_steps(steps: int, integrator: str = "rk4") -> dict[str, Any]:
+    return {"step": DURATION / steps, "every": LAST_ONLY, "integrator": integrator, **ALWAYS}
+
+
+def to_tolerance(tolerance: float) -> dict[str, Any]:
+    return {"tolerance": tolerance, "output": DURATION, **ALWAYS}
+
+
+class FiveBar:
+    """The mechanism, and what is asked of it."""
+
+    def __init__(self) -> None:
+        self.mechanism, self.objectives = five_bar.mechanism(), five_bar.objectives()
+        self.along = dict(zip(five_bar.PARAMETERS, DIRECTION, strict=True))
+
+    def gradient(self, way: str, how: dict[str, Any]) -> np.ndarray:
+        return self.mechanism.sensitivity(self.objectives, duration=DURATION, method=FIRST[way], **how).gradient_history[-1]
+
+    def calls(self, way: str, how: dict[str, Any]) -> dict[str, Callable[[], Any]]:
+        m, how = self.mechanism, {"duration": DURATION, **how}
+        return {
+            "motion": lambda: m.simulate(**how),
+            "gradient": lambda: m.sensitivity(self.objectives, method=FIRST[way], **how),
+            "product": lambda: m.hessian_product(self.objectives, self.along, method=way, **how),
+            "Hessians": lambda: m.hessian(self.objectives, method=way, **how),
+        }
+
+    def build(self, how: dict[str, Any]) -> dict[str, float]:
+        """Seconds of first calls; the motion is built once."""
+        built = {}
+        for way in WAYS:
+            calls = self.calls(way, how)
+            built[f"first, {way}"] = timed(calls["motion"])[0] + timed(calls["gradient"])[0]
+            built[f"second, {way}"] = timed(calls["product"])[0]
+        return built
+
+    def measure(self, found: Way, way: str, how: dict[str, Any]) -> Way:
+        calls = self.calls(way, how)
+        found.milliseconds = timings(calls)
+        found.hessians = calls["Hessians"]().curvatures.tolist()
+        return found
+
+
+def measured_five_bar(exact: np.ndarray) -> list[Engine]:
+    asked = FiveBar()
+    ali3p, how = Engine("Varimech, ALI3-P", None), equal_steps(5000, "trapezoidal")
+    ali3p.build_seconds = asked.build(how)
+    for way in WAYS:
+        error = float(np.abs(asked.gradient(way, how) / exact - 1).max())
+        ali3p.ways[way] = asked.measure(Way("5,000 steps", error), way, how)
+    found = [ali3p]
+    sweeps: tuple[tuple[str, str, Any, Any], ...] = (
+        ("Varimech, DOP853", "tolerance {:.1e}", to_tolerance, TOLERANCES),
+        ("Varimech, RK4", "{:,} steps", equal_steps, LADDER),
+    )
+    for name, told, how_of, settings in sweeps:
+        built = asked.build(how_of(settings[0]))
+        for goal in GOALS:
+            engine = Engine(name, goal, build_seconds=built)
+            for way in WAYS:
+                gradient = partial(asked.gradient, way)
+                setting, error = coarsest(settings, lambda s, of=gradient, how_of=how_of: of(how_of(s)), exact, goal)  # type: ignore[misc]
+                engine.ways[way] = asked.measure(Way(told.format(setting), error), way, how_of(setting))
+            found.append(engine)
+    return found
+
+
+def long_run() -> dict[str, Any]:
+    """Seconds of an adjoint of a million steps, by memory, and of the motion alone."""
+    asked = FiveBar()
+    how: dict[str, Any] = {"duration": 100.0, "step": 100.0 / LONG, "every": LONG, **ALWAYS}
+
+    def adjoint(memory: float) -> vm.Gradient:
+        return asked.mechanism.sensitivity(asked.objectives, method="adjoint", memory=memory, **how)
+
+    gradients: dict[float, np.ndarray] = {}
+
+    def keep(bound: float) -> None:
+        gradients[bound] = adjoint(bound).gradient_history[-1]
+
+    calls: dict[str, Callable[[], object]] = {"motion": lambda: asked.mechanism.simulate(**how)}
+    calls |= {str(bound): partial(keep, bound) for bound in MEMORY}
+    seconds = {what: t / 1e3 for what, t in timings(calls, 0.0, 1).items()}
+    ample = gradients[MEMORY[-1]]
+    rows = [
+        {"megabytes": bound, "seconds": seconds[str(bound)], "difference": float(np.abs(gradients[bound] / ample - 1).max())}
+        for bound in MEMORY
+    ]
+    return {"motion": seconds["motion"], "bounds": rows}
+
+
+def chain(size: int, scheme: str) -> Chain:
+    m = vm.Mechanism("chain", gravity=(0, -GRAVITY))
+    m.ground_point("0", (0, 0))
+    for k in range(size):
+        length, mass = m.parameter(f"L{k}", CHAIN_LENGTH / size, unit="m"), m.parameter(f"m{k}", 1.0, unit="kg")
+        m.bar(f"bar {k}", str(k), str(k + 1), length=length, mass=mass)
+        m.revolute(str(k))
+    m.start(angle={f"bar {k}": CHAIN_ANGLE for k in range(size)})
+    swing = vm.integral(lambda s: vm.dot(s.velocity(str(size)), s.velocity(str(size))), unit="m²/s")
+    how: dict[str, Any] = {
+        "duration": CHAIN_STEP * CHAIN_STEPS,
+        "step": CHAIN_STEP,
+        "every": LAST_ONLY,
+        **ALWAYS,
+        **SCHEMES[scheme],
+    }
+    calls: dict[str, Callable[[], Any]] = {"motion": lambda: m.simulate(**how)}
+    for method in ("direct", "adjoint") if size <= DIRECT_UP_TO else ("adjoint",):
+        calls[method] = lambda method=method: m.sensitivity(swing, method=method, **how)  # type: ignore[misc]
+    found = Chain(scheme, size)
+    for what, call in calls.items():
+        found.build_seconds[what] = timed(call)[0]
+    found.milliseconds = timings(calls)
+    gradient = calls["adjoint"]().gradient_history[-1, 0]  # L0, m0, L1, …
+    found.gradient = [*gradient[::2], *gradient[1::2]]
+    return found
+
+
+def main() -> None:
+    exact = np.array(json.load(sys.stdin)["gradient"])
+    report = {
+        "engines": [asdict(engine) for engine in measured_five_bar(exact)],
+        "chains": [asdict(chain(size, scheme)) for size in CHAIN_SIZES for scheme in SCHEMES],
+        "memory": long_run(),
+        "versions": {"varimech": vm.__version__},
+    }
+    print(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main()
