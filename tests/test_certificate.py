@@ -365,3 +365,15 @@ def test_what_the_command_refuses(arguments: list[str], message: str) -> None:
     result = CliRunner().invoke(app, ["certify", *arguments])
     assert result.exit_code != 0
     assert message in str(result.exception)
+
+
+@pytest.mark.parametrize("steps", [[], [0.0], [-1e-3], "a", 1e-3, [math.nan]])
+def test_bad_perturbations_are_refused(five_bar_gradient: vm.Gradient, steps: Any) -> None:
+    with pytest.raises(vm.ModelError, match="relative_steps"):
+        five_bar_gradient.certify(relative_steps=steps)
+
+
+@pytest.mark.parametrize("wanted", [math.nan, "a", 99, 0])
+def test_impossible_wishes_are_refused(five_bar_gradient: vm.Gradient, wanted: Any) -> None:
+    with pytest.raises(vm.ModelError, match="wanted"):
+        five_bar_gradient.certify(wanted=wanted)

@@ -365,3 +365,18 @@ def test_blocks_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert namespace["still"].parameters == pytest.approx(STILL, abs=1e-8)
     assert "converged" in capsys.readouterr().out
     assert {f.name for f in tmp_path.iterdir()} == {"buffer.png", "fit.png"}
+
+
+@pytest.mark.parametrize("k", [2.0, 40.0, 400.0])
+def test_multipliers_of_peaks_belong_to_their_instants(m: vm.Mechanism, k: float) -> None:
+    """The peak (k x₀ / m)² is at the start, so its slope over k at the bound k = 1 is known; instants close to it carry nothing."""
+    acceleration = vm.peak(lambda s: s.acceleration("P")[0] ** 2)
+    o = m.optimize(acceleration, ["k"], duration=0.5, bounds={"k": (1.0, 500.0)}, start={"k": k}, step=0.01, backend="interpreted")
+    assert o.parameters["k"] == pytest.approx(1.0, abs=1e-6)
+    assert o.multipliers["k"] == pytest.approx(-2 * o.objective, rel=1e-4)
+
+
+def test_objectives_can_be_weighed(m: vm.Mechanism) -> None:
+    end, way = vm.final(x_of, unit="m"), vm.integral(x_of)
+    values = m.sensitivity([end, way, -end, 2 * end + way * 3], duration=0.2, step=0.01).values.to_numpy()
+    assert values[2] == -values[0] and values[3] == pytest.approx(2 * values[0] + 3 * values[1])

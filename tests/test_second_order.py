@@ -281,3 +281,14 @@ def test_runs_side_by_side_do_not_disturb_each_other() -> None:
     for k, name in enumerate(m.parameters):
         alone = m.hessian_product(named, {name: 1.0}, method="forward", **how)
         np.testing.assert_array_equal(alone, whole.curvatures[:, k])
+
+
+@pytest.mark.parametrize("along", [None, [1.0], {}, {"L": "a"}, {"L": math.nan}, {"L": None}])
+def test_bad_vectors_are_refused(along: Any) -> None:
+    with pytest.raises(vm.ModelError, match="along"):
+        pendulum.mechanism().hessian_product(vm.final(lambda s: s.angle("bar")), along, duration=0.1, step=0.01)
+
+
+def test_unknown_options_are_refused() -> None:
+    with pytest.raises(vm.ModelError, match="no option is called 'foo'"):
+        pendulum.mechanism().hessian(vm.final(lambda s: s.angle("bar")), duration=0.1, foo=1)  # type: ignore[call-arg]

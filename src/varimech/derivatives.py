@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from .at_rest import AtRest, seconds_of
-from .errors import ModelError, unknown_name
-from .methods import RunOptions, choose
+from .errors import ModelError, check_numbers, unknown_name
+from .methods import RunOptions, check_options, choose
 from .model.parameter import Parameter
 from .progress import progress_bar
 from .results.hessian import Hessian
@@ -54,9 +54,8 @@ class Derivatives(AtRest):
             wrt: parameters by name; "all", or nothing, for all of them.
             duration: s.
             parameters: values that differ from the nominal ones.
-            method: "forward" (over forward: also of measures over time), "backward" (over forward, by an adjoint), or "auto", the faster
-            one by
-                the numbers of parameters and objectives.
+            method: "forward" (over forward: also of measures over time), "backward" (over forward, by an adjoint), or "auto", the
+                faster one by the numbers of parameters and objectives.
             how: step, every, tolerance, output, ends, integrator, formulation, coordinates, backend, progress, as for `simulate`.
 
         Returns:
@@ -129,6 +128,11 @@ class Derivatives(AtRest):
             raise ModelError("hessian_product needs at least one objective")
         if method not in WAYS:
             raise unknown_name("method", method, WAYS)
+        if not isinstance(along, Mapping) or not along:
+            raise ModelError(f"hessian_product: along = {along!r} must be parameters with numbers, such as {{'L': 1.0}}")
+        check_numbers("hessian_product: along", **{str(name): value for name, value in along.items()})
+        if any(value != value for value in along.values()):
+            raise ModelError(f"hessian_product: along = {along!r} has values that are not a number")
         direction = np.zeros(len(self.parameters))
         direction[self.numbers.indices(list(along))] = list(along.values())
         adjoint = method == "backward" or (method == "auto" and len(indices) > BACKWARD_PAYS * len(named))
@@ -149,6 +153,7 @@ class Derivatives(AtRest):
     ) -> tuple[list[SecondDerivatives], Solver, np.ndarray, Task, float]:
         """Runs with second derivatives in some directions, side by side; steps are those of a run with first derivatives."""
         backend, progress = how.pop("backend", "auto"), how.pop("progress", None)
+        check_options(how)
         way, schedule = choose(duration, **how)  # type: ignore[misc]
         ρ, solver = self.numbers.values(parameters), self._solver(way)
         check_gradients(solver.equations, named)

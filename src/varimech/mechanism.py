@@ -182,6 +182,8 @@ class Mechanism(Designing, Derivatives):
         named, indices = named_objectives(objectives), self._chosen(wrt)
         method = self._way(method, way, len(named), len(indices))
         check_numbers("sensitivity", memory=memory)
+        if not memory > 0:
+            raise ModelError(f"sensitivity: memory = {memory!r} MB must be positive")
         ρ, solver = self.numbers.values(parameters), self._solver(way)
         if method != "finite-difference":
             check_gradients(solver.equations, named)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, TypedDict
@@ -99,6 +99,13 @@ class RunOptions(TypedDict, total=False):
     coordinates: str | Coordinates
     backend: str
     progress: bool | None
+
+
+def check_options(how: Mapping[str, Any]) -> None:
+    """Options have to be known."""
+    for name in how:
+        if name not in RunOptions.__annotations__:
+            raise unknown_name("option", name, RunOptions.__annotations__)
 
 
 def choose(

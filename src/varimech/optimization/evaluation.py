@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..coordinates.equations import Equations
-from ..methods import Method, RunOptions, choose
+from ..methods import Method, RunOptions, check_options, choose
 from ..model.numbers import Numbers
 from ..results.gradient import Gradient
 from ..results.run import Run
@@ -194,4 +194,5 @@ def _ends_only(duration: float, how: RunOptions) -> RunOptions:
 
 def timing(how: RunOptions) -> dict[str, Any]:
     """What `choose` takes."""
+    check_options(how)
     return {key: value for key, value in how.items() if key not in ("backend", "progress")}

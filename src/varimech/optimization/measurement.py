@@ -66,6 +66,8 @@ def measurement(
     deviations = None
     if sigma is not None:
         given = _numbers(label, "sigma", sigma)
+        if given.ndim == 1 and given.size > 1 and numbers.ndim == 2 and numbers.shape[0] == numbers.shape[1] == given.size:
+            raise ModelError(f"{label}: sigma may be one for each time or for each component: give it as a table like values")
         try:
             deviations = np.broadcast_to(
                 given[:, None] if given.ndim == 1 and given.size == when.size else given, table.shape

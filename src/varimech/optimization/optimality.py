@@ -39,8 +39,11 @@ def optimality(scaled: Scaled, z: np.ndarray) -> Optimality:
     λ = np.zeros(values.size)
     if active.size and np.isfinite(gradient).all():
         signs = np.where(at_lower[active], -np.inf, 0.0), np.where(at_upper[active], np.inf, 0.0)
+        # the farther a bound is, the less it may carry: λ times its distance has to vanish, too
+        gaps = np.minimum(np.abs(values - lower), np.abs(upper - values))[active]
+        system = np.vstack([normals[active].T, np.diag(gaps / ACTIVE)])
         with np.errstate(all="ignore"):  # steps to bounds that are infinitely far away
-            λ[active] = lsq_linear(normals[active].T, -gradient, signs, tol=1e-14).x
+            λ[active] = lsq_linear(system, np.concatenate([-gradient, np.zeros(active.size)]), signs, tol=1e-14).x
     residual = float(np.abs(gradient + normals.T @ λ).max())
     times, psi = c.size - scaled.problem.row_count, scaled.objective_size
     rows = λ[times : c.size] * psi / scaled.row_sizes

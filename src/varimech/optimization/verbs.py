@@ -50,8 +50,9 @@ class Designing:
             start: parameter → value to begin with; nominal ones if not given.
             starts: how many starts: the first as given, others spread over the bounds.
             solver: "ipopt", "scipy" (the best of SciPy for the problem), or a method of `scipy.optimize.minimize` by name.
-            hessian: "approximate" second derivatives from changes of the gradient, or "exact" ones: fewer iterations, more to compile at
-            first. max_iterations: from each start.
+            hessian: "approximate" second derivatives from changes of the gradient, or "exact" ones: fewer iterations, more to compile
+                at first.
+            max_iterations: from each start.
             tolerance_optimality: what may be left of the gradient, relative to that at the start.
             method: how gradients are computed, as for `sensitivity`.
             seed: of the starts that are spread.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, check_numbers
 from ..sensitivity.objective import Objective
 from ..view.figure import Line, Panel, line_figure
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
     from .certificate import Certificate
     from .run import Run
+
+
+MOST_DIGITS = 15.0
+"""Digits that a number can have."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,16 @@ class Gradient:
             raise ModelError(f"sizes = {sizes!r} must be a number, or numbers by (objective, parameter): {shape}") from None
         if not (np.isfinite(matter) & (matter >= 0)).all():
             raise ModelError(f"sizes = {sizes!r} must be finite and not negative")
-        return certify(self, tuple(relative_steps or RELATIVE_STEPS), wanted, matter, progress)
+        check_numbers("certify", wanted=wanted)
+        if not 0 < wanted <= MOST_DIGITS:
+            raise ModelError(f"certify: wanted = {wanted!r} digits must be between 0 and {MOST_DIGITS:g}")
+        try:
+            steps = RELATIVE_STEPS if relative_steps is None else tuple(float(s) for s in relative_steps)
+        except (TypeError, ValueError):
+            steps = ()
+        if not steps or not all(0 < s < np.inf for s in steps):
+            raise ModelError(f"certify: relative_steps = {relative_steps!r} must be one or more positive numbers")
+        return certify(self, steps, wanted, matter, progress)
 
     def to_dataframe(self) -> pd.DataFrame:
         """The gradient as a table: a row an objective, a column a parameter."""

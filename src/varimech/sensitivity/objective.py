@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import casadi as ca
@@ -35,6 +36,16 @@ class Objective(Comparable):
             return NotImplemented
         return Objective(_sum(self.integrand, other.integrand), _sum(self.final, other.final), self.unit or other.unit)
 
+    def __mul__(self, factor: float) -> Objective:
+        if not isinstance(factor, Real):
+            return NotImplemented
+        return Objective(_times(self.integrand, float(factor)), _times(self.final, float(factor)), self.unit)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Objective:
+        return -1.0 * self
+
 
 def integral(function: StateFunction, *, unit: str = "") -> Objective:
     """The integral over time of a scalar function of the state.
@@ -55,7 +66,7 @@ Objectives = Objective | Sequence[Objective] | Mapping[str, Objective]
 
 def named_objectives(objectives: Objectives) -> dict[str, Objective]:
     """Objectives by name; those without are called psi1, psi2, …"""
-    if isinstance(objectives, Objective) or not isinstance(objectives, (Mapping, Sequence)):
+    if isinstance(objectives, (Objective, str)) or not isinstance(objectives, (Mapping, Sequence)):
         objectives = [objectives]
     named = dict(objectives) if isinstance(objectives, Mapping) else {f"psi{k + 1}": o for k, o in enumerate(objectives)}
     for name, objective in named.items():
@@ -144,6 +155,10 @@ def _scalar(equations: Equations, name: str, function: StateFunction | None) -> 
     expression = as_column(call_user(function, e.state, label), 1, label)
     e.model.numbers.check_symbols(expression, label, symbols_in(e.packed, e.t))
     return expression
+
+
+def _times(function: StateFunction | None, factor: float) -> StateFunction | None:
+    return None if function is None else lambda state: factor * function(state)
 
 
 def _sum(first: StateFunction | None, second: StateFunction | None) -> StateFunction | None:
