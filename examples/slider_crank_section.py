@@ -96,7 +96,10 @@ def main(out: Path) -> vm.Optimum:
     optimum.plot().savefig(out / "search.png")
     fine: Any = {"output": DURATION / 1000}
     runs = {"before": m.simulate(DURATION, **fine), "after": m.simulate(DURATION, parameters=optimum.parameters, **fine)}
-    bend = [vm.Line(name, 1e3 * r.time, 1e3 * r.measure(deflection).to_numpy()) for name, r in runs.items()]
+    grams = {name: 1e3 * float(r.measure(mass)[0]) for name, r in runs.items()}
+    bend = [
+        vm.Line(f"{name}: {grams[name]:.0f} g", 1e3 * r.time, 1e3 * r.measure(deflection).to_numpy()) for name, r in runs.items()
+    ]
     force = [vm.Line(name, 1e3 * r.time, r.axial_force("rod").isel(segment=0).to_numpy()) for name, r in runs.items()]
     panels = [vm.Panel("deflection of the middle (mm)", bend), vm.Panel("tension beside the crank (N)", force)]
     figure = vm.line_figure(panels, title="The lightest rod that bends by no more than 1 mm", xlabel="time (ms)")
