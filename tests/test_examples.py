@@ -128,7 +128,7 @@ def test_the_squeezer_is_lighter_on_its_bearing() -> None:
     ):
         x = np.clip(o.best.x + step * np.array(signs), low, high)
         peak, turn = peak_and_turn(dict(zip(o.problem.names, x.tolist(), strict=True)))
-        # what a shorter turn would save is known from its multiplier: added back, nothing is saved
+        # an exact penalty: where the turn is shorter, somewhat more than its multiplier says is added
         assert peak + o.multipliers["turned"] * min(0.0, turn - turned) * 1.2 > after * (1 - 1e-6)
 
 
@@ -146,8 +146,8 @@ def test_the_rod_is_as_light_as_it_may_be() -> None:
     assert o.objective == pytest.approx(1410 * 0.24 * width * height, rel=1e-12)
     assert largest(width, height, tolerance=1e-10, output=T / 4000) == pytest.approx(1e-3, rel=1e-4)
     # mass against stiffness: anything lighter bends more, of the same width or wider; twice the height bends by some quarter
-    for w, h in ((1.0, 0.99), (1.0, 0.9), (1.2, 0.99 / 1.2), (1.1, 0.99 / 1.1)):
-        assert largest(w * width, max(h * height, 0.012)) > 1.001e-3
+    for w, h in ((1.0, 0.99), (1.0, 0.9), (1.15, 0.99 / 1.15), (1.1, 0.99 / 1.1)):
+        assert largest(w * width, h * height) > 1.001e-3
     assert largest(width, 2 * height) == pytest.approx(1e-3 / 4, rel=0.15)
     assert 0.5e-3 < largest(2 * width, height) < 1e-3
     # multipliers by hand: from the slope of the deflection over the height, mass = ρ L w h
@@ -177,6 +177,9 @@ def test_stiffness_and_damping_are_found_as_well_as_they_can_be() -> None:
     assert noise == pytest.approx(pendulum_fit.NOISE, rel=4 / math.sqrt(2 * 20 * 118))
 
 
-def test_the_examples_write_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_example_as_a_user_runs_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vm.Gradient, "certify", lambda gradient: "")  # certificates take their time, and have tests of their own
     pendulum_fit.main(tmp_path / "fit")
     assert "within its interval" in capsys.readouterr().out and (tmp_path / "fit" / "fit.png").stat().st_size > 20_000

@@ -20,6 +20,7 @@ from varimech.optimization.design import settings_for
 from varimech.optimization.evaluation import Outcome, Second
 from varimech.optimization.problem import DesignProblem
 from varimech.optimization.search import search
+from varimech.optimization.solvers import Ended
 from varimech.optimization.space import Space
 
 STILL = {"Ls1": 2.4319235744576, "Ls2": 1.8448688868054}
@@ -342,6 +343,24 @@ def test_certificates_of_optima(m: vm.Mechanism) -> None:
     assert peak.certificate.trusted and peak.certificate.gradient[0, 0] == pytest.approx(
         peak.problem.jac(peak.best.x)[0], rel=1e-6
     )
+
+
+def test_a_search_that_looks_for_feasible_designs_begins_where_it_was_told(
+    m: vm.Mechanism, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from varimech.optimization import search as module
+
+    solve, calls = module.solve, []
+
+    def giving_up_at_first(scaled: Any, *others: Any) -> Any:
+        calls.append(scaled.start)
+        return Ended(scaled.z0, "gave up", 7, False) if len(calls) == 1 else solve(scaled, *others)
+
+    monkeypatch.setattr(module, "solve", giving_up_at_first)
+    o = m.optimize(GOAL, ["a", "b"], duration=0.01, constraints=[of(lambda a, b: a) >= 2])
+    assert calls[1][0] >= 2 and o.parameters == pytest.approx({"a": 2.0, "b": 0.0}, abs=1e-6)
+    assert o.best.start.tolist() == [0.9, 0.0] == o.history[["a", "b"]].iloc[0].tolist() and o.iterations > 7
+    assert o.before.info["parameters"]["a"] == 0.9 and o.objective_before == pytest.approx(0.81)
 
 
 def test_what_cannot_be_met_is_named(m: vm.Mechanism) -> None:

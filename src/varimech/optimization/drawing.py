@@ -73,7 +73,7 @@ def _compared(optimum: Optimum, label: str, function: Any, unit: str, limits: li
         for limit in limits or []:
             ax.axhline(limit, color=LIMIT, linewidth=1.0, linestyle="--")
         ax.set_ylabel(f"{label} ({unit})" if unit else label)
-        ax.legend(frameon=False, fontsize=9, loc="best")
+        ax.legend(facecolor="white", edgecolor="none", framealpha=0.9, fontsize=9, loc="best")  # limits may pass below it
 
     return draw
 
