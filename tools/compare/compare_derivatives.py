@@ -57,8 +57,8 @@ SETTINGS = """\
 
 - **Varimech**: `sensitivity(…, method="direct")` and `"adjoint"`, `hessian` and `hessian_product` with `method="forward"` and `"backward"`,
   `backend="native"`; DOP853 and RK4 with index 1 and projections in natural coordinates; only the end is stored. The motion is `simulate`,
-  without objectives. The rows of a Hessian would run side by side on all cores; here they share one. What DOP853 and RK4 have in common is built
-  once, and counted for DOP853.
+  without objectives. The rows of a Hessian would run side by side on all cores; here they share one. What DOP853 and RK4 have in common is
+  built once, and counted for DOP853.
 - **CasADi, RK4**: the equations of motion in two angles, written for this one mechanism as one expression; a step that has it four times
   (written out for motion and gradient, called for the rest, as was faster or could be compiled), `mapaccum` over all steps (`fold` took
   as long), ψ included in the motion; forward and reverse mode by `jtimes` with all seeds at once, second derivatives forward
