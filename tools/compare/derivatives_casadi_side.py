@@ -1,8 +1,8 @@
 """Derivatives of the five-bar and of chains as a careful user writes them with CasADi, for these mechanisms alone, in their angles.
 
-The rates are one expression, a step of Runge and Kutta has them four times, `mapaccum` repeats it, and everything is differentiated by
-CasADi and compiled, written out or called, whichever was faster; h and the number of steps are part of the program. CVODES integrates the
-same rates with CasADi's own sensitivities.
+The rates are one expression, a step of Runge and Kutta has them four times, written out or called, whichever was faster, `mapaccum` repeats
+it, and everything is differentiated by CasADi and compiled; h and the number of steps are part of the program. CVODES integrates the same
+rates with CasADi's own sensitivities.
 """
 
 from __future__ import annotations
