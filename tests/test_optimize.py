@@ -390,7 +390,9 @@ def test_blocks_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 def test_multipliers_of_peaks_belong_to_their_instants(m: vm.Mechanism, k: float) -> None:
     """The peak (k x₀ / m)² is at the start, so its slope over k at the bound k = 1 is known; instants close to it carry nothing."""
     acceleration = vm.peak(lambda s: s.acceleration("P")[0] ** 2)
-    o = m.optimize(acceleration, ["k"], duration=0.5, bounds={"k": (1.0, 500.0)}, start={"k": k}, step=0.01, backend="interpreted")
+    o = m.optimize(
+        acceleration, ["k"], duration=0.5, bounds={"k": (1.0, 500.0)}, start={"k": k}, step=0.01, backend="interpreted"
+    )
     assert o.parameters["k"] == pytest.approx(1.0, abs=1e-6)
     assert o.multipliers["k"] == pytest.approx(-2 * o.objective, rel=1e-4)
 

@@ -128,7 +128,7 @@ class Derivatives(AtRest):
             raise ModelError("hessian_product needs at least one objective")
         if method not in WAYS:
             raise unknown_name("method", method, WAYS)
-        if not isinstance(along, Mapping) or not along:
+        if not isinstance(along, Mapping):
             raise ModelError(f"hessian_product: along = {along!r} must be parameters with numbers, such as {{'L': 1.0}}")
         check_numbers("hessian_product: along", **{str(name): value for name, value in along.items()})
         if any(value != value for value in along.values()):
