@@ -17,19 +17,19 @@ from varimech.mechanism import ADJOINT_PAYS
 # memory
 
 
-LONG_RUNS: dict[str, dict[str, Any]] = {
-    "implicit": {"step": 1e-3, "every": 50},
-    "explicit": {"step": 1e-3, "every": 50, "integrator": "rk4", "formulation": "independent"},
-    "adaptive": {"tolerance": 1e-9, "output": 0.1},
-}
-
-
 @needs_compiler
-@pytest.mark.parametrize("twin", [False, True], ids=["regular", "redundant"])
-@pytest.mark.parametrize("kind", LONG_RUNS)
-def test_little_memory_gives_the_same(kind: str, twin: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("how", "twin"),
+    [
+        ({"integrator": "hht", "step": 1e-3, "every": 50}, False),
+        ({"tolerance": 1e-9, "output": 0.1}, False),
+        ({"formulation": "independent", "integrator": "rk4", "step": 1e-3, "every": 50}, True),
+    ],
+    ids=["implicit", "adaptive", "explicit, redundant"],
+)
+def test_little_memory_gives_the_same(how: dict[str, Any], twin: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Segments are given up and merged, carried out once more, and all that is recorded stays within the bound."""
-    m, how = four_bar(twin=twin), {"duration": 1.0, "method": "adjoint", "backend": "native", **LONG_RUNS[kind]}
+    m, how = four_bar(twin=twin), {"duration": 1.0, "method": "adjoint", "backend": "native", **how}
     ample = m.sensitivity(OBJECTIVES, **how)
     with pytest.raises(ModelError, match=r"memory = 0.001 MB is too little .* give .* MB or more") as refused:
         m.sensitivity(OBJECTIVES, **how, memory=1e-3)

@@ -211,9 +211,10 @@ class Programs:
             return
         # bodies at the end of long branches depend on too many coordinates for code that is written for each depth
         if (depth := max(recursion.tree.depths.values())) > DEEP:
-            remedy = "formulation='index1' or " if recursion.tree.is_open else ""
+            remedy = "formulation='index1' or " if recursion.tree.is_open and not self.wide else ""
+            what = f"second derivatives by {self.method.title}" if self.wide else self.method.title
             raise ModelError(
-                f"{count}, and bodies {depth} joints away from the ground; {self.method.title} take up to {LARGE} of the former or "
+                f"{count}, and bodies {depth} joints away from the ground; {what} take up to {LARGE} of the former or "
                 f"{DEEP} of the latter: use {remedy}coordinates='natural'"
             )
 
