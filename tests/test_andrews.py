@@ -196,3 +196,15 @@ def test_crank_angle_and_energy_balance(mechanism: vm.Mechanism) -> None:
     work = andrews.TORQUE * np.ptp(run.angle("OF").to_numpy())
     balance = np.abs(andrews.energy_balance(run))
     assert 0 < balance.max() < 1e-9 * work
+
+
+def test_pivots_as_parameters_leave_the_motion_as_it_is() -> None:
+    """Coordinates of A and B are parameters where asked for; a shift of all pivots shifts the motion alone."""
+    plain, open_ = andrews.mechanism(), andrews.mechanism(pivots="OABC")
+    assert set(open_.parameters) - set(plain.parameters) == {f"{c}_{p}" for c in "xy" for p in "OABC"}
+    shift = {f"x_{p}": x + 0.01 for p, (x, _) in andrews.GROUND.items()}
+    F, same, moved = (
+        m.simulate(0.01, parameters=p, tolerance=1e-9).position("F").transpose("time", "component").to_numpy()
+        for m, p in ((plain, {}), (open_, {}), (open_, shift))
+    )
+    assert np.abs(same - F).max() < 1e-12 and np.abs(moved - F - [0.01, 0.0]).max() < 1e-9
