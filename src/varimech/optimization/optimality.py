@@ -27,7 +27,7 @@ class Optimality:
 
 
 def optimality(scaled: Scaled, z: np.ndarray) -> Optimality:
-    """The multipliers that fit best."""
+    """The multipliers that fit best: what they can leave of the gradient at least, and those of the nearest bounds."""
     from scipy.optimize import lsq_linear
 
     c, gradient, slopes = scaled.constraints(z), scaled.gradient(z), scaled.jacobian(z)
@@ -36,15 +36,16 @@ def optimality(scaled: Scaled, z: np.ndarray) -> Optimality:
     lower, upper = (np.concatenate(pair) for pair in ((scaled.row_lower, scaled.lower), (scaled.row_upper, scaled.upper)))
     at_lower, at_upper = values - lower <= ACTIVE, upper - values <= ACTIVE
     active = np.flatnonzero(at_lower | at_upper)
-    λ = np.zeros(values.size)
+    λ, best = np.zeros(values.size), np.zeros(values.size)
     if active.size and np.isfinite(gradient).all():
         signs = np.where(at_lower[active], -np.inf, 0.0), np.where(at_upper[active], np.inf, 0.0)
         # the farther a bound is, the less it may carry: λ times its distance has to vanish, too
         gaps = np.minimum(np.abs(values - lower), np.abs(upper - values))[active]
-        system = np.vstack([normals[active].T, np.diag(gaps / ACTIVE)])
+        system, right = np.vstack([normals[active].T, np.diag(gaps / ACTIVE)]), np.concatenate([-gradient, np.zeros(active.size)])
         with np.errstate(all="ignore"):  # steps to bounds that are infinitely far away
-            λ[active] = lsq_linear(system, np.concatenate([-gradient, np.zeros(active.size)]), signs, tol=1e-14).x
-    residual = float(np.abs(gradient + normals.T @ λ).max())
+            best[active] = lsq_linear(normals[active].T, -gradient, signs, tol=1e-14).x
+            λ[active] = lsq_linear(system, right, signs, tol=1e-14).x
+    residual = float(np.abs(gradient + normals.T @ best).max())
     times, psi = c.size - scaled.problem.row_count, scaled.objective_size
     rows = λ[times : c.size] * psi / scaled.row_sizes
     bounds = λ[c.size :][: n - scaled.slack] * psi / scaled.sizes
