@@ -32,6 +32,7 @@ ROOMS = [
     ("at_rest",),
     ("derivatives",),
     ("optimization",),
+    ("uncertainty",),
     ("mechanism",),
     ("doctor",),
     ("__init__",),

@@ -1,0 +1,1 @@
+"""Tolerances and uncertainty: what spreads of parameters make of results."""
