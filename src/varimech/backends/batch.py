@@ -1,13 +1,26 @@
 """Many runs of one program, for rows of parameter values: on the processor, or on a card with one thread a run.
 
-This file stands alone: it needs numpy, and cupy for cards. `varimech export` puts it beside a program's source and its description, so that
-these runs can be had where Varimech is not.
+This file stands alone: it needs numpy, and cupy for cards. `varimech export` puts it, as run.py, beside a program's source and its
+description, so that these runs can be had where Varimech is not:
+
+    python run.py                          check this machine against the results the bundle came with
+    python run.py samples.csv results.csv  a run for each row; columns are parameters, those left out stay nominal
+
+In Python:  from run import Bundle;  Bundle(".").run({"L": [1.0, 1.01]})["psi"]
 """
 
 from __future__ import annotations
 
+import csv
 import ctypes
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +31,9 @@ OUTCOMES = ("objectives", "gradients", "residuals", "status")
 INPUTS = ("values", "given", "given_sensitivity", "independent")
 SHARE = 0.8
 """Of a card's free memory that results of one launch may take."""
+
+AGREEMENT = 1e-9
+"""Relative difference from the results the bundle came with that is only rounding."""
 
 
 class Batch:
@@ -115,3 +131,80 @@ class Card:
         )
         self._kernel((-(-count // self._threads),), (self._threads,), (job, np.int64(count)))
         return found
+
+
+class Bundle:
+    """The exported mechanism in a folder."""
+
+    def __init__(self, folder: str | Path):
+        folder = Path(folder)
+        self.about = json.loads((folder / "bundle.json").read_text(encoding="utf-8"))
+        batch = Batch(self.about["batch"], [(name, kind) for name, kind in self.about["fields"]])
+        source = (folder / self.about["source"]).read_text(encoding="utf-8")
+        self._carry_out = (
+            Card(batch, source) if self.about["target"] == "cuda" else _processor(batch, source, self.about["flags"])
+        )
+        self.nominal = {p["name"]: p["nominal"] for p in self.about["parameters"]}
+        self.times = np.array(self.about["times"])
+
+    def run(self, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """For values of parameters by name, each a list: objectives by name, (sample, time), not a number where a run failed."""
+        unknown = set(values) - set(self.nominal)
+        if unknown:
+            raise SystemExit(f"no parameter is called {sorted(unknown)}; there are {list(self.nominal)}")
+        count = max((np.size(v) for v in values.values()), default=1)
+        columns = [
+            np.broadcast_to(np.asarray(values.get(name, nominal), dtype=float), count) for name, nominal in self.nominal.items()
+        ]
+        found = self._carry_out(np.stack(columns, axis=1))
+        found["objectives"][found["status"] != DONE] = np.nan
+        return {o["name"]: found["objectives"][:, :, k] for k, o in enumerate(self.about["objectives"])}
+
+    def check(self) -> float:
+        """The largest relative difference from the results the bundle came with."""
+        sample = self.about["check"]
+        found = self.run(dict(zip(self.nominal, np.array(sample["values"]).T, strict=True)))
+        expected = np.array(sample["results"])
+        got = np.stack(list(found.values()), axis=-1)
+        size = np.abs(expected).max(axis=(0, 1), keepdims=True)
+        return float(np.nanmax(np.abs(got - expected) / np.where(size > 0, size, 1.0))) if np.isfinite(got).all() else np.inf
+
+
+def _processor(batch: Batch, source: str, flags: list[str]) -> Processor:
+    compiler = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
+    if compiler is None:
+        raise SystemExit("no C compiler found (cc, gcc, clang)")
+    folder = Path(tempfile.mkdtemp(prefix="bundle-"))
+    text = folder / "program.c"
+    text.write_text(source, encoding="utf-8")
+    library = folder / "program.so"
+    subprocess.run([compiler, *flags, str(text), "-o", str(library), "-lm"], check=True)
+    loaded = ctypes.CDLL(str(library))
+    loaded.vm_scheme_table.restype = ctypes.c_void_p
+    return Processor(batch, loaded, {"scheme": loaded.vm_scheme_table() or 0})
+
+
+def main(arguments: list[str]) -> int:
+    """See above."""
+    if len(arguments) not in (0, 2):
+        print(__doc__)
+        return 2
+    bundle = Bundle(Path(__file__).parent)
+    if not arguments:
+        off = bundle.check()
+        print(f"{bundle.about['mechanism']}: largest relative difference {off:.1e}: {'good' if off <= AGREEMENT else 'NOT GOOD'}")
+        return int(not off <= AGREEMENT)
+    with open(arguments[0], newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    began = time.perf_counter()
+    found = bundle.run({name: [float(row[name]) for row in rows] for name in (rows[0] if rows else {})})
+    print(f"{len(rows)} runs in {time.perf_counter() - began:.3g} s")
+    with open(arguments[1], "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(found)
+        writer.writerows(zip(*[values[:, -1] for values in found.values()], strict=True))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
