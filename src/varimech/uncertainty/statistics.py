@@ -12,6 +12,7 @@ that do not vary have no variance at all.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -121,6 +122,14 @@ class CoMoments:
     def columns(self, chosen: slice) -> CoMoments:
         """Some of the columns."""
         return CoMoments(self.count, *[getattr(self, name)[chosen] for name in ("mean", "control", "yy", "xy", "xx")])
+
+
+Statistics = TypeVar("Statistics", Summary, CoMoments)
+
+
+def both(a: Statistics | None, b: Statistics | None) -> Statistics | None:
+    """Of two parts, as far as there are any."""
+    return b if a is None else a if b is None else a.merged(b)
 
 
 def _from_mean(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
