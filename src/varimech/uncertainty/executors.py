@@ -1,7 +1,8 @@
 """Where chunks of samples are carried out: in threads of this process, or by the workers of a Dask cluster.
 
 An executor takes the rows of parameter values of one chunk after the other and gives what came of them in the same order; it keeps no more
-chunks under way than it needs to be busy. Since chunks do not depend on it, and are added up in their order, neither do the results, to the last bit.
+chunks under way than it needs to be busy. Chunks do not depend on it and are added up in their order, so neither do the results, to the last
+bit.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
 from numbers import Integral
 from typing import Any, Protocol, TypeVar
 
@@ -38,7 +38,7 @@ def executor_of(given: Any) -> Executor:
     """The executor for what a user says."""
     if given is None:
         return Threads(os.cpu_count() or 1)
-    if isinstance(given, Integral) and not isinstance(given, bool) and given >= 1:
+    if isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= 1:
         return Threads(int(given))
     if type(given).__module__.partition(".")[0] == "distributed" and hasattr(given, "submit"):
         return Cluster(given)
@@ -87,8 +87,8 @@ class Cluster:
             rows, future = pair
             return work.finished(rows, future.result(), look_after)
 
-        with ThreadPoolExecutor(os.cpu_count()) as pool, closing(sent()) as items:
-            yield from _in_order(pool, finish, items, lambda: AHEAD * max(1, sum(client.nthreads().values())))
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            yield from _in_order(pool, finish, sent(), lambda: AHEAD * max(1, sum(client.nthreads().values())))
 
 
 def _itself(work: Work) -> Work:
