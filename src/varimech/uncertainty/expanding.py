@@ -6,10 +6,11 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ..at_rest import seconds_of
 from ..backends.program import Trajectory
 from ..derivatives import Derivatives
 from ..errors import ModelError, check_numbers
@@ -22,6 +23,9 @@ from .expansion import check_second, first_variance, squared_curvature
 from .horizon import HorizonWarning, estimated_error
 from .moments import Moments
 from .spreads import Correlation, Given, Spreads, spreads_of
+
+if TYPE_CHECKING:
+    from ..solver import Solver
 
 OUTPUTS = 100
 """Intervals between stored results where steps are chosen and nothing is said."""
@@ -56,28 +60,31 @@ def moments(
     options = sparse_output(duration, how)
     if order == 2:
         directions = list(np.eye(len(mechanism.parameters))[spreads.indices])
-        found, *_ = mechanism._second(named, spreads.indices, directions, duration, means, False, options)
-        run, H = found[0].trajectory, np.stack([d.gradients_along for d in found], axis=2)
+        found, solver, ρ, task, ran = mechanism._second(named, spreads.indices, directions, duration, means, False, options)
+        path, H = found[0].trajectory, np.stack([d.gradients_along for d in found], axis=2)
         H = (H + np.swapaxes(H, -1, -2)) / 2
         C = spreads.covariance
         slope, curvature = np.sqrt(first_variance(found[0].gradients, C)), np.sqrt(squared_curvature(H, C))
     else:
-        run, slope, curvature = _first_order(mechanism, named, spreads, duration, means, options)
-        H = None
-    assert run.gradients is not None
+        H, (path, slope, curvature), solver, ρ, task, ran = (
+            None,
+            *_first_order(mechanism, named, spreads, duration, means, options),
+        )
+    assert path.gradients is not None
+    seconds = seconds_of(began, ran)
     result = Moments(
-        mechanism.name,
         order,
         float(accuracy),
         tuple(named),
         tuple(o.unit for o in named.values()),
         spreads,
-        run.time,
-        run.objectives,
-        run.gradients,
+        path.time,
+        path.objectives,
+        path.gradients,
         H,
-        estimated_error(order, run.time, slope, curvature),
-        time.perf_counter() - began,
+        estimated_error(order, path.time, slope, curvature),
+        mechanism._run(solver, task.schedule, path, ρ, spreads.indices, seconds),
+        seconds,
     )
     _warn(result)
     return result
@@ -112,7 +119,7 @@ def _first_order(
     duration: float,
     means: Mapping[str, float],
     how: RunOptions,
-) -> tuple[Trajectory, np.ndarray, np.ndarray]:
+) -> tuple[tuple[Trajectory, np.ndarray, np.ndarray], Solver, np.ndarray, Task, float]:
     """A run with first derivatives, and slope and curvature of each objective in the direction in which it varies most: by two more runs, one
     standard deviation to either side."""
     backend, progress = how.pop("backend", "auto"), how.pop("progress", None)
@@ -120,7 +127,7 @@ def _first_order(
     ρ, solver = mechanism.numbers.values(means), mechanism._solver(way)
     check_gradients(solver.equations, named)
     task = Task(schedule, named, spreads.indices, backend, progress)
-    run, _ = solver.run(task, ρ)
+    run, ran = solver.run(task, ρ)
     assert run.gradients is not None
     plain = replace(task, indices=None, progress=False)
     if schedule.tolerance and not isinstance(way.integrator, Sundials):
@@ -130,12 +137,14 @@ def _first_order(
     for k, u in enumerate(directions):
         # for one parameter there is one direction, and its runs tell of all objectives
         columns = slice(None) if len(spreads.names) == 1 else slice(k, k + 1)
-        there, back = (solver.run(plain, spreads.rows((spreads.mean + d)[None], ρ)[0])[0].objectives for d in (u, -u))
+        sides = [solver.run(plain, row) for row in spreads.rows(spreads.mean + np.array([u, -u]), ρ)]
+        ran += sum(seconds for _, seconds in sides)
+        there, back = (side.objectives for side, _ in sides)
         slope[:, columns] = np.abs(run.gradients[:, columns] @ u)
         curvature[:, columns] = np.abs(there - 2 * run.objectives + back)[:, columns]
         if len(spreads.names) == 1:
             break
-    return run, slope, curvature
+    return (run, slope, curvature), solver, ρ, task, ran
 
 
 def _directions(g: np.ndarray, spreads: Spreads) -> list[np.ndarray]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import ModelError, check_numbers
 from ..optimization.table import table
+from ..results.run import Run
 from .expansion import contributions, first_variance, second_mean, second_variance
 from .horizon import horizon
 from .spreads import Spreads
@@ -28,7 +29,6 @@ class Moments:
     `order` tells which ones `mean`, `variance` and `std` are; those of first order are at hand as well.
     """
 
-    label: str
     order: int
     accuracy: float
     """What errors the horizon allows, in standard deviations."""
@@ -44,7 +44,14 @@ class Moments:
     """d²ψ/dρ², (time, objective, parameter, parameter); order 2 only"""
     errors: np.ndarray = field(repr=False)
     """Estimated error of mean or standard deviation, the larger, in standard deviations, (time, objective)"""
-    seconds: float
+    run: Run = field(repr=False)
+    """At the means of the parameters, with first derivatives: any measure of it, and `wrt=`"""
+    seconds: dict[str, float]
+
+    @property
+    def label(self) -> str:
+        """Name of the mechanism."""
+        return str(self.run.info["mechanism"])
 
     @cached_property
     def dataset(self) -> xr.Dataset:
