@@ -57,11 +57,13 @@ __all__ = [
     "GeneralisedAlpha",
     "Gradient",
     "Hessian",
+    "HorizonWarning",
     "InfeasibleError",
     "Line",
     "Measurement",
     "Mechanism",
     "ModelError",
+    "Moments",
     "Newmark",
     "Objective",
     "Optimum",
@@ -124,12 +126,16 @@ if TYPE_CHECKING:
     from .optimization.quantities import Path, Peak, path, peak
     from .results.certificate import Certificate
     from .results.topology import Topology
+    from .uncertainty.horizon import HorizonWarning
+    from .uncertainty.moments import Moments
 
 LATER = {
     "Certificate": "results.certificate",
     "DesignProblem": "optimization.problem",
     "Fit": "optimization.fit",
+    "HorizonWarning": "uncertainty.horizon",
     "Measurement": "optimization.measurement",
+    "Moments": "uncertainty.moments",
     "Optimum": "optimization.optimum",
     "Path": "optimization.quantities",
     "Peak": "optimization.quantities",
