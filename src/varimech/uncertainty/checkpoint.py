@@ -51,7 +51,9 @@ class Checkpoint:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise ModelError(f"checkpoint: {self.folder} cannot be made ({error}); give a folder that can be written to") from None
+            raise ModelError(
+                f"checkpoint: {self.folder} cannot be made ({error}); give a folder that can be written to"
+            ) from None
         self._about = dict(about)
 
     def save(self, tally: Tally) -> None:
@@ -80,7 +82,9 @@ class Checkpoint:
 def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
     """A study goes on only as what it was."""
     there, here = (json.loads(json.dumps(about)) for about in (there, here))
-    if different := [_told(name, there.get(name), here.get(name)) for name in {**there, **here} if there.get(name) != here.get(name)]:
+    if different := [
+        _told(name, there.get(name), here.get(name)) for name in {**there, **here} if there.get(name) != here.get(name)
+    ]:
         raise ModelError(
             f"checkpoint: {folder} belongs to another study, which differs in {'; '.join(different)}. Ask for the same, give another folder, "
             "or delete this one"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from numbers import Integral
 from typing import Any, Protocol, TypeVar
@@ -30,7 +30,7 @@ T = TypeVar("T")
 class Executor(Protocol):
     """Carries out chunks."""
 
-    def run(self, work: Work, look_after: LookAfter, chunks: Iterable[np.ndarray]) -> Iterator[Outcome]:
+    def run(self, work: Work, look_after: LookAfter, chunks: Iterable[np.ndarray]) -> Generator[Outcome, None, None]:
         """What comes of the rows of each chunk, in order. `work` can be done anywhere; what it leaves is looked after in this process."""
 
 
@@ -53,7 +53,7 @@ class Threads:
     def __init__(self, count: int):
         self.count = count
 
-    def run(self, work: Work, look_after: LookAfter, chunks: Iterable[np.ndarray]) -> Iterator[Outcome]:
+    def run(self, work: Work, look_after: LookAfter, chunks: Iterable[np.ndarray]) -> Generator[Outcome, None, None]:
         """See `Executor`."""
         with ThreadPoolExecutor(self.count) as pool:
             yield from _in_order(
@@ -69,7 +69,7 @@ class Cluster:
             raise ModelError("executor: this Dask client is asynchronous; make one with Client(…, asynchronous=False)")
         self.client = client
 
-    def run(self, work: Work, look_after: LookAfter, chunks: Iterable[np.ndarray]) -> Iterator[Outcome]:
+    def run(self, work: Work, look_after: LookAfter, chunks: Iterable[np.ndarray]) -> Generator[Outcome, None, None]:
         """See `Executor`."""
         if work.sampler is None:
             raise ModelError(
@@ -101,7 +101,7 @@ def _done(work: Work, rows: np.ndarray) -> Outcome:
 
 def _in_order(
     pool: ThreadPoolExecutor, function: Callable[[T], Outcome], items: Iterable[T], ahead: Callable[[], int]
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """What a function makes of items, in their order, a bounded number at a time."""
     waiting: deque[Future[Outcome]] = deque()
     try:
