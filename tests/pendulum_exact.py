@@ -1,41 +1,37 @@
-"""A uniform bar that swings about one end, exactly: angle from the vertical by Jacobi's elliptic functions, moments by quadrature."""
+"""The pendulum of the benchmark with a spread of its length: exact by elliptic functions and quadrature."""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from scipy.special import ellipj, ellipk
+from scipy.stats import norm
 
 import varimech as vm
+from varimech.benchmarks import pendulum
 
-G, START = 9.81, 0.5236
-
-
-def pendulum(spread: object = None) -> vm.Mechanism:
-    """The pendulum: m = 3 kg, L = 1 m, from rest 0.5236 rad from the vertical."""
-    m = vm.Mechanism("pendulum", gravity=(0, -G))
-    L = m.parameter("L", 1.0, unit="m", spread=spread)
-    m.ground_point("O", (0, 0))
-    m.bar("rod", "O", "tip", length=L, mass=3.0)
-    m.revolute("O")
-    m.start(angle={"rod": START - math.pi / 2})
-    return m
+SPREADS = {"L": vm.Tolerance(0.15)}
+"""σ = 0.05 m."""
+OBJECTIVES = {"x": vm.final(lambda s: s.position("mass")[0], unit="m"), "y": vm.final(lambda s: s.position("mass")[1], unit="m")}
+DURATION = 1.0
 
 
-ANGLE = {"angle": vm.final(lambda s: s.angle("rod") + math.pi / 2, unit="rad")}
+def mass(L: np.ndarray, t: float) -> np.ndarray:
+    """x and y of the mass at a time, released from the horizontal: sin(θ/2) = k sn(K − √(g/L) t, k), k = sin 45°; (value, component)."""
+    sn = ellipj(ellipk(0.5) - np.sqrt(pendulum.G / L) * t, 0.5)[0]
+    half = np.sqrt(0.5) * sn
+    θ = 2 * np.arcsin(half)  # from the vertical, begins at 90°
+    return np.column_stack([-L * np.sin(θ), -L * np.cos(θ)])
 
 
-def angle(t: np.ndarray, L: np.ndarray) -> np.ndarray:
-    """(length, time): sin(θ/2) = k sn(K − ωt), with ω² = 3g/2L and k = sin(θ₀/2)."""
-    k = math.sin(START / 2)
-    ω = np.sqrt(1.5 * G / np.asarray(L))[:, None]
-    return 2 * np.arcsin(k * ellipj(ellipk(k**2) - ω * t, k**2)[0])
-
-
-def exact_moments(t: np.ndarray, mean: float, σ: float) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of the angle over time for a normal length, by a Gauss–Hermite rule."""
+def exact_moments(t: float, L: float = 1.0, σ: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of x and y."""
     z, w = np.polynomial.hermite_e.hermegauss(60)
-    θ = angle(t, mean + σ * z)
-    μ = w @ θ / w.sum()
-    return μ, w @ (θ - μ) ** 2 / w.sum()
+    values, w = mass(L + σ * z, t), w / w.sum()
+    mean = w @ values
+    return mean, w @ (values - mean) ** 2
+
+
+def exact_quantile(q: float, t: float, L: float = 1.0, σ: float = 0.05) -> np.ndarray:
+    """Of x and y, which rise or fall with L."""
+    ends = np.sort(mass(norm.ppf([q, 1 - q], L, σ), t), axis=0)
+    return ends[0] if q < 0.5 else ends[1]

@@ -219,6 +219,7 @@ class Study:
         lines = [f"<Study of {self.label!r}: {self.count} samples ({words}){failed}, at t = {self.time[-1]:g} s>"]
         if self.tally.summary is not None:
             frame = self.table()
+            frame["±"] = [float(f"{half:.2g}") for half in frame["±"]]
             rows = [[name, *row] for name, row in zip(frame.index, frame.to_numpy().tolist(), strict=True)]
             lines.append(table(["objective", *frame.columns], rows))
         if self.controlled and self.tally.summary is not None:
