@@ -64,16 +64,16 @@ def test_intervals_hold_the_exact_moments(sampling: str) -> None:
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
-    """Of 40 studies each; 95 % intervals miss more than 6 of 40 with a probability of 0.3 %."""
+    """Of 100 studies each; 95 % intervals miss it in more than 12 of them with a probability of 0.15 %."""
     truth, spread = exact_moments(DURATION)
     for sampling in KINDS:
         missed = np.zeros((2, 2))
-        for seed in range(40):
-            found = study(samples=512, sampling=sampling, seed=seed)
+        for seed in range(100):
+            found = study(samples=512, sampling=sampling, seed=seed, step=0.05, every=20)
             for row, (of, exact) in enumerate((("mean", truth), ("variance", spread))):
                 bounds = found.interval(of=of).isel(time=-1)
                 missed[row] += ((exact < bounds.lower) | (exact > bounds.upper)).to_numpy()
-        assert (missed <= 7).all(), (sampling, missed)
+        assert (missed <= 12).all(), (sampling, missed)
 
 
 def test_even_samples_are_better_than_random_ones() -> None:
