@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from .coordinates.systems import Relative
-from .errors import AssemblyError, InfeasibleError, ModelError, SimulationError, VarimechError
+from .errors import AssemblyError, InfeasibleError, ModelError, SimulationError, StudyError, VarimechError
 from .formulations.index1 import Stabilised
 from .formulations.penalty import Penalty
 from .integrators.generalised_alpha import GeneralisedAlpha
@@ -78,6 +78,8 @@ __all__ = [
     "SimulationError",
     "Stabilised",
     "State",
+    "Study",
+    "StudyError",
     "Tolerance",
     "Topology",
     "VarimechError",
@@ -128,6 +130,7 @@ if TYPE_CHECKING:
     from .results.topology import Topology
     from .uncertainty.horizon import HorizonWarning
     from .uncertainty.moments import Moments
+    from .uncertainty.study import Study
 
 LATER = {
     "Certificate": "results.certificate",
@@ -139,6 +142,7 @@ LATER = {
     "Optimum": "optimization.optimum",
     "Path": "optimization.quantities",
     "Peak": "optimization.quantities",
+    "Study": "uncertainty.study",
     "Topology": "results.topology",
     "measurement": "optimization.measurement",
     "path": "optimization.quantities",

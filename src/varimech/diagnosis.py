@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
@@ -153,32 +154,53 @@ def check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str) 
             )
 
 
-def check_constraints(trajectory: Trajectory, tolerance: float, formulation: Formulation, equations: Equations) -> None:
-    """A run whose joints come apart is no result: without projections, or with ones that failed. `tolerance` is 0 for equal steps."""
-    position, velocity, _ = trajectory.residuals.tolist()
-    exact = isinstance(formulation, Projected)
-    # what is at the level of rounding needs no further look; many runs of an ensemble come here
-    if not isinstance(formulation, (Penalty, Stabilised, Projected)) or (velocity <= 1e-9 if exact else position <= 1e-12):
-        return
+@dataclass(frozen=True)
+class _Coherence:
+    """What tells whether joints come apart: which residual, of positions (0) or velocities (1), how large it may be, and what helps."""
+
+    level: int
+    allowed: float
+    unit: str
+    remedies: str
+
+
+def _coherence(trajectory: Trajectory, tolerance: float, formulation: Formulation, equations: Equations) -> _Coherence | None:
+    """`tolerance` is 0 for equal steps. None where constraints hold by construction."""
     n = equations.q.numel()
     size, speed = (float(np.abs(trajectory.states[:, k * n : (k + 1) * n]).max(initial=0.0)) for k in range(2))
-    violation, allowed, unit, also = position, VIOLATION * size, "m or rad", " or 'index1'"
+    also = "a smaller step, or formulation='ali3p'"
+    if isinstance(formulation, Projected):  # projections of velocities are exact, those of positions leave the drift squared
+        return _Coherence(1, max(1e-9, 1e-5 * speed), "m/s or rad/s", f"integrator='dopri5', {also}")
+    allowed = VIOLATION * size
     if isinstance(formulation, Penalty):
-        remedy = "a larger factor="
         if tolerance:  # joints give way to forces, and to no more than the error of the steps beside
             accelerations = float(np.median(np.abs(trajectory.states[:, 2 * n : 3 * n]).max(axis=1)))
             give = 100 * accelerations / (formulation.factor * formulation.omega**2)
             allowed = min(allowed, give + 100 * tolerance * size)
-    elif isinstance(formulation, Stabilised):
-        remedy = "a larger omega="
-        if tolerance:
-            allowed = min(VIOLATION, tolerance) * size
-    else:  # projections of velocities are exact, those of positions leave the drift squared
-        violation, allowed, unit, also, remedy = velocity, 1e-5 * speed, "m/s or rad/s", "", "integrator='dopri5'"
-    if violation > allowed:
+        return _Coherence(0, max(1e-12, allowed), "m or rad", f"a larger factor=, {also} or 'index1'")
+    if isinstance(formulation, Stabilised):
+        allowed = min(VIOLATION, tolerance) * size if tolerance else allowed
+        return _Coherence(0, max(1e-12, allowed), "m or rad", f"a larger omega=, {also} or 'index1'")
+    return None
+
+
+def residual_limits(
+    trajectory: Trajectory, tolerance: float, formulation: Formulation, equations: Equations
+) -> tuple[float, float]:
+    """Residuals of positions and velocities up to which runs like this one hold together."""
+    found = _coherence(trajectory, tolerance, formulation, equations)
+    if found is None:
+        return np.inf, np.inf
+    return (found.allowed, np.inf) if found.level == 0 else (np.inf, found.allowed)
+
+
+def check_constraints(trajectory: Trajectory, tolerance: float, formulation: Formulation, equations: Equations) -> None:
+    """A run whose joints come apart is no result: without projections, or with ones that failed. `tolerance` is 0 for equal steps."""
+    found = _coherence(trajectory, tolerance, formulation, equations)
+    if found is not None and (violation := float(trajectory.residuals[found.level])) > found.allowed:
         raise SimulationError(
-            f"{equations.model.name!r}: constraints were violated by up to {violation:.2g} ({unit}) with formulation "
-            f"{formulation.name!r}, as happens near singular positions; try {remedy}, a smaller step, or formulation='ali3p'{also}",
+            f"{equations.model.name!r}: constraints were violated by up to {violation:.2g} ({found.unit}) with formulation "
+            f"{formulation.name!r}, as happens near singular positions; try {found.remedies}",
             time=float(trajectory.time[-1]),
             step=trajectory.step_ends.size - 1,
             residual=violation,

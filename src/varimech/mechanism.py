@@ -286,18 +286,9 @@ class Mechanism(Designing, Uncertain):
             rows[:, self.numbers.indices([name])[0]] = column
         began = time.perf_counter()
         task = Task(schedule.last_only(), named, indices, backend, progress)
-        outcomes, ran = self._solver(method).run_many(task, rows, threads or os.cpu_count() or 1)
+        found, failures, ran = self._solver(method).run_many(task, rows, threads or os.cpu_count() or 1)
         names = tuple(self.parameters) if indices is None else tuple(list(self.parameters)[k] for k in indices)
-        values = np.full((len(outcomes), len(named)), np.nan)
-        gradients = None if indices is None else np.full((len(outcomes), len(named), len(indices)), np.nan)
-        failures: dict[int, Exception] = {}
-        for k, outcome in enumerate(outcomes):
-            if isinstance(outcome, VarimechError):
-                failures[k] = outcome
-                continue
-            values[k] = outcome.objectives[-1]
-            if gradients is not None and outcome.gradients is not None:
-                gradients[k] = outcome.gradients[-1]
+        values, gradients = found.values[:, -1], None if found.gradients is None else found.gradients[:, -1]
         return Ensemble(tuple(named), names, columns, values, gradients, failures, seconds_of(began, ran))
 
     def _samples(self, parameters: Mapping[str, Any]) -> dict[str, np.ndarray]:

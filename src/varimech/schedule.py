@@ -49,6 +49,13 @@ class Schedule:
         return 1 + self.steps // self.every + (1 if self.steps % self.every else 0)
 
     @property
+    def stored_times(self) -> np.ndarray:
+        """When."""
+        if self.outputs is not None:
+            return self.outputs
+        return self.known_ends[[*range(0, self.steps, self.every), self.steps]]
+
+    @property
     def estimated_steps(self) -> int:
         """Number of steps, guessed where it is not known."""
         return self.steps or 200

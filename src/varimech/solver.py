@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -15,11 +15,12 @@ import numpy as np
 from .backends.complex_step import complex_step, refusal
 from .backends.program import UNDERFLOW, Amplified, Inputs, StartFailure, StepFailure, Trajectory
 from .backends.runner import Runner
+from .backends.sampler import Sampler, Samples, joined, nothing
 from .backends.selection import select
 from .backends.sundials import SundialsRunner
 from .composite import CompositeSolver
 from .coordinates.start import StartSolver
-from .diagnosis import check_constraints, check_finite, explained
+from .diagnosis import check_constraints, check_finite, explained, residual_limits
 from .errors import ModelError, SimulationError, VarimechError
 from .formulations.independent import Independent
 from .formulations.index1 import Projected
@@ -168,59 +169,72 @@ class Solver:
         n = self.equations.q.numel()
         return np.concatenate([state, state[2 * n : 3 * n]]) if self.programs.remembers else state
 
-    def run_many(self, task: Task, samples: np.ndarray, threads: int) -> tuple[list[Trajectory | VarimechError], float]:
-        """A run for each row of parameter values, in threads, and the seconds they took; what failed is returned, not raised."""
-        quiet = replace(task, progress=False, runs=len(samples))
-        refused = self.model.numbers.violations(samples)
+    def run_many(self, task: Task, rows: np.ndarray, threads: int) -> tuple[Samples, dict[int, VarimechError], float]:
+        """A run for each row of parameter values, in threads; why some failed, and the seconds it all took."""
+        sampler = self.sampler(task, len(rows))
+        began, failures = time.perf_counter(), dict[int, VarimechError]()
+        size = max(1, min(CHUNK, len(rows) // (4 * threads)))
+        chunks = [range(first, min(first + size, len(rows))) for first in range(0, len(rows), size)]
+
+        def together(chunk: range) -> tuple[Samples, dict[int, VarimechError]]:
+            return self.sample(task, sampler, rows[chunk.start : chunk.stop])
+
+        parts: list[Samples] = []
+        with (
+            progress_bar(f"{self.model.name}: {len(rows)} runs", len(rows), task.progress) as tell,
+            ThreadPoolExecutor(threads) as pool,
+        ):
+            for chunk, (found, failed) in zip(chunks, pool.map(together, chunks), strict=True):
+                parts.append(found)
+                failures |= {chunk.start + k: error for k, error in failed.items()}
+                tell(chunk.stop)
+        return joined(parts), failures, time.perf_counter() - began
+
+    def sample(self, task: Task, sampler: Sampler | None, rows: np.ndarray) -> tuple[Samples, dict[int, VarimechError]]:
+        """Runs for rows of parameter values: at once what can be, the others one by one; and why some failed."""
+        sizes = task.schedule.stored_count, len(task.objectives), None if task.indices is None else len(task.indices)
+        found = nothing(len(rows), *sizes) if sampler is None else sampler(rows)
+        failures: dict[int, VarimechError] = {}
+        for k in np.flatnonzero(~found.done).tolist():
+            outcome = self.look_after(task, rows[k])
+            if isinstance(outcome, VarimechError):
+                failures[k] = outcome
+                continue
+            found.values[k], found.done[k] = outcome.objectives, True
+            if found.gradients is not None:
+                found.gradients[k] = outcome.gradients
+        return found, failures
+
+    def look_after(self, task: Task, row: np.ndarray) -> Trajectory | VarimechError:
+        """A single run, or why it failed."""
+        try:
+            self.model.numbers.check(row)
+            return self.run(replace(task, progress=False), row)[0]
+        except VarimechError as error:
+            return error
+
+    def sampler(self, task: Task, runs: int) -> Sampler | None:
+        """What carries out many compiled runs close to the nominal one at one call; None where each has to be looked after."""
+        task = replace(task, progress=False, runs=runs)
         # one short run derives and compiles what all others share; where nominal values fail, each run looks after itself
-        once = replace(quiet, schedule=task.schedule.shortened(), runs=len(samples) * task.schedule.estimated_steps)
+        once = replace(task, schedule=task.schedule.shortened(), runs=runs * task.schedule.estimated_steps)
         with suppress(VarimechError):
             self.run(once, self.model.numbers.nominal)
-        at_once, close = self._many_at_once(quiet), self._is_close(samples)
-
-        def alone(row: int) -> Trajectory | VarimechError:
-            if row in refused:
-                return refused[row]
-            try:
-                return self.run(quiet, samples[row])[0]
-            except VarimechError as error:
-                return error
-
-        def together(rows: range) -> list[Trajectory | VarimechError]:
-            near = [k for k in rows if at_once is not None and close[k] and k not in refused]
-            found = dict(zip(near, at_once(samples[near]), strict=True)) if near and at_once is not None else {}
-            return [found.get(k) or alone(k) for k in rows]
-
-        began = time.perf_counter()
-        outcomes: list[Trajectory | VarimechError] = []
-        size = max(1, min(CHUNK, len(samples) // (4 * threads)))
-        chunks = [range(first, min(first + size, len(samples))) for first in range(0, len(samples), size)]
-        label = f"{self.model.name}: {len(samples)} runs"
-        with progress_bar(label, len(samples), task.progress) as tell, ThreadPoolExecutor(threads) as pool:
-            for chunk in pool.map(together, chunks):
-                outcomes += chunk
-                tell(len(outcomes))
-        return outcomes, time.perf_counter() - began
-
-    def _many_at_once(self, task: Task) -> Callable[[np.ndarray], list[Trajectory | None]] | None:
-        """What carries out many compiled runs close to the nominal one at one call; None where each has to be looked after."""
         if self._near is None or self.equations.fits or not self.programs.finds_start:
             return None
         inputs = self._inputs(task, self.model.numbers.nominal, guess=self._near)
         runner = self.runner(task.objectives, self._wanted(task), regular=True)
-        carry_out = runner.prepare_all(inputs, task.backend, runs=task.runs)
-        if carry_out is None:
+        if not isinstance(runner, Runner) or not runner.compiled_for(inputs, task.backend, runs=runs):
             return None
-        tolerance = task.schedule.tolerance
-        return lambda values: [t if self._holds_together(t, tolerance) else None for t in carry_out(values)]
+        limits = self._residual_limits(task)
+        return None if limits is None else Sampler(runner.native, inputs, self._reach, self.model.numbers.allowed, limits)
 
-    def _holds_together(self, trajectory: Trajectory | None, tolerance: float) -> bool:
-        try:
-            if trajectory is not None:
-                check_constraints(trajectory, tolerance, self.method.formulation, self.equations)
-        except SimulationError:
-            return False  # it is carried out once more by itself, and reported
-        return True
+    def _residual_limits(self, task: Task) -> tuple[float, float] | None:
+        """Residuals of positions and velocities below which runs hold together; None where the nominal one does not."""
+        nominal = self.look_after(replace(task, indices=None), self.model.numbers.nominal)
+        if isinstance(nominal, VarimechError):
+            return None
+        return residual_limits(nominal, task.schedule.tolerance, self.method.formulation, self.equations)
 
     @cached_property
     def _near(self) -> np.ndarray | None:
@@ -232,10 +246,15 @@ class Solver:
             return None
         return q if self.start.regular(q, ρ) else None
 
-    def _is_close(self, ρ: np.ndarray) -> np.ndarray:
-        """Whether the nominal start leads to this one (or those, one a row); further away, another way to assemble could be meant."""
-        nominal = self.model.numbers.nominal
-        return np.asarray((np.abs(ρ - nominal) <= CLOSE * np.abs(nominal)).all(axis=-1))
+    def _is_close(self, ρ: np.ndarray) -> bool:
+        """Whether the nominal start leads to this one; further away, another way to assemble could be meant."""
+        return bool((np.abs(ρ - self.model.numbers.nominal) <= self._reach).all())
+
+    @cached_property
+    def _reach(self) -> np.ndarray:
+        """How far each parameter may be from its nominal value for that; without end where places do not depend on it."""
+        nominal, size = self.model.numbers.nominal, 1.0 if self._near is None else np.abs(self._near).max(initial=0.0)
+        return np.where(self.start.placing, CLOSE * np.where(nominal != 0, np.abs(nominal), size), np.inf)
 
     def _inputs(
         self,

@@ -223,6 +223,8 @@ def draw(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> None:
         ways = (find(engines, name, GOALS[0]) or {"ways": {}})["ways"].values()
         for at, what in enumerate(names):
             times = [w["milliseconds"][what] for w in ways if what in w["milliseconds"]]
+            if not times:
+                continue  # it reached no such error, or does not give this
             x = at + (k - (len(series) - 1) / 2) * width
             left.bar(x, min(times), width * 0.92, color=colour, label=name if at == 0 else None)
             left.annotate(

@@ -7,6 +7,10 @@ enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT, VM_LINEARISE, VM_PULLBACK,
 enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_PENALTY = 3 * VM_PER_CHAIN, VM_TWIST, VM_JACOBIAN, VM_INTEGRANDS,
        VM_FINALS = VM_INTEGRANDS + 3 };  /* both followed by their tangent and their pullback */
 
+#ifndef VM_CONSTANT /* what a card's compiler is to evaluate */
+#define VM_CONSTANT static
+#endif
+
 /* program.py says why */
 #define VM_NEGLIGIBLE 1e-4
 #define VM_NOISE 1e3
@@ -18,17 +22,22 @@ typedef struct {
   double error_order;
 } vm_scheme;
 
+/* Sizes. `parameters` are those of the gradient, derivatives of the state stand in rows of length `row`; then whether there are rates beside the step,
+   whether independent coordinates are chosen, and whether to stop where rounding is amplified; length of a row of costates, 0 without a sweep backwards,
+   number of all parameters, entries of a state that objectives see, numbers in a record of a step; of the working storage. Where a program is built
+   for a card they are constants. */
+#ifndef VM_SIZES
+#define VM_SIZES \
+  long long coordinates, states, unknowns, multipliers, objectives, parameters, row, coefficients, springs, conditions; \
+  long long rates, selects, sharp; \
+  long long columns, pulled, measured, record_size; \
+  long long numbers, penalties, stages, arguments, results, integers, reals, bases, workspace;
+#endif
+
 typedef struct {
   const vm_plan *plans;                  /* one for each function that is not generated */
   const vm_scheme *scheme;               /* NULL for implicit steps */
-  long long coordinates, states, unknowns, multipliers, objectives, parameters, row, coefficients, springs, conditions; /* sizes; parameters are
-                                            those of the gradient, derivatives of the state stand in rows of length `row` */
-  long long rates;                       /* whether there are rates beside the step */
-  long long selects;                     /* whether independent coordinates are chosen */
-  long long sharp;                       /* whether to stop where rounding is amplified */
-  long long columns, pulled, measured, record_size; /* length of a row of costates, 0 without a sweep backwards; number of all parameters; entries of a state that
-                                            objectives see; numbers in a record of a step */
-  long long arguments, results, integers, reals, bases, workspace;                 /* of the working storage */
+  VM_SIZES
   const double *seeds;                   /* derivatives of the parameters */
   const double *guess;                   /* for a start that is to be found; NULL where state and state_sensitivity are given */
   double *state, *state_sensitivity;     /* in: at the first step; out: at the last one done */

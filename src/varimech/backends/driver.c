@@ -1,17 +1,11 @@
 /* A run; see program.py for what it does. */
 
-#ifdef _WIN32
-#define VM_EXPORT __declspec(dllexport)
-#else
-#define VM_EXPORT __attribute__((visibility("default")))
-#endif
-
 /* Stores a state, with what the integrals ψ and ψ' are there. */
 static void vm_store(vm_run *r, vm_room *m, double time, const double *state, const double *S, const double *psi, const double *psi_) {
   const long long k = r->stored++, o = r->objectives, p = r->parameters, n = r->states;
-  r->times[k] = time;
-  memcpy(r->states_stored + k * n, state, (size_t)n * sizeof(double));
-  for (long long i = 0; p && i < n; ++i) memcpy(r->sensitivities + (k * n + i) * p, S + i * r->row, (size_t)p * sizeof(double));
+  if (r->times) r->times[k] = time;
+  if (r->states_stored) memcpy(r->states_stored + k * n, state, (size_t)n * sizeof(double));
+  for (long long i = 0; r->sensitivities && p && i < n; ++i) memcpy(r->sensitivities + (k * n + i) * p, S + i * r->row, (size_t)p * sizeof(double));
   vm_measure(VM_FINALS, r, m, &time, state, S, r->objectives_stored + k * o, r->gradients + k * o * p);
   for (long long i = 0; i < o; ++i) r->objectives_stored[k * o + i] += psi[i];
   for (long long i = 0; i < o * p; ++i) r->gradients[k * o * p + i] += psi_[i];
@@ -168,42 +162,31 @@ static int vm_advance(vm_run *r, vm_room *m) {
   return status;
 }
 
-/* Lets a run work in a room of its own. */
-static int vm_carry_out(vm_run *r, int (*work)(vm_run *, vm_room *)) {
-  const vm_scheme *s = r->scheme;
-  const long long n = r->states, o = r->objectives, q = o * r->parameters, nr = n * r->row, c = r->coordinates, solved = r->unknowns + r->multipliers;
-  const long long stages = s ? s->stages + 1 + s->extra : 2, costates = n * r->columns;
-  const long long doubles = stages * (n + nr + o + q + solved + costates) + 2 * (n + nr) + 2 * solved + o + q + 2 * r->springs + r->reals +
-                            r->workspace + r->coefficients + (r->selects ? r->conditions * c + 2 * c : 0) + costates + r->pulled * r->columns;
-  double *memory = calloc((size_t)(doubles + 1), sizeof(double));
-  long long *iw = malloc((size_t)(r->integers + 1) * sizeof(long long));
-  const double **arg = malloc((size_t)(r->arguments + 5) * sizeof(double *));
-  double **res = malloc((size_t)(r->results + r->bases + 3) * sizeof(double *));
-  int status = VM_NO_MEMORY;
-  if (memory && iw && arg && res) {
-    double *p = memory;
-    vm_room room = {.bench = {arg, res, iw, p, res + r->results + 2}, .last_stage = s ? s->stages : 1}, *m = &room; p += r->reals;
-    m->X = p; p += stages * n; m->X_ = p; p += stages * nr;
-    m->G = p; p += stages * o; m->G_ = p; p += stages * q;
-    m->Y = p; p += n; m->Y_ = p; p += nr; m->Z = p; p += n; m->Z_ = p; p += nr;
-    m->psi = p; p += o; m->psi_ = p; p += q;
-    m->twists = p; m->twists_new = p + r->springs; p += 2 * r->springs;
-    m->workspace = p; p += r->workspace;
-    m->coefficients = p; p += r->coefficients;
-    m->x = p; m->x_next = p + r->unknowns; p += 2 * r->unknowns;
-    m->y = p; m->y_next = p + r->multipliers; p += 2 * r->multipliers;
-    m->solved = p; p += stages * solved;
-    m->costates = p; p += stages * costates;
-    m->pulled = p; p += costates; m->contribution = p; p += r->pulled * r->columns;
-    m->jacobian = p;
-    status = work(r, m);
-  }
-  free(memory); free(iw); free(arg); free(res);
-  return status;
+/* Numbers that a run needs to work with. */
+VM_CONSTANT long long vm_room_size(const vm_run *r) {
+  const long long nr = r->states * r->row, q = r->objectives * r->parameters, solved = r->unknowns + r->multipliers, costates = r->states * r->columns;
+  return r->stages * (r->states + nr + r->objectives + q + solved + costates) + 2 * (r->states + nr) + 2 * solved + r->objectives + q + 2 * r->springs +
+         r->reals + r->workspace + r->coefficients + (r->selects ? r->conditions * r->coordinates + 2 * r->coordinates : 0) + costates +
+         r->pulled * r->columns;
 }
 
-VM_EXPORT void vm_carry_out_all(vm_run *runs, long long count) {
-  for (long long k = 0; k < count; ++k) runs[k].status = vm_carry_out(runs + k, vm_advance);
+/* A room of that size for a run, with places for arguments and results of functions, and for whole numbers. */
+static vm_room vm_furnished(const vm_run *r, double *p, const double **arg, double **res, long long *iw) {
+  const long long n = r->states, nr = n * r->row, o = r->objectives, q = o * r->parameters, stages = r->stages, costates = n * r->columns;
+  vm_room room = {{arg, res, iw, p, res + r->results + 2}}, *m = &room; p += r->reals;
+  m->last_stage = r->scheme ? r->scheme->stages : 1;
+  m->X = p; p += stages * n; m->X_ = p; p += stages * nr;
+  m->G = p; p += stages * o; m->G_ = p; p += stages * q;
+  m->Y = p; p += n; m->Y_ = p; p += nr; m->Z = p; p += n; m->Z_ = p; p += nr;
+  m->psi = p; p += o; m->psi_ = p; p += q;
+  m->twists = p; m->twists_new = p + r->springs; p += 2 * r->springs;
+  m->workspace = p; p += r->workspace;
+  m->coefficients = p; p += r->coefficients;
+  m->x = p; m->x_next = p + r->unknowns; p += 2 * r->unknowns;
+  m->y = p; m->y_next = p + r->multipliers; p += 2 * r->multipliers;
+  m->solved = p; p += stages * (r->unknowns + r->multipliers);
+  m->costates = p; p += stages * costates;
+  m->pulled = p; p += costates; m->contribution = p; p += r->pulled * r->columns;
+  m->jacobian = p;
+  return room;
 }
-
-VM_EXPORT void vm_go_back(vm_run *run) { run->status = vm_carry_out(run, vm_retreat); }

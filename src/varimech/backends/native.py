@@ -14,12 +14,11 @@ from functools import cached_property
 from pathlib import Path
 
 import casadi as ca
-import numpy as np
 
 from ..stages.plan import Plan
 from .columns import column_source
 from .compiler import build_library, cached_library
-from .native_runs import DONE, Runs
+from .native_run import DONE, NativeRun
 from .plan_tables import Kernels, PlanTables
 from .program import (
     NO_CONVERGENCE,
@@ -38,7 +37,8 @@ from .tape import Tape, next_slice
 
 NO_MEMORY, NO_START, AMPLIFIED = 3, 4, 8
 REASONS = {1: NO_CONVERGENCE, 2: NOT_FINITE, 5: OVERWOUND, 6: UNDERFLOW, 7: SINGULAR}
-DRIVER = ("chain.c", "selection.c", "explicit.c", "adjoint.c", "driver.c")
+DRIVER = ("chain.c", "selection.c", "explicit.c", "adjoint.c", "driver.c", "samples.c")
+"""The same text for the processor, where host.c follows, and for cards."""
 
 
 class NativeProgram:
@@ -69,7 +69,7 @@ class NativeProgram:
             f"static const vm_function vm_functions[] = {{{', '.join(names)}}};",
             f"static const vm_map vm_maps[] = {{{', '.join(maps)}}};",
         ]
-        plan, *driver = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("plan.c", *DRIVER))
+        plan, *driver = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("plan.c", *DRIVER, "host.c"))
         # what CasADi exports beside the functions would only cost the compiler time
         return "\n".join(
             [
@@ -99,7 +99,7 @@ class NativeProgram:
     @property
     def built(self) -> bool:
         """Whether running it needs no compiler any more."""
-        return "_library" in self.__dict__ or cached_library(self.source) is not None
+        return "library" in self.__dict__ or cached_library(self.source) is not None
 
     def build(self) -> None:
         """Compile it, or find it in the cache.
@@ -107,7 +107,7 @@ class NativeProgram:
         Raises:
             BuildError: if there is no compiler, or it fails.
         """
-        _ = self._library
+        _ = self.library
 
     def run(self, inputs: Inputs, progress: Callable[[float], None] | None = None) -> Trajectory:
         """Carry out the program; `progress` is told the share of the time that is done, now and then.
@@ -117,34 +117,34 @@ class NativeProgram:
             StepFailure: if a step fails.
             Amplified: if a sharp program comes near a singular position.
         """
-        runs = Runs(self, inputs, inputs.parameters[None, :])
-        return Tape(self, runs).carry_out(progress) if self.program.adjoint else self._forward(runs, progress)
+        run = NativeRun(self, inputs)
+        return Tape(self, run).carry_out(progress) if self.program.adjoint else self._forward(run, progress)
 
-    def _forward(self, runs: Runs, progress: Callable[[float], None] | None) -> Trajectory:
+    def _forward(self, run: NativeRun, progress: Callable[[float], None] | None) -> Trajectory:
         size = 64
-        while not runs.finished:
-            done = int(runs.records["done"][0])
-            runs.make_room(done + size)
+        while not run.finished:
+            done = int(run.record["done"])
+            run.make_room(done + size)
             began = time.perf_counter()
-            self.advance(runs, done + size)
+            self.advance(run, done + size)
             size = next_slice(size, time.perf_counter() - began)
             if progress is not None:
-                progress(runs.share_done)
-        return runs.trajectory(0)
+                progress(run.share_done)
+        return run.trajectory
 
-    def advance(self, runs: Runs, last: int) -> None:
-        """Carry out a single run up to a step."""
-        runs.records["last"] = last
-        self._library.vm_carry_out_all(runs.records.ctypes.data, 1)
-        self._check(runs)
+    def advance(self, run: NativeRun, last: int) -> None:
+        """Carry out a run up to a step."""
+        run.record["last"] = last
+        self.library.vm_go_on(run.record.ctypes.data)
+        self._check(run)
 
-    def go_back(self, runs: Runs) -> None:
-        """Sweep back over the recorded steps of a single run."""
-        self._library.vm_go_back(runs.records.ctypes.data)
-        self._check(runs)
+    def go_back(self, run: NativeRun) -> None:
+        """Sweep back over the recorded steps of a run."""
+        self.library.vm_go_back(run.record.ctypes.data)
+        self._check(run)
 
-    def _check(self, runs: Runs) -> None:
-        status = int(runs.records["status"][0])
+    def _check(self, run: NativeRun) -> None:
+        status = int(run.record["status"])
         if status == NO_MEMORY:
             raise MemoryError("not enough memory for the working storage of a run")
         if status == NO_START:
@@ -152,21 +152,15 @@ class NativeProgram:
         if status == AMPLIFIED:
             raise Amplified
         if status != DONE:
-            raise runs.failure(REASONS[status])
-
-    def run_all(self, inputs: Inputs, values: np.ndarray) -> list[Trajectory | None]:
-        """Carry it out for many sets of parameter values, one a row, at one call; None for those that failed, or are not finite."""
-        runs = Runs(self, inputs, values)
-        runs.records["last"] = np.iinfo(np.int64).max
-        self._library.vm_carry_out_all(runs.records.ctypes.data, len(values))
-        return [runs.trajectory(k) if good else None for k, good in enumerate(runs.good.tolist())]
+            raise run.failure(REASONS[status])
 
     @cached_property
-    def _library(self) -> ctypes.CDLL:
+    def library(self) -> ctypes.CDLL:
+        """The compiled program."""
         library = ctypes.CDLL(str(build_library(self.source)))
-        library.vm_carry_out_all.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
-        library.vm_go_back.argtypes = [ctypes.c_void_p]
-        library.vm_carry_out_all.restype = library.vm_go_back.restype = None
+        library.vm_go_on.argtypes = library.vm_go_back.argtypes = [ctypes.c_void_p]
+        library.vm_sample_all.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
+        library.vm_go_on.restype = library.vm_go_back.restype = library.vm_sample_all.restype = None
         return library
 
     @cached_property
@@ -195,6 +189,9 @@ class NativeProgram:
             "pulled": p.pulled,
             "measured": p.objectives.integrands.numel_in(0),
             "record_size": p.record_size if p.adjoint else 0,
+            "numbers": p.parameter_count,
+            "penalties": p.penalty.numel_out(0),
+            "stages": len(p.scheme.b) + 1 + len(p.scheme.extra) if p.scheme else 2,
             "arguments": max([f.sz_arg() for f in generated] + [len(f.arguments) for f in plans]),
             "results": max([f.sz_res() for f in generated] + [len(f.results) for f in plans]),
             "integers": max(f.sz_iw() for f in generated),
@@ -202,6 +199,11 @@ class NativeProgram:
             "bases": max((2 + len(f.arguments) + len(f.results) for f in plans), default=0),
             "workspace": max((f.workspace for f in plans), default=0),
         }
+
+    @property
+    def tables(self) -> dict[str, int]:
+        """Where the driver finds plans and coefficients."""
+        return {"plans": self.plans.address, "scheme": self.scheme.address if self.scheme else 0}
 
     @cached_property
     def plans(self) -> PlanTables:

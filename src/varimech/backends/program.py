@@ -133,6 +133,11 @@ class Program:
             int(self.step.pullback.numel_out(1)) // (1 if self.step.linearise else self.costate_row) if self.step.pullback else 0
         )
 
+    @property
+    def parameter_count(self) -> int:
+        """Number of all parameters."""
+        return int(self.objectives.integrands.numel_in(1))
+
     @cached_property
     def record_size(self) -> int:
         """Numbers that are recorded of each step: its beginning, length and end; states at its stages; unknowns and multipliers of iterated

@@ -15,8 +15,6 @@ import time
 from collections.abc import Callable
 from functools import cached_property
 
-import numpy as np
-
 from ..errors import VarimechError
 from ..stages.plan import Plan
 from .compiler import BuildError, find_compiler
@@ -66,15 +64,15 @@ class Runner:
             return lambda progress: self._interpret_or_compile(inputs, progress)
         return lambda progress: self._interpret(inputs, progress)
 
-    def prepare_all(self, inputs: Inputs, backend: str, *, runs: int) -> Callable[[np.ndarray], list[Trajectory | None]] | None:
-        """What carries out many runs at one call, by parameter values (one set a row); None where they will be interpreted."""
+    def compiled_for(self, inputs: Inputs, backend: str, *, runs: int) -> bool:
+        """Whether so many such runs are carried out compiled; then they can be."""
         if backend == "interpreted" or not (backend == "native" or self._compiling_pays(inputs.schedule.estimated_steps * runs)):
-            return None
+            return False
         try:
             self.native.build()
         except BuildError:
-            return None  # `prepare` says why
-        return lambda values: self.native.run_all(inputs, values)
+            return False  # `prepare` says why
+        return True
 
     def _interpret_or_compile(self, inputs: Inputs, progress: Progress | None) -> Timed:
         """Interpret, unless there are so many steps that compiling pays, which shows only on the way."""

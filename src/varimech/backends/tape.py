@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import ModelError
-from .native_runs import Runs
+from .native_run import NativeRun
 from .program import Trajectory
 
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ class _Segment:
 class Tape:
     """One run of an adjoint program, forwards and backwards."""
 
-    def __init__(self, native: NativeProgram, runs: Runs):
-        self._native, self._runs, self._record = native, runs, runs.records
+    def __init__(self, native: NativeProgram, run: NativeRun):
+        self._native, self._run, self._record = native, run, run.record
         self._size = native.program.record_size
-        self._bound = runs.inputs.memory
+        self._bound = run.inputs.memory
         least = 2 * SHARE * (8 * self._size + OVERHEAD)
         if self._bound < least:
             raise ModelError(
@@ -75,48 +75,48 @@ class Tape:
 
     def carry_out(self, progress: Progress | None) -> Trajectory:
         """Values as of any other run; gradients at the end only, with respect to all parameters."""
-        runs, r, tell = self._runs, self._record, progress or (lambda share: None)
-        while not runs.finished:
-            runs.make_room(int(r["done"][0]) + self._next())
-            self._advance(int(r["done"][0]) + self._next())
-            tell(0.5 * runs.share_done)
-        trajectory = runs.trajectory(0)
+        run, r, tell = self._run, self._record, progress or (lambda share: None)
+        while not run.finished:
+            run.make_room(int(r["done"]) + self._next())
+            self._advance(int(r["done"]) + self._next())
+            tell(0.5 * run.share_done)
+        trajectory = run.trajectory
         steps = trajectory.step_ends.size - 1
         self._replay(trajectory.step_ends)
-        state, following = runs.arrays["state"][0], runs.arrays["state"][0].copy()
+        state, following = run.arrays["state"], run.arrays["state"].copy()
         r["to_end"] = 1
         while self._segments:
             segment = self._segments.pop()
             self.taken -= segment.memory
             if segment.records is None:
                 self._return_to(segment)
-                while int(r["done"][0]) < segment.last:
-                    self._advance(min(segment.last, int(r["done"][0]) + self._next()))
+                while int(r["done"]) < segment.last:
+                    self._advance(min(segment.last, int(r["done"]) + self._next()))
                 continue
             state[:] = following
             r["records"], r["first_recorded"] = segment.records.ctypes.data, segment.first
             r["done"], r["time"], r["from_start"] = segment.last, trajectory.step_ends[segment.last], segment.first == 0
-            self._native.go_back(runs)
+            self._native.go_back(run)
             r["to_end"] = 0
             following = segment.state
             tell(1 - 0.5 * segment.first / steps)
-        return replace(trajectory, sensitivities=None, gradients=runs.adjoint_gradient[None])
+        return replace(trajectory, sensitivities=None, gradients=run.adjoint_gradient[None])
 
     def _next(self) -> int:
         return min(self._slice, self._longest)
 
     def _advance(self, last: int) -> None:
         """Carry out and record steps up to a number, or to the end."""
-        runs, r = self._runs, self._record
-        first, begin = int(r["done"][0]), float(r["time"][0])
-        state, chosen = runs.arrays["state"][0].copy(), runs.arrays["chosen"][0].copy()
+        run, r = self._run, self._record
+        first, begin = int(r["done"]), float(r["time"])
+        state, chosen = run.arrays["state"].copy(), run.arrays["chosen"].copy()
         self._make_room(8 * self._size * (last - first) + state.nbytes + chosen.nbytes + OVERHEAD)
         records = np.empty((last - first, self._size))
         r["records"], r["first_recorded"] = records.ctypes.data, first
         began = time.perf_counter()
-        self._native.advance(runs, last)
+        self._native.advance(run, last)
         self._slice = next_slice(last - first, time.perf_counter() - began)
-        done = int(r["done"][0])
+        done = int(r["done"])
         records.resize((done - first, self._size), refcheck=False)
         self._segments.append(_Segment(first, done, begin, state, chosen, records))
         self.taken += self._segments[-1].memory
@@ -140,19 +140,19 @@ class Tape:
 
     def _replay(self, ends: np.ndarray) -> None:
         """From now on take the steps that were taken, and store nothing: what a start stores goes aside."""
-        r, arrays = self._record, self._runs.arrays
-        aside = {name: np.zeros_like(arrays[name][:, :1]) for name in STORED} | {"residuals": np.zeros(3)}
+        r, arrays = self._record, self._run.arrays
+        aside = {name: np.zeros_like(arrays[name][:1]) for name in STORED} | {"residuals": np.zeros(3)}
         for name, array in aside.items():
             r[name] = array.ctypes.data
         self._kept = ends, np.full(2, np.inf), aside
-        if self._runs.inputs.schedule.tolerance:
+        if self._run.inputs.schedule.tolerance:
             r["ends"] = ends.ctypes.data
         r["outputs"] = self._kept[1].ctypes.data
         r["tolerance"], r["total"], r["taken"] = 0.0, ends.size - 1, 0
 
     def _return_to(self, segment: _Segment) -> None:
-        runs, r = self._runs, self._record
-        runs.arrays["state"][0], runs.arrays["chosen"][0] = segment.state, segment.chosen
+        run, r = self._run, self._record
+        run.arrays["state"][:], run.arrays["chosen"][:] = segment.state, segment.chosen
         r["done"], r["time"], r["stored"] = segment.first, segment.time, 0
         if segment.first == 0:  # where a choice of coordinates may be the first one
-            r["selections"] = int(runs.inputs.chosen is not None)
+            r["selections"] = int(run.inputs.chosen is not None)

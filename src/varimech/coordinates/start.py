@@ -168,6 +168,12 @@ class StartSolver:
                     f"places, where any change of {name!r} breaks the {owner}; let another parameter move with it"
                 )
 
+    @cached_property
+    def placing(self) -> np.ndarray:
+        """Which parameters places at the start depend on."""
+        e = self.equations
+        return np.array(ca.which_depends(e.start_positions, e.ρ, 1, False), dtype=bool)
+
     def assemble(self, ρ: np.ndarray) -> np.ndarray:
         """Positions that meet all constraints and start values.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -12,47 +11,7 @@ import numpy as np
 from ..errors import ModelError, unknown_name
 from ..symbols import NOT_SYMBOLIC, SX
 from .parameter import Parameter
-
-
-@dataclass(frozen=True)
-class Requirement:
-    """A condition on numbers of the model that must hold for every set of parameter values."""
-
-    expression: SX
-    rule: str
-    label: str
-
-
-def _positive(x: np.ndarray) -> bool:
-    return bool((x > 0).all())
-
-
-def _non_negative(x: np.ndarray) -> bool:
-    return bool((x >= 0).all())
-
-
-def _physical(x: np.ndarray) -> bool:
-    if not np.allclose(x, x.T, rtol=1e-9, atol=0):
-        return False
-    second = np.trace(x) / 2 * np.eye(3) - x
-    return bool(np.linalg.eigvalsh(second).min() >= -1e-9 * max(np.trace(x), 1e-300)) and np.trace(x) >= 0
-
-
-def _rotation(x: np.ndarray) -> bool:
-    return bool(np.allclose(x.T @ x, np.eye(3), atol=1e-9) and np.linalg.det(x) > 0)
-
-
-RULES = {
-    "finite": (lambda x: bool(np.isfinite(x).all()), "is not finite"),
-    "rotation": (_rotation, "is not a rotation matrix (orthonormal, right-handed); see varimech.rotation"),
-    "positive": (_positive, "must be positive"),
-    "non-negative": (_non_negative, "must not be negative"),
-    "half turn": (lambda x: bool((np.abs(x) <= np.pi).all()), "must lie between −π and π"),
-    "inertia": (
-        _physical,
-        "is an inertia that no body can have (it must be symmetric, each principal moment non-negative and at most the sum of the other two)",
-    ),
-}
+from .requirements import Allowed, Requirement
 
 
 class Numbers:
@@ -62,7 +21,7 @@ class Numbers:
         self.owner = owner
         self.parameters: dict[str, Parameter] = {}
         self.requirements: list[Requirement] = []
-        self._all_required: ca.Function | None = None
+        self._allowed: tuple[int, Allowed] | None = None
         self._accepted: dict[int, tuple[SX, float]] = {}
         """Scalar expressions that were checked already, by what identifies them, with their nominal values."""
 
@@ -71,7 +30,7 @@ class Numbers:
         if parameter.name in self.parameters:
             raise ModelError(f"mechanism {self.owner!r} already has a parameter {parameter.name!r}; choose another name")
         self.parameters[parameter.name] = parameter
-        self._all_required = None
+        self._allowed = None
         return parameter
 
     @property
@@ -115,25 +74,23 @@ class Numbers:
         return values
 
     def check(self, values: np.ndarray) -> None:
-        """Check all requirements for a set of values."""
-        for error in self.violations(values[None, :]).values():
-            raise error
+        """Check bounds and requirements for a set of values.
 
-    def violations(self, rows: np.ndarray) -> dict[int, ModelError]:
-        """For many sets of values, one a row: which of them break a requirement, and how."""
-        if not self.requirements:
-            return {}
-        if self._all_required is None or self._all_required.n_out() != len(self.requirements):
-            expressions = [ca.densify(r.expression) for r in self.requirements]
-            self._all_required = ca.Function("requirements", [self.vector], expressions)
-        found: dict[int, ModelError] = {}
-        for requirement, numbers in zip(self.requirements, self._all_required.call([rows.T]), strict=True):
-            for row, number in enumerate(np.hsplit(np.array(numbers), len(rows))):
-                try:
-                    _enforce(requirement, number)
-                except ModelError as error:
-                    found.setdefault(row, error)
-        return found
+        Raises:
+            ModelError: for the first one that is not met.
+        """
+        for parameter, value in zip(self.parameters.values(), values, strict=True):
+            parameter.check(value)
+        for requirement, number in zip(self.requirements, self.allowed.numbers(values[None, :]), strict=True):
+            requirement.enforce(number[0])
+
+    @property
+    def allowed(self) -> Allowed:
+        """Which sets of values, many at once, meet bounds and requirements."""
+        if self._allowed is None or self._allowed[0] != len(self.requirements):
+            bounds = [p.bounds for p in self.parameters.values()]
+            self._allowed = len(self.requirements), Allowed(self.vector, self.requirements, bounds)
+        return self._allowed[1]
 
     def evaluate(self, expression: SX, values: np.ndarray | None = None) -> np.ndarray:
         """Numerical value of an expression of parameters."""
@@ -197,7 +154,7 @@ class Numbers:
         self._keep(Requirement(expression, rule, label), self.evaluate(expression))
 
     def _keep(self, requirement: Requirement, number: np.ndarray) -> None:
-        _enforce(requirement, number)
+        requirement.enforce(number)
         if not requirement.expression.is_constant():
             self.requirements.append(requirement)
 
@@ -226,10 +183,3 @@ class Numbers:
                 f"{label} uses {names} of another mechanism, which mechanism {self.owner!r} does not have; "
                 "a parameter belongs to one mechanism: make it there with parameter(…)"
             )
-
-
-def _enforce(requirement: Requirement, number: np.ndarray) -> None:
-    holds, reason = RULES[requirement.rule]
-    if not holds(number):
-        shown = f"{number.item():g}" if number.size == 1 else np.array2string(number, separator=", ")
-        raise ModelError(f"{requirement.label} = {shown} {reason}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ class Ensemble:
     """(sample, objective)"""
     gradient_array: np.ndarray | None
     """(sample, objective, parameter)"""
-    failures: dict[int, Exception]
+    failures: Mapping[int, Exception]
     """Sample → why it failed."""
     seconds: dict[str, float]
 

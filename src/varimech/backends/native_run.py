@@ -1,0 +1,185 @@
+"""The arrays of a compiled run, and the record by which the driver finds them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .program import SINGULAR, Inputs, Program, StepFailure, Trajectory
+
+if TYPE_CHECKING:
+    from .native import NativeProgram
+
+DONE = 0
+"""Status of a run that went well."""
+
+SIZES = (
+    "coordinates",
+    "states",
+    "unknowns",
+    "multipliers",
+    "objectives",
+    "parameters",
+    "row",
+    "coefficients",
+    "springs",
+    "conditions",
+    "rates",
+    "selects",
+    "sharp",
+    "columns",
+    "pulled",
+    "measured",
+    "record_size",
+    "numbers",
+    "penalties",
+    "stages",
+    "arguments",
+    "results",
+    "integers",
+    "reals",
+    "bases",
+    "workspace",
+)
+"""What a card's compiler knows as constants: see chain.c."""
+FIELDS: list[tuple[type, tuple[str, ...]]] = [
+    (np.uintp, ("plans", "scheme")),
+    (np.int64, SIZES),
+    (np.uintp, ("seeds", "guess", "state", "state_sensitivity", "integral", "integral_gradient")),
+    (np.uintp, ("values", "nominal", "penalty", "chosen")),
+    (np.float64, ("duration", "step", "tolerance")),
+    (np.uintp, ("ends", "outputs", "taken")),
+    (np.int64, ("last", "stride", "total", "max_iterations")),
+    (np.uintp, ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")),
+    (np.int64, ("stored",)),
+    (np.uintp, ("residuals",)),
+    (np.uintp, ("turns", "slope_floors", "slope_scales", "integrand_scales", "velocity_scales")),
+    (np.float64, ("mixed", "smallest_size")),
+    (np.uintp, ("records", "start_unknowns", "costate", "gradient")),
+    (np.float64, ("time", "proposal", "position_scale", "velocity_scale")),
+    (
+        np.int64,
+        ("first_recorded", "to_end", "from_start", "done", "rejected", "selections", "iterations", "failed_spring", "status"),
+    ),
+]
+RECORD = np.dtype([(name, kind) for kind, names in FIELDS for name in names], align=True)
+"""`vm_run` of chain.c."""
+
+
+def shared_arrays(program: Program, inputs: Inputs) -> dict[str, np.ndarray]:
+    """What runs of a program only read, whatever the values of its parameters."""
+    schedule, sizes = inputs.schedule, inputs.sizes
+    found = {
+        "seeds": program.seeds,
+        "guess": inputs.guess,
+        "nominal": inputs.nominal,
+        "outputs": schedule.outputs,
+        "ends": schedule.ends,
+        "turns": np.zeros(program.coordinates) if sizes is None else sizes.turns,
+        "slope_floors": inputs.slope_floors,
+    }
+    return {name: np.ascontiguousarray(x, dtype=float) for name, x in found.items() if x is not None}
+
+
+def settings_of(inputs: Inputs) -> dict[str, float]:
+    """Numbers of a run."""
+    schedule, sizes = inputs.schedule, inputs.sizes
+    return {
+        "duration": schedule.duration,
+        "step": schedule.step,
+        "tolerance": schedule.tolerance,
+        "mixed": float(sizes is not None),
+        "smallest_size": 0.0 if sizes is None else sizes.length,
+        "stride": schedule.every,
+        "total": schedule.steps,
+        "max_iterations": inputs.max_iterations,
+        "selections": int(inputs.chosen is not None),
+    }
+
+
+class NativeRun:
+    """The arrays of a run, and the record that points to them."""
+
+    def __init__(self, native: NativeProgram, inputs: Inputs):
+        self.inputs = i = inputs
+        program, rows = native.program, inputs.schedule.stored_count
+        p, o, n = program.direction_count, program.objective_count, program.state_size
+        self._differentiated = p is not None
+        self.arrays: dict[str, np.ndarray] = {
+            "state": np.zeros(n),
+            "state_sensitivity": np.zeros((n, program.row_length)),
+            "integral": np.zeros(o),
+            "integral_gradient": np.zeros((o, p or 0)),
+            "values": np.ascontiguousarray(i.parameters, dtype=float),
+            "penalty": np.zeros(program.penalty.numel_out(0)),
+            "chosen": np.zeros(program.coordinates),
+            "times": np.zeros(rows),
+            "states_stored": np.zeros((rows, n)),
+            "objectives_stored": np.zeros((rows, o)),
+            "sensitivities": np.zeros((rows, n, p or 0)),
+            "gradients": np.zeros((rows, o, p or 0)),
+            "residuals": np.zeros(3),
+            "slope_scales": np.zeros((2, 2, p or 0)),
+            "velocity_scales": np.zeros(program.coordinates),
+            "integrand_scales": np.zeros(o),
+            "start_unknowns": np.zeros(sum(program.solved_sizes)),
+            "costate": np.zeros((n, program.costate_row)),
+            "gradient": np.zeros((program.pulled, program.costate_row)),
+        }
+        if i.state is not None:
+            self.arrays["state"][:] = i.state
+        if i.chosen is not None:
+            self.arrays["chosen"][:] = i.chosen
+        if i.sensitivities is not None:
+            self.arrays["state_sensitivity"][:, :p] = i.sensitivities
+        self._shared = shared_arrays(program, i)
+        self._taken = np.zeros(1)
+        self.record = np.zeros((), dtype=RECORD)
+        for name, array in {**self.arrays, **self._shared}.items():
+            self.record[name] = array.ctypes.data
+        for name, value in {**native.sizes, **settings_of(i), **native.tables}.items():
+            self.record[name] = value
+
+    @property
+    def finished(self) -> bool:
+        """Whether it has come to its end."""
+        r, schedule = self.record, self.inputs.schedule
+        return bool(r["done"] >= schedule.steps if schedule.steps else r["time"] >= schedule.duration)
+
+    @property
+    def share_done(self) -> float:
+        """Of its time."""
+        return float(self.record["time"]) / self.inputs.schedule.duration
+
+    def make_room(self, steps: int) -> None:
+        """Let it note the ends of so many steps, where it chooses them."""
+        if self.inputs.schedule.tolerance:
+            self._taken = np.concatenate([self._taken, np.zeros(max(0, steps + 1 - self._taken.size))])
+            self.record["taken"] = self._taken.ctypes.data
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """What it has yielded."""
+        a, r = self.arrays, self.record
+        slopes = (a["sensitivities"], a["gradients"]) if self._differentiated else (None, None)
+        ends = self._taken[: int(r["done"]) + 1] if r["taken"] else self.inputs.schedule.known_ends
+        counts = int(r["rejected"]), int(r["selections"])
+        stored = a["times"], a["states_stored"], a["objectives_stored"]
+        return Trajectory(*stored, a["residuals"], int(r["iterations"]), ends, *counts, None, *slopes)
+
+    @property
+    def adjoint_gradient(self) -> np.ndarray:
+        """(objective, parameter) of a run that has been swept back, with what derivatives of a given start contribute."""
+        o, start = self.arrays["objectives_stored"].shape[-1], self.inputs.start_slopes
+        gradient = self.arrays["gradient"][:, :o].T.copy()
+        return gradient if start is None else gradient + self.arrays["costate"][:, :o].T @ start
+
+    def failure(self, reason: str) -> StepFailure:
+        """Why it failed."""
+        r, schedule = self.record, self.inputs.schedule
+        step, begin = min(int(r["done"]) + 1, schedule.steps or int(r["done"]) + 1), float(r["time"])
+        planned = float(schedule.known_ends[step]) if schedule.steps else begin + float(r["proposal"])
+        end = begin if reason == SINGULAR else planned  # such a step has come to its end
+        state, penalty = self.arrays["state"], self.arrays["penalty"]
+        return StepFailure(step, end, end - begin, state, penalty, reason, int(r["failed_spring"]))

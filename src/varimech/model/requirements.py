@@ -1,0 +1,82 @@
+"""Conditions that numbers of a model must meet for every set of parameter values, for one set or for many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ..errors import ModelError
+from ..symbols import SX
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A condition on numbers of the model that must hold for every set of parameter values."""
+
+    expression: SX
+    rule: str
+    label: str
+
+    def enforce(self, number: np.ndarray) -> None:
+        """Raise `ModelError` unless a number, or matrix, meets it."""
+        holds, reason = RULES[self.rule]
+        if not holds(number):
+            shown = f"{number.item():g}" if number.size == 1 else np.array2string(number, separator=", ")
+            raise ModelError(f"{self.label} = {shown} {reason}")
+
+
+def _every(holds: np.ndarray) -> np.ndarray:
+    return np.asarray(holds.all(axis=(-2, -1)))
+
+
+def _physical(x: np.ndarray) -> np.ndarray:
+    symmetric = _every(np.isclose(x, x.swapaxes(-1, -2), rtol=1e-9, atol=0))
+    trace = np.trace(x, axis1=-2, axis2=-1)
+    second = trace[..., None, None] / 2 * np.eye(3) - x
+    least = np.linalg.eigvalsh(second).min(axis=-1)
+    return np.asarray(symmetric & (least >= -1e-9 * np.maximum(trace, 1e-300)) & (trace >= 0))
+
+
+def _rotation(x: np.ndarray) -> np.ndarray:
+    return _every(np.isclose(x.swapaxes(-1, -2) @ x, np.eye(3), atol=1e-9)) & (np.linalg.det(x) > 0)
+
+
+RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
+    "finite": (lambda x: _every(np.isfinite(x)), "is not finite"),
+    "rotation": (_rotation, "is not a rotation matrix (orthonormal, right-handed); see varimech.rotation"),
+    "positive": (lambda x: _every(x > 0), "must be positive"),
+    "non-negative": (lambda x: _every(x >= 0), "must not be negative"),
+    "half turn": (lambda x: _every(np.abs(x) <= np.pi), "must lie between −π and π"),
+    "inertia": (
+        _physical,
+        "is an inertia that no body can have (it must be symmetric, each principal moment non-negative and at most the sum of the other two)",
+    ),
+}
+"""Whether matrices (the last two axes) follow a rule, and what is said of those that do not."""
+
+
+class Allowed:
+    """Which sets of values a model allows: bounds of parameters and requirements, as data that other processes can use."""
+
+    def __init__(self, vector: SX, requirements: Sequence[Requirement], bounds: Sequence[tuple[float | None, float | None]]):
+        self._rules = [r.rule for r in requirements]
+        self._numbers = ca.Function("requirements", [vector], [ca.densify(r.expression) for r in requirements])
+        self._lower = np.array([-np.inf if low is None else low for low, _ in bounds])
+        self._upper = np.array([np.inf if high is None else high for _, high in bounds])
+
+    def numbers(self, rows: np.ndarray) -> list[np.ndarray]:
+        """For each requirement what it is about, (row, …), for rows of values."""
+        if not self._rules or not len(rows):
+            return []
+        found = (np.array(x) for x in self._numbers.call([rows.T]))
+        return [x.reshape(x.shape[0], len(rows), -1).swapaxes(0, 1) for x in found]
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """Whether each row of values is allowed."""
+        good = ((rows >= self._lower) & (rows <= self._upper)).all(axis=1)
+        for rule, numbers in zip(self._rules, self.numbers(rows), strict=False):
+            good &= RULES[rule][0](numbers)
+        return np.asarray(good)
