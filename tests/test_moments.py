@@ -14,9 +14,10 @@ import xarray as xr
 from scipy import stats
 
 import varimech as vm
-from pendulum_exact import ANGLE, START, exact_moments, pendulum
+from varimech.benchmarks.pendulum_tolerance import START, exact_moments, mechanism, objectives
 from varimech.uncertainty.spreads import spreads_of
 
+ANGLE = objectives()
 K, ω = 4.0, 2.0
 TIME = 3.0
 
@@ -90,7 +91,7 @@ def test_other_independent_distributions_are_exact_for_a_quadratic() -> None:
 
 def test_pendulum_slopes_are_known() -> None:
     """Computed elsewhere, from the elliptic function."""
-    found = pendulum(vm.Tolerance(0.1)).moments(ANGLE, duration=3.0, tolerance=1e-11, output=1.0)
+    found = mechanism().moments(ANGLE, {"L": vm.Tolerance(0.1)}, duration=3.0, tolerance=1e-11, output=1.0)
     assert found.values[1:, 0] == pytest.approx([-0.4243060674, 0.1621887085, 0.1633495892], abs=1e-8)
     assert found.slopes[1:, 0, 0] == pytest.approx([-0.5773158652, 1.8859102515, -2.8266627558], abs=1e-8)
 
@@ -98,7 +99,7 @@ def test_pendulum_slopes_are_known() -> None:
 def test_errors_have_the_orders_of_theory() -> None:
     """In σ: the mean of first order σ², of second σ⁴; both variances σ⁴, a part σ² of what they are: third derivatives count as much as the
     squares of second ones."""
-    m, widths = pendulum(), (0.03, 0.015)
+    m, widths = mechanism(), (0.03, 0.015)
     errors: dict[str, list[np.ndarray]] = {"first_mean": [], "mean": [], "first_variance": [], "variance": []}
     for width in widths:
         found = m.moments(ANGLE, {"L": vm.Tolerance(width)}, duration=3.0, tolerance=1e-12, output=1.0)
@@ -115,7 +116,7 @@ def test_errors_have_the_orders_of_theory() -> None:
 
 
 def test_moments_within_the_horizon_are_those_of_the_exact_motion() -> None:
-    found = pendulum(vm.Tolerance(0.1)).moments(ANGLE, duration=6.0, tolerance=1e-10)
+    found = mechanism().moments(ANGLE, {"L": vm.Tolerance(0.1)}, duration=6.0, tolerance=1e-10)
     assert found.horizon.item() == 6.0
     mean, variance = exact_moments(found.time, 1.0, 0.1 / 3)
     σ = np.maximum.accumulate(np.sqrt(variance))
@@ -125,9 +126,9 @@ def test_moments_within_the_horizon_are_those_of_the_exact_motion() -> None:
 
 
 def test_the_second_mean_decays_and_the_first_does_not() -> None:
-    """Figure 2 of Lee et al. (2004); the exact mean decays too."""
+    """Figure 2 of Choi et al. (2005); the exact mean decays too."""
     with pytest.warns(vm.HorizonWarning):
-        found = pendulum(vm.Tolerance(0.1)).moments(ANGLE, duration=10.0, tolerance=1e-10, output=0.02)
+        found = mechanism().moments(ANGLE, {"L": vm.Tolerance(0.1)}, duration=10.0, tolerance=1e-10, output=0.02)
     mean, _ = exact_moments(found.time, 1.0, 0.1 / 3)
     late = found.time > 8.3
     assert np.abs(found.first_mean.values[late, 0]).max() == pytest.approx(START, rel=1e-3)
@@ -140,7 +141,7 @@ def test_the_horizon_is_where_errors_are(order: int, width: float, close: float)
     """Of the first order to 5 %, of the second, which has to guess at third derivatives, to 20 %."""
     duration = 1.0 / width if order == 2 else 0.5 / width
     with pytest.warns(vm.HorizonWarning, match=r"'angle' up to t = .* only, not up to .*monte_carlo"):
-        found = pendulum(vm.Tolerance(width)).moments(ANGLE, duration=duration, order=order, output=duration / 400)
+        found = mechanism().moments(ANGLE, {"L": vm.Tolerance(width)}, duration=duration, order=order, output=duration / 400)
     mean, variance = exact_moments(found.time, 1.0, width / 3)
     σ = np.sqrt(variance)
     largest = np.array([σ[np.searchsorted(found.time, t / 2) : k + 1].max() for k, t in enumerate(found.time)])
@@ -152,7 +153,7 @@ def test_the_horizon_is_where_errors_are(order: int, width: float, close: float)
 def test_no_horizon_where_nothing_varies() -> None:
     still = {"still": vm.final(lambda s: s.angle("rod") * 0 + 1.0)}
     for order in (1, 2):
-        found = pendulum(vm.Tolerance(0.1)).moments(still, duration=1.0, order=order)
+        found = mechanism().moments(still, {"L": vm.Tolerance(0.1)}, duration=1.0, order=order)
         assert found.horizon.item() == 1.0 and found.std.values.max() == 0.0
         assert not np.isnan(found.contributions.values).any()
 
@@ -161,7 +162,7 @@ def test_a_vanishing_slope_is_no_expansion() -> None:
     """ψ = (L − 1)²: no slope at the mean. The second order is exact; how far it holds nobody can tell, and so it is said."""
     square = {"square": vm.final(lambda s: (s.parameter("L") - 1) ** 2)}
     with pytest.warns(vm.HorizonWarning, match=r"up to t = 0 s"):
-        found = pendulum(vm.Tolerance(0.3)).moments(square, duration=1.0)
+        found = mechanism().moments(square, {"L": vm.Tolerance(0.3)}, duration=1.0)
     assert found.mean[-1].item() == pytest.approx(0.01) and found.variance[-1].item() == pytest.approx(2e-4)
 
 
