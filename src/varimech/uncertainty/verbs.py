@@ -137,7 +137,7 @@ class Uncertain(Derivatives):
         >>> joint = m.revolute("O")
         >>> m.start(angle={"rod": -1.0})
         >>> angle = vm.final(lambda s: s.angle("rod"), unit="rad")
-        >>> study = m.monte_carlo({"angle": angle}, duration=1.0, samples=200, control=True)
+        >>> study = m.monte_carlo({"angle": angle}, duration=1.0, samples=256, sampling="sobol")
         >>> f"{study.mean[-1].item():.4f} ± {3 * study.std[-1].item():.3f}"
         '-2.0376 ± 0.006'
         """
