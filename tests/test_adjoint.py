@@ -92,6 +92,8 @@ STEPS = {
     "flexible-slider-crank": 1e-4,
     "tree": 5e-3,
     "chain": 1e-2,
+    "pendulum-tolerance": 5e-2,
+    "slider-crank-tolerance": 1e-2,
 }
 """Of each benchmark, s."""
 RELATIVE = ("bricard", "governor", "spatial-slider-crank", "tree")
@@ -109,8 +111,8 @@ HEAVY = ("bricard", "governor", "spatial-slider-crank", "flexible-slider-crank")
 
 
 def groups_of(name: str) -> list[tuple[str, tuple[str, ...]]]:
-    """What a benchmark is solved with; the tree, which takes longest, by sweeps."""
-    if name == "tree":
+    """What a benchmark is solved with; the tree, which takes longest, by sweeps, and what is much like others by these too."""
+    if name == "tree" or name.endswith("-tolerance"):
         return [("index1", EXPLICIT)]
     return GROUPS[HEAVY.index(name) // 2 :: 2] if name in HEAVY else GROUPS
 

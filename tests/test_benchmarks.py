@@ -14,6 +14,7 @@ from scipy.integrate import solve_ivp
 from typer.testing import CliRunner
 
 import chain_reference
+import slider_crank_exact
 import tree_reference
 import varimech as vm
 from varimech.benchmarks import (
@@ -25,6 +26,7 @@ from varimech.benchmarks import (
     find_benchmark,
     four_bar,
     pendulum,
+    slider_crank_tolerance,
     spatial_slider_crank,
     tree,
 )
@@ -103,6 +105,14 @@ def test_andrews_has_the_documented_start() -> None:
     points |= {"H": (-0.0316331345, -0.0156188687), "D": (-0.0104723939, 0.0253577885)}
     for point, place in points.items():
         np.testing.assert_allclose(run.position(point)[0], place, atol=1e-10, rtol=0)
+
+
+def test_slider_crank_with_a_tolerance_has_references_by_hand() -> None:
+    b = slider_crank_tolerance
+    times = np.array([0.0, *b.EXACT])
+    force = slider_crank_exact.reaction(times, b.MASS)
+    mean, deviation = slider_crank_exact.exact_moments(times, b.MASS, b.TOLERANCE / 3)
+    np.testing.assert_allclose(np.column_stack([force, mean, deviation])[1:], list(b.EXACT.values()), rtol=0, atol=2e-9)
 
 
 def test_andrews_closes_at_the_rounded_start_too() -> None:

@@ -30,6 +30,8 @@ DURATIONS = {
     "spatial-slider-crank": 0.3,
     "tree": 0.1,
     "chain": 0.3,
+    "pendulum-tolerance": 1.0,
+    "slider-crank-tolerance": 0.5,
 }
 """Simulated times (s): long enough to move all bodies far, short enough that no error grows."""
 STEPS = {"andrews": 2e-5, "governor": 5e-5}

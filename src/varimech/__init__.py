@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from .coordinates.systems import Relative
-from .errors import AssemblyError, InfeasibleError, ModelError, SimulationError, VarimechError
+from .errors import AssemblyError, InfeasibleError, ModelError, SimulationError, StudyError, VarimechError
 from .formulations.index1 import Stabilised
 from .formulations.penalty import Penalty
 from .integrators.generalised_alpha import GeneralisedAlpha
@@ -57,11 +57,13 @@ __all__ = [
     "GeneralisedAlpha",
     "Gradient",
     "Hessian",
+    "HorizonWarning",
     "InfeasibleError",
     "Line",
     "Measurement",
     "Mechanism",
     "ModelError",
+    "Moments",
     "Newmark",
     "Objective",
     "Optimum",
@@ -76,6 +78,8 @@ __all__ = [
     "SimulationError",
     "Stabilised",
     "State",
+    "Study",
+    "StudyError",
     "Tolerance",
     "Topology",
     "VarimechError",
@@ -124,15 +128,21 @@ if TYPE_CHECKING:
     from .optimization.quantities import Path, Peak, path, peak
     from .results.certificate import Certificate
     from .results.topology import Topology
+    from .uncertainty.horizon import HorizonWarning
+    from .uncertainty.moments import Moments
+    from .uncertainty.study import Study
 
 LATER = {
     "Certificate": "results.certificate",
     "DesignProblem": "optimization.problem",
     "Fit": "optimization.fit",
+    "HorizonWarning": "uncertainty.horizon",
     "Measurement": "optimization.measurement",
+    "Moments": "uncertainty.moments",
     "Optimum": "optimization.optimum",
     "Path": "optimization.quantities",
     "Peak": "optimization.quantities",
+    "Study": "uncertainty.study",
     "Topology": "results.topology",
     "measurement": "optimization.measurement",
     "path": "optimization.quantities",

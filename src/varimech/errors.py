@@ -1,4 +1,4 @@
-"""The three ways in which Varimech says no."""
+"""The ways in which Varimech says no."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import difflib
 import math
 from collections.abc import Iterable
 from numbers import Real
+from typing import Any
 
 
 class VarimechError(Exception):
@@ -58,6 +59,18 @@ class SimulationError(VarimechError):
         self.step = step
         self.residual = residual
         self.worst = worst
+
+
+class StudyError(VarimechError):
+    """Too many samples of a study failed.
+
+    Attributes:
+        study: what is known from the samples up to then, `study.failures` among it.
+    """
+
+    def __init__(self, message: str, study: Any):
+        super().__init__(message)
+        self.study = study
 
 
 def check_numbers(owner: str, **values: object) -> None:

@@ -13,7 +13,6 @@ import numpy as np
 from .at_rest import seconds_of
 from .backends.program import Trajectory, check_backend
 from .coordinates.systems import Coordinates
-from .derivatives import Derivatives
 from .errors import ModelError, VarimechError, check_numbers, unknown_name
 from .integrators.sundials import Sundials
 from .methods import Formulation, Integrator, Method, choose
@@ -28,6 +27,7 @@ from .sensitivity.finite_difference import RELATIVE_STEPS, central_differences
 from .sensitivity.objective import Objectives, named_objectives
 from .sensitivity.smoothness import check_gradients
 from .task import Task
+from .uncertainty.verbs import Uncertain
 
 if TYPE_CHECKING:
     from .solver import Solver
@@ -38,7 +38,7 @@ METHODS = ("auto", "direct", "adjoint", "composite", "finite-difference", "compl
 
 
 @final
-class Mechanism(Designing, Derivatives):
+class Mechanism(Designing, Uncertain):
     """A mechanism: bodies, joints, forces and a start, written once; motion and derivatives follow.
 
     Two components of gravity (or `dimension=2`) make it planar, three (or `dimension=3`) spatial. SI units throughout.

@@ -122,6 +122,10 @@ BENCHMARKS: dict[str, Entry] = {
     "flexible-slider-crank": Entry("Spatial slider-crank with a flexible rod, and its sensitivities", "flexible_slider_crank"),
     "tree": Entry("Branched tree in space with every joint of an open chain, and its sensitivities", "tree"),
     "chain": Entry("Hanging chain of N bars, N = 10 and 100, and its sensitivities", "chain"),
+    "pendulum-tolerance": Entry("Pendulum with a tolerance: means and variances of its angle (Choi 2005)", "pendulum_tolerance"),
+    "slider-crank-tolerance": Entry(
+        "Slider-crank with a tolerance: mean and deviation of a reaction (Choi 2005)", "slider_crank_tolerance"
+    ),
 }
 
 

@@ -158,6 +158,11 @@ def stored_every(settings: Mapping[str, Any], interval: float) -> dict[str, Any]
     return {**({"every": steps} if fits else {}), **settings}
 
 
+def stored_at(settings: Mapping[str, Any], interval: float) -> dict[str, Any]:
+    """The same, also where steps are chosen."""
+    return stored_every(settings, interval) if "step" in settings else {"output": interval, **settings}
+
+
 def energy_panel(run: vm.Run) -> vm.Panel:
     """Kinetic energy, and how far potential and total energy moved from their start (J)."""
     lines = [vm.Line("kinetic", run.time, run.energy("kinetic").to_numpy())]

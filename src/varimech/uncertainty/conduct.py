@@ -1,0 +1,127 @@
+"""The course of a study: draw chunks, add them up in their order, save, and know when to stop."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import StudyError
+from ..progress import progress_bar
+from .checkpoint import Checkpoint
+from .chunks import LookAfter, Outcome, Work
+from .executors import Executor
+from .sampling import REPLICATES
+from .study import LEVEL, Study
+from .tally import Failure
+
+JUDGED = 50
+"""Samples after which the share of failures is judged; at the end in any case."""
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """When a study ends."""
+
+    samples: int
+    targets: np.ndarray | None
+    """Half-widths of the means at the end of the run, by objective, that are good enough."""
+    allowed_failures: float
+    """Share of the samples."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """The samples of a chunk, or of a part of it."""
+
+    number: int
+    """Of the chunk."""
+    first: int
+    """Number of its first sample in the study."""
+    rows: np.ndarray
+    """Values of all parameters, a row a sample."""
+
+
+class Conduct:
+    """Carries a study on from where it is."""
+
+    def __init__(self, study: Study, limits: Limits, base: np.ndarray, folder: Checkpoint | None, progress: bool | None):
+        self.study, self.limits, self.base = study, limits, base
+        self.folder, self.progress = folder, progress
+
+    def carry_out(self, where: Executor, work: Work, look_after: LookAfter) -> None:
+        """Until there are as many samples as wanted, or they suffice.
+
+        Raises:
+            StudyError: if too many fail.
+        """
+        study, tally = self.study, self.study.tally
+        began, drawn = time.perf_counter(), deque[Drawn]()
+
+        def chunks() -> Iterator[np.ndarray]:
+            for each in self._draw(tally.taken):
+                drawn.append(each)
+                yield each.rows
+
+        with (
+            progress_bar(f"{study.label}: {self.limits.samples} samples", self.limits.samples, self.progress) as tell,
+            closing(where.run(work, look_after, chunks())) as outcomes,
+        ):
+            while tally.taken < self.limits.samples and not self._suffices():
+                self._add(drawn, next(outcomes))
+                study.seconds["run"] = time.perf_counter() - began
+                self._judge()
+                tell(tally.taken, study.running())
+
+    def _draw(self, taken: int) -> Iterator[Drawn]:
+        """Chunks from a sample on."""
+        s, sampling = self.study.spreads, self.study.sampling
+        while taken < self.limits.samples:
+            number, begin = divmod(taken, sampling.size)
+            end = min(sampling.size, begin + self.limits.samples - taken)
+            rows = s.rows(s.from_uniform(sampling.points(number)[begin:end]), self.base)
+            yield Drawn(number, taken, rows)
+            taken += len(rows)
+
+    def _add(self, drawn: deque[Drawn], outcome: Outcome) -> None:
+        """Count in what came of a chunk, and save it: first samples that are kept, then the state that knows of them."""
+        study, each = self.study, drawn.popleft()
+        values = each.rows[:, study.spreads.indices]
+        failures = [
+            Failure(
+                each.first + k, dict(zip(study.spreads.names, values[k].tolist(), strict=True)), type(error).__name__, str(error)
+            )
+            for k, error in outcome.failures
+        ]
+        if outcome.values is not None:
+            study.keep(each.first, values, outcome.values)
+        study.tally.add(each.number, len(each.rows), outcome.summary, outcome.comoments, failures)
+        if self.folder is not None:
+            self.folder.save(study.tally)
+
+    def _suffices(self) -> bool:
+        """Whether means are known well enough, looked at after whole rounds of replicates only."""
+        tally, targets = self.study.tally, self.limits.targets
+        if targets is None or tally.taken == 0 or tally.taken % (REPLICATES * self.study.sampling.size):
+            return False
+        return bool((self.study.last_mean().half_width(LEVEL) <= targets).all()) if tally.count else False
+
+    def _judge(self) -> None:
+        """Stop where too many fail."""
+        study, tally, allowed = self.study, self.study.tally, self.limits.allowed_failures
+        early = tally.taken < min(JUDGED, self.limits.samples)
+        if early or tally.failed <= allowed * tally.taken:
+            return
+        f = tally.failures[0]
+        values = ", ".join(f"{name} = {value:.6g}" for name, value in f.parameters.items())
+        raise StudyError(
+            f"{study.label!r}: {tally.failed} of {tally.taken} samples failed, more than allowed_failures = {allowed:g} of them; sample "
+            f"{f.sample}, for one, with {values}: {f.kind}: {f.message}. Narrower spreads, or other distributions, keep parameters where the "
+            "mechanism works; allowed_failures=… lets more of them fail. What was found so far is the `study` of this error"
+            + (", and its checkpoint is kept" if self.folder is not None else ""),
+            study,
+        )

@@ -1,0 +1,71 @@
+"""Figures of moments: means and bands over time, and where they stop to hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..view.figure import COLOURS, INK, new_figure, quiet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from .moments import Moments
+    from .study import Study
+
+MEAN, FIRST, BEYOND = COLOURS[0], "#777777", "#eeeeee"
+
+
+def draw_moments(moments: Moments, sigmas: float) -> Figure:
+    """A panel an objective."""
+    bands, count = moments.bands(sigmas), len(moments.objective_names)
+    figure = new_figure(8.0, 1.0 + 2.4 * count)
+    axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
+    for k, (ax, name, unit) in enumerate(zip(axes, moments.objective_names, moments.units, strict=True)):
+        t, mean = moments.time, moments.mean.isel(objective=k).to_numpy()
+        lower, upper = (bands[side].isel(objective=k).to_numpy() for side in ("lower", "upper"))
+        ax.fill_between(t, lower, upper, color=MEAN, alpha=0.22, linewidth=0, label=f"± {sigmas:g} standard deviations")
+        ax.plot(t, mean, color=MEAN, linewidth=1.6, label="mean")
+        if moments.order == 2:
+            first = moments.first_mean.isel(objective=k).to_numpy()
+            ax.plot(t, first, color=FIRST, linewidth=1.0, linestyle="--", label="mean, first order")
+        mark_horizon(ax, float(moments.horizons[k]), float(t[-1]))
+        ax.set_ylabel(f"{name} ({unit})" if unit else name)
+        quiet(ax)
+        ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3)
+    figure.align_ylabels(axes)
+    axes[-1].set_xlabel("time (s)")
+    axes[-1].margins(x=0)
+    figure.suptitle(f"{moments.label}: moments of order {moments.order}", fontsize=12, color=INK)
+    return figure
+
+
+def mark_horizon(ax: Axes, horizon: float, end: float) -> None:
+    """A line where the expansion stops to hold, and grey behind it."""
+    if horizon < end:
+        ax.axvspan(horizon, end, color=BEYOND, zorder=0)
+        ax.axvline(horizon, color=INK, linewidth=1.0, linestyle=":", label=f"horizon, {horizon:.3g} s")
+
+
+def draw_study(study: Study, sigmas: float | None) -> Figure:
+    """A panel an objective."""
+    count = len(study.objective_names)
+    figure = new_figure(8.0, 1.0 + 2.4 * count)
+    axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
+    if sigmas is None:
+        lower, upper = study.quantile([0.05, 0.95]).to_numpy()
+        label = "5 % to 95 %"
+    else:
+        half = sigmas * study.std.to_numpy()
+        lower, upper, label = study.mean.to_numpy() - half, study.mean.to_numpy() + half, f"± {sigmas:g} standard deviations"
+    for k, (ax, name, unit) in enumerate(zip(axes, study.objective_names, study.units, strict=True)):
+        ax.fill_between(study.time, lower[:, k], upper[:, k], color=MEAN, alpha=0.22, linewidth=0, label=label)
+        ax.plot(study.time, study.mean.to_numpy()[:, k], color=MEAN, linewidth=1.6, label="mean")
+        ax.set_ylabel(f"{name} ({unit})" if unit else name)
+        quiet(ax)
+        ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3)
+    figure.align_ylabels(axes)
+    axes[-1].set_xlabel("time (s)")
+    axes[-1].margins(x=0)
+    figure.suptitle(f"{study.label}: {study.count} samples", fontsize=12, color=INK)
+    return figure

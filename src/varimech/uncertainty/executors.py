@@ -1,0 +1,116 @@
+"""Where chunks of samples are carried out: in threads of this process, or by the workers of a Dask cluster.
+
+An executor takes the rows of parameter values of one chunk after the other and gives what came of them in the same order; it keeps no more
+chunks under way than it needs to be busy. Chunks do not depend on it and are added up in their order, so neither do the results, to the last
+bit.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from numbers import Integral
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from ..errors import ModelError
+from .chunks import LookAfter, Outcome, Work
+
+AHEAD = 2
+"""Chunks under way for each thread or worker."""
+RETRIES = 3
+"""How often a chunk is tried again where a worker breaks down."""
+
+T = TypeVar("T")
+
+
+class Executor(Protocol):
+    """Carries out chunks."""
+
+    def run(self, work: Work, look_after: LookAfter, chunks: Iterable[np.ndarray]) -> Generator[Outcome, None, None]:
+        """What comes of the rows of each chunk, in order. `work` can be done anywhere; what it leaves is looked after in this process."""
+
+
+def executor_of(given: Any) -> Executor:
+    """The executor for what a user says."""
+    if given is None:
+        return Threads(os.cpu_count() or 1)
+    if isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= 1:
+        return Threads(int(given))
+    if type(given).__module__.partition(".")[0] == "distributed" and hasattr(given, "submit"):
+        return Cluster(given)
+    raise ModelError(
+        f"executor = {given!r} must be a number of threads, 1 or more, a dask.distributed.Client, or left out for a thread on each core"
+    )
+
+
+class Threads:
+    """Threads of this process; compiled runs leave the interpreter to others."""
+
+    def __init__(self, count: int):
+        self.count = count
+
+    def run(self, work: Work, look_after: LookAfter, chunks: Iterable[np.ndarray]) -> Generator[Outcome, None, None]:
+        """See `Executor`."""
+        with ThreadPoolExecutor(self.count) as pool:
+            yield from _in_order(
+                pool, lambda rows: work.finished(rows, work(rows), look_after), chunks, lambda: AHEAD * self.count
+            )
+
+
+class Cluster:
+    """Workers of a Dask cluster. One that is lost does no harm: what it had to do is done by another."""
+
+    def __init__(self, client: Any):
+        if getattr(client, "asynchronous", False):
+            raise ModelError("executor: this Dask client is asynchronous; make one with Client(…, asynchronous=False)")
+        self.client = client
+
+    def run(self, work: Work, look_after: LookAfter, chunks: Iterable[np.ndarray]) -> Generator[Outcome, None, None]:
+        """See `Executor`."""
+        if work.sampler is None:
+            raise ModelError(
+                "executor: this mechanism has no compiled program that could be sent to other processes; leave executor out to use threads"
+            )
+        client = self.client
+        # a task and not scattered data: where all workers that hold it are lost, it can be made again
+        everywhere = client.submit(_itself, work, pure=False, retries=RETRIES)
+
+        def sent() -> Iterator[tuple[np.ndarray, Any]]:
+            for rows in chunks:
+                yield rows, client.submit(_done, everywhere, rows, pure=False, retries=RETRIES)
+
+        def finish(pair: tuple[np.ndarray, Any]) -> Outcome:
+            rows, future = pair
+            return work.finished(rows, future.result(), look_after)
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            yield from _in_order(pool, finish, sent(), lambda: AHEAD * max(1, sum(client.nthreads().values())))
+
+
+def _itself(work: Work) -> Work:
+    return work
+
+
+def _done(work: Work, rows: np.ndarray) -> Outcome:
+    return work(rows)
+
+
+def _in_order(
+    pool: ThreadPoolExecutor, function: Callable[[T], Outcome], items: Iterable[T], ahead: Callable[[], int]
+) -> Generator[Outcome, None, None]:
+    """What a function makes of items, in their order, a bounded number at a time."""
+    waiting: deque[Future[Outcome]] = deque()
+    try:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            while len(waiting) >= ahead():
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()

@@ -1,0 +1,171 @@
+"""Moments of objectives over time: runs at the means of the parameters, with first or second derivatives."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ..at_rest import seconds_of
+from ..backends.program import Trajectory
+from ..derivatives import Derivatives
+from ..errors import ModelError, check_numbers
+from ..integrators.sundials import Sundials
+from ..methods import RunOptions, check_options, choose
+from ..sensitivity.objective import Objective, Objectives, named_objectives
+from ..sensitivity.smoothness import check_gradients
+from ..task import Task
+from .expansion import check_second, first_variance, squared_curvature
+from .horizon import HorizonWarning, estimated_error
+from .moments import Moments
+from .spreads import Correlation, Given, Spreads, spreads_of
+
+if TYPE_CHECKING:
+    from ..solver import Solver
+
+OUTPUTS = 100
+"""Intervals between stored results where steps are chosen and nothing is said."""
+
+
+def moments(
+    mechanism: Derivatives,
+    objectives: Objectives,
+    given: Given | None,
+    correlation: Correlation | None,
+    duration: float,
+    *,
+    order: int,
+    accuracy: float,
+    parameters: Mapping[str, float] | None,
+    how: RunOptions,
+) -> Moments:
+    """Expand objectives about the means of the spreads."""
+    began = time.perf_counter()
+    named = named_objectives(objectives)
+    if not named:
+        raise ModelError("moments: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))")
+    if order not in (1, 2):
+        raise ModelError(f"moments: order = {order!r} must be 1 or 2")
+    check_numbers("moments", accuracy=accuracy)
+    if not accuracy > 0:
+        raise ModelError(f"moments: accuracy = {accuracy!r} must be a positive number of standard deviations")
+    spreads = spreads_of(mechanism.parameters, given, correlation)
+    if order == 2:
+        check_second(spreads)
+    means = at_means(spreads, parameters)
+    options = sparse_output(duration, how)
+    if order == 2:
+        directions = list(np.eye(len(mechanism.parameters))[spreads.indices])
+        found, solver, ρ, task, ran = mechanism._second(named, spreads.indices, directions, duration, means, False, options)
+        path, H = found[0].trajectory, np.stack([d.gradients_along for d in found], axis=2)
+        H = (H + np.swapaxes(H, -1, -2)) / 2
+        C = spreads.covariance
+        slope, curvature = np.sqrt(first_variance(found[0].gradients, C)), np.sqrt(squared_curvature(H, C))
+    else:
+        H, (path, slope, curvature), solver, ρ, task, ran = (
+            None,
+            *_first_order(mechanism, named, spreads, duration, means, options),
+        )
+    assert path.gradients is not None
+    seconds = seconds_of(began, ran)
+    result = Moments(
+        order,
+        float(accuracy),
+        tuple(named),
+        tuple(o.unit for o in named.values()),
+        spreads,
+        path.time,
+        path.objectives,
+        path.gradients,
+        H,
+        estimated_error(order, path.time, slope, curvature),
+        mechanism._run(solver, task.schedule, path, ρ, spreads.indices, seconds),
+        seconds,
+    )
+    _warn(result)
+    return result
+
+
+def at_means(spreads: Spreads, parameters: Mapping[str, float] | None) -> dict[str, float]:
+    """Values of the parameters about which to expand: means of those that vary, others as given."""
+    for name in parameters or {}:
+        if name in spreads.names:
+            raise ModelError(
+                f"parameters names {name!r}, which has a spread about a mean of its own; give spreads={{{name!r}: …}} to move it, "
+                f"or spreads={{{name!r}: None}} to hold it"
+            )
+    return {**(parameters or {}), **dict(zip(spreads.names, spreads.mean.tolist(), strict=True))}
+
+
+def sparse_output(duration: float, how: RunOptions) -> RunOptions:
+    """The options, with a hundred intervals between stored results where steps are chosen and nothing is said."""
+    plain = {k: v for k, v in how.items() if k not in ("backend", "progress")}
+    check_options(how)
+    chosen = choose(duration, **cast(Any, plain))[1]
+    options: dict[str, Any] = dict(how)
+    if chosen.tolerance and how.get("output") is None:
+        options["output"] = duration / OUTPUTS
+    return cast(RunOptions, options)
+
+
+def _first_order(
+    mechanism: Derivatives,
+    named: Mapping[str, Objective],
+    spreads: Spreads,
+    duration: float,
+    means: Mapping[str, float],
+    how: RunOptions,
+) -> tuple[tuple[Trajectory, np.ndarray, np.ndarray], Solver, np.ndarray, Task, float]:
+    """A run with first derivatives, and slope and curvature of each objective in the direction in which it varies most: by two more runs, one
+    standard deviation to either side."""
+    backend, progress = how.pop("backend", "auto"), how.pop("progress", None)
+    way, schedule = choose(duration, **how)  # type: ignore[misc]
+    ρ, solver = mechanism.numbers.values(means), mechanism._solver(way)
+    check_gradients(solver.equations, named)
+    task = Task(schedule, named, spreads.indices, backend, progress)
+    run, ran = solver.run(task, ρ)
+    assert run.gradients is not None
+    plain = replace(task, indices=None, progress=False)
+    if schedule.tolerance and not isinstance(way.integrator, Sundials):
+        plain = replace(plain, schedule=schedule.replayed(run.step_ends))  # choices of steps are no smooth function of parameters
+    slope, curvature = np.empty_like(run.objectives), np.empty_like(run.objectives)
+    directions = _directions(run.gradients, spreads)
+    for k, u in enumerate(directions):
+        # for one parameter there is one direction, and its runs tell of all objectives
+        columns = slice(None) if len(spreads.names) == 1 else slice(k, k + 1)
+        sides = [solver.run(plain, row) for row in spreads.rows(spreads.mean + np.array([u, -u]), ρ)]
+        ran += sum(seconds for _, seconds in sides)
+        there, back = (side.objectives for side, _ in sides)
+        slope[:, columns] = np.abs(run.gradients[:, columns] @ u)
+        curvature[:, columns] = np.abs(there - 2 * run.objectives + back)[:, columns]
+        if len(spreads.names) == 1:
+            break
+    return (run, slope, curvature), solver, ρ, task, ran
+
+
+def _directions(g: np.ndarray, spreads: Spreads) -> list[np.ndarray]:
+    """For each objective C g/√(g'Cg), when this is largest."""
+    σ, found = np.sqrt(first_variance(g, spreads.covariance)), []
+    for k in range(g.shape[1]):
+        row = int(σ[:, k].argmax())
+        found.append(spreads.covariance @ g[row, k] / σ[row, k] if σ[row, k] > 0 else spreads.sigma)
+    return found
+
+
+def _warn(result: Moments) -> None:
+    end = result.time[-1]
+    short = [(name, t) for name, t in zip(result.objective_names, result.horizons, strict=True) if t < end]
+    if not short:
+        return
+    listed = ", ".join(f"{name!r} up to t = {t:.3g} s" for name, t in short)
+    better = "order=2 (for means), " if result.order == 1 else ""
+    warnings.warn(
+        f"{result.label}: moments of order {result.order} hold to {result.accuracy:g} standard deviations for {listed} only, "
+        f"not up to {end:g} s: look at nothing later, or take a shorter run, smaller spreads, {better}or monte_carlo(…)",
+        HorizonWarning,
+        stacklevel=4,
+    )

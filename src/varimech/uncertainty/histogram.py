@@ -1,0 +1,119 @@
+"""Histograms that can be merged exactly, in any order.
+
+Bins are the intervals  [k 2ᵉ, (k + 1) 2ᵉ)  of a grid that depends on nothing but the smallest and the largest value so far: e is the
+smallest exponent for which these lie within a given number of bins. A coarser grid contains the bounds of every finer one, so two histograms
+are merged by adding up bins, and what comes out is the histogram of all values at once, whatever the order. Between half and all of the bins
+are in use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+BINS = 1024
+RELATIVE = 40
+"""No bin is narrower than 2⁻⁴⁰ of the largest value: what differs by rounding needs no finer ones, and numbers of bins stay exact."""
+LOWEST = -960
+"""Smallest exponent."""
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """Counts of values in bins, one histogram a column."""
+
+    count: int
+    """Values in each column."""
+    low: np.ndarray
+    high: np.ndarray
+    exponent: np.ndarray
+    """e of each column: its bins are 2ᵉ wide."""
+    first: np.ndarray
+    """k of the first bin of each column, which holds its smallest value."""
+    counts: np.ndarray
+    """(column, bin)"""
+
+    @classmethod
+    def of(cls, values: np.ndarray, bins: int = BINS) -> Histogram:
+        """Of finite values, (n, column)."""
+        low, high = values.min(axis=0), values.max(axis=0)
+        exponent, first = _grid(low, high, bins)
+        n, columns = values.shape
+        places = values * np.ldexp(1.0, -exponent)
+        np.floor(places, out=places)
+        places -= first - bins * np.arange(columns)  # whole numbers below 2⁵³
+        counts = np.bincount(places.astype(np.intp).ravel(), minlength=columns * bins).reshape(columns, bins)
+        return cls(n, low, high, exponent, first, counts.astype(np.min_scalar_type(n)))
+
+    def merged(self, other: Histogram) -> Histogram:
+        """Of the values of both."""
+        count = self.count + other.count
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        exponent, first = _grid(low, high, self.counts.shape[1])
+        kind = np.min_scalar_type(count)
+        counts = self._on(exponent, first, kind) + other._on(exponent, first, kind)
+        return Histogram(count, low, high, exponent, first, counts)
+
+    def quantile(self, probability: float) -> np.ndarray:
+        """The value of each column below which that share of it lies, interpolated within a bin; off by a `width` at most."""
+        total = np.cumsum(self.counts, axis=1, dtype=np.int64)
+        rank = probability * self.count
+        place = np.minimum((total < rank).sum(axis=1), self.counts.shape[1] - 1)
+        column = np.arange(len(place))
+        inside = self.counts[column, place].astype(float)
+        share = np.clip((rank - (total[column, place] - inside)) / np.maximum(inside, 1.0), 0.0, 1.0)
+        return np.clip((self.first + place + share) * self.width, self.low, self.high)
+
+    @property
+    def width(self) -> np.ndarray:
+        """Of the bins of each column."""
+        return np.ldexp(1.0, self.exponent)
+
+    def edges(self, column: int) -> np.ndarray:
+        """Of the bins of a column that are in use."""
+        return (self.first[column] + np.arange(self.used[column] + 1)) * self.width[column]
+
+    @cached_property
+    def used(self) -> np.ndarray:
+        """How many bins of each column are in use: those up to its largest value."""
+        return (np.floor(self.high * np.ldexp(1.0, -self.exponent)) - self.first + 1).astype(np.int64)
+
+    def _on(self, exponent: np.ndarray, first: np.ndarray, kind: np.dtype) -> np.ndarray:
+        """The counts on a grid as coarse, or coarser."""
+        counts = self.counts.astype(kind)
+        # column by column, which takes less time than indexing all at once
+        for c in np.flatnonzero((exponent != self.exponent) | (first != self.first)).tolist():
+            begin, coarse = _coarser(self.counts[c, : self.used[c]], int(self.first[c]), int(exponent[c] - self.exponent[c]))
+            begin -= int(first[c])
+            counts[c] = 0
+            counts[c, begin : begin + len(coarse)] = coarse
+        return counts
+
+
+def _coarser(counts: np.ndarray, first: int, times: int) -> tuple[int, np.ndarray]:
+    """Counts on bins twice as wide, so many times, and the first of these."""
+    if not times:
+        return first, counts
+    begin, size = first >> times, len(counts)
+    second = min(((begin + 1) << times) - first, size)  # where the second of them begins
+    step = min(1 << times, size)
+    bounds = np.arange(second - step, size, step)
+    bounds[0] = 0
+    return begin, np.add.reduceat(counts, bounds)
+
+
+def _grid(low: np.ndarray, high: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray]:
+    """Exponents, and first bins, for columns between these values. Scaling by powers of two is exact, and so is all of this."""
+    half, largest = high / 2 - low / 2, np.maximum(np.abs(low), np.abs(high))
+    by_range = np.where(half > 0, np.frexp(half)[1] - 1 - bins.bit_length(), LOWEST)
+    by_size = np.where(largest > 0, np.frexp(largest)[1] - RELATIVE, LOWEST)
+    exponent = np.maximum(np.maximum(by_range, by_size), LOWEST).astype(np.int64)
+    while True:
+        scale = np.ldexp(1.0, -exponent)
+        first = np.floor(low * scale)
+        wide = np.floor(high * scale) - first >= bins
+        if not wide.any():
+            return exponent, first.astype(np.int64)
+        exponent += wide

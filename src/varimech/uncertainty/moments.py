@@ -1,0 +1,209 @@
+"""Mean, variance and what each parameter adds to it, over time: the outcome of an expansion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ModelError, check_numbers
+from ..optimization.table import table
+from ..results.run import Run
+from .expansion import contributions, first_variance, second_mean, second_variance
+from .horizon import horizon
+from .spreads import Spreads
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Moments of objectives at every stored time, as if the run ended there; labelled arrays are (time, objective).
+
+    `order` tells which ones `mean`, `variance` and `std` are; those of first order are at hand as well.
+    """
+
+    order: int
+    accuracy: float
+    """What errors the horizon allows, in standard deviations."""
+    objective_names: tuple[str, ...]
+    units: tuple[str, ...]
+    spreads: Spreads
+    time: np.ndarray
+    values: np.ndarray = field(repr=False)
+    """ψ at the means of the parameters, (time, objective)"""
+    slopes: np.ndarray = field(repr=False)
+    """dψ/dρ there, (time, objective, parameter)"""
+    curvatures: np.ndarray | None = field(repr=False)
+    """d²ψ/dρ², (time, objective, parameter, parameter); order 2 only"""
+    errors: np.ndarray = field(repr=False)
+    """Estimated error of mean or standard deviation, the larger, in standard deviations, (time, objective)"""
+    run: Run = field(repr=False)
+    """At the means of the parameters, with first derivatives: any measure of it, and `wrt=`"""
+    seconds: dict[str, float]
+
+    @property
+    def label(self) -> str:
+        """Name of the mechanism."""
+        return str(self.run.info["mechanism"])
+
+    @cached_property
+    def dataset(self) -> xr.Dataset:
+        """All of it: save it with `.to_netcdf(…)`, look at one time with `.sel(time=…, method="nearest")`."""
+        import xarray as xr
+
+        g, H, C = self.slopes, self.curvatures, self.spreads.covariance
+        first = first_variance(g, C)
+        variance = first if H is None else second_variance(g, H, self.spreads)
+        arrays = {
+            "first_mean": self.values,
+            "mean": self.values if H is None else second_mean(self.values, H, C),
+            "first_variance": first,
+            "variance": variance,
+            "std": np.sqrt(variance),
+            "error": self.errors,
+        }
+        dims = ("time", "objective")
+        coords: dict[str, Any] = {
+            "time": ("time", self.time, {"units": "s"}),
+            "objective": list(self.objective_names),
+            "objective_unit": ("objective", list(self.units)),
+            "parameter": list(self.spreads.names),
+            "parameter_unit": ("parameter", list(self.spreads.units)),
+        }
+        return xr.Dataset(
+            {name: (dims, array, {"units": UNITS[name]}) for name, array in arrays.items()}
+            | {
+                "contributions": ((*dims, "parameter"), contributions(g, C)),
+                "horizon": ("objective", self.horizons, {"units": "s"}),
+            },
+            coords=coords,
+            attrs={"mechanism": self.label, "order": self.order, "accuracy": self.accuracy},
+        )
+
+    @property
+    def first_mean(self) -> xr.DataArray:
+        """ψ at the means of the parameters."""
+        return self.dataset["first_mean"]
+
+    @property
+    def mean(self) -> xr.DataArray:
+        """The mean."""
+        return self.dataset["mean"]
+
+    @property
+    def first_variance(self) -> xr.DataArray:
+        """g'Cg, in the squares of the objectives' units."""
+        return self.dataset["first_variance"]
+
+    @property
+    def variance(self) -> xr.DataArray:
+        """The variance, in the squares of the objectives' units."""
+        return self.dataset["variance"]
+
+    @property
+    def std(self) -> xr.DataArray:
+        """The standard deviation."""
+        return self.dataset["std"]
+
+    @property
+    def contributions(self) -> xr.DataArray:
+        """What each parameter adds to the variance of first order, as a part of 1: (time, objective, parameter)."""
+        return self.dataset["contributions"]
+
+    @property
+    def error(self) -> xr.DataArray:
+        """Estimated error of mean or standard deviation, the larger of both, in standard deviations."""
+        return self.dataset["error"]
+
+    @cached_property
+    def horizons(self) -> np.ndarray:
+        """The horizon of each objective (s)."""
+        return horizon(self.time, self.errors, self.accuracy)
+
+    @property
+    def horizon(self) -> xr.DataArray:
+        """By objective, the time (s) up to which the estimated error stays within `accuracy`: the end of the run where it does so always."""
+        return self.dataset["horizon"]
+
+    def bands(self, sigmas: float = 3.0) -> xr.Dataset:
+        """Mean less and plus so many standard deviations: `lower` and `upper`."""
+        import xarray as xr
+
+        check_numbers("bands", sigmas=sigmas)
+        if not sigmas > 0:
+            raise ModelError(f"bands: sigmas = {sigmas!r} must be positive")
+        half = sigmas * self.std
+        return xr.Dataset({"lower": self.mean - half, "upper": self.mean + half})
+
+    def table(self) -> pd.DataFrame:
+        """At the end of the run: a row a parameter for each objective, those first that add most to its variance."""
+        import pandas as pd
+
+        rows, last = [], self.dataset.isel(time=-1)
+        for k, objective in enumerate(self.objective_names):
+            at = last.isel(objective=k)
+            shares = at["contributions"].to_numpy()
+            for i in np.argsort(-shares, kind="stable"):
+                rows.append(
+                    {
+                        "objective": objective,
+                        "mean": at["mean"].item(),
+                        "std": at["std"].item(),
+                        "unit": self.units[k],
+                        "parameter": self.spreads.names[i],
+                        "sigma": self.spreads.sigma[i],
+                        "slope": self.slopes[-1, k, i],
+                        "contribution": shares[i],
+                    }
+                )
+        return pd.DataFrame(rows)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Moments over time, a row a time and objective."""
+        return self.dataset[[*UNITS]].to_dataframe().drop(columns="objective_unit")
+
+    def save(self, path: str | Path) -> Path:
+        """Write all of it to a netCDF file, to be read by xarray or any netCDF tool."""
+        path = Path(path)
+        self.dataset.to_netcdf(path, engine="h5netcdf")
+        return path
+
+    def plot(self, sigmas: float = 3.0) -> Figure:
+        """Means with bands of so many standard deviations, a panel an objective; what lies beyond the horizon is grey."""
+        from .drawing import draw_moments
+
+        return draw_moments(self, sigmas)
+
+    def __repr__(self) -> str:
+        end, last = self.time[-1], self.dataset.isel(time=-1)
+        lines = [f"<Moments of {self.label!r}, order {self.order}, at t = {end:g} s>"]
+        head = [[n, last["mean"].values[k], last["std"].values[k], u] for k, (n, u) in enumerate(self._named())]
+        lines.append(table(["objective", "mean", "std", "unit"], head))
+        rows = self.table().to_dict("records")
+        shares = [[r["objective"], r["parameter"], f"{100 * r['contribution']:.1f} %"] for r in rows]
+        lines.append(table(["variance of", "due to", "share"], shares))
+        for name, t in zip(self.objective_names, self.horizons, strict=True):
+            if t < end:
+                lines.append(f"  {name}: holds to {self.accuracy:g} standard deviations up to t = {t:.3g} s only")
+        return "\n".join(lines)
+
+    def _named(self) -> list[tuple[str, str]]:
+        return list(zip(self.objective_names, self.units, strict=True))
+
+
+UNITS = {
+    "first_mean": "objective_unit",
+    "mean": "objective_unit",
+    "first_variance": "objective_unit²",
+    "variance": "objective_unit²",
+    "std": "objective_unit",
+    "error": "standard deviations",
+}
+"""Of what is known by time and objective."""

@@ -1,0 +1,184 @@
+"""Monte Carlo studies: what is asked for, checked, and what is needed to carry it out."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import time
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..backends.program import check_backend
+from ..derivatives import Derivatives
+from ..errors import ModelError, VarimechError, unknown_name
+from ..methods import RunOptions, choose
+from ..programs import Wanted
+from ..sensitivity.objective import Objective, Objectives, named_objectives
+from ..sensitivity.smoothness import check_gradients
+from ..solver import Solver
+from ..task import Task
+from .checkpoint import Checkpoint, check_same
+from .chunks import Control, LookAfter, Work
+from .conduct import Conduct, Limits
+from .executors import executor_of
+from .expanding import at_means, sparse_output
+from .sampling import KINDS, REPLICATES, SOBOL_BITS, Sampling, chunk_size
+from .spreads import Correlation, Given, Spreads, spreads_of
+from .study import Study
+from .tally import Tally
+
+Target = float | Mapping[str, float] | None
+
+
+def monte_carlo(
+    mechanism: Derivatives,
+    objectives: Objectives,
+    given: Given | None,
+    correlation: Correlation | None,
+    duration: float,
+    *,
+    samples: int,
+    sampling: str,
+    seed: int,
+    chunk: int | None,
+    executor: Any,
+    control: bool,
+    target: Target,
+    keep: bool,
+    allowed_failures: float,
+    checkpoint: str | os.PathLike[str] | None,
+    parameters: Mapping[str, float] | None,
+    how: RunOptions,
+) -> Study:
+    """Carry out a study, or go on with one."""
+    began = time.perf_counter()
+    named = named_objectives(objectives)
+    if not named:
+        raise ModelError("monte_carlo: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))")
+    _check(samples, sampling, seed, chunk, allowed_failures)
+    limits, where = Limits(samples, _targets(target, named), float(allowed_failures)), executor_of(executor)
+    spreads = spreads_of(mechanism.parameters, given, correlation)
+    options: Any = sparse_output(duration, how)
+    backend, progress = check_backend(options.pop("backend", "auto")), options.pop("progress", None)
+    method, schedule = choose(duration, **options)
+    ρ, solver = mechanism.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
+    task = Task(schedule, named, None, backend, False, runs=samples)
+
+    folder = None if checkpoint is None else Checkpoint(checkpoint)
+    before = None if folder is None else folder.load()
+    size = chunk or (before[0]["chunk"] if before else chunk_size(samples))
+    drawing = Sampling(sampling, int(seed), int(size), len(spreads.names))
+    tally = Tally([None for _ in range(drawing.replicates)])
+    if folder is not None:
+        about = _about(solver, task, spreads, ρ, drawing, control=control, keep=keep)
+        if before is not None:
+            check_same(folder.folder, before[0], about)
+            tally = before[1]
+        folder.begin(about)
+    model = _first_order(solver, task, spreads, ρ) if control else None
+    work = Work(solver.sampler(task, samples), schedule.stored_count * len(named), model, keep)
+    study = Study(
+        mechanism.name,
+        tuple(named),
+        tuple(o.unit for o in named.values()),
+        spreads,
+        schedule.stored_times,
+        drawing,
+        bool(control),
+        tally,
+        folder if folder is not None and keep else [] if keep else None,
+        {"build": time.perf_counter() - began, "run": 0.0},
+    )
+    Conduct(study, limits, ρ, folder, progress).carry_out(where, work, _look_after(solver, task))
+    return study
+
+
+def _check(samples: Any, sampling: str, seed: Any, chunk: Any, allowed_failures: Any) -> None:
+    if sampling not in KINDS:
+        raise unknown_name("kind of sampling", sampling, KINDS)
+    for label, number, least in (("samples", samples, 1), ("seed", seed, 0), ("chunk", 1 if chunk is None else chunk, 1)):
+        if not isinstance(number, Integral) or isinstance(number, bool) or int(number) < least:
+            raise ModelError(f"monte_carlo: {label} = {number!r} must be a whole number, {least} or more")
+    if not isinstance(allowed_failures, Real) or not 0 <= float(allowed_failures) < 1:
+        raise ModelError(
+            f"monte_carlo: allowed_failures = {allowed_failures!r} must be a share of the samples, from 0 to below 1"
+        )
+    if sampling == "sobol":
+        if chunk is not None and chunk & (chunk - 1):
+            raise ModelError(f"monte_carlo: chunk = {chunk!r} must be a power of two, by which Sobol sequences are even")
+        if samples > (most := REPLICATES << SOBOL_BITS):
+            raise ModelError(
+                f"monte_carlo: samples = {samples!r} are more than Sobol sequences have ({most}); use sampling='random'"
+            )
+
+
+def _targets(target: Target, named: Mapping[str, Objective]) -> np.ndarray | None:
+    """Half-widths to be met, by objective; infinite where anything will do."""
+    if target is None:
+        return None
+    wanted = target if isinstance(target, Mapping) else dict.fromkeys(named, target)
+    for name, value in wanted.items():
+        if name not in named:
+            raise unknown_name("objective", name, named)
+        if not isinstance(value, Real) or isinstance(value, bool) or not value > 0:
+            raise ModelError(
+                f"monte_carlo: target = {value!r} for {name!r} must be a positive number in its unit: half of the confidence interval of "
+                "its mean at the end"
+            )
+    return np.array([float(wanted.get(name, np.inf)) for name in named])
+
+
+def _first_order(solver: Solver, task: Task, spreads: Spreads, ρ: np.ndarray) -> Control:
+    """The control: slopes at the means of the parameters."""
+    check_gradients(solver.equations, task.objectives)
+    run, _ = solver.run(Task(task.schedule, task.objectives, spreads.indices, task.backend, False), ρ)
+    assert run.gradients is not None
+    slopes = run.gradients.transpose(2, 0, 1).reshape(len(spreads.names), -1)
+    return Control(spreads.indices, spreads.mean, np.ascontiguousarray(slopes))
+
+
+def _look_after(solver: Solver, task: Task) -> LookAfter:
+    def look_after(row: np.ndarray) -> np.ndarray | VarimechError:
+        found = solver.look_after(task, row)
+        return found if isinstance(found, VarimechError) else found.objectives
+
+    return look_after
+
+
+def _about(
+    solver: Solver, task: Task, spreads: Spreads, ρ: np.ndarray, sampling: Sampling, *, control: bool, keep: bool
+) -> dict[str, Any]:
+    """Everything that decides the numbers of a study, but for how many there are; long things by a digest."""
+    s = task.schedule
+    program = solver.runner(task.objectives, Wanted()).program
+    functions = [f.serialize().encode() if isinstance(f, ca.Function) else pickle.dumps(f) for f in program.functions]
+    return {
+        "mechanism": solver.model.name,
+        "objectives": list(task.objectives),
+        "bodies, joints, forces or objectives (digest)": _digest(*functions),
+        "method": repr(solver.method),
+        "values of parameters": ρ.tolist(),
+        "spreads": spreads.described(),
+        "sampling": sampling.kind,
+        "seed": sampling.seed,
+        "chunk": sampling.size,
+        "duration": s.duration,
+        "step": s.step,
+        "every": s.every,
+        "tolerance": s.tolerance,
+        "times (digest)": _digest(*(np.zeros(0) if x is None else x for x in (s.outputs, s.ends))),
+        "control": bool(control),
+        "keep": bool(keep),
+    }
+
+
+def _digest(*parts: bytes | np.ndarray) -> str:
+    total = hashlib.sha256()
+    for part in parts:
+        total.update(part if isinstance(part, bytes) else np.ascontiguousarray(part).tobytes())
+    return total.hexdigest()

@@ -1,0 +1,78 @@
+"""Points in the unit cube, chunk by chunk.
+
+A chunk is a fixed number of samples that follows from the seed and its own number alone: any of them can be made anywhere, at any time, and
+the first samples of a longer study are those of a shorter one.
+
+    random           independent points
+    latin-hypercube  each chunk is a Latin hypercube: of n equal intervals of each parameter, each is met by one of the n samples
+    sobol            16 Sobol sequences, scrambled independently; chunk k goes on with sequence k mod 16
+
+The latter two fill the cube more evenly, and one such set of points does not tell how well. Sets that are independent of each other do: chunk
+k belongs to replicate k mod 16, and the error follows from how far replicates differ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+REPLICATES = 16
+LARGEST = 1024
+"""Samples of a chunk, if there are many."""
+SOBOL_BITS = 30
+SMALLEST_POINT = 2.0**-54
+"""No coordinate is smaller: a normal variable would be infinite at 0."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the samples of a study are drawn."""
+
+    kind: str
+    seed: int
+    size: int
+    """Samples of a chunk."""
+    dimension: int
+    """Parameters that vary."""
+
+    @property
+    def replicates(self) -> int:
+        """Independent parts from whose differences errors are estimated; 1 where the samples themselves are independent."""
+        return 1 if self.kind == "random" else REPLICATES
+
+    def points(self, chunk: int) -> np.ndarray:
+        """All points of a chunk, (sample, parameter), inside the cube."""
+        return np.maximum(KINDS[self.kind](self, chunk), SMALLEST_POINT)
+
+
+def chunk_size(samples: int) -> int:
+    """Where none is given: so that all replicates get their share, and cores too. A power of two, as Sobol sequences want it."""
+    return min(LARGEST, 1 << max(0, (samples // REPLICATES).bit_length() - 1))
+
+
+def _stream(seed: int, number: int) -> np.random.Generator:
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(number,))))
+
+
+def _random(s: Sampling, chunk: int) -> np.ndarray:
+    return _stream(s.seed, chunk).random((s.size, s.dimension))
+
+
+def _latin_hypercube(s: Sampling, chunk: int) -> np.ndarray:
+    rng = _stream(s.seed, chunk)
+    intervals = rng.permuted(np.tile(np.arange(s.size), (s.dimension, 1)), axis=1).T
+    return np.asarray((intervals + rng.random((s.size, s.dimension))) / s.size)
+
+
+def _sobol(s: Sampling, chunk: int) -> np.ndarray:
+    from scipy.stats.qmc import Sobol
+
+    turn, replicate = divmod(chunk, REPLICATES)
+    sequence = Sobol(s.dimension, bits=SOBOL_BITS, seed=_stream(s.seed, replicate))
+    if turn:
+        sequence.fast_forward(turn * s.size)
+    return np.asarray(sequence.random(s.size)) + 2.0 ** -(SOBOL_BITS + 1)  # the middle of the interval that these bits tell
+
+
+KINDS = {"random": _random, "latin-hypercube": _latin_hypercube, "sobol": _sobol}

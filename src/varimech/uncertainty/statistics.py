@@ -1,0 +1,140 @@
+"""Streaming statistics: means and central moments of columns of values, merged pairwise.
+
+For parts a and b with n = n_a + n_b values and δ = x̄_b − x̄_a,
+
+    x̄ = x̄_a + δ n_b / n,        M₂ = M₂a + M₂b + δ² n_a n_b / n,
+
+and likewise M₃ and M₄, sums of powers of x − x̄. P. Pébay, Formulas for robust, one-pass parallel computation of covariances and
+arbitrary-order statistical moments, Sandia report SAND2008-6212 (2008). Within a part everything is measured from its first value, so columns
+that do not vary have no variance at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from .histogram import BINS, Histogram
+
+BLOCK = 1 << 16
+"""Values that are worked on at a time, so that they stay in the cache of the processor."""
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Count, mean, M₂ to M₄ and histogram of each column."""
+
+    mean: np.ndarray
+    m2: np.ndarray
+    m3: np.ndarray
+    m4: np.ndarray
+    histogram: Histogram
+
+    @classmethod
+    def of(cls, values: np.ndarray, bins: int = BINS) -> Summary:
+        """Of finite values, (n, column), at least one."""
+        columns = values.shape[1]
+        wide = max(1, BLOCK // len(values))
+        parts = [cls._of_few(values[:, k : k + wide], bins) for k in range(0, columns, wide)]
+        return parts[0] if len(parts) == 1 else side_by_side(parts)
+
+    @classmethod
+    def _of_few(cls, values: np.ndarray, bins: int) -> Summary:
+        values = np.ascontiguousarray(values)
+        d, offset = _from_mean(values)
+        d2 = d * d
+        m2, m3, m4 = (np.einsum("ij,ij->j", a, b) for a, b in ((d, d), (d2, d), (d2, d2)))
+        return cls(values[0] + offset, m2, m3, m4, Histogram.of(values, bins))
+
+    @property
+    def count(self) -> int:
+        """Values in each column."""
+        return self.histogram.count
+
+    @property
+    def variance(self) -> np.ndarray:
+        """Of each column, without bias; NaN for a single value."""
+        return self.m2 / (self.count - 1) if self.count > 1 else np.full_like(self.m2, np.nan)
+
+    def merged(self, other: Summary) -> Summary:
+        """Of the values of both."""
+        a, b, n = self.count, other.count, self.count + other.count
+        δ = other.mean - self.mean
+        u = δ / n
+        m2 = self.m2 + other.m2 + δ * u * a * b
+        m3 = self.m3 + other.m3 + δ * u * u * (a * b * (a - b)) + 3 * u * (a * other.m2 - b * self.m2)
+        m4 = (
+            self.m4
+            + other.m4
+            + δ * u**3 * (a * b * (a * a - a * b + b * b))
+            + 6 * u * u * (a * a * other.m2 + b * b * self.m2)
+            + 4 * u * (a * other.m3 - b * self.m3)
+        )
+        return Summary(self.mean + u * b, m2, m3, m4, self.histogram.merged(other.histogram))
+
+
+def side_by_side(parts: list[Summary]) -> Summary:
+    """Summaries of some columns after each other."""
+    h = [p.histogram for p in parts]
+    arrays = {name: np.concatenate([getattr(x, name) for x in h]) for name in ("low", "high", "exponent", "first", "counts")}
+    moments = {name: np.concatenate([getattr(p, name) for p in parts]) for name in ("mean", "m2", "m3", "m4")}
+    return Summary(**moments, histogram=Histogram(h[0].count, **arrays))
+
+
+@dataclass(frozen=True, eq=False)
+class CoMoments:
+    """Means of values y and of a control x beside them, and sums of products of their distances from these; zeros without a control."""
+
+    count: int
+    mean: np.ndarray
+    control: np.ndarray
+    """Mean of x."""
+    yy: np.ndarray
+    xy: np.ndarray
+    xx: np.ndarray
+
+    @classmethod
+    def of(cls, values: np.ndarray, summary: Summary, control: np.ndarray | None = None) -> CoMoments:
+        """Of finite values, (n, column), that have been summarised, and their control."""
+        if control is None:
+            none = np.zeros_like(summary.mean)
+            return cls(summary.count, summary.mean, none, summary.m2, none, none)
+        (dy, mean), (dx, offset) = _from_mean(values), _from_mean(control)
+        products = [np.einsum("ij,ij->j", a, b) for a, b in ((dy, dy), (dx, dy), (dx, dx))]
+        return cls(len(values), values[0] + mean, control[0] + offset, *products)
+
+    def merged(self, other: CoMoments) -> CoMoments:
+        """Of the values of both."""
+        n = self.count + other.count
+        share, both = other.count / n, self.count * other.count / n
+        δy, δx = other.mean - self.mean, other.control - self.control
+        return CoMoments(
+            n,
+            self.mean + share * δy,
+            self.control + share * δx,
+            self.yy + other.yy + both * δy * δy,
+            self.xy + other.xy + both * δx * δy,
+            self.xx + other.xx + both * δx * δx,
+        )
+
+    def columns(self, chosen: slice) -> CoMoments:
+        """Some of the columns."""
+        return CoMoments(self.count, *[getattr(self, name)[chosen] for name in ("mean", "control", "yy", "xy", "xx")])
+
+
+Statistics = TypeVar("Statistics", Summary, CoMoments)
+
+
+def both(a: Statistics | None, b: Statistics | None) -> Statistics | None:
+    """Of two parts, as far as there are any."""
+    return b if a is None else a if b is None else a.merged(b)
+
+
+def _from_mean(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distances from the mean, and that of the mean from the first value."""
+    d = values - values[0]
+    offset = d.mean(axis=0)
+    d -= offset
+    return d, offset

@@ -1,0 +1,271 @@
+"""The outcome of a Monte Carlo study: means, variances, quantiles and histograms over time, and how well they are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ModelError, unknown_name
+from ..optimization.table import table
+from .checkpoint import Checkpoint
+from .estimates import Estimate, mean_of, variance_of
+from .sampling import Sampling
+from .spreads import Spreads
+from .tally import Failure, Tally
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+LEVEL = 0.95
+"""Probability with which a confidence interval holds the true value, where nothing else is said."""
+QUANTILES = (0.05, 0.5, 0.95)
+TOLD = 3
+"""Failures that are told when a study is printed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What samples of the parameters make of objectives at every stored time, as if the run ended there; arrays are (time, objective)."""
+
+    label: str
+    objective_names: tuple[str, ...]
+    units: tuple[str, ...]
+    spreads: Spreads
+    time: np.ndarray
+    sampling: Sampling
+    controlled: bool
+    """Whether means are corrected by the first-order model."""
+    tally: Tally = field(repr=False)
+    kept: Checkpoint | list[tuple[np.ndarray, np.ndarray]] | None = field(repr=False)
+    """Where samples are kept: parameters (sample, parameter) and values (sample, time × objective), chunk by chunk."""
+    seconds: dict[str, float]
+
+    @property
+    def count(self) -> int:
+        """Samples that went well."""
+        return self.tally.count
+
+    @property
+    def failed(self) -> int:
+        """Samples that failed."""
+        return self.tally.failed
+
+    @property
+    def failures(self) -> list[Failure]:
+        """The first hundred of them, each with its parameters and its error."""
+        return self.tally.failures
+
+    @property
+    def mean(self) -> xr.DataArray:
+        """The mean; with a control, corrected by it."""
+        return self._labelled(self._mean().value, "mean")
+
+    @property
+    def variance(self) -> xr.DataArray:
+        """The variance, in the squares of the objectives' units."""
+        return self._labelled(self._variance().value, "variance", "objective_unit²")
+
+    @property
+    def std(self) -> xr.DataArray:
+        """The standard deviation."""
+        return self._labelled(np.sqrt(self._variance().value), "std")
+
+    def interval(self, level: float = LEVEL, of: str = "mean") -> xr.Dataset:
+        """Bounds, `lower` and `upper`, between which the true mean lies with probability `level`; or, of them, "variance" or "std"."""
+        import xarray as xr
+
+        if not 0 < level < 1:
+            raise ModelError(f"interval: level = {level!r} must be a probability, between 0 and 1")
+        if of not in ("mean", "variance", "std"):
+            raise unknown_name("interval", of, ("mean", "variance", "std"))
+        estimate = self._mean() if of == "mean" else self._variance()
+        half = estimate.half_width(level)
+        lower, upper = estimate.value - half, estimate.value + half
+        if of != "mean":
+            lower = np.maximum(lower, 0.0)
+        if of == "std":
+            lower, upper = np.sqrt(lower), np.sqrt(upper)
+        unit = "objective_unit²" if of == "variance" else "objective_unit"
+        return xr.Dataset(
+            {n: self._labelled(x, n, unit) for n, x in (("lower", lower), ("upper", upper))}, attrs={"level": level}
+        )
+
+    @property
+    def reduction(self) -> xr.DataArray:
+        """By what factor the control makes the variance of the mean smaller: as many times more samples would do so without it."""
+        plain, used = (mean_of(self._known(), controlled=c).error ** 2 for c in (False, self.controlled))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self._labelled(np.where(plain > 0, plain / used, 1.0), "reduction", "1")
+
+    def quantile(self, probability: float | Sequence[float]) -> xr.DataArray:
+        """Values below which these shares of the samples lie, to within `resolution`: (time, objective), or (quantile, time, objective)."""
+        import xarray as xr
+
+        several = np.atleast_1d(np.asarray(probability, dtype=float))
+        if several.ndim != 1 or not ((several >= 0) & (several <= 1)).all():
+            raise ModelError(f"quantile: {probability!r} must be probabilities, from 0 to 1")
+        found = [self._labelled(self._summary().histogram.quantile(float(p)), "quantile") for p in several]
+        return found[0] if np.ndim(probability) == 0 else xr.concat(found, xr.Variable("quantile", several))
+
+    @property
+    def resolution(self) -> xr.DataArray:
+        """Widths of the bins of the histograms, which quantiles are exact to."""
+        return self._labelled(self._summary().histogram.width, "resolution")
+
+    def histogram(self, objective: str | None = None, time: float | None = None) -> xr.DataArray:
+        """How many samples lie in each bin, by the middle of bins: of an objective (the first one) at a stored time (the last one, s)."""
+        import xarray as xr
+
+        name = self.objective_names[0] if objective is None else objective
+        if name not in self.objective_names:
+            raise unknown_name("objective", name, self.objective_names)
+        k, row = self.objective_names.index(name), -1 if time is None else int(np.abs(self.time - time).argmin())
+        column = range(self.time.size)[row] * len(self.objective_names) + k
+        h = self._summary().histogram
+        edges, counts = h.edges(column), h.counts[column, : h.used[column]]
+        attrs = {"objective": name, "time": float(self.time[row]), "width": float(edges[1] - edges[0])}
+        middles = ("value", (edges[:-1] + edges[1:]) / 2, {"units": self.units[k]})
+        return xr.DataArray(counts.astype(np.int64), coords={"value": middles}, dims=["value"], name="count", attrs=attrs)
+
+    @property
+    def dataset(self) -> xr.Dataset:
+        """All of it but the histograms: save it with `.to_netcdf(…)`, look at one time with `.sel(time=…, method="nearest")`."""
+        import xarray as xr
+
+        h, mean, variance = self._summary().histogram, self._mean(), self._variance()
+        arrays = {
+            "mean": self.mean,
+            "mean_error": self._labelled(mean.error, "mean_error"),
+            "variance": self.variance,
+            "variance_error": self._labelled(variance.error, "variance_error", "objective_unit²"),
+            "std": self.std,
+            "lowest": self._labelled(h.low, "lowest"),
+            "highest": self._labelled(h.high, "highest"),
+            "quantiles": self.quantile(QUANTILES),
+        }
+        told = {"mechanism": self.label, "samples": self.count, "failed": self.failed, "control": int(self.controlled)}
+        return xr.Dataset(arrays, attrs={**told, "sampling": self.sampling.kind, "seed": self.sampling.seed})
+
+    @property
+    def samples(self) -> xr.Dataset:
+        """Samples that were kept: `parameters` (sample, parameter) and `values` (sample, time, objective), NaN where they failed."""
+        import xarray as xr
+
+        if self.kept is None:
+            raise ModelError("samples were not kept: monte_carlo(…, keep=True) does so")
+        chunks = list(self.kept.kept(self.tally.taken) if isinstance(self.kept, Checkpoint) else self.kept)
+        parameters, values = (np.concatenate([chunk[k] for chunk in chunks]) for k in range(2))
+        coords = {
+            **self._coords(),
+            "parameter": list(self.spreads.names),
+            "parameter_unit": ("parameter", list(self.spreads.units)),
+        }
+        return xr.Dataset(
+            {
+                "parameters": (("sample", "parameter"), parameters),
+                "values": (("sample", "time", "objective"), values.reshape(-1, self.time.size, len(self.objective_names))),
+            },
+            coords=coords,
+        )
+
+    def keep(self, first: int, parameters: np.ndarray, values: np.ndarray) -> None:
+        """Keep the samples of a chunk that begins with this number."""
+        if isinstance(self.kept, Checkpoint):
+            self.kept.keep(first, parameters, values)
+        elif self.kept is not None:
+            self.kept.append((parameters, values))
+
+    def table(self) -> pd.DataFrame:
+        """At the end of the run: a row an objective."""
+        import pandas as pd
+
+        last = self.dataset.isel(time=-1)
+        half = self.last_mean().half_width(LEVEL)
+        quantiles = last["quantiles"].to_numpy()
+        columns = {
+            "mean": last["mean"].to_numpy(),
+            "±": half,
+            "std": last["std"].to_numpy(),
+            **{f"{100 * p:g} %": q for p, q in zip(QUANTILES, quantiles, strict=True)},
+            "unit": list(self.units),
+        }
+        return pd.DataFrame(columns, index=pd.Index(self.objective_names, name="objective"))
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Statistics over time, a row a time and objective."""
+        return self.dataset.drop_vars(["quantiles", "quantile"]).to_dataframe().drop(columns="objective_unit")
+
+    def save(self, path: str | Path) -> Path:
+        """Write the dataset to a netCDF file, to be read by xarray or any netCDF tool."""
+        path = Path(path)
+        self.dataset.to_netcdf(path, engine="h5netcdf")
+        return path
+
+    def plot(self, sigmas: float | None = None) -> Figure:
+        """Means with the band that holds 90 % of the samples, a panel an objective; with `sigmas`, a band of so many standard deviations."""
+        from .drawing import draw_study
+
+        return draw_study(self, sigmas)
+
+    def __repr__(self) -> str:
+        rate = self.count / max(self.seconds["run"], 1e-9)
+        failed = f", {self.failed} failed" if self.failed else ""
+        words = f"{self.sampling.kind}, seed {self.sampling.seed}{', control' if self.controlled else ''}"
+        lines = [f"<Study of {self.label!r}: {self.count} samples ({words}){failed}, at t = {self.time[-1]:g} s>"]
+        if self.tally.summary is not None:
+            frame = self.table()
+            frame["±"] = [float(f"{half:.2g}") for half in frame["±"]]
+            rows = [[name, *row] for name, row in zip(frame.index, frame.to_numpy().tolist(), strict=True)]
+            lines.append(table(["objective", *frame.columns], rows))
+        if self.controlled and self.tally.summary is not None:
+            shown = ", ".join(f"{n} {r:.3g}" for n, r in zip(self.objective_names, self.reduction[-1].to_numpy(), strict=True))
+            lines.append(f"  the control saves samples by a factor of: {shown}")
+        lines += [f"  sample {f.sample} failed: {f.kind}: {f.message}" for f in self.failures[:TOLD]]
+        return "\n".join([*lines, f"  {self.seconds['run']:.3g} s, {rate:.0f} samples/s"])
+
+    def last_mean(self) -> Estimate:
+        """The means at the end of the run."""
+        last = slice(-len(self.objective_names), None)
+        return mean_of([g.columns(last) for g in self._known()], controlled=self.controlled)
+
+    def running(self) -> str:
+        """In few words: the first objective at the end, as far as it is known."""
+        if self.tally.summary is None:
+            return ""
+        found, unit = self.last_mean(), self.units[0]
+        half = found.half_width(LEVEL)[0]
+        return f"{self.objective_names[0]} = {found.value[0]:.6g} ± {half:.2g}{f' {unit}' if unit else ''}"
+
+    def _known(self) -> list[Any]:
+        self._summary()
+        return self.tally.known
+
+    def _mean(self) -> Estimate:
+        return mean_of(self._known(), controlled=self.controlled)
+
+    def _variance(self) -> Estimate:
+        return variance_of(self._summary(), self._known())
+
+    def _summary(self) -> Any:
+        if self.tally.summary is None:
+            raise ModelError(f"none of the {self.tally.taken} samples went well, so there is nothing to tell; see .failures")
+        return self.tally.summary
+
+    def _coords(self) -> dict[str, Any]:
+        return {
+            "time": ("time", self.time, {"units": "s"}),
+            "objective": list(self.objective_names),
+            "objective_unit": ("objective", list(self.units)),
+        }
+
+    def _labelled(self, columns: np.ndarray, name: str, unit: str = "objective_unit") -> xr.DataArray:
+        import xarray as xr
+
+        values = np.reshape(columns, (self.time.size, len(self.objective_names)))
+        return xr.DataArray(values, coords=self._coords(), dims=["time", "objective"], name=name, attrs={"units": unit})

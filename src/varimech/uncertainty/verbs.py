@@ -1,0 +1,164 @@
+"""The verbs of a mechanism whose parameters have spreads: `moments`, `monte_carlo`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..derivatives import Derivatives
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+    from typing import Unpack
+
+    from ..methods import RunOptions
+    from ..sensitivity.objective import Objectives
+    from .moments import Moments
+    from .monte_carlo import Target
+    from .spreads import Correlation, Given
+    from .study import Study
+
+
+class Uncertain(Derivatives):
+    """What spreads of parameters make of results."""
+
+    def moments(
+        self,
+        objectives: Objectives,
+        spreads: Given | None = None,
+        *,
+        correlation: Correlation | None = None,
+        duration: float,
+        order: int = 2,
+        accuracy: float = 0.1,
+        parameters: Mapping[str, float] | None = None,
+        **how: Unpack[RunOptions],
+    ) -> Moments:
+        """Mean and variance of objectives at every stored time, by exact derivatives at the means of the parameters.
+
+        The history of `vm.final(f)` is f over time, so that means and bands of any measure follow.
+
+        Args:
+            objectives: one, a list, or a mapping from names.
+            spreads: parameter → `vm.Tolerance` about its nominal value, a frozen distribution of scipy.stats, or None for one that does not
+                vary; those that parameters carry themselves (`spread=`) where nothing else is given.
+            correlation: {("a", "b"): 0.5}, or a matrix in the order of the parameters that vary; none if not given. Between parameters that
+                are not normal it is that of the normal variables behind them (a Gaussian copula).
+            duration: s.
+            order: 1 (one run with first derivatives, two without) or 2 (also second derivatives, a run for each parameter that varies).
+            accuracy: error of means and standard deviations, in standard deviations, up to which they count as good.
+            parameters: values of parameters that do not vary, where they differ from the nominal ones.
+            how: step, every, tolerance, output, … as for `simulate`; a hundred stored times where steps are chosen and nothing is said.
+
+        Returns:
+            `Moments`: `.mean`, `.variance`, `.std`, `.contributions`, `.horizon`, `.bands()`, `.table()`, `.plot()`, …
+
+        Warns:
+            HorizonWarning: if the run is longer than the moments hold.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+        >>> L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.01))
+        >>> O = m.ground_point("O", (0, 0))
+        >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
+        >>> joint = m.revolute("O")
+        >>> m.start(angle={"rod": -1.0})
+        >>> found = m.moments({"angle": vm.final(lambda s: s.angle("rod"), unit="rad")}, duration=1.0)
+        >>> f"{found.mean[-1].item():.4f} ± {3 * found.std[-1].item():.4f}"
+        '-2.0376 ± 0.0062'
+        """
+        from .expanding import moments
+
+        return moments(
+            self,
+            objectives,
+            spreads,
+            correlation,
+            duration,
+            order=order,
+            accuracy=accuracy,
+            parameters=parameters,
+            how=how,
+        )
+
+    def monte_carlo(
+        self,
+        objectives: Objectives,
+        spreads: Given | None = None,
+        *,
+        correlation: Correlation | None = None,
+        duration: float,
+        samples: int = 10_000,
+        sampling: str = "random",
+        seed: int = 0,
+        executor: Any = None,
+        control: bool = False,
+        target: Target = None,
+        keep: bool = False,
+        allowed_failures: float = 0.05,
+        checkpoint: str | os.PathLike[str] | None = None,
+        chunk: int | None = None,
+        parameters: Mapping[str, float] | None = None,
+        **how: Unpack[RunOptions],
+    ) -> Study:
+        """Mean, variance, quantiles and histograms of objectives at every stored time, from many runs with parameters drawn at random.
+
+        Memory does not grow with the number of samples unless they are kept. The same seed gives the same numbers, to the last bit, in
+        threads and on a cluster, whatever their number.
+
+        Args:
+            objectives, spreads, correlation, duration, parameters: as for `moments`.
+            samples: how many runs, at most.
+            sampling: "random", "latin-hypercube" or "sobol" (scrambled Sobol sequences, 16 of them side by side; best with 16 times a power
+                of two). The latter two fill the space of the parameters more evenly, and need fewer samples for smooth objectives.
+            seed: of the random numbers.
+            executor: how many threads, or a `dask.distributed.Client`; a thread on each core if not given.
+            control: correct means by the first-order model, whose mean is known: fewer samples for the same error.
+            target: half of the 95 % confidence interval of the mean at the end of the run at which to stop, in the unit of the objective;
+                one number, or {objective: number}. It is looked at every 16 chunks.
+            keep: keep all samples (`.samples`), in memory, or with a checkpoint in its folder.
+            allowed_failures: share of the samples that may fail before the study is given up, judged from 50 samples on.
+            checkpoint: folder for the state of the study after every chunk. Where there is one, the study goes on from it: after a break, or
+                with more samples.
+            chunk: samples that are run and added up together; chosen by their number if not given, 1024 for many of them.
+            how: step, every, tolerance, output, … as for `simulate`; a hundred stored times where steps are chosen and nothing is said.
+
+        Returns:
+            A `Study`: `.mean`, `.variance`, `.std`, `.interval()`, `.quantile(0.95)`, `.histogram()`, `.failures`, `.table()`, `.plot()`, …
+
+        Raises:
+            StudyError: if too many samples fail; what was found up to then is its `study`.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+        >>> L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.01))
+        >>> O = m.ground_point("O", (0, 0))
+        >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
+        >>> joint = m.revolute("O")
+        >>> m.start(angle={"rod": -1.0})
+        >>> angle = vm.final(lambda s: s.angle("rod"), unit="rad")
+        >>> study = m.monte_carlo({"angle": angle}, duration=1.0, samples=256, sampling="sobol")
+        >>> f"{study.mean[-1].item():.4f} ± {3 * study.std[-1].item():.3f}"
+        '-2.0376 ± 0.006'
+        """
+        from .monte_carlo import monte_carlo
+
+        return monte_carlo(
+            self,
+            objectives,
+            spreads,
+            correlation,
+            duration,
+            samples=samples,
+            sampling=sampling,
+            seed=seed,
+            chunk=chunk,
+            executor=executor,
+            control=control,
+            target=target,
+            keep=keep,
+            allowed_failures=allowed_failures,
+            checkpoint=checkpoint,
+            parameters=parameters,
+            how=how,
+        )

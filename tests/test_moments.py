@@ -1,0 +1,243 @@
+"""Moments: exact where they can be, of the orders that theory says elsewhere, and a horizon that is where errors are."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+import varimech as vm
+from varimech.benchmarks.pendulum_tolerance import START, exact_moments, mechanism, objectives
+from varimech.uncertainty.spreads import spreads_of
+
+ANGLE = objectives()
+K, ω = 4.0, 2.0
+TIME = 3.0
+
+
+def linear_oscillator() -> vm.Mechanism:
+    """x'' = F − 4 x from x₀ at rest: x = x₀ cos 2t + ¼F (1 − cos 2t)."""
+    m = vm.Mechanism("oscillator", dimension=2)
+    F = m.parameter("F", 1.0, unit="N", spread=vm.Tolerance(0.3))
+    x0 = m.parameter("x0", 0.5, unit="m", spread=vm.Tolerance(0.6))
+    m.ground_point("O", (0, 0))
+    m.body("mass", mass=1.0, inertia=1.0, points={"P": (0, 0)})
+    m.prismatic("guide", "ground.O", "mass.P", axis=(1, 0))
+    m.force("push", "mass.P", lambda s: vm.vector(F - K * s.displacement("guide"), 0))
+    m.start(displacement={"guide": x0})
+    return m
+
+
+LINEAR = {"x": vm.final(lambda s: s.displacement("guide"), unit="m")}
+SQUARE = {"x²": vm.final(lambda s: s.displacement("guide") ** 2, unit="m²")}
+ANY = 1e6
+"""An accuracy with which nothing is warned about."""
+
+
+def linear_slopes(t: np.ndarray) -> np.ndarray:
+    """∂x/∂(F, x₀), exactly."""
+    return np.column_stack([(1 - np.cos(ω * t)) / K, np.cos(ω * t)])
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_linear_models_are_exact_and_covariances_count_once(order: int) -> None:
+    r = 0.6
+    found = linear_oscillator().moments(LINEAR, correlation={("F", "x0"): r}, duration=TIME, order=order, tolerance=1e-11)
+    g = linear_slopes(found.time)
+    σ = np.array([0.1, 0.2])
+    variance = (g[:, 0] * σ[0]) ** 2 + (g[:, 1] * σ[1]) ** 2 + 2 * r * g[:, 0] * g[:, 1] * σ[0] * σ[1]
+    assert found.mean.values[:, 0] == pytest.approx(g @ [1.0, 0.5], abs=1e-9)
+    assert found.variance.values[:, 0] == pytest.approx(variance, abs=1e-11)
+    assert found.horizon.item() == TIME
+    halved = variance - r * g[:, 0] * g[:, 1] * σ[0] * σ[1]
+    assert np.abs(halved - variance).max() > 1e-3
+
+
+def test_normal_variance_of_a_quadratic_is_exact() -> None:
+    """ψ = x², x normal: mean μ² + σ², variance 4μ²σ² + 2σ⁴."""
+    r = -0.4
+    found = linear_oscillator().moments(
+        SQUARE, correlation=[[1, r], [r, 1]], duration=TIME, tolerance=1e-11, accuracy=ANY, output=0.5
+    )
+    g, σ = linear_slopes(found.time), np.array([0.1, 0.2])
+    μ = g @ [1.0, 0.5]
+    v = np.einsum("ti,ij,tj->t", g, np.outer(σ, σ) * [[1, r], [r, 1]], g)
+    assert found.mean.values[:, 0] == pytest.approx(μ**2 + v, abs=1e-9)
+    assert found.variance.values[:, 0] == pytest.approx(4 * μ**2 * v + 2 * v**2, abs=1e-9)
+    assert found.first_mean.values[:, 0] == pytest.approx(μ**2, abs=1e-9)
+    assert found.first_variance.values[:, 0] == pytest.approx(4 * μ**2 * v, abs=1e-9)
+
+
+def test_other_independent_distributions_are_exact_for_a_quadratic() -> None:
+    """Their densities are polynomials, so Gauss's rule integrates x² and x⁴ exactly."""
+    spreads = {"F": stats.uniform(0.5, 1.5), "x0": stats.beta(2, 5, loc=-0.2)}
+    found = linear_oscillator().moments(SQUARE, spreads, duration=TIME, tolerance=1e-11, accuracy=ANY, output=0.5)
+    node, weight = np.polynomial.legendre.leggauss(12)
+    u, w = (node + 1) / 2, weight / 2
+    x = np.einsum("ti,iab->tab", linear_slopes(found.time), np.array(np.meshgrid(0.5 + 1.5 * u, u - 0.2, indexing="ij")))
+    p = np.outer(w, w * 30 * u * (1 - u) ** 4)
+    mean = np.einsum("tab,ab->t", x**2, p)
+    variance = np.einsum("tab,ab->t", (x**2 - mean[:, None, None]) ** 2, p)
+    assert found.mean.values[:, 0] == pytest.approx(mean, rel=1e-8)
+    assert found.variance.values[:, 0] == pytest.approx(variance, rel=1e-8)
+
+
+def test_pendulum_slopes_are_known() -> None:
+    """Computed elsewhere, from the elliptic function."""
+    found = mechanism().moments(ANGLE, {"L": vm.Tolerance(0.1)}, duration=3.0, tolerance=1e-11, output=1.0)
+    assert found.values[1:, 0] == pytest.approx([-0.4243060674, 0.1621887085, 0.1633495892], abs=1e-8)
+    assert found.slopes[1:, 0, 0] == pytest.approx([-0.5773158652, 1.8859102515, -2.8266627558], abs=1e-8)
+
+
+def test_errors_have_the_orders_of_theory() -> None:
+    """In σ: the mean of first order σ², of second σ⁴; both variances σ⁴, a part σ² of what they are: third derivatives count as much as the
+    squares of second ones."""
+    m, widths = mechanism(), (0.03, 0.015)
+    errors: dict[str, list[np.ndarray]] = {"first_mean": [], "mean": [], "first_variance": [], "variance": []}
+    for width in widths:
+        found = m.moments(ANGLE, {"L": vm.Tolerance(width)}, duration=3.0, tolerance=1e-12, output=1.0)
+        mean, variance = exact_moments(found.time, 1.0, width / 3)
+        for name, list_ in errors.items():
+            exact = mean if "mean" in name else variance
+            list_.append(np.abs(found.dataset[name].values[1:, 0] - exact[1:]))
+    orders = {name: np.log2(coarse / fine) for name, (coarse, fine) in errors.items()}
+    assert orders["first_mean"] == pytest.approx(2.0, abs=0.02)
+    assert orders["mean"] == pytest.approx(4.0, abs=0.1)
+    assert orders["first_variance"] == pytest.approx(4.0, abs=0.05)
+    assert orders["variance"] == pytest.approx(4.0, abs=0.05)
+    assert (errors["mean"][0] < 2e-2 * errors["first_mean"][0]).all()
+
+
+def test_moments_within_the_horizon_are_those_of_the_exact_motion() -> None:
+    found = mechanism().moments(ANGLE, {"L": vm.Tolerance(0.1)}, duration=6.0, tolerance=1e-10)
+    assert found.horizon.item() == 6.0
+    mean, variance = exact_moments(found.time, 1.0, 0.1 / 3)
+    σ = np.maximum.accumulate(np.sqrt(variance))
+    inside = found.time > 0.2
+    assert (np.abs(found.mean.values[:, 0] - mean) < 0.02 * σ)[inside].all()
+    assert (np.abs(found.std.values[:, 0] - np.sqrt(variance)) < 0.1 * σ)[inside].all()
+
+
+def test_the_second_mean_decays_and_the_first_does_not() -> None:
+    """Figure 2 of Choi et al. (2005); the exact mean decays too."""
+    with pytest.warns(vm.HorizonWarning):
+        found = mechanism().moments(ANGLE, {"L": vm.Tolerance(0.1)}, duration=10.0, tolerance=1e-10, output=0.02)
+    mean, _ = exact_moments(found.time, 1.0, 0.1 / 3)
+    late = found.time > 8.3
+    assert np.abs(found.first_mean.values[late, 0]).max() == pytest.approx(START, rel=1e-3)
+    assert np.abs(mean[late]).max() == pytest.approx(0.871 * START, rel=5e-3)
+    assert np.abs(found.mean.values[late, 0]).max() == pytest.approx(0.86 * START, rel=1e-2)
+
+
+@pytest.mark.parametrize(("order", "width", "close"), [(1, 0.03, 0.05), (1, 0.1, 0.05), (2, 0.03, 0.2), (2, 0.1, 0.2)])
+def test_the_horizon_is_where_errors_are(order: int, width: float, close: float) -> None:
+    """Of the first order to 5 %, of the second, which has to guess at third derivatives, to 20 %."""
+    duration = 1.0 / width if order == 2 else 0.5 / width
+    with pytest.warns(vm.HorizonWarning, match=r"'angle' up to t = .* only, not up to .*monte_carlo"):
+        found = mechanism().moments(ANGLE, {"L": vm.Tolerance(width)}, duration=duration, order=order, output=duration / 400)
+    mean, variance = exact_moments(found.time, 1.0, width / 3)
+    σ = np.sqrt(variance)
+    largest = np.array([σ[np.searchsorted(found.time, t / 2) : k + 1].max() for k, t in enumerate(found.time)])
+    missed = np.maximum(np.abs(found.mean.values[:, 0] - mean), np.abs(found.std.values[:, 0] - σ))
+    true = found.time[np.flatnonzero(missed > 0.1 * largest + 1e-9)[0]]
+    assert found.horizon.item() == pytest.approx(true, rel=close)
+
+
+def test_no_horizon_where_nothing_varies() -> None:
+    still = {"still": vm.final(lambda s: s.angle("rod") * 0 + 1.0)}
+    for order in (1, 2):
+        found = mechanism().moments(still, {"L": vm.Tolerance(0.1)}, duration=1.0, order=order)
+        assert found.horizon.item() == 1.0 and found.std.values.max() == 0.0
+        assert not np.isnan(found.contributions.values).any()
+
+
+def test_a_vanishing_slope_is_no_expansion() -> None:
+    """ψ = (L − 1)²: no slope at the mean. The second order is exact; how far it holds nobody can tell, and so it is said."""
+    square = {"square": vm.final(lambda s: (s.parameter("L") - 1) ** 2)}
+    with pytest.warns(vm.HorizonWarning, match=r"up to t = 0 s"):
+        found = mechanism().moments(square, {"L": vm.Tolerance(0.3)}, duration=1.0)
+    assert found.mean[-1].item() == pytest.approx(0.01) and found.variance[-1].item() == pytest.approx(2e-4)
+
+
+def test_contributions() -> None:
+    m = linear_oscillator()
+    found = m.moments(LINEAR, duration=TIME, tolerance=1e-10)
+    parts = (linear_slopes(found.time) * [0.1, 0.2]) ** 2
+    shares = found.contributions.values[:, 0]
+    assert shares == pytest.approx(parts / parts.sum(axis=1, keepdims=True), abs=1e-7)
+    together = m.moments(LINEAR, correlation={("F", "x0"): 0.9}, duration=TIME, order=1)
+    assert together.contributions.sum("parameter").values == pytest.approx(1.0)
+    assert found.table()["parameter"].tolist() == ["x0", "F"]
+
+
+def test_expansion_is_about_the_means() -> None:
+    m = linear_oscillator()
+    found = m.moments(LINEAR, {"F": stats.uniform(2, 2), "x0": None}, duration=1.0, order=1, parameters={"x0": -1.0})
+    g = linear_slopes(found.time)
+    assert found.mean.values[:, 0] == pytest.approx(g @ [3.0, -1.0], abs=1e-6)
+    assert found.std.values[:, 0] == pytest.approx(np.abs(g[:, 0]) * 2 / math.sqrt(12), abs=1e-6)
+
+
+def test_orders_agree_on_what_both_know() -> None:
+    """Also with equal steps, and with more objectives and parameters than one."""
+    m, both = linear_oscillator(), LINEAR | SQUARE
+    one, two = (m.moments(both, duration=1.0, step=0.01, every=10, order=order, accuracy=ANY) for order in (1, 2))
+    assert one.time.size == two.time.size == 11
+    for name in ("first_mean", "first_variance", "contributions"):
+        assert one.dataset[name].values == pytest.approx(two.dataset[name].values, rel=1e-9, abs=1e-12)
+    assert one.curvatures is None and one.mean.equals(one.first_mean.rename("mean"))
+
+
+def test_results_can_be_read_drawn_and_kept(tmp_path: Path) -> None:
+    found = linear_oscillator().moments(LINEAR, duration=1.0, output=0.25)
+    text = repr(found)
+    assert "order 2" in text and "x0" in text and "%" in text
+    band = found.bands(2.0)
+    assert (band["upper"] - band["lower"]).values == pytest.approx(4 * found.std.values)
+    kept = xr.load_dataset(found.save(tmp_path / "moments.nc"), engine="h5netcdf")
+    assert kept["std"].equals(found.std) and kept.attrs["order"] == 2 and kept["objective_unit"].item() == "m"
+    assert found.to_dataframe().shape == (5, 6)
+    assert len(found.plot().axes) == 1
+    late = replace(found, errors=found.errors + np.linspace(0, 1, 5)[:, None])
+    assert late.horizon.item() == pytest.approx(0.1)
+    assert [line.get_label() for line in late.plot().axes[0].lines][-1] == "horizon, 0.1 s"
+    assert "up to t = 0.1 s only" in repr(late)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"order": 3}, r"order = 3 must be 1 or 2"),
+        ({"accuracy": 0.0}, r"accuracy = 0.0 must be a positive"),
+        ({"accuracy": "high"}, r"accuracy = 'high' is not a finite number"),
+        ({"objectives": ()}, r"at least one objective"),
+        ({"parameters": {"F": 2.0}}, r"names 'F', which has a spread.*spreads=\{'F': None\}"),
+        ({"spreads": {"F": stats.uniform(0, 1)}, "correlation": {("F", "x0"): 0.5}}, r"correlated, and not all normal.*order=1"),
+        ({"spreads": {"F": stats.t(3.5)}}, r"four moments.*'F'"),
+        ({"colour": "red"}, r"no option is called 'colour'"),
+    ],
+)
+def test_refuses(changes: dict[str, Any], says: str) -> None:
+    given: dict[str, Any] = {"objectives": LINEAR, "duration": 1.0, **changes}
+    with pytest.raises(vm.ModelError, match=says):
+        linear_oscillator().moments(**given)
+
+
+def test_correlated_parameters_of_any_kind_have_a_first_order() -> None:
+    """Covariance of uniforms under a Gaussian copula: 6/π asin(r/2) of the product of their deviations."""
+    m = linear_oscillator()
+    spreads = {"F": stats.uniform(0, 2), "x0": stats.uniform(0, 1)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = m.moments(LINEAR, spreads, correlation={("F", "x0"): 0.5}, duration=1.0, order=1)
+    g, σ, r = linear_slopes(found.time), np.array([2, 1]) / math.sqrt(12), 6 / math.pi * math.asin(0.25)
+    exact = (g[:, 0] * σ[0]) ** 2 + (g[:, 1] * σ[1]) ** 2 + 2 * r * g[:, 0] * g[:, 1] * σ[0] * σ[1]
+    assert found.variance.values[:, 0] == pytest.approx(exact, abs=1e-7)
+    assert spreads_of(m.parameters, spreads).independent

@@ -1,0 +1,53 @@
+"""Points in the unit cube: the same wherever they are made, different in every chunk, as even as their kind promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import kstest
+from scipy.stats.qmc import discrepancy
+
+from varimech.uncertainty.sampling import KINDS, REPLICATES, Sampling, chunk_size
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_chunks_follow_from_their_numbers_alone(kind: str) -> None:
+    s = Sampling(kind, 3, 64, 3)
+    chunks = {k: s.points(k) for k in (35, 0, 1, 16, 17)}
+    for k, points in chunks.items():
+        assert points.shape == (64, 3)
+        assert points.min() > 0
+        assert points.max() < 1
+        np.testing.assert_array_equal(points, Sampling(kind, 3, 64, 3).points(k))
+        assert not np.isin(points, Sampling(kind, 4, 64, 3).points(k)).any()
+        assert not any(np.isin(points, other).any() for j, other in chunks.items() if j != k)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_coordinates_are_uniform(kind: str) -> None:
+    s = Sampling(kind, 0, 64, 2)
+    points = np.concatenate([s.points(k) for k in range(32)])
+    for column in points.T:
+        assert kstest(column, "uniform").pvalue > 1e-3
+    assert abs(np.corrcoef(points.T)[0, 1]) < 4 / np.sqrt(len(points))
+
+
+def test_a_chunk_is_a_latin_hypercube() -> None:
+    points = Sampling("latin-hypercube", 1, 100, 4).points(7)
+    for column in points.T:
+        np.testing.assert_array_equal(np.sort(np.floor(100 * column)), np.arange(100))
+
+
+def test_chunks_go_on_with_their_sobol_sequence() -> None:
+    """All points of a replicate together are a net: one in each of as many intervals; so are those of others, at other places."""
+    s = Sampling("sobol", 1, 32, 3)
+    for replicate in (0, 5):
+        points = np.concatenate([s.points(replicate + REPLICATES * turn) for turn in range(4)])
+        for column in points.T:
+            np.testing.assert_array_equal(np.sort(np.floor(128 * column)), np.arange(128))
+        assert discrepancy(points) < 0.2 * discrepancy(np.random.default_rng(0).random(points.shape))
+
+
+@pytest.mark.parametrize(("samples", "size"), [(1, 1), (20, 1), (100, 4), (10_000, 512), (10**6, 1024)])
+def test_chunks_are_as_small_as_a_study_needs(samples: int, size: int) -> None:
+    assert chunk_size(samples) == size
