@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 REPLICATES = 16
-LARGEST = 1024
-"""Samples of a chunk, if there are many."""
+USUAL, LARGEST, CHUNKS = 1024, 8192, 128
+"""Samples of a chunk, and of the largest ones, where there would be more than so many chunks: each costs some time of the interpreter."""
 SOBOL_BITS = 30
 SMALLEST_POINT = 2.0**-54
 """No coordinate is smaller: a normal variable would be infinite at 0."""
@@ -48,7 +48,8 @@ class Sampling:
 
 def chunk_size(samples: int) -> int:
     """Where none is given: so that all replicates get their share, and cores too. A power of two, as Sobol sequences want it."""
-    return min(LARGEST, 1 << max(0, (samples // REPLICATES).bit_length() - 1))
+    wanted = max(min(USUAL, samples // REPLICATES), min(LARGEST, samples // CHUNKS))
+    return 1 << max(0, wanted.bit_length() - 1)
 
 
 def _stream(seed: int, number: int) -> np.random.Generator:
