@@ -48,6 +48,8 @@ def test_chunks_go_on_with_their_sobol_sequence() -> None:
         assert discrepancy(points) < 0.2 * discrepancy(np.random.default_rng(0).random(points.shape))
 
 
-@pytest.mark.parametrize(("samples", "size"), [(1, 1), (20, 1), (100, 4), (10_000, 512), (10**5, 1024), (10**6, 4096), (10**8, 8192)])
+@pytest.mark.parametrize(
+    ("samples", "size"), [(1, 1), (20, 1), (100, 4), (10_000, 512), (10**5, 1024), (10**6, 4096), (10**8, 8192)]
+)
 def test_chunks_are_as_small_as_a_study_needs(samples: int, size: int) -> None:
     assert chunk_size(samples) == size
