@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, SAMPLES = "#333333", "#e08a00"
-EVERY = 3
-"""Of the stored times of a study, so many apart are drawn."""
 
 
 def moments_figure(
@@ -39,20 +37,19 @@ def moments_figure(
     ]
     figure = vm.line_figure(panels, title=title)
     figure.axes[0].lines[-1].set(linestyle="--", color=INK)
-    rows = np.arange(0, study.time.size, EVERY)
     value, interval = getattr(study, of).isel(objective=0).to_numpy(), study.interval(of=of).isel(objective=0)
     below, above = value - interval["lower"].to_numpy(), interval["upper"].to_numpy() - value
     there = np.interp(study.time, t, base)
     for ax, shift in zip(figure.axes, (0.0, there), strict=True):
         ax.errorbar(
-            study.time[rows],
-            (value - shift)[rows],
-            np.array([below, above])[:, rows],
+            study.time,
+            value - shift,
+            np.array([below, above]),
             fmt="o",
-            markersize=3,
+            markersize=2.5,
             color=SAMPLES,
             elinewidth=1.0,
-            capsize=2,
+            capsize=1.5,
             label=f"Monte Carlo, {study.count} samples",
         )
         horizon = moments.horizon.item()
@@ -60,4 +57,5 @@ def moments_figure(
             ax.axvline(horizon, color=INK, linewidth=1.0, linestyle=":", label=f"horizon, {horizon:.3g} s")
         ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3)
         ax.margins(x=0.01)
+        ax.set_title("", loc="right")  # a single line has its name there, and now in the legend
     return figure
