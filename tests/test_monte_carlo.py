@@ -250,7 +250,7 @@ def test_a_cluster_gives_the_same_bits_even_if_it_loses_a_worker(monkeypatch: py
     settings: Any = {"samples": 2100, "chunk": 64, "control": True}
     here, add, killed = study(executor=2, **settings), Conduct._add, []
     with (
-        distributed.LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        distributed.LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
         distributed.Client(cluster) as client,
     ):
         worker = next(iter(client.run(os.getpid).values()))
@@ -269,7 +269,7 @@ def test_a_cluster_gives_the_same_bits_even_if_it_loses_a_worker(monkeypatch: py
 
 @pytest.mark.parametrize("executor", [0, -1, True, "threads", 1.5, object()])
 def test_other_executors_are_refused(executor: Any) -> None:
-    with pytest.raises(vm.ModelError, match="must be a number of threads, 1 or more, a dask"):
+    with pytest.raises(vm.ModelError, match="must be a number of threads, a dask"):
         study(executor=executor)
 
 
@@ -309,7 +309,7 @@ def test_progress_tells_the_running_estimate(monkeypatch: pytest.MonkeyPatch) ->
     @contextmanager
     def bar(label: str, total: float, enabled: bool | None) -> Iterator[Any]:
         assert (label, total, enabled) == ("pendulum: 256 samples", 256, True)
-        yield lambda done, note: told.append((done, note))
+        yield lambda done, note: told.append((done, note()))
 
     monkeypatch.setattr("varimech.uncertainty.conduct.progress_bar", bar)
     found = study(samples=256, progress=True)

@@ -48,6 +48,18 @@ def test_chunks_go_on_with_their_sobol_sequence() -> None:
         assert discrepancy(points) < 0.2 * discrepancy(np.random.default_rng(0).random(points.shape))
 
 
-@pytest.mark.parametrize(("samples", "size"), [(1, 1), (20, 1), (100, 4), (10_000, 512), (10**6, 1024)])
-def test_chunks_are_as_small_as_a_study_needs(samples: int, size: int) -> None:
-    assert chunk_size(samples) == size
+@pytest.mark.parametrize(
+    ("samples", "columns", "size"),
+    [
+        (1, 1, 1),
+        (20, 1, 1),
+        (100, 1, 4),
+        (10_000, 1, 512),
+        (10**6, 300, 1024),
+        (10**8, 1, 2**16),
+        (10**8, 300, 2**13),
+        (10**6, 10**6, 16),
+    ],
+)
+def test_chunks_are_as_large_as_a_study_needs(samples: int, columns: int, size: int) -> None:
+    assert chunk_size(samples, columns) == size

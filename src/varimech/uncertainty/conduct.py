@@ -75,7 +75,7 @@ class Conduct:
                 self._add(drawn, next(outcomes))
                 study.seconds["run"] = time.perf_counter() - began
                 self._judge()
-                tell(tally.taken, study.running())
+                tell(tally.taken, study.running)
 
     def _draw(self, taken: int) -> Iterator[Drawn]:
         """Chunks from a sample on."""

@@ -18,8 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 
 REPLICATES = 16
-LARGEST = 1024
-"""Samples of a chunk, if there are many."""
+USUAL, LARGEST, CHUNKS = 1 << 10, 1 << 16, 1 << 10
+"""Samples of a chunk if there are many; if there are very many; and how many chunks these are, since each costs some tenths of a millisecond."""
+VALUES, LEAST = 1 << 22, 16
+"""Values (samples × times × objectives) of a chunk, for its memory; and samples in any case."""
 SOBOL_BITS = 30
 SMALLEST_POINT = 2.0**-54
 """No coordinate is smaller: a normal variable would be infinite at 0."""
@@ -46,9 +48,11 @@ class Sampling:
         return np.maximum(KINDS[self.kind](self, chunk), SMALLEST_POINT)
 
 
-def chunk_size(samples: int) -> int:
-    """Where none is given: so that all replicates get their share, and cores too. A power of two, as Sobol sequences want it."""
-    return min(LARGEST, 1 << max(0, (samples // REPLICATES).bit_length() - 1))
+def chunk_size(samples: int, columns: int) -> int:
+    """Where none is given, for so many times × objectives: so that all replicates get their share, cores too, and memory suffices. A power of
+    two, as Sobol sequences want it."""
+    many = min(LARGEST, max(USUAL, samples // CHUNKS), max(LEAST, VALUES // columns))
+    return 1 << (max(1, min(samples // REPLICATES, many)).bit_length() - 1)
 
 
 def _stream(seed: int, number: int) -> np.random.Generator:
