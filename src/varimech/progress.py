@@ -14,8 +14,8 @@ PATIENCE = 2.0
 
 @contextmanager
 def progress_bar(label: str, total: float, enabled: bool | None = None) -> Iterator[Callable[..., None]]:
-    """A function to call with the amount done, and a note beside the label, or what makes one if it is shown; the bar appears only if the work
-    outlasts the patience."""
+    """A function to call with the amount done, and a note beside the label, or what makes one if it is shown; the bar appears only if the
+    work outlasts the patience."""
     show = sys.stderr.isatty() if enabled is None else enabled
     began = time.monotonic()
     bar: Any = None

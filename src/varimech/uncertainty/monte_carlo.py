@@ -92,7 +92,7 @@ def monte_carlo(
         bool(control),
         tally,
         folder if folder is not None and keep else [] if keep else None,
-        {"build": time.perf_counter() - began, "run": 0.0},
+        time.perf_counter() - began,
     )
     Conduct(study, limits, ρ, folder, progress).carry_out(where, work, _look_after(solver, task))
     return study

@@ -19,7 +19,7 @@ import numpy as np
 
 REPLICATES = 16
 USUAL, LARGEST, CHUNKS = 1 << 10, 1 << 16, 1 << 10
-"""Samples of a chunk if there are many; if there are very many; and how many chunks these are, since each costs some tenths of a millisecond."""
+"""Samples of a chunk if there are many; if there are very many; and how many chunks these are, as each takes some tenths of a millisecond."""
 VALUES, LEAST = 1 << 22, 16
 """Values (samples × times × objectives) of a chunk, for its memory; and samples in any case."""
 SOBOL_BITS = 30

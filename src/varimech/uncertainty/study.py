@@ -44,7 +44,8 @@ class Study:
     tally: Tally = field(repr=False)
     kept: Checkpoint | list[tuple[np.ndarray, np.ndarray]] | None = field(repr=False)
     """Where samples are kept: parameters (sample, parameter) and values (sample, time × objective), chunk by chunk."""
-    seconds: dict[str, float]
+    build: float
+    """Seconds spent on deriving and compiling."""
 
     @property
     def count(self) -> int:
@@ -55,6 +56,11 @@ class Study:
     def failed(self) -> int:
         """Samples that failed."""
         return self.tally.failed
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Time spent on deriving and compiling this time, and on all samples, those before a break among them."""
+        return {"build": self.build, "run": self.tally.seconds}
 
     @property
     def failures(self) -> list[Failure]:
