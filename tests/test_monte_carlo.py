@@ -351,6 +351,7 @@ def test_bad_input(change: dict[str, Any], message: str) -> None:
         (lambda s: s.interval(of="meen"), "did you mean 'mean'"),
         (lambda s: s.quantile(2), "must be probabilities"),
         (lambda s: s.histogram("z"), "no objective is called 'z'"),
+        (lambda s: s.bands(0), "sigmas = 0 must be positive"),
     ],
 )
 def test_bad_questions(ask: Any, message: str) -> None:

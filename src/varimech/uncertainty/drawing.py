@@ -1,8 +1,11 @@
-"""Figures of moments: means and bands over time, and where they stop to hold."""
+"""Figures of moments and of studies: means and bands over time, and where moments stop to hold."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ..view.figure import COLOURS, INK, new_figure, quiet
 
@@ -18,26 +21,18 @@ MEAN, FIRST, BEYOND = COLOURS[0], "#777777", "#eeeeee"
 
 def draw_moments(moments: Moments, sigmas: float) -> Figure:
     """A panel an objective."""
-    bands, count = moments.bands(sigmas), len(moments.objective_names)
-    figure = new_figure(8.0, 1.0 + 2.4 * count)
-    axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
-    for k, (ax, name, unit) in enumerate(zip(axes, moments.objective_names, moments.units, strict=True)):
-        t, mean = moments.time, moments.mean.isel(objective=k).to_numpy()
+    bands, t = moments.bands(sigmas), moments.time
+
+    def draw(ax: Axes, k: int) -> None:
         lower, upper = (bands[side].isel(objective=k).to_numpy() for side in ("lower", "upper"))
-        ax.fill_between(t, lower, upper, color=MEAN, alpha=0.22, linewidth=0, label=f"± {sigmas:g} standard deviations")
-        ax.plot(t, mean, color=MEAN, linewidth=1.6, label="mean")
+        _band(ax, t, lower, upper, f"± {sigmas:g} standard deviations")
+        ax.plot(t, moments.mean.isel(objective=k), color=MEAN, linewidth=1.6, label="mean")
         if moments.order == 2:
-            first = moments.first_mean.isel(objective=k).to_numpy()
+            first = moments.first_mean.isel(objective=k)
             ax.plot(t, first, color=FIRST, linewidth=1.0, linestyle="--", label="mean, first order")
         mark_horizon(ax, float(moments.horizons[k]), float(t[-1]))
-        ax.set_ylabel(f"{name} ({unit})" if unit else name)
-        quiet(ax)
-        ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3)
-    figure.align_ylabels(axes)
-    axes[-1].set_xlabel("time (s)")
-    axes[-1].margins(x=0)
-    figure.suptitle(f"{moments.label}: moments of order {moments.order}", fontsize=12, color=INK)
-    return figure
+
+    return _panels(f"{moments.label}: moments of order {moments.order}", moments.objective_names, moments.units, draw)
 
 
 def mark_horizon(ax: Axes, horizon: float, end: float) -> None:
@@ -48,24 +43,35 @@ def mark_horizon(ax: Axes, horizon: float, end: float) -> None:
 
 
 def draw_study(study: Study, sigmas: float | None) -> Figure:
-    """A panel an objective."""
-    count = len(study.objective_names)
-    figure = new_figure(8.0, 1.0 + 2.4 * count)
-    axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
+    """A panel an objective; the band is that of 90 % of the samples where no number of standard deviations is given."""
     if sigmas is None:
-        lower, upper = study.quantile([0.05, 0.95]).to_numpy()
-        label = "5 % to 95 %"
+        lower, upper, label = *study.quantile([0.05, 0.95]), "5 % to 95 %"
     else:
-        half = sigmas * study.std.to_numpy()
-        lower, upper, label = study.mean.to_numpy() - half, study.mean.to_numpy() + half, f"± {sigmas:g} standard deviations"
-    for k, (ax, name, unit) in enumerate(zip(axes, study.objective_names, study.units, strict=True)):
-        ax.fill_between(study.time, lower[:, k], upper[:, k], color=MEAN, alpha=0.22, linewidth=0, label=label)
-        ax.plot(study.time, study.mean.to_numpy()[:, k], color=MEAN, linewidth=1.6, label="mean")
+        bands = study.bands(sigmas)
+        lower, upper, label = bands["lower"], bands["upper"], f"± {sigmas:g} standard deviations"
+
+    def draw(ax: Axes, k: int) -> None:
+        _band(ax, study.time, lower[:, k].to_numpy(), upper[:, k].to_numpy(), label)
+        ax.plot(study.time, study.mean.isel(objective=k), color=MEAN, linewidth=1.6, label="mean")
+
+    return _panels(f"{study.label}: {study.count} samples", study.objective_names, study.units, draw)
+
+
+def _band(ax: Axes, t: np.ndarray, lower: np.ndarray, upper: np.ndarray, label: str) -> None:
+    ax.fill_between(t, lower, upper, color=MEAN, alpha=0.22, linewidth=0, label=label)
+
+
+def _panels(title: str, names: Sequence[str], units: Sequence[str], draw: Callable[[Axes, int], None]) -> Figure:
+    """Panels below each other over time, each drawn by its number."""
+    figure = new_figure(8.0, 1.0 + 2.4 * len(names))
+    axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
+    for k, (ax, name, unit) in enumerate(zip(axes, names, units, strict=True)):
+        draw(ax, k)
         ax.set_ylabel(f"{name} ({unit})" if unit else name)
         quiet(ax)
         ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3)
     figure.align_ylabels(axes)
     axes[-1].set_xlabel("time (s)")
     axes[-1].margins(x=0)
-    figure.suptitle(f"{study.label}: {study.count} samples", fontsize=12, color=INK)
+    figure.suptitle(title, fontsize=12, color=INK)
     return figure

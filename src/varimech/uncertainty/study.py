@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError, unknown_name
+from ..errors import ModelError, check_numbers, unknown_name
 from ..optimization.table import table
 from .checkpoint import Checkpoint
 from .estimates import Estimate, mean_of, variance_of
@@ -157,6 +157,16 @@ class Study:
         }
         told = {"mechanism": self.label, "samples": self.count, "failed": self.failed, "control": int(self.controlled)}
         return xr.Dataset(arrays, attrs={**told, "sampling": self.sampling.kind, "seed": self.sampling.seed})
+
+    def bands(self, sigmas: float = 3.0) -> xr.Dataset:
+        """Mean less and plus so many standard deviations: `lower` and `upper`."""
+        import xarray as xr
+
+        check_numbers("bands", sigmas=sigmas)
+        if not sigmas > 0:
+            raise ModelError(f"bands: sigmas = {sigmas!r} must be positive")
+        half = sigmas * self.std
+        return xr.Dataset({"lower": self.mean - half, "upper": self.mean + half})
 
     @property
     def samples(self) -> xr.Dataset:
