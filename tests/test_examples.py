@@ -208,7 +208,7 @@ def test_tolerances_of_the_squeezer_hold_as_long_as_is_said() -> None:
     study = tolerances.squeezer().monte_carlo(
         tolerances.SQUEEZER, tolerances.SQUEEZER_SPREADS, duration=0.05, samples=2048, sampling="sobol", output=2.5e-4
     )
-    off = np.maximum(np.abs(found.mean - study.mean).to_numpy(), np.abs(found.std - study.std).to_numpy())
+    off = np.maximum(abs(found.mean - study.mean).values, abs(found.std - study.std).values)
     t, σ = study.time, study.std.to_numpy()
     largest = np.array([σ[np.searchsorted(t, x / 2) : k + 1].max(axis=0) for k, x in enumerate(t)])
     beyond = off > 0.1 * largest + 1e-9
