@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -64,16 +67,16 @@ def test_intervals_hold_the_exact_moments(sampling: str) -> None:
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
-    """Of 40 studies each; 95 % intervals miss more than 6 of 40 with a probability of 0.3 %."""
+    """Of 100 studies each; 95 % intervals miss it in more than 12 of them with a probability of 0.15 %."""
     truth, spread = exact_moments(DURATION)
     for sampling in KINDS:
         missed = np.zeros((2, 2))
-        for seed in range(40):
-            found = study(samples=512, sampling=sampling, seed=seed)
+        for seed in range(100):
+            found = study(samples=512, sampling=sampling, seed=seed, step=0.05, every=20)
             for row, (of, exact) in enumerate((("mean", truth), ("variance", spread))):
                 bounds = found.interval(of=of).isel(time=-1)
                 missed[row] += ((exact < bounds.lower) | (exact > bounds.upper)).to_numpy()
-        assert (missed <= 7).all(), (sampling, missed)
+        assert (missed <= 12).all(), (sampling, missed)
 
 
 def test_even_samples_are_better_than_random_ones() -> None:
@@ -268,3 +271,88 @@ def test_a_cluster_gives_the_same_bits_even_if_it_loses_a_worker(monkeypatch: py
 def test_other_executors_are_refused(executor: Any) -> None:
     with pytest.raises(vm.ModelError, match="must be a number of threads, 1 or more, a dask"):
         study(executor=executor)
+
+
+# what is told
+
+
+def test_what_is_told(tmp_path: Path) -> None:
+    found = study(samples=256, sampling="sobol")
+    assert repr(found).startswith("<Study of 'pendulum': 256 samples (sobol, seed 0), at t = 1 s>")
+    table = found.table()
+    np.testing.assert_array_equal(table["mean"], found.mean[-1])
+    np.testing.assert_array_equal(table["95 %"], found.quantile(0.95)[-1])
+    frame = found.to_dataframe()
+    np.testing.assert_array_equal(frame["std"].to_numpy().reshape(-1, 2), found.std)
+    counts = found.histogram("y", 0.5)
+    assert (counts.sum(), counts.attrs["time"]) == (256, 0.5)
+    middle = (counts * counts["value"]).sum() / 256
+    assert abs(middle - found.mean.sel(time=0.5, objective="y")) < counts.attrs["width"]
+    data = found.dataset
+    assert data["quantiles"].dims == ("quantile", "time", "objective")
+    assert (data["lowest"] <= data["quantiles"]).all()
+    import xarray as xr
+
+    with xr.open_dataset(found.save(tmp_path / "study.nc"), engine="h5netcdf") as read:
+        np.testing.assert_array_equal(read["variance"], found.variance)
+    bounds = found.interval(0.9, of="std").isel(time=-1)
+    np.testing.assert_allclose(bounds.upper**2, found.interval(0.9, of="variance").upper.isel(time=-1))
+    for sigmas in (None, 2.0):
+        axes = found.plot(sigmas).axes
+        assert [ax.get_ylabel() for ax in axes] == ["x (m)", "y (m)"]
+        np.testing.assert_array_equal(axes[0].get_lines()[0].get_ydata(), found.mean[:, 0])
+
+
+def test_progress_tells_the_running_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[float, str]] = []
+
+    @contextmanager
+    def bar(label: str, total: float, enabled: bool | None) -> Iterator[Any]:
+        assert (label, total, enabled) == ("pendulum: 256 samples", 256, True)
+        yield lambda done, note: told.append((done, note))
+
+    monkeypatch.setattr("varimech.uncertainty.conduct.progress_bar", bar)
+    found = study(samples=256, progress=True)
+    assert [done for done, _ in told] == list(range(16, 257, 16))
+    half = (found.interval().upper - found.mean)[-1, 0].item()
+    assert told[-1][1] == f"x = {found.mean[-1, 0].item():.6g} ± {half:.2g} m"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"samples": 0}, "samples = 0 must be a whole number, 1 or more"),
+        ({"samples": 1e4}, "samples = 10000.0 must be a whole number"),
+        ({"seed": -1}, "seed = -1 must be a whole number, 0 or more"),
+        ({"chunk": 0}, "chunk = 0 must be"),
+        ({"chunk": 48, "sampling": "sobol"}, "chunk = 48 must be a power of two"),
+        ({"samples": 10**12, "sampling": "sobol"}, "more than Sobol sequences have"),
+        ({"sampling": "sobl"}, "did you mean 'sobol'"),
+        ({"allowed_failures": 1.0}, "from 0 to below 1"),
+        ({"allowed_failures": "some"}, "must be a share"),
+        ({"target": 0}, "target = 0 for 'x' must be a positive number"),
+        ({"target": {"z": 1.0}}, "no objective is called 'z'"),
+        ({"objectives": []}, "at least one objective"),
+        ({"spreads": {"M": vm.Tolerance(1)}}, "no parameter is called 'M'"),
+        ({"tolerances": 1e-3}, "did you mean 'tolerance'"),
+        ({"backend": "gpu"}, "gpu"),
+    ],
+)
+def test_bad_input(change: dict[str, Any], message: str) -> None:
+    asked = {"objectives": OBJECTIVES, "spreads": SPREADS, "samples": 10, **SETTINGS, **change}
+    with pytest.raises(vm.ModelError, match=message):
+        mechanism().monte_carlo(**asked)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda s: s.interval(1.5), "level = 1.5"),
+        (lambda s: s.interval(of="meen"), "did you mean 'mean'"),
+        (lambda s: s.quantile(2), "must be probabilities"),
+        (lambda s: s.histogram("z"), "no objective is called 'z'"),
+    ],
+)
+def test_bad_questions(ask: Any, message: str) -> None:
+    with pytest.raises(vm.ModelError, match=message):
+        ask(study(samples=10))

@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.table import Table
 from verify_derivatives import adjoints_cost, adjoints_memory, optimum_of_the_five_bar, second_derivatives
 from verify_flexible import beams_against_reference, beams_against_theory, beams_by_differences, beams_of_many_segments
+from verify_monte_carlo import pendulum_studies, studies_elsewhere, studies_throughput
 
 import varimech as vm
 from varimech.benchmarks import andrews, bricard, chain, five_bar, four_bar, governor
@@ -405,6 +406,9 @@ CAPABILITIES = (
     adjoints_memory,
     second_derivatives,
     optimum_of_the_five_bar,
+    pendulum_studies,
+    studies_elsewhere,
+    studies_throughput,
 )
 
 

@@ -23,10 +23,10 @@ static void vm_gain(double *target, double factor, const double *x, long long co
    multipliers of an iterated chain. */
 static void vm_pull(int chain, vm_run *r, vm_room *m, const double *state, const double *solved, const double *const *settings, int count,
                     const double *costate, double *pulled) {
-  const int linear = vm_functions[chain + VM_LINEARISE] != 0;
+  const int linear = vm_generated(chain + VM_LINEARISE);
   const double **arg = m->bench.arg;
   *arg++ = state;
-  if (vm_iterated[chain / VM_PER_CHAIN]) { *arg++ = solved; *arg++ = solved + r->unknowns; }
+  if (vm_iterated(chain / VM_PER_CHAIN)) { *arg++ = solved; *arg++ = solved + r->unknowns; }
   if (!linear) *arg++ = costate;
   memcpy(arg, settings, (size_t)count * sizeof(double *));
   if (linear) {
@@ -41,7 +41,7 @@ static void vm_pull(int chain, vm_run *r, vm_room *m, const double *state, const
 
 /* Costate and gradient gain what integrands, or finals, at a state contribute, times a weight. */
 static void vm_pull_measure(int function, vm_run *r, vm_room *m, double time, const double *state, double weight, double *costate) {
-  if (!vm_functions[function]) return;
+  if (!vm_generated(function)) return;
   m->bench.arg[0] = state; m->bench.arg[1] = r->values; m->bench.arg[2] = &time;
   m->bench.res[0] = m->pulled; m->bench.res[1] = m->contribution;
   vm_call(function, r, m);

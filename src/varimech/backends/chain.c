@@ -1,32 +1,22 @@
 /* What a run is, and how it calls generated functions and carries out chains; the same text for every program.
 
-   Before it stand the generated functions, listed in vm_functions, plan.c, and the kernels of plans, listed in vm_maps. */
+   Before it stand the generated functions, which vm_call_generated calls by number, plan.c, and the kernels of plans, listed in vm_maps. */
 
 enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NO_START, VM_OVERWOUND, VM_UNDERFLOW, VM_AT_SINGULARITY, VM_AMPLIFIED };
 enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT, VM_LINEARISE, VM_PULLBACK, VM_PER_CHAIN };  /* of a step, a start or rates */
 enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_PENALTY = 3 * VM_PER_CHAIN, VM_TWIST, VM_JACOBIAN, VM_INTEGRANDS,
        VM_FINALS = VM_INTEGRANDS + 3 };  /* both followed by their tangent and their pullback */
 
-#ifndef VM_CONSTANT /* what a card's compiler is to evaluate */
-#define VM_CONSTANT static
-#endif
-
 /* program.py says why */
 #define VM_NEGLIGIBLE 1e-4
 #define VM_NOISE 1e3
 
-/* coefficients of an explicit integrator; see runge_kutta.py */
-typedef struct {
-  long long stages, extra, degree;
-  const double *a, *b, *c, *error, *second_error, *more, *more_c, *dense; /* matrices by rows; second_error may be NULL */
-  double error_order;
-} vm_scheme;
-
 /* Sizes. `parameters` are those of the gradient, derivatives of the state stand in rows of length `row`; then whether there are rates beside the step,
    whether independent coordinates are chosen, and whether to stop where rounding is amplified; length of a row of costates, 0 without a sweep backwards,
    number of all parameters, entries of a state that objectives see, numbers in a record of a step; of the working storage. Where a program is built
-   for a card they are constants. */
+   for a card they, and the scheme, are constants. */
 #ifndef VM_SIZES
+#define VM_SCHEME const vm_scheme *scheme;
 #define VM_SIZES \
   long long coordinates, states, unknowns, multipliers, objectives, parameters, row, coefficients, springs, conditions; \
   long long rates, selects, sharp; \
@@ -34,9 +24,9 @@ typedef struct {
   long long numbers, penalties, stages, arguments, results, integers, reals, bases, workspace;
 #endif
 
-typedef struct {
+typedef struct vm_run {
   const vm_plan *plans;                  /* one for each function that is not generated */
-  const vm_scheme *scheme;               /* NULL for implicit steps */
+  VM_SCHEME                              /* NULL for implicit steps */
   VM_SIZES
   const double *seeds;                   /* derivatives of the parameters */
   const double *guess;                   /* for a start that is to be found; NULL where state and state_sensitivity are given */
@@ -72,15 +62,17 @@ typedef struct {
 /* where a run works */
 typedef struct {
   vm_bench bench;
-  double *workspace, *coefficients, *x, *y, *x_next, *y_next, *jacobian, ratio, residuals[3];
+  double *workspace, *coefficients, *x, *y, *x_next, *y_next, *jacobian, *residuals, *ratio;
   /* states at all stages (the first is the beginning of a step), at its end and at further stages, integrands there, both with derivatives; of
      explicit schemes combined positions and velocities, and what dense output gives */
   double *X, *X_, *G, *G_, *Y, *Y_, *Z, *Z_, *psi, *psi_;
   double *twists, *twists_new;           /* of torsional springs */
-  long long last_stage;                  /* where the end of a step stands */
   double *solved;                        /* unknowns and multipliers of iterated chains, at all stages */
   double *costates, *pulled, *contribution; /* of a sweep backwards: at stages; what came out last, for a state and for parameters */
 } vm_room;
+
+/* At which stage the end of a step stands. */
+static long long vm_last_stage(const vm_run *r) { return r->scheme ? r->scheme->stages : 1; }
 
 static int vm_finite(const double *x, long long n) {
   double sum = 0;
@@ -90,7 +82,7 @@ static int vm_finite(const double *x, long long n) {
 
 static void vm_call(int function, const vm_run *r, vm_room *m) {
   vm_bench *b = &m->bench;
-  if (vm_functions[function]) vm_functions[function](b->arg, b->res, b->iw, b->rw, 0);
+  if (vm_generated(function)) vm_call_generated(function, b->arg, b->res, b->iw, b->rw);
   else vm_execute(r->plans + function, vm_maps, b, m->workspace);
 }
 
@@ -98,10 +90,10 @@ static void vm_call(int function, const vm_run *r, vm_room *m) {
 static int vm_solve(int chain, vm_run *r, vm_room *m, const double *state, const double *S, const double *const *settings, int count,
                     double *result, double *S_result) {
   const size_t bytes = (size_t)count * sizeof(double *);
-  const int iterated = vm_iterated[chain / VM_PER_CHAIN];
+  const int iterated = vm_iterated(chain / VM_PER_CHAIN);
   const double **arg = m->bench.arg;
   double **res = m->bench.res;
-  m->ratio = 0;
+  *m->ratio = 0;
   if (iterated) {
     arg[0] = state; memcpy(arg + 1, settings, bytes);
     res[0] = m->x; res[1] = m->y;
@@ -111,20 +103,20 @@ static int vm_solve(int chain, vm_run *r, vm_room *m, const double *state, const
     double last = 0;
     do {
       arg[0] = state; arg[1] = m->x; arg[2] = m->y; memcpy(arg + 3, settings, bytes);
-      res[0] = m->x_next; res[1] = m->y_next; res[2] = &m->ratio;
+      res[0] = m->x_next; res[1] = m->y_next; res[2] = m->ratio;
       vm_call(chain + VM_ITERATE, r, m);
-      { double *swap = m->x; m->x = m->x_next; m->x_next = swap; }
-      { double *swap = m->y; m->y = m->y_next; m->y_next = swap; }
+      memcpy(m->x, m->x_next, (size_t)r->unknowns * sizeof(double));
+      memcpy(m->y, m->y_next, (size_t)r->multipliers * sizeof(double));
       ++k;
       /* a sequence that converges quadratically: the next ratio will be about ratio³ / last² */
-      converged = m->ratio <= 1 || m->ratio * m->ratio * m->ratio <= VM_NEGLIGIBLE * last * last ||
-                  (m->ratio <= VM_NOISE && ((k > 2 && m->ratio >= last) || k == r->max_iterations));
-      last = m->ratio;
-    } while (!converged && m->ratio <= 1e300 && k < r->max_iterations);
+      converged = *m->ratio <= 1 || *m->ratio * *m->ratio * *m->ratio <= VM_NEGLIGIBLE * last * last ||
+                  (*m->ratio <= VM_NOISE && ((k > 2 && *m->ratio >= last) || k == r->max_iterations));
+      last = *m->ratio;
+    } while (!converged && *m->ratio <= 1e300 && k < r->max_iterations);
     if (!converged) return 0;
     if (chain != VM_START) r->iterations += k;
   }
-  const int tangent = vm_functions[chain + VM_TANGENT] != 0, planned = r->parameters && !tangent;
+  const int tangent = vm_generated(chain + VM_TANGENT), planned = r->parameters && !tangent;
   *arg++ = state;
   if (iterated) { *arg++ = m->x; *arg++ = m->y; }
   if (planned) *arg++ = S;

@@ -76,14 +76,14 @@ static double vm_next_step(vm_run *r, double *end) {
 
 /* A step, and its error over the one allowed where steps are chosen. Returns a status. */
 static int vm_try(vm_run *r, vm_room *m, double h, double end, double *error) {
-  const long long n = r->states, o = r->objectives, k = m->last_stage;
+  const long long n = r->states, o = r->objectives, k = vm_last_stage(r);
   const double *const settings[] = {&h, r->penalty, r->values, &end};
   double *next = m->X + k * n, *next_ = m->X_ + k * n * r->row;
   int status = VM_DONE;
   *error = 0;
   if (r->tolerance > 0 && !(h > 1e-12 * r->duration)) return VM_UNDERFLOW;
   if (r->scheme) status = vm_explicit_step(r, m, r->time, h, end);
-  else if (!vm_solve(VM_STEP, r, m, m->X, m->X_, settings, 4, next, next_)) status = m->ratio <= 1e300 ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
+  else if (!vm_solve(VM_STEP, r, m, m->X, m->X_, settings, 4, next, next_)) status = *m->ratio <= 1e300 ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
   else if (!vm_finite(next, n)) status = VM_NOT_FINITE;
   else vm_keep_solved(r, m, 0), vm_measure(VM_INTEGRANDS, r, m, &end, next, next_, m->G + k * o, m->G_ + k * o * r->parameters);
   if (status != VM_DONE) return status;
@@ -102,10 +102,10 @@ static int vm_try(vm_run *r, vm_room *m, double h, double end, double *error) {
 /* Takes the end of a step as the beginning of the next. Returns a status. */
 static int vm_accept(vm_run *r, vm_room *m, double h, double end) {
   const vm_scheme *s = r->scheme;
-  const long long n = r->states, nr = n * r->row, o = r->objectives, q = o * r->parameters, k = m->last_stage;
+  const long long n = r->states, nr = n * r->row, o = r->objectives, q = o * r->parameters, k = vm_last_stage(r);
   vm_keep_largest(r->residuals, m->residuals, 3);
   if (r->records) vm_record(r, m, h, end);
-  { double *swap = m->twists; m->twists = m->twists_new; m->twists_new = swap; }
+  memcpy(m->twists, m->twists_new, (size_t)r->springs * sizeof(double));
   if (s && r->outputs) {
     const int status = vm_store_within(r, m, r->time, h, end);
     if (status != VM_DONE) return status;
@@ -160,33 +160,4 @@ static int vm_advance(vm_run *r, vm_room *m) {
   memcpy(r->state, m->X, (size_t)r->states * sizeof(double));
   memcpy(r->state_sensitivity, m->X_, (size_t)(r->states * r->row) * sizeof(double));
   return status;
-}
-
-/* Numbers that a run needs to work with. */
-VM_CONSTANT long long vm_room_size(const vm_run *r) {
-  const long long nr = r->states * r->row, q = r->objectives * r->parameters, solved = r->unknowns + r->multipliers, costates = r->states * r->columns;
-  return r->stages * (r->states + nr + r->objectives + q + solved + costates) + 2 * (r->states + nr) + 2 * solved + r->objectives + q + 2 * r->springs +
-         r->reals + r->workspace + r->coefficients + (r->selects ? r->conditions * r->coordinates + 2 * r->coordinates : 0) + costates +
-         r->pulled * r->columns;
-}
-
-/* A room of that size for a run, with places for arguments and results of functions, and for whole numbers. */
-static vm_room vm_furnished(const vm_run *r, double *p, const double **arg, double **res, long long *iw) {
-  const long long n = r->states, nr = n * r->row, o = r->objectives, q = o * r->parameters, stages = r->stages, costates = n * r->columns;
-  vm_room room = {{arg, res, iw, p, res + r->results + 2}}, *m = &room; p += r->reals;
-  m->last_stage = r->scheme ? r->scheme->stages : 1;
-  m->X = p; p += stages * n; m->X_ = p; p += stages * nr;
-  m->G = p; p += stages * o; m->G_ = p; p += stages * q;
-  m->Y = p; p += n; m->Y_ = p; p += nr; m->Z = p; p += n; m->Z_ = p; p += nr;
-  m->psi = p; p += o; m->psi_ = p; p += q;
-  m->twists = p; m->twists_new = p + r->springs; p += 2 * r->springs;
-  m->workspace = p; p += r->workspace;
-  m->coefficients = p; p += r->coefficients;
-  m->x = p; m->x_next = p + r->unknowns; p += 2 * r->unknowns;
-  m->y = p; m->y_next = p + r->multipliers; p += 2 * r->multipliers;
-  m->solved = p; p += stages * (r->unknowns + r->multipliers);
-  m->costates = p; p += stages * costates;
-  m->pulled = p; p += costates; m->contribution = p; p += r->pulled * r->columns;
-  m->jacobian = p;
-  return room;
 }

@@ -6,24 +6,58 @@
 #define VM_EXPORT __attribute__((visibility("default")))
 #endif
 
-typedef struct { double *numbers; const double **arg; double **res; long long *iw; } vm_memory;
+/* Numbers that a run needs to work with, and to have for itself where it is one of many. */
+static long long vm_room_size(const vm_run *r) {
+  const long long nr = r->states * r->row, q = r->objectives * r->parameters, solved = r->unknowns + r->multipliers, costates = r->states * r->columns;
+  return r->stages * (r->states + nr + r->objectives + q + solved + costates) + 2 * (r->states + nr) + 2 * solved + r->objectives + q + 2 * r->springs +
+         r->reals + r->workspace + r->coefficients + (r->selects ? r->conditions * r->coordinates + 2 * r->coordinates : 0) + costates +
+         r->pulled * r->columns + 4;
+}
 
-/* For a run, and so many numbers of its own. */
+static long long vm_own_size(const vm_run *r) {
+  return r->states * (1 + r->row) + r->objectives * (2 + r->parameters) + r->numbers + r->penalties + 2 * r->coordinates + 3 + 4 * r->parameters;
+}
+
+typedef struct { double *own, *numbers; const double **arg; double **res; long long *iw; } vm_memory;
+
+/* A room for a run. */
+static vm_room vm_furnished(const vm_run *r, const vm_memory *a) {
+  const long long n = r->states, nr = n * r->row, o = r->objectives, q = o * r->parameters, stages = r->stages, costates = n * r->columns;
+  double *p = a->numbers;
+  vm_room room = {{a->arg, a->res, a->iw, p, a->res + r->results + 2}}, *m = &room; p += r->reals;
+  m->X = p; p += stages * n; m->X_ = p; p += stages * nr;
+  m->G = p; p += stages * o; m->G_ = p; p += stages * q;
+  m->Y = p; p += n; m->Y_ = p; p += nr; m->Z = p; p += n; m->Z_ = p; p += nr;
+  m->psi = p; p += o; m->psi_ = p; p += q;
+  m->twists = p; m->twists_new = p + r->springs; p += 2 * r->springs;
+  m->workspace = p; p += r->workspace;
+  m->coefficients = p; p += r->coefficients;
+  m->x = p; m->x_next = p + r->unknowns; p += 2 * r->unknowns;
+  m->y = p; m->y_next = p + r->multipliers; p += 2 * r->multipliers;
+  m->solved = p; p += stages * (r->unknowns + r->multipliers);
+  m->costates = p; p += stages * costates;
+  m->pulled = p; p += costates; m->contribution = p; p += r->pulled * r->columns;
+  m->residuals = p; p += 3; m->ratio = p; ++p;
+  m->jacobian = p;
+  return room;
+}
+
 static int vm_allocate(vm_memory *a, const vm_run *r, long long own) {
-  a->numbers = calloc((size_t)(own + vm_room_size(r) + 1), sizeof(double));
+  a->own = calloc((size_t)(own + vm_room_size(r) + 1), sizeof(double));
+  a->numbers = a->own + own;
   a->iw = malloc((size_t)(r->integers + 1) * sizeof(long long));
   a->arg = malloc((size_t)(r->arguments + 5) * sizeof(double *));
   a->res = malloc((size_t)(r->results + r->bases + 3) * sizeof(double *));
-  return a->numbers && a->iw && a->arg && a->res;
+  return a->own && a->iw && a->arg && a->res;
 }
 
-static void vm_release(vm_memory *a) { free(a->numbers); free(a->iw); free(a->arg); free(a->res); }
+static void vm_release(vm_memory *a) { free(a->own); free(a->iw); free(a->arg); free(a->res); }
 
 static void vm_carry_out(vm_run *r, int (*work)(vm_run *, vm_room *)) {
   vm_memory a;
   r->status = VM_NO_MEMORY;
   if (vm_allocate(&a, r, 0)) {
-    vm_room room = vm_furnished(r, a.numbers, a.arg, a.res, a.iw);
+    vm_room room = vm_furnished(r, &a);
     r->status = work(r, &room);
   }
   vm_release(&a);
@@ -33,11 +67,24 @@ VM_EXPORT void vm_go_on(vm_run *run) { vm_carry_out(run, vm_advance); }
 
 VM_EXPORT void vm_go_back(vm_run *run) { vm_carry_out(run, vm_retreat); }
 
+static void vm_sample_in(const vm_job *job, long long k, const vm_memory *a) {
+  vm_run run = job->common, *r = &run;
+  vm_room room = vm_furnished(r, a);
+  double *p = a->own;
+  memset(p, 0, (size_t)vm_own_size(r) * sizeof(double));
+  r->state = p; p += r->states; r->state_sensitivity = p; p += r->states * r->row;
+  r->integral = p; p += r->objectives; r->integral_gradient = p; p += r->objectives * r->parameters;
+  r->integrand_scales = p; p += r->objectives; r->velocity_scales = p; p += r->coordinates;
+  r->chosen = p; p += r->coordinates; r->residuals = p; p += 3;
+  r->slope_scales = p; p += 4 * r->parameters; r->penalty = p; p += r->penalties;
+  vm_sample(job, k, r, &room, p);
+}
+
 VM_EXPORT void vm_sample_all(const vm_job *job, long long count) {
   vm_memory a;
   const int good = vm_allocate(&a, &job->common, vm_own_size(&job->common));
   for (long long k = 0; k < count; ++k)
-    if (good) vm_sample(job, k, a.numbers, a.arg, a.res, a.iw);
+    if (good) vm_sample_in(job, k, &a);
     else job->status[k] = VM_NO_MEMORY;
   vm_release(&a);
 }

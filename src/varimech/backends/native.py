@@ -9,16 +9,17 @@ from __future__ import annotations
 import ctypes
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
 import casadi as ca
 
 from ..stages.plan import Plan
+from .batch import DONE
 from .columns import column_source
 from .compiler import build_library, cached_library
-from .native_run import DONE, NativeRun
+from .native_run import NativeRun
 from .plan_tables import Kernels, PlanTables
 from .program import (
     NO_CONVERGENCE,
@@ -50,11 +51,16 @@ class NativeProgram:
     @cached_property
     def source(self) -> str:
         """The whole C text: generated functions and kernels, and what carries them out."""
+        return "\n".join([self.functions_source, *map(driver_text, ("scheme.c", *DRIVER, "host.c"))])
+
+    @cached_property
+    def functions_source(self) -> str:
+        """C of all functions, and lists of them."""
         generator = ca.CodeGenerator("program", {"with_header": False, "casadi_int": "long long int"})
-        names, columns = [], self._columns
+        names, columns = list[str](), self._columns
         for function in self.program.slots:
             if not isinstance(function, ca.Function) or not any(function.numel_out(k) for k in range(function.n_out())):
-                names.append("0")  # a plan, or never called
+                names.append("")  # a plan, or never called
                 continue
             if function.name() not in columns:
                 generator.add(function)
@@ -63,25 +69,19 @@ class NativeProgram:
             generator.add(kernel)
         maps = [f"map{k}" for k in range(len(self.kernels.loops))] or ["0"]
         p = self.program
-        iterated = [str(int(c is not None and c.iterate is not None)) for c in (p.step, p.start, p.rates)]
+        iterated = [c is not None and c.iterate is not None for c in (p.step, p.start, p.rates)]
+        calls = "".join(f"    case {k}: {name}(arg, res, iw, w, 0); break;\n" for k, name in enumerate(names) if name)
         lists = [
-            f"static const int vm_iterated[] = {{{', '.join(iterated)}}};",
-            f"static const vm_function vm_functions[] = {{{', '.join(names)}}};",
+            f"static int vm_iterated(int chain) {{ return {_bits(iterated)} >> chain & 1; }}",
+            f"static int vm_generated(int function) {{ return {_bits(names)} >> function & 1; }}",
+            "static void vm_call_generated(int function, const double **arg, double **res, long long *iw, double *w) {\n"
+            f"  switch (function) {{\n{calls}  }}\n}}",
             f"static const vm_map vm_maps[] = {{{', '.join(maps)}}};",
         ]
-        plan, *driver = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("plan.c", *DRIVER, "host.c"))
         # what CasADi exports beside the functions would only cost the compiler time
-        return "\n".join(
-            [
-                "#define CASADI_SYMBOL_EXPORT static",
-                _unchecked(generator.dump()),
-                plan,
-                *self.kernels.loops,
-                *columns.values(),
-                *lists,
-                *driver,
-            ]
-        )
+        symbols = "#define CASADI_SYMBOL_EXPORT static"
+        generated = _unchecked(generator.dump())
+        return "\n".join([symbols, generated, driver_text("plan.c"), *self.kernels.loops, *columns.values(), *lists])
 
     @property
     def _columns(self) -> dict[str, str]:
@@ -214,6 +214,16 @@ class NativeProgram:
     def scheme(self) -> SchemeTables | None:
         """The coefficients of an explicit integrator as the driver reads them."""
         return None if self.program.scheme is None else SchemeTables(self.program.scheme)
+
+
+def driver_text(name: str) -> str:
+    """One of the fixed files of the driver."""
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+def _bits(which: Sequence[object]) -> str:
+    """A number whose bits tell which of them are something."""
+    return f"{sum(1 << k for k, something in enumerate(which) if something)}LL"
 
 
 def _unchecked(text: str) -> str:

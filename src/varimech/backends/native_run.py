@@ -11,9 +11,6 @@ from .program import SINGULAR, Inputs, Program, StepFailure, Trajectory
 if TYPE_CHECKING:
     from .native import NativeProgram
 
-DONE = 0
-"""Status of a run that went well."""
-
 SIZES = (
     "coordinates",
     "states",
@@ -43,28 +40,29 @@ SIZES = (
     "workspace",
 )
 """What a card's compiler knows as constants: see chain.c."""
-FIELDS: list[tuple[type, tuple[str, ...]]] = [
-    (np.uintp, ("plans", "scheme")),
-    (np.int64, SIZES),
-    (np.uintp, ("seeds", "guess", "state", "state_sensitivity", "integral", "integral_gradient")),
-    (np.uintp, ("values", "nominal", "penalty", "chosen")),
-    (np.float64, ("duration", "step", "tolerance")),
-    (np.uintp, ("ends", "outputs", "taken")),
-    (np.int64, ("last", "stride", "total", "max_iterations")),
-    (np.uintp, ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")),
-    (np.int64, ("stored",)),
-    (np.uintp, ("residuals",)),
-    (np.uintp, ("turns", "slope_floors", "slope_scales", "integrand_scales", "velocity_scales")),
-    (np.float64, ("mixed", "smallest_size")),
-    (np.uintp, ("records", "start_unknowns", "costate", "gradient")),
-    (np.float64, ("time", "proposal", "position_scale", "velocity_scale")),
+LAYOUT: list[tuple[str, tuple[str, ...]]] = [
+    ("u8", ("plans", "scheme")),
+    ("i8", SIZES),
+    ("u8", ("seeds", "guess", "state", "state_sensitivity", "integral", "integral_gradient")),
+    ("u8", ("values", "nominal", "penalty", "chosen")),
+    ("f8", ("duration", "step", "tolerance")),
+    ("u8", ("ends", "outputs", "taken")),
+    ("i8", ("last", "stride", "total", "max_iterations")),
+    ("u8", ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")),
+    ("i8", ("stored",)),
+    ("u8", ("residuals",)),
+    ("u8", ("turns", "slope_floors", "slope_scales", "integrand_scales", "velocity_scales")),
+    ("f8", ("mixed", "smallest_size")),
+    ("u8", ("records", "start_unknowns", "costate", "gradient")),
+    ("f8", ("time", "proposal", "position_scale", "velocity_scale")),
     (
-        np.int64,
+        "i8",
         ("first_recorded", "to_end", "from_start", "done", "rejected", "selections", "iterations", "failed_spring", "status"),
     ),
 ]
-RECORD = np.dtype([(name, kind) for kind, names in FIELDS for name in names], align=True)
-"""`vm_run` of chain.c."""
+FIELDS = [(name, kind) for kind, names in LAYOUT for name in names]
+"""Of `vm_run` in chain.c: pointers (u8), whole numbers (i8) and others (f8)."""
+RECORD = np.dtype(FIELDS, align=True)
 
 
 def shared_arrays(program: Program, inputs: Inputs) -> dict[str, np.ndarray]:

@@ -2,11 +2,11 @@
 
    A plan is data, but for its kernels, so that one library serves models of any size made of the same kinds of elements. */
 
+#ifndef __CUDACC_RTC__ /* which has all that is needed */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef int (*vm_function)(const double **, double **, long long *, double *, int);
+#endif
 
 typedef struct {
   const long long *code;      /* operations; each begins with its number and its length */

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from .batch import DONE, Batch, Processor
 from .native import NativeProgram
-from .native_run import DONE, RECORD, settings_of, shared_arrays
+from .native_run import FIELDS, settings_of, shared_arrays
 from .program import Inputs
-
-JOB = np.dtype(
-    [
-        ("common", RECORD),
-        *[(name, np.uintp) for name in ("values", "given", "given_sensitivity", "independent")],
-        *[(name, np.uintp) for name in ("objectives", "gradients", "residuals", "status")],
-        ("rows", np.int64),
-    ],
-    align=True,
-)
-"""`vm_job` of samples.c."""
 
 
 @dataclass(frozen=True)
@@ -58,51 +49,34 @@ class Sampler:
         """When results are stored, s."""
         return self.inputs.schedule.stored_times
 
-    def given_arrays(self) -> dict[str, np.ndarray]:
-        """A state to start from and a choice of coordinates, as far as they are given."""
+    @property
+    def description(self) -> dict[str, Any]:
+        """What its runs share, as plain data."""
         i, p = self.inputs, self.native.program
         sensitivity = None
         if i.sensitivities is not None:
             sensitivity = np.zeros((p.state_size, p.row_length))
             sensitivity[:, : i.sensitivities.shape[1]] = i.sensitivities
-        found = {"given": i.state, "given_sensitivity": sensitivity, "independent": i.chosen}
-        return {name: np.ascontiguousarray(x, dtype=float) for name, x in found.items() if x is not None}
-
-    def empty_results(self, count: int) -> dict[str, np.ndarray]:
-        """Where so many runs write to."""
-        p, rows = self.native.program, self.inputs.schedule.stored_count
-        return {
-            "objectives": np.zeros((count, rows, p.objective_count)),
-            "gradients": np.zeros((count, rows, p.objective_count, p.direction_count or 0)),
-            "residuals": np.zeros((count, 3)),
-            "status": np.zeros(count, dtype=np.int64),
-        }
+        given = {"given": i.state, "given_sensitivity": sensitivity, "independent": i.chosen}
+        arrays = {**shared_arrays(p, i), **{name: a for name, a in given.items() if a is not None}}
+        return {"rows": i.schedule.stored_count, "sizes": self.native.sizes, "settings": settings_of(i), "arrays": arrays}
 
     def __call__(self, rows: np.ndarray) -> Samples:
-        """Runs for rows of values of all parameters."""
-        fit = self.fit(rows)
-        return self._carry_out(rows) if fit.all() else scattered(self._carry_out(rows[fit]), fit)
+        """Runs for rows of values of all parameters, on one core."""
+        return self.by(self._processor, rows)
 
-    def fit(self, rows: np.ndarray) -> np.ndarray:
-        """Which rows of values make sense and are close enough to the nominal ones."""
-        return np.asarray((np.abs(rows - self.inputs.nominal) <= self.reach).all(axis=1) & self.allowed(rows))
+    def by(self, carry_out: Callable[[np.ndarray], dict[str, np.ndarray]], rows: np.ndarray) -> Samples:
+        """Runs that a processor or a card carries out, as far as rows make sense and are close enough to the nominal values."""
+        fit = (np.abs(rows - self.inputs.nominal) <= self.reach).all(axis=1) & self.allowed(rows)
+        if fit.all():
+            return self._sorted_out(**carry_out(rows))
+        return _scattered(self._sorted_out(**carry_out(rows[fit])), fit)
 
-    def _carry_out(self, rows: np.ndarray) -> Samples:
-        values, found = np.ascontiguousarray(rows, dtype=float), self.empty_results(len(rows))
-        shared, given = shared_arrays(self.native.program, self.inputs), self.given_arrays()
-        job = np.zeros((), dtype=JOB)
-        for name, array in {"values": values, **given, **found}.items():
-            job[name] = array.ctypes.data
-        job["rows"] = self.inputs.schedule.stored_count
-        for name, address in {name: a.ctypes.data for name, a in shared.items()}.items():
-            job["common"][name] = address
-        for name, value in {**self.native.sizes, **settings_of(self.inputs), **self.native.tables}.items():
-            job["common"][name] = value
-        job["common"]["last"] = np.iinfo(np.int64).max
-        self.native.library.vm_sample_all(job.ctypes.data, len(values))
-        return self.sorted_out(**found)
+    @cached_property
+    def _processor(self) -> Processor:
+        return Processor(Batch(self.description, FIELDS), self.native.library, self.native.tables)
 
-    def sorted_out(self, objectives: np.ndarray, gradients: np.ndarray, residuals: np.ndarray, status: np.ndarray) -> Samples:
+    def _sorted_out(self, objectives: np.ndarray, gradients: np.ndarray, residuals: np.ndarray, status: np.ndarray) -> Samples:
         """Good runs are those that came to their end, held together and are finite."""
         position, velocity = self.limits
         done = (status == DONE) & (residuals[:, 0] <= position) & (residuals[:, 1] <= velocity)
@@ -112,7 +86,8 @@ class Sampler:
         return Samples(objectives, done, None if self.native.program.direction_count is None else gradients)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "native": self.native.program}
+        state = {name: value for name, value in self.__dict__.items() if name != "_processor"}
+        return {**state, "native": self.native.program}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, native=NativeProgram(state["native"]))
@@ -125,7 +100,7 @@ def nothing(count: int, times: int, objectives: int, parameters: int | None) -> 
     return Samples(np.full(shape, np.nan), np.zeros(count, dtype=bool), gradients)
 
 
-def scattered(found: Samples, fit: np.ndarray) -> Samples:
+def _scattered(found: Samples, fit: np.ndarray) -> Samples:
     """Runs of some rows among all, the others not done."""
 
     def among_all(array: np.ndarray) -> np.ndarray:

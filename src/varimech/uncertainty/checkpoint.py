@@ -40,7 +40,7 @@ class Checkpoint:
         if not path.exists():
             return None
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 about, failures = (json.loads(str(arrays[name])) for name in ("about", "failures"))
                 return about, Tally.restored(arrays, [Failure(**f) for f in failures])
         except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:

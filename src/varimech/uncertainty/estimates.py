@@ -1,7 +1,8 @@
 """Means and variances with their errors.
 
 Samples that are independent of each other tell the error of their mean themselves:  s/√n. Those of a Latin hypercube or a Sobol sequence do
-not; there the means ȳ_r of independent replicates, of n_r samples each, take their place, with weights n_r.
+not; there the means ȳ_r of independent replicates, of n_r samples each, take their place, with weights n_r. (Of a single replicate, s/√n is
+told; it is an upper bound, as a rule.)
 
 With a control x, whose mean is known to be 0, the mean of y is the value of the regression line at x = 0,
 

@@ -1,8 +1,8 @@
-"""Where chunks of samples are carried out: in threads of this process, or by the workers of a Dask cluster.
+"""Where chunks of samples are carried out: in threads of this process, by the workers of a Dask cluster, or on a card.
 
 An executor takes the rows of parameter values of one chunk after the other and gives what came of them in the same order; it keeps no more
 chunks under way than it needs to be busy. Chunks do not depend on it and are added up in their order, so neither do the results, to the last
-bit.
+bit; only a card, which rounds differently, gives others in the last digits.
 """
 
 from __future__ import annotations
@@ -16,15 +16,20 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from ..backends.cuda import card_for, check_card
+from ..backends.sampler import Sampler, Samples
 from ..errors import ModelError
 from .chunks import LookAfter, Outcome, Work
 
 AHEAD = 2
 """Chunks under way for each thread or worker."""
+LAUNCHED = 1 << 18
+"""Samples at a launch on a card: several times as many as it carries out at a time."""
 RETRIES = 3
 """How often a chunk is tried again where a worker breaks down."""
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Executor(Protocol):
@@ -40,10 +45,13 @@ def executor_of(given: Any) -> Executor:
         return Threads(os.cpu_count() or 1)
     if isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= 1:
         return Threads(int(given))
+    if isinstance(given, str) and given == "cuda":
+        check_card()
+        return OnCard()
     if type(given).__module__.partition(".")[0] == "distributed" and hasattr(given, "submit"):
         return Cluster(given)
     raise ModelError(
-        f"executor = {given!r} must be a number of threads, 1 or more, a dask.distributed.Client, or left out for a thread on each core"
+        f"executor = {given!r} must be a number of threads, a dask.distributed.Client, 'cuda', or left out for a thread on each core"
     )
 
 
@@ -71,10 +79,7 @@ class Cluster:
 
     def run(self, work: Work, look_after: LookAfter, chunks: Iterable[np.ndarray]) -> Generator[Outcome, None, None]:
         """See `Executor`."""
-        if work.sampler is None:
-            raise ModelError(
-                "executor: this mechanism has no compiled program that could be sent to other processes; leave executor out to use threads"
-            )
+        _compiled(work)
         client = self.client
         # a task and not scattered data: where all workers that hold it are lost, it can be made again
         everywhere = client.submit(_itself, work, pure=False, retries=RETRIES)
@@ -91,6 +96,47 @@ class Cluster:
             yield from _in_order(pool, finish, sent(), lambda: AHEAD * max(1, sum(client.nthreads().values())))
 
 
+class OnCard:
+    """One thread of a card a sample, many chunks at a launch; they are summed up in threads of this process."""
+
+    def run(self, work: Work, look_after: LookAfter, chunks: Iterable[np.ndarray]) -> Generator[Outcome, None, None]:
+        """See `Executor`."""
+        sampler = _compiled(work)
+        card = card_for(sampler)
+
+        def launched(group: list[np.ndarray]) -> tuple[list[np.ndarray], Samples]:
+            return group, sampler.by(card, np.concatenate(group))
+
+        def summed_up(rows: np.ndarray, values: np.ndarray, done: np.ndarray) -> Outcome:
+            return work.finished(rows, work.summed_up(rows, values.reshape(len(rows), -1), done), look_after)
+
+        with ThreadPoolExecutor(1) as launching, ThreadPoolExecutor(os.cpu_count()) as pool:
+            for group, found in _in_order(launching, launched, _gathered(chunks, min(card.most, LAUNCHED)), lambda: AHEAD):
+                ends = np.cumsum([len(rows) for rows in group])[:-1]
+                yield from pool.map(summed_up, group, np.split(found.values, ends), np.split(found.done, ends))
+
+
+def _compiled(work: Work) -> Sampler:
+    """What carries out samples elsewhere than in this process."""
+    if work.sampler is None:
+        raise ModelError(
+            "executor: this mechanism has no compiled program that could be used elsewhere; leave executor out to use threads"
+        )
+    return work.sampler
+
+
+def _gathered(chunks: Iterable[np.ndarray], most: int) -> Iterator[list[np.ndarray]]:
+    """Several chunks at a time, of so many samples altogether; a single chunk may have more."""
+    group: list[np.ndarray] = []
+    for rows in chunks:
+        if group and sum(map(len, group)) + len(rows) > most:
+            yield group
+            group = []
+        group.append(rows)
+    if group:
+        yield group
+
+
 def _itself(work: Work) -> Work:
     return work
 
@@ -100,10 +146,10 @@ def _done(work: Work, rows: np.ndarray) -> Outcome:
 
 
 def _in_order(
-    pool: ThreadPoolExecutor, function: Callable[[T], Outcome], items: Iterable[T], ahead: Callable[[], int]
-) -> Generator[Outcome, None, None]:
+    pool: ThreadPoolExecutor, function: Callable[[T], R], items: Iterable[T], ahead: Callable[[], int]
+) -> Generator[R, None, None]:
     """What a function makes of items, in their order, a bounded number at a time."""
-    waiting: deque[Future[Outcome]] = deque()
+    waiting: deque[Future[R]] = deque()
     try:
         for item in items:
             waiting.append(pool.submit(function, item))

@@ -127,7 +127,8 @@ class Study:
             raise unknown_name("objective", name, self.objective_names)
         k, row = self.objective_names.index(name), -1 if time is None else int(np.abs(self.time - time).argmin())
         column = range(self.time.size)[row] * len(self.objective_names) + k
-        edges, counts = self._summary().histogram.edges(column), self._summary().histogram.used(column)
+        h = self._summary().histogram
+        edges, counts = h.edges(column), h.counts[column, : h.used[column]]
         attrs = {"objective": name, "time": float(self.time[row]), "width": float(edges[1] - edges[0])}
         middles = ("value", (edges[:-1] + edges[1:]) / 2, {"units": self.units[k]})
         return xr.DataArray(counts.astype(np.int64), coords={"value": middles}, dims=["value"], name="count", attrs=attrs)

@@ -112,7 +112,8 @@ class Uncertain(Derivatives):
             sampling: "random", "latin-hypercube" or "sobol" (scrambled Sobol sequences, 16 of them side by side; best with 16 times a power
                 of two). The latter two fill the space of the parameters more evenly, and need fewer samples for smooth objectives.
             seed: of the random numbers.
-            executor: how many threads, or a `dask.distributed.Client`; a thread on each core if not given.
+            executor: how many threads; a `dask.distributed.Client`; or "cuda", a thread of the card a sample (small mechanisms; equal to
+                the others within rounding). A thread on each core if not given.
             control: correct means by the first-order model, whose mean is known: fewer samples for the same error.
             target: half of the 95 % confidence interval of the mean at the end of the run at which to stop, in the unit of the objective;
                 one number, or {objective: number}. It is looked at every 16 chunks.
@@ -137,7 +138,7 @@ class Uncertain(Derivatives):
         >>> joint = m.revolute("O")
         >>> m.start(angle={"rod": -1.0})
         >>> angle = vm.final(lambda s: s.angle("rod"), unit="rad")
-        >>> study = m.monte_carlo({"angle": angle}, duration=1.0, samples=200, control=True)
+        >>> study = m.monte_carlo({"angle": angle}, duration=1.0, samples=256, sampling="sobol")
         >>> f"{study.mean[-1].item():.4f} ± {3 * study.std[-1].item():.3f}"
         '-2.0376 ± 0.006'
         """

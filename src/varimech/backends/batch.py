@@ -1,0 +1,210 @@
+"""Many runs of one program, for rows of parameter values: on the processor, or on a card with one thread a run.
+
+This file stands alone: it needs numpy, and cupy for cards. `varimech export` puts it, as run.py, beside a program's source and its
+description, so that these runs can be had where Varimech is not:
+
+    python run.py                          check this machine against the results the bundle came with
+    python run.py samples.csv results.csv  a run for each row; columns are parameters, those left out stay nominal
+
+In Python:  from run import Bundle;  Bundle(".").run({"L": [1.0, 1.01]})["psi"]
+"""
+
+from __future__ import annotations
+
+import csv
+import ctypes
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+DONE = 0
+"""Status of a run that went well."""
+OUTCOMES = ("objectives", "gradients", "residuals", "status")
+INPUTS = ("values", "given", "given_sensitivity", "independent")
+SHARE = 0.8
+"""Of a card's free memory that results of one launch may take."""
+
+AGREEMENT = 1e-9
+"""Relative difference from the results the bundle came with that is only rounding."""
+
+
+class Batch:
+    """What runs share, as plain data (see `description` in sampler.py), and the record by which the driver finds it."""
+
+    def __init__(self, description: Mapping[str, Any], fields: list[tuple[str, str]]):
+        self.description = description
+        self.rows, self.objectives = int(description["rows"]), int(description["sizes"]["objectives"])
+        self.parameters, self.numbers = int(description["sizes"]["parameters"]), int(description["sizes"]["numbers"])
+        record = np.dtype(fields, align=True)
+        pointers = [(name, np.uintp) for name in (*INPUTS, *OUTCOMES)]
+        self._job = np.dtype([("common", record), *pointers, ("rows", np.int64)], align=True)
+        self.arrays = {name: np.array(a, dtype=float) for name, a in description["arrays"].items()}
+        """What all runs only read."""
+
+    @property
+    def run_size(self) -> int:
+        """Bytes of what one run takes and yields."""
+        return 8 * (self.numbers + self.rows * self.objectives * (1 + self.parameters) + 4)
+
+    def empty(self, count: int, zeros: Callable[..., Any] = np.zeros) -> dict[str, Any]:
+        """Where so many runs write to."""
+        shape = (count, self.rows, self.objectives)
+        return {
+            "objectives": zeros(shape),
+            "gradients": zeros((*shape, self.parameters)),
+            "residuals": zeros((count, 3)),
+            "status": zeros(count, dtype=np.int64),
+        }
+
+    def job(self, addresses: Mapping[str, int]) -> np.ndarray:
+        """The record, with arrays at these addresses."""
+        job = np.zeros((), dtype=self._job)
+        common = job["common"]
+        names = common.dtype.names or ()
+        for name, value in {**self.description["sizes"], **self.description["settings"]}.items():
+            if name in names:
+                common[name] = value
+        for name, address in addresses.items():
+            (job if name in (*INPUTS, *OUTCOMES) else common)[name] = address
+        common["last"], job["rows"] = np.iinfo(np.int64).max, self.rows
+        return job
+
+
+class Processor:
+    """Runs on the processor by a compiled library; each call takes one core, and others may go on beside it."""
+
+    def __init__(self, batch: Batch, library: ctypes.CDLL, tables: Mapping[str, int]):
+        self.batch, self._tables = batch, tables
+        self._call = library.vm_sample_all
+        self._call.argtypes, self._call.restype = [ctypes.c_void_p, ctypes.c_longlong], None
+
+    def __call__(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """Outcomes for rows of values of all parameters."""
+        found = self.batch.empty(len(rows))
+        arrays = {**self.batch.arrays, "values": np.ascontiguousarray(rows, dtype=float), **found}
+        job = self.batch.job({**self._tables, **{name: a.ctypes.data for name, a in arrays.items()}})
+        self._call(job.ctypes.data, len(rows))
+        return found
+
+
+class Card:
+    """Runs on a card by a kernel that NVRTC builds; as many at a launch as its memory holds."""
+
+    def __init__(self, batch: Batch, source: str):
+        import cupy
+
+        self.batch, self._cupy = batch, cupy
+        options = ("-std=c++17", "--device-as-default-execution-space", "-w")
+        self._kernel = cupy.RawModule(code=source, backend="nvrtc", options=options).get_function("vm_sample_all")
+        self._arrays = {name: cupy.asarray(a) for name, a in batch.arrays.items()}
+        self._threads = int(batch.description["threads"])
+
+    @property
+    def most(self) -> int:
+        """How many runs fit at once."""
+        free = int(self._cupy.cuda.Device().mem_info[0]) + int(self._cupy.get_default_memory_pool().free_bytes())
+        return max(1, int(SHARE * free) // self.batch.run_size)
+
+    def __call__(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """Outcomes for rows of values of all parameters."""
+        cupy, parts, most = self._cupy, [], self.most
+        for first in range(0, len(rows), most):
+            found = self.launch(cupy.asarray(rows[first : first + most], dtype=float))
+            parts.append({name: cupy.asnumpy(a) for name, a in found.items()})
+        return {name: np.concatenate([part[name] for part in parts]) for name in OUTCOMES}
+
+    def launch(self, values: Any) -> dict[str, Any]:
+        """The same with values, and outcomes, that are on the card; all at once."""
+        cupy, count = self._cupy, len(values)
+        found = self.batch.empty(count, cupy.zeros)
+        arrays = {**self._arrays, "values": cupy.ascontiguousarray(values), **found}
+        job = cupy.asarray(
+            np.frombuffer(self.batch.job({name: a.data.ptr for name, a in arrays.items()}).tobytes(), dtype=np.uint8)
+        )
+        self._kernel((-(-count // self._threads),), (self._threads,), (job, np.int64(count)))
+        return found
+
+
+class Bundle:
+    """The exported mechanism in a folder."""
+
+    def __init__(self, folder: str | Path):
+        folder = Path(folder)
+        self.about = json.loads((folder / "bundle.json").read_text(encoding="utf-8"))
+        batch = Batch(self.about["batch"], [(name, kind) for name, kind in self.about["fields"]])
+        source = (folder / self.about["source"]).read_text(encoding="utf-8")
+        self._carry_out = (
+            Card(batch, source) if self.about["target"] == "cuda" else _processor(batch, source, self.about["flags"])
+        )
+        self.nominal = {p["name"]: p["nominal"] for p in self.about["parameters"]}
+        self.times = np.array(self.about["times"])
+
+    def run(self, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """For values of parameters by name, each a list: objectives by name, (sample, time), not a number where a run failed."""
+        unknown = set(values) - set(self.nominal)
+        if unknown:
+            raise SystemExit(f"no parameter is called {sorted(unknown)}; there are {list(self.nominal)}")
+        count = max((np.size(v) for v in values.values()), default=1)
+        columns = [
+            np.broadcast_to(np.asarray(values.get(name, nominal), dtype=float), count) for name, nominal in self.nominal.items()
+        ]
+        found = self._carry_out(np.stack(columns, axis=1))
+        found["objectives"][found["status"] != DONE] = np.nan
+        return {o["name"]: found["objectives"][:, :, k] for k, o in enumerate(self.about["objectives"])}
+
+    def check(self) -> float:
+        """The largest relative difference from the results the bundle came with."""
+        sample = self.about["check"]
+        found = self.run(dict(zip(self.nominal, np.array(sample["values"]).T, strict=True)))
+        expected = np.array(sample["results"])
+        got = np.stack(list(found.values()), axis=-1)
+        size = np.abs(expected).max(axis=(0, 1), keepdims=True)
+        return float(np.nanmax(np.abs(got - expected) / np.where(size > 0, size, 1.0))) if np.isfinite(got).all() else np.inf
+
+
+def _processor(batch: Batch, source: str, flags: list[str]) -> Processor:
+    compiler = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
+    if compiler is None:
+        raise SystemExit("no C compiler found (cc, gcc, clang)")
+    folder = Path(tempfile.mkdtemp(prefix="bundle-"))
+    text = folder / "program.c"
+    text.write_text(source, encoding="utf-8")
+    library = folder / "program.so"
+    subprocess.run([compiler, *flags, str(text), "-o", str(library), "-lm"], check=True)
+    loaded = ctypes.CDLL(str(library))
+    loaded.vm_scheme_table.restype = ctypes.c_void_p
+    return Processor(batch, loaded, {"scheme": loaded.vm_scheme_table() or 0})
+
+
+def main(arguments: list[str]) -> int:
+    """See above."""
+    if len(arguments) not in (0, 2):
+        print(__doc__)
+        return 2
+    bundle = Bundle(Path(__file__).parent)
+    if not arguments:
+        off = bundle.check()
+        print(f"{bundle.about['mechanism']}: largest relative difference {off:.1e}: {'good' if off <= AGREEMENT else 'NOT GOOD'}")
+        return int(not off <= AGREEMENT)
+    with open(arguments[0], newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    began = time.perf_counter()
+    found = bundle.run({name: [float(row[name]) for row in rows] for name in (rows[0] if rows else {})})
+    print(f"{len(rows)} runs in {time.perf_counter() - began:.3g} s")
+    with open(arguments[1], "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(found)
+        writer.writerows(zip(*[values[:, -1] for values in found.values()], strict=True))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

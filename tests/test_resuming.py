@@ -1,0 +1,120 @@
+"""Studies that were broken off go on where they were, to the same bits; those that are something else do not."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import uniform
+
+import varimech as vm
+from oscillator import oscillator
+from pendulum_exact import OBJECTIVES
+from test_monte_carlo import SETTINGS, mechanism, same, study
+
+REQUEST: dict[str, Any] = {"samples": 330, "chunk": 32, "sampling": "sobol", "control": True, "keep": True}
+KILLED = """
+import os, signal
+from varimech.uncertainty import checkpoint
+import test_monte_carlo, test_resuming
+
+replace, states = os.replace, []
+
+def replace_or_die(source, target):
+    states.append(str(target).endswith("state.npz"))
+    if sum(states) == 7:
+        os.kill(os.getpid(), signal.SIGKILL)  # the new state is written, and not yet in its place
+    replace(source, target)
+
+checkpoint.os.replace = replace_or_die
+test_monte_carlo.study(checkpoint={folder!r}, **test_resuming.REQUEST)
+"""
+
+
+def test_a_study_that_was_killed_goes_on(tmp_path: Path) -> None:
+    whole, folder = study(**REQUEST), tmp_path / "study"
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    script = KILLED.replace("{folder!r}", repr(str(folder)))
+    ended = subprocess.run([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    with np.load(folder / "state.npz") as state:
+        assert state["taken"] == 6 * 32
+    resumed = study(checkpoint=folder, **REQUEST)
+    same(whole, resumed)
+    np.testing.assert_array_equal(whole.samples["values"], resumed.samples["values"])
+    np.testing.assert_array_equal(whole.samples["parameters"], resumed.samples["parameters"])
+    assert study(checkpoint=folder, **REQUEST).seconds["run"] == 0.0  # there is nothing left to do
+
+
+def test_a_study_can_be_extended(tmp_path: Path) -> None:
+    request: dict[str, Any] = {**REQUEST, "checkpoint": tmp_path}
+    study(**{**request, "samples": 100})  # three chunks and a part of one
+    extended, whole = study(**request), study(**REQUEST)
+    np.testing.assert_array_equal(extended.samples["values"], whole.samples["values"])
+    np.testing.assert_allclose(extended.mean, whole.mean, rtol=1e-13)  # a chunk in two parts is added up in another order
+    np.testing.assert_array_equal(extended.histogram(), whole.histogram())
+
+
+def test_a_longer_study_keeps_its_chunks(tmp_path: Path) -> None:
+    short = study(samples=64, checkpoint=tmp_path)
+    assert short.sampling.size == 4
+    assert study(samples=10_000, checkpoint=tmp_path, target=1.0).sampling.size == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seed": 1}, r"differs in seed \(0 there, 1 here\)"),
+        ({"sampling": "random"}, "differs in sampling"),
+        ({"chunk": 64}, r"chunk \(32 there, 64 here\)"),
+        ({"control": False}, "differs in control"),
+        ({"keep": False}, "differs in keep"),
+        ({"step": 0.005, "every": 100}, r"step \(0.01 there, 0.005 here\); every"),
+        ({"integrator": None}, "differs in .*method"),
+        ({"duration": 2.0}, "differs in duration"),
+    ],
+)
+def test_another_study_does_not_go_on_from_there(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    request = {**REQUEST, "samples": 1, "checkpoint": tmp_path}
+    study(**request)
+    with pytest.raises(vm.ModelError, match=message):
+        study(**{**request, **change})
+
+
+def test_neither_do_other_objectives_nor_spreads(tmp_path: Path) -> None:
+    def go(objectives: Any, spread: float, **how: Any) -> None:
+        settings = {**SETTINGS, "samples": 1, "checkpoint": tmp_path, **how}
+        mechanism().monte_carlo(objectives, {"L": vm.Tolerance(spread)}, **settings)
+
+    go(OBJECTIVES, 0.01)
+    go({name: vm.final(o.final, unit=o.unit) for name, o in OBJECTIVES.items() if o.final}, 0.01)  # the same, written anew
+    with pytest.raises(vm.ModelError, match="differs in spreads"):
+        go(OBJECTIVES, 0.02)
+    other = {**OBJECTIVES, "y": vm.final(lambda s: 2 * s.position("mass")[1])}
+    with pytest.raises(vm.ModelError, match="differs in bodies, joints, forces or objectives"):
+        go(other, 0.01)
+
+
+def test_a_state_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "state.npz").write_bytes(b"PK\x03\x04 broken")
+    with pytest.raises(vm.ModelError, match="cannot be read"):
+        study(samples=10, checkpoint=tmp_path)
+    with pytest.raises(vm.ModelError, match="cannot be made"):
+        study(samples=10, checkpoint=tmp_path / "state.npz" / "below")
+
+
+def test_a_study_that_failed_goes_on_when_more_may_fail(tmp_path: Path) -> None:
+    m, objective = oscillator(a=(0.0, 1.0)), vm.final(lambda s: s.parameter("a"))
+    request: dict[str, Any] = {"duration": 0.1, "step": 0.1, "samples": 200, "chunk": 8, "spreads": {"a": uniform(0.5, 0.6)}}
+    whole = m.monte_carlo(objective, allowed_failures=0.5, **request)
+    with pytest.raises(vm.StudyError, match="its checkpoint is kept"):
+        m.monte_carlo(objective, checkpoint=tmp_path, **request)
+    resumed = m.monte_carlo(objective, checkpoint=tmp_path, allowed_failures=0.5, **request)
+    assert resumed.failures == whole.failures
+    np.testing.assert_array_equal(resumed.mean, whole.mean)
