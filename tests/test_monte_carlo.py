@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import signal
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -143,6 +144,19 @@ def test_other_parameters_stay_as_given() -> None:
     np.testing.assert_array_equal(found.mean, 7)
     with pytest.raises(vm.ModelError, match="has a spread about a mean of its own"):
         m.monte_carlo(vm.final(x_of), {"k": vm.Tolerance(1)}, duration=0.1, parameters={"k": 7})
+
+
+def test_memory_does_not_grow_with_samples() -> None:
+    def peak(samples: int) -> int:
+        tracemalloc.start()
+        try:
+            study(samples=samples, chunk=32, executor=2, step=0.1, every=1)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(64)
+    assert peak(6400) < 2 * peak(640)  # what is under way differs from time to time
 
 
 # when it ends

@@ -24,6 +24,13 @@ def test_chunks_follow_from_their_numbers_alone(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_one_after_the_other_is_the_same(kind: str) -> None:
+    on = Sampling(kind, 3, 8, 2)
+    for k in [*range(40), 3, 19, 35]:
+        np.testing.assert_array_equal(on.points(k), Sampling(kind, 3, 8, 2).points(k))
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_coordinates_are_uniform(kind: str) -> None:
     s = Sampling(kind, 0, 64, 2)
     points = np.concatenate([s.points(k) for k in range(32)])
