@@ -204,10 +204,12 @@ def test_results_can_be_read_drawn_and_kept(tmp_path: Path) -> None:
     kept = xr.load_dataset(found.save(tmp_path / "moments.nc"), engine="h5netcdf")
     assert kept["std"].equals(found.std) and kept.attrs["order"] == 2 and kept["objective_unit"].item() == "m"
     assert found.to_dataframe().shape == (5, 6)
-    assert len(found.plot().axes) == 1
+    mean, deviation = found.plot().axes
+    assert mean.get_ylabel() == "x (m)"
+    assert [c.get_label() for c in deviation.collections] == ["x0", "F"]
     late = replace(found, errors=found.errors + np.linspace(0, 1, 5)[:, None])
     assert late.horizon.item() == pytest.approx(0.1)
-    assert [line.get_label() for line in late.plot().axes[0].lines][-1] == "horizon, 0.1 s"
+    assert [line.get_label() for line in late.plot().axes[1].lines] == ["standard deviation", "horizon, 0.1 s"]
     assert "up to t = 0.1 s only" in repr(late)
 
 

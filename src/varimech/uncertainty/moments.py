@@ -176,7 +176,8 @@ class Moments:
         return path
 
     def plot(self, sigmas: float = 3.0) -> Figure:
-        """Means with bands of so many standard deviations, a panel an objective; what lies beyond the horizon is grey."""
+        """A row an objective: its mean with a band of so many standard deviations, and these with what each parameter has in them; what lies
+        beyond the horizon is grey."""
         from .drawing import draw_moments
 
         return draw_moments(self, sigmas)
