@@ -26,6 +26,8 @@ AHEAD = 2
 """Chunks under way for each thread or worker."""
 LAUNCHED = 1 << 18
 """Samples at a launch on a card: several times as many as it carries out at a time."""
+SUMMING = 2
+"""Threads that sum up what a card yields: more of them wait for the interpreter."""
 RETRIES = 3
 """How often a chunk is tried again where a worker breaks down."""
 
@@ -115,7 +117,7 @@ class OnCard:
         def summed_up(rows: np.ndarray, values: np.ndarray, done: np.ndarray) -> Outcome:
             return work.finished(rows, work.summed_up(rows, values.reshape(len(rows), -1), done), look_after)
 
-        with ThreadPoolExecutor(1) as launching, ThreadPoolExecutor(os.cpu_count()) as pool:
+        with ThreadPoolExecutor(1) as launching, ThreadPoolExecutor(SUMMING) as pool:
             for group, found in _in_order(launching, launched, _gathered(chunks, min(card.most, LAUNCHED)), lambda: AHEAD):
                 ends = np.cumsum([len(rows) for rows in group])[:-1]
                 yield from pool.map(summed_up, group, np.split(found.values, ends), np.split(found.done, ends))
