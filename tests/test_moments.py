@@ -232,6 +232,17 @@ def test_refuses(changes: dict[str, Any], says: str) -> None:
         linear_oscillator().moments(**given)
 
 
+def test_refuses_spreads_that_leave_the_model() -> None:
+    """A standard deviation of 1.2 m below 1 m there is no pendulum; second derivatives need more than CVODES gives."""
+    m = mechanism()
+    with pytest.raises(vm.ModelError, match=r"length = -0.1\d+ must be positive"):
+        m.moments(ANGLE, {"L": vm.Tolerance(3.5)}, duration=1.0, order=1)
+    with pytest.raises(vm.ModelError, match=r"second derivatives do not go with .*CVODES"):
+        m.moments(ANGLE, duration=1.0, integrator="cvodes")
+    found = m.moments(ANGLE, duration=1.0, integrator="cvodes", order=1)
+    assert found.values[-1, 0] == pytest.approx(-0.4243060674, abs=1e-6)
+
+
 def test_correlated_parameters_of_any_kind_have_a_first_order() -> None:
     """Covariance of uniforms under a Gaussian copula: 6/π asin(r/2) of the product of their deviations."""
     m = linear_oscillator()

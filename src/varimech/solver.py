@@ -142,7 +142,7 @@ class Solver:
         if near is None and not self.start.regular(q, ρ):
             raise ModelError(
                 f"mechanism {self.model.name!r}: second derivatives take no redundant constraints and no massless coordinates; differences "
-                "of exact gradients (method='direct') are the next best"
+                "of exact gradients (method='direct') are the next best, and moments(…, order=1) needs none"
             )
         return self._second.run(task, self._inputs(task, ρ, guess=q), direction)
 

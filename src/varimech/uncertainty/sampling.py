@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 REPLICATES = 16
-USUAL, LARGEST, CHUNKS = 1024, 8192, 128
-"""Samples of a chunk, and of the largest ones, where there would be more than so many chunks: each costs some time of the interpreter."""
+USUAL, LARGEST, CHUNKS = 1 << 10, 1 << 16, 1 << 7
+"""Samples of a chunk if there are many; if there are very many; and how many chunks these are, as each takes some tenths of a millisecond."""
 VALUES, LEAST = 1 << 22, 16
 """Values (samples × times × objectives) of a chunk, for its memory; and samples in any case."""
 SOBOL_BITS = 30
@@ -58,8 +58,8 @@ class Sampling:
 def chunk_size(samples: int, columns: int) -> int:
     """Where none is given, for so many times × objectives: so that all replicates get their share, cores too, and memory suffices. A power of
     two, as Sobol sequences want it."""
-    wanted = max(min(USUAL, samples // REPLICATES), min(LARGEST, samples // CHUNKS))
-    return 1 << max(0, min(wanted, max(LEAST, VALUES // columns)).bit_length() - 1)
+    many = min(LARGEST, max(USUAL, samples // CHUNKS), max(LEAST, VALUES // columns))
+    return 1 << (max(1, min(samples // REPLICATES, many)).bit_length() - 1)
 
 
 def _stream(seed: int, number: int) -> np.random.Generator:

@@ -122,7 +122,7 @@ class Uncertain(Derivatives):
             allowed_failures: share of the samples that may fail before the study is given up, judged from 50 samples on.
             checkpoint: folder for the state of the study after every chunk. Where there is one, the study goes on from it: after a break, or
                 with more samples.
-            chunk: samples that are run and added up together; chosen by their number if not given, 1024 to 8192 for many.
+            chunk: samples that are run and added up together; chosen by their number if not given, 1024 for 100,000.
             how: step, every, tolerance, output, … as for `simulate`; a hundred stored times where steps are chosen and nothing is said.
 
         Returns:
