@@ -90,16 +90,15 @@ class Conduct:
 
     def _add(self, each: Drawn, outcome: Outcome) -> None:
         """Count in what came of a chunk, and save it: first samples that are kept, then the state that knows of them."""
-        study = self.study
-        values = each.rows[:, study.spreads.indices]
+        study, names, indices = self.study, self.study.spreads.names, self.study.spreads.indices
         failures = [
             Failure(
-                each.first + k, dict(zip(study.spreads.names, values[k].tolist(), strict=True)), type(error).__name__, str(error)
+                each.first + k, dict(zip(names, each.rows[k, indices].tolist(), strict=True)), type(error).__name__, str(error)
             )
             for k, error in outcome.failures
         ]
         if outcome.values is not None:
-            study.keep(each.first, values, outcome.values)
+            study.keep(each.first, each.rows[:, indices], outcome.values)
         study.tally.add(each.number, len(each.rows), outcome.summary, outcome.comoments, failures)
         if self.folder is not None:
             self.folder.save(study.tally)

@@ -51,8 +51,8 @@ def executor_of(given: Any) -> Executor:
     if isinstance(given, str) and given == "cuda":
         check_card()
         return OnCard()
-    if type(given).__module__.partition(".")[0] == "distributed" and hasattr(given, "submit"):
-        return Cluster(given)
+    if any((kind.__module__.partition(".")[0], kind.__name__) == ("distributed", "Client") for kind in type(given).__mro__):
+        return Cluster(given)  # told by its name, so that nobody else needs Dask
     raise ModelError(
         f"executor = {given!r} must be a number of threads, a dask.distributed.Client, 'cuda', or left out for a thread on each core"
     )
