@@ -166,6 +166,14 @@ def test_a_vanishing_slope_is_no_expansion() -> None:
     assert found.mean[-1].item() == pytest.approx(0.01) and found.variance[-1].item() == pytest.approx(2e-4)
 
 
+def test_what_has_just_begun_does_not_count() -> None:
+    """∫ (x − ½)² dt from x₀ = ½ has no slope at first, only curvature; later slopes are all there is."""
+    travelled = {"travelled": vm.integral(lambda s: (s.displacement("guide") - 0.5) ** 2)}
+    found = linear_oscillator().moments(travelled, {"F": None, "x0": vm.Tolerance(0.01)}, duration=TIME)
+    assert found.curvatures is not None and found.curvatures[1, 0, 0, 0] * 0.01 / 3 > np.abs(found.slopes[1, 0, 0])
+    assert found.horizon.item() == TIME
+
+
 def test_contributions() -> None:
     m = linear_oscillator()
     found = m.moments(LINEAR, duration=TIME, tolerance=1e-10)
