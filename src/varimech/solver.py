@@ -220,14 +220,18 @@ class Solver:
         once = replace(task, schedule=task.schedule.shortened(), runs=runs * task.schedule.estimated_steps)
         with suppress(VarimechError):
             self.run(once, self.model.numbers.nominal)
-        if self._near is None or self.equations.fits or not self.programs.finds_start:
+        if self._near is None or not self.programs.finds_start:
             return None
         inputs = self._inputs(task, self.model.numbers.nominal, guess=self._near)
         runner = self.runner(task.objectives, self._wanted(task), regular=True)
         if not isinstance(runner, Runner) or not runner.compiled_for(inputs, task.backend, runs=runs):
             return None
         limits = self._residual_limits(task)
-        return None if limits is None else Sampler(runner.native, inputs, self._reach, self.model.numbers.allowed, limits)
+        return (
+            None
+            if limits is None
+            else Sampler(runner.native, inputs, self._reach, (self.model.numbers.allowed, self.start.fits), limits)
+        )
 
     def _residual_limits(self, task: Task) -> tuple[float, float] | None:
         """Residuals of positions and velocities below which runs hold together; None where the nominal one does not."""

@@ -35,12 +35,12 @@ class Sampler:
         native: NativeProgram,
         inputs: Inputs,
         reach: np.ndarray,
-        allowed: Callable[[np.ndarray], np.ndarray],
+        conditions: Sequence[Callable[[np.ndarray], np.ndarray]],
         limits: tuple[float, float],
     ):
         self.native, self.inputs = native, inputs
-        self.reach, self.allowed = reach, allowed
-        """How far from its nominal value each parameter may be; which rows of values make sense."""
+        self.reach, self.conditions = reach, conditions
+        """How far from its nominal value each parameter may be; what tells which rows of values make sense."""
         self.limits = limits
         """Residuals of positions and velocities up to which joints hold together, without a further look."""
 
@@ -67,7 +67,9 @@ class Sampler:
 
     def by(self, carry_out: Callable[[np.ndarray], dict[str, np.ndarray]], rows: np.ndarray) -> Samples:
         """Runs that a processor or a card carries out, as far as rows make sense and are close enough to the nominal values."""
-        fit = (np.abs(rows - self.inputs.nominal) <= self.reach).all(axis=1) & self.allowed(rows)
+        fit = (np.abs(rows - self.inputs.nominal) <= self.reach).all(axis=1)
+        for holds in self.conditions:
+            fit &= holds(rows)
         if fit.all():
             return self._sorted_out(**carry_out(rows))
         return _scattered(self._sorted_out(**carry_out(rows[fit])), fit)

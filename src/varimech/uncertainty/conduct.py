@@ -60,7 +60,7 @@ class Conduct:
             StudyError: if too many fail.
         """
         study, tally = self.study, self.study.tally
-        began, drawn = time.perf_counter(), deque[Drawn]()
+        began, drawn = time.perf_counter() - tally.seconds, deque[Drawn]()
 
         def chunks() -> Iterator[np.ndarray]:
             for each in self._draw(tally.taken):
@@ -72,10 +72,11 @@ class Conduct:
             closing(where.run(work, look_after, chunks())) as outcomes,
         ):
             while tally.taken < self.limits.samples and not self._suffices():
-                self._add(drawn, next(outcomes))
-                study.seconds["run"] = time.perf_counter() - began
+                outcome = next(outcomes)
+                tally.seconds = time.perf_counter() - began
+                self._add(drawn.popleft(), outcome)
                 self._judge()
-                tell(tally.taken, study.running())
+                tell(tally.taken, study.running)
 
     def _draw(self, taken: int) -> Iterator[Drawn]:
         """Chunks from a sample on."""
@@ -87,9 +88,9 @@ class Conduct:
             yield Drawn(number, taken, rows)
             taken += len(rows)
 
-    def _add(self, drawn: deque[Drawn], outcome: Outcome) -> None:
+    def _add(self, each: Drawn, outcome: Outcome) -> None:
         """Count in what came of a chunk, and save it: first samples that are kept, then the state that knows of them."""
-        study, each = self.study, drawn.popleft()
+        study = self.study
         values = each.rows[:, study.spreads.indices]
         failures = [
             Failure(

@@ -82,8 +82,8 @@ def draw_study(study: Study, sigmas: float | None) -> Figure:
         lower, upper = study.quantile([0.05, 0.95]).to_numpy()
         label = "5 % to 95 %"
     else:
-        half = sigmas * study.std.to_numpy()
-        lower, upper, label = study.mean.to_numpy() - half, study.mean.to_numpy() + half, f"± {sigmas:g} standard deviations"
+        bands = study.bands(sigmas)
+        lower, upper, label = bands["lower"].to_numpy(), bands["upper"].to_numpy(), f"± {sigmas:g} standard deviations"
     for k, (ax, name, unit) in enumerate(zip(axes, study.objective_names, study.units, strict=True)):
         ax.fill_between(study.time, lower[:, k], upper[:, k], color=MEAN, alpha=0.22, linewidth=0, label=label)
         ax.plot(study.time, study.mean.to_numpy()[:, k], color=MEAN, linewidth=1.6, label="mean")

@@ -16,15 +16,18 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from ..backends.compiler import BuildError
 from ..backends.cuda import card_for, check_card
 from ..backends.sampler import Sampler, Samples
-from ..errors import ModelError
+from ..errors import ModelError, VarimechError
 from .chunks import LookAfter, Outcome, Work
 
 AHEAD = 2
 """Chunks under way for each thread or worker."""
 LAUNCHED = 1 << 18
 """Samples at a launch on a card: several times as many as it carries out at a time."""
+SUMMING = 2
+"""Threads that sum up what a card yields: more of them wait for the interpreter."""
 RETRIES = 3
 """How often a chunk is tried again where a worker breaks down."""
 
@@ -90,7 +93,11 @@ class Cluster:
 
         def finish(pair: tuple[np.ndarray, Any]) -> Outcome:
             rows, future = pair
-            return work.finished(rows, future.result(), look_after)
+            try:
+                found = future.result()
+            except BuildError as error:
+                raise VarimechError(f"executor: a worker of the cluster cannot build the program: {error}") from None
+            return work.finished(rows, found, look_after)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             yield from _in_order(pool, finish, sent(), lambda: AHEAD * max(1, sum(client.nthreads().values())))
@@ -110,7 +117,7 @@ class OnCard:
         def summed_up(rows: np.ndarray, values: np.ndarray, done: np.ndarray) -> Outcome:
             return work.finished(rows, work.summed_up(rows, values.reshape(len(rows), -1), done), look_after)
 
-        with ThreadPoolExecutor(1) as launching, ThreadPoolExecutor(os.cpu_count()) as pool:
+        with ThreadPoolExecutor(1) as launching, ThreadPoolExecutor(SUMMING) as pool:
             for group, found in _in_order(launching, launched, _gathered(chunks, min(card.most, LAUNCHED)), lambda: AHEAD):
                 ends = np.cumsum([len(rows) for rows in group])[:-1]
                 yield from pool.map(summed_up, group, np.split(found.values, ends), np.split(found.done, ends))
