@@ -82,7 +82,7 @@ def moments(
         path.objectives,
         path.gradients,
         H,
-        estimated_error(order, path.time, slope, curvature),
+        estimated_error(order, path.time, slope, curvature, float(accuracy)),
         mechanism._run(solver, task.schedule, path, ρ, spreads.indices, seconds),
         seconds,
     )
