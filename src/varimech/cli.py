@@ -268,11 +268,13 @@ def doctor(
         typer.echo(json.dumps({f.what: {"found": f.found, "fine": f.fine, "remedy": f.remedy} for f in findings}))
     else:
         from rich.console import Console
+        from rich.markup import escape
         from rich.table import Table
 
         table = Table("what", "found", "")
         for f in findings:
-            table.add_row(f.what, f.found, "[green]fine[/]" if f.fine else f"[yellow]{f.remedy or 'look at this'}[/]")
+            verdict = "[green]fine[/]" if f.fine else f"[yellow]{escape(f.remedy or 'look at this')}[/]"
+            table.add_row(f.what, escape(f.found), verdict)
         Console().print(table)
     raise typer.Exit(0 if all(f.fine for f in findings) else 1)
 

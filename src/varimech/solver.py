@@ -39,6 +39,8 @@ MAX_ITERATIONS = 40
 
 CLOSE = 0.1
 """Relative change of parameters up to which the nominal start leads to the one wanted."""
+ANYWHERE = 1e300
+"""Change of a parameter that places do not depend on."""
 CHUNK = 64
 """Samples that a thread takes at a time."""
 KEPT = 32
@@ -214,7 +216,7 @@ class Solver:
             return error
 
     def sampler(self, task: Task, runs: int) -> Sampler | None:
-        """What carries out many compiled runs close to the nominal one at one call; None where each has to be looked after."""
+        """What carries out many compiled runs at one call; None where each has to be looked after."""
         task = replace(task, progress=False, runs=runs)
         # one short run derives and compiles what all others share; where nominal values fail, each run looks after itself
         once = replace(task, schedule=task.schedule.shortened(), runs=runs * task.schedule.estimated_steps)
@@ -258,7 +260,7 @@ class Solver:
     def _reach(self) -> np.ndarray:
         """How far each parameter may be from its nominal value for that; without end where places do not depend on it."""
         nominal, size = self.model.numbers.nominal, 1.0 if self._near is None else np.abs(self._near).max(initial=0.0)
-        return np.where(self.start.placing, CLOSE * np.where(nominal != 0, np.abs(nominal), size), np.inf)
+        return np.where(self.start.placing, CLOSE * np.where(nominal != 0, np.abs(nominal), size), ANYWHERE)
 
     def _inputs(
         self,

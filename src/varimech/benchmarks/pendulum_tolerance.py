@@ -1,6 +1,6 @@
 """A pendulum whose length has a tolerance: mean and variance of its angle by moments of first and second order.
 
-D. H. Choi, S. J. Lee and H. H. Yoo, "Dynamic analysis of multi-body systems considering probabilistic properties", J. Mech. Sci. Technol. 19
+D. H. Choi, S. J. Lee and H. H. Yoo, "Dynamic analysis of multi-body systems considering probabilistic properties"
 (2005), Figures 1 to 4: a uniform bar, m = 3 kg and L = 1 m, released at rest 0.5236 rad from the vertical; L is normal with a tolerance of
 10 % as 3σ. Not stated there: g = 9.81 m/s², and how long (10 s here, six periods).
 

@@ -1,6 +1,6 @@
 """A slider-crank whose crank's mass has a tolerance: mean and standard deviation of the force of the ground on the slider.
 
-D. H. Choi, S. J. Lee and H. H. Yoo, "Dynamic analysis of multi-body systems considering probabilistic properties", J. Mech. Sci. Technol. 19
+D. H. Choi, S. J. Lee and H. H. Yoo, "Dynamic analysis of multi-body systems considering probabilistic properties"
 (2005), Figures 5 to 7: crank of 1.414 m and 10 kg at 0.7854 rad, rod of 2 m and 2 kg, slider of 1 kg on the x axis, first at 1 + √3 m; the
 crank's mass is normal with a tolerance of 10 % as 3σ. Start speed, loads and how long are not stated: from rest under gravity (9.81 m/s²
 along −y), 5 s here; bars are uniform.
