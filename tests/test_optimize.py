@@ -401,3 +401,16 @@ def test_objectives_can_be_weighed(m: vm.Mechanism) -> None:
     end, way = vm.final(x_of, unit="m"), vm.integral(x_of)
     values = m.sensitivity([end, way, -end, 2 * end + way * 3], duration=0.2, step=0.01).values.to_numpy()
     assert values[2] == -values[0] and values[3] == pytest.approx(2 * values[0] + 3 * values[1])
+
+
+def test_other_parameters_can_be_held_elsewhere(m: vm.Mechanism) -> None:
+    """The value that is held counts in every run, and is told with the optimum; no parameter is both held and free."""
+    how: dict[str, Any] = {"duration": 0.2, "step": 0.01, "backend": "interpreted"}
+    goal = vm.integral(x_of)
+    problem = m.design_problem(goal, ["k"], parameters={"m": 2.5}, **how)
+    there = m.sensitivity(goal, ["k"], parameters={"m": 2.5, "k": 40.0}, **how)
+    assert problem.fun(np.array([40.0])) == there.values.item()
+    found = m.optimize(goal, ["k"], bounds={"k": (30.0, 50.0)}, start={"k": 40.0}, parameters={"m": 2.5}, **how)
+    assert found.parameters == {"m": 2.5, "k": pytest.approx(50.0, rel=1e-6)}
+    with pytest.raises(vm.ModelError, match="'m' is in over= and in parameters="):
+        m.optimize(goal, ["m", "k"], parameters={"m": 2.5}, **how)

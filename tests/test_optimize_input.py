@@ -55,6 +55,12 @@ def test_objectives_without_a_gradient(m: vm.Mechanism, step: Any, kind: Any) ->
         ({"over": ["a"], "objective": vm.path(x_of)}, "minimise vm.peak"),
         ({"over": ["a"], "objective": 3}, "not an objective"),
         ({"over": ["a"], "duration": -1}, "duration"),
+        ({"over": ["a"], "seed": "a"}, "seed = 'a' must be a whole number"),
+        ({"over": ["a"], "parameters": 3}, "must be parameters with values"),
+        (
+            {"over": ["k"], "objective": vm.peak(x_of), "method": "adjoint"},
+            "'adjoint' gives derivatives at the end of a run only",
+        ),
         ({"over": ["a"], "objective": of(lambda a, b: ca.floor(a) * b)}, "may do so by jumps"),
     ],
 )

@@ -322,7 +322,7 @@ def test_wrt_needs_a_differentiated_run(plain: vm.Run) -> None:
         lambda: plain.energy(wrt="all"),
         lambda: plain.distance("tip", "Q", wrt="L"),
     ):
-        with pytest.raises(vm.ModelError, match=r"not differentiated; get one from Mechanism\.sensitivity"):
+        with pytest.raises(vm.ModelError, match=r"not differentiated along the way; get one from Mechanism\.sensitivity"):
             call()
 
 

@@ -43,6 +43,7 @@ class Derivatives(AtRest):
         duration: float,
         parameters: Mapping[str, float] | None = None,
         method: str = "auto",
+        memory: float = 500.0,
         **how: Unpack[RunOptions],
     ) -> Hessian:
         """Exact second derivatives of objectives, and of any measure over time.
@@ -56,6 +57,7 @@ class Derivatives(AtRest):
             parameters: values that differ from the nominal ones.
             method: "forward" (over forward: also of measures over time), "backward" (over forward, by an adjoint), or "auto", the
                 faster one by the numbers of parameters and objectives.
+            memory: MB that each of the adjoints that run at once may take for what it records.
             how: step, every, tolerance, output, ends, integrator, formulation, coordinates, backend, progress, as for `simulate`.
 
         Returns:
@@ -84,7 +86,9 @@ class Derivatives(AtRest):
         many = len(indices) > BACKWARD_PAYS * len(named)
         adjoint = bool(named) and (method == "backward" or (method == "auto" and many))
         every = np.eye(len(self.parameters))
-        found, solver, ρ, task, ran = self._second(named, indices, list(every[indices]), duration, parameters, adjoint, how)
+        found, solver, ρ, task, ran = self._second(
+            named, indices, list(every[indices]), duration, parameters, adjoint, how, memory
+        )
         first = found[0].trajectory
         seconds = seconds_of(began, ran)
         chosen = [list(self.parameters.values())[k] for k in indices]
@@ -150,14 +154,19 @@ class Derivatives(AtRest):
         parameters: Mapping[str, float] | None,
         adjoint: bool,
         how: RunOptions,
+        memory: float = 500.0,
     ) -> tuple[list[SecondDerivatives], Solver, np.ndarray, Task, float]:
         """Runs with second derivatives in some directions, side by side; steps are those of a run with first derivatives."""
         backend, progress = how.pop("backend", "auto"), how.pop("progress", None)
         check_options(how)
-        way, schedule = choose(duration, **how)  # type: ignore[misc]
+        check_numbers("hessian", memory=memory)
+        if not memory > 0:
+            raise ModelError(f"hessian: memory = {memory!r} MB must be positive")
+        options: dict[str, Any] = {**how}
+        way, schedule = choose(duration, **options)
         ρ, solver = self.numbers.values(parameters), self._solver(way)
         check_gradients(solver.equations, named)
-        task, ran = Task(schedule, named, indices, backend, progress, "adjoint" if adjoint else "direct"), 0.0
+        task, ran = Task(schedule, named, indices, backend, progress, "adjoint" if adjoint else "direct", 1e6 * memory), 0.0
         if schedule.tolerance:
             trajectory, ran = solver.run(task, ρ)
             task = replace(task, schedule=schedule.replayed(trajectory.step_ends))
@@ -168,12 +177,12 @@ class Derivatives(AtRest):
             ThreadPoolExecutor(os.cpu_count()) as pool,
         ):
             # the first one compiles what the others share
-            outcomes = [solver.run_second(task, ρ, directions[0])]
+            first, seconds = solver.run_second(task, ρ, directions[0])
+            found.append(first)
             tell(1)
-            for outcome in pool.map(lambda d: solver.run_second(task, ρ, d), directions[1:]):
-                outcomes.append(outcome)
-                tell(len(outcomes))
-        for derivatives, seconds in outcomes:
-            found.append(derivatives)
-            ran += seconds
+            began = time.perf_counter()
+            for derivatives, _ in pool.map(lambda d: solver.run_second(task, ρ, d), directions[1:]):
+                found.append(derivatives)
+                tell(len(found))
+            ran += seconds + time.perf_counter() - began
         return found, solver, ρ, task, ran

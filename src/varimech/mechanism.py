@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -187,9 +188,10 @@ class Mechanism(Designing, Uncertain):
         ρ, solver = self.numbers.values(parameters), self._solver(way)
         if method != "finite-difference":
             check_gradients(solver.equations, named)
+        perturbations = _perturbations(relative_steps)
         task, sweep = Task(schedule, named, indices, backend, progress, memory=1e6 * memory), None
         if method == "finite-difference":
-            trajectory, sweep, ran = self._differences(solver, task, ρ, tuple(relative_steps))
+            trajectory, sweep, ran = self._differences(solver, task, ρ, perturbations)
         else:
             task = replace(task, method=method)
             trajectory, ran = solver.run_composite(task, ρ) if method == "composite" else solver.run(task, ρ)
@@ -328,8 +330,6 @@ class Mechanism(Designing, Uncertain):
     def _differences(self, solver: Solver, task: Task, ρ: np.ndarray, steps: tuple[float, ...]) -> tuple[Trajectory, Any, float]:
         import xarray as xr
 
-        if not steps or any(not s > 0 for s in steps):
-            raise ModelError(f"relative_steps = {steps!r} must be one or more positive numbers")
         assert task.indices is not None
         plain = replace(task, indices=None, progress=False, runs=2 * len(steps) * len(task.indices))
         ran = 0.0
@@ -362,3 +362,11 @@ class Mechanism(Designing, Uncertain):
             dims=["relative_step", "objective", "parameter"],
         )
         return replace(trajectory, sensitivities=found.sensitivities, gradients=found.gradient_history), sweep, ran
+
+
+def _perturbations(steps: Any) -> tuple[float, ...]:
+    """Checked relative perturbations of a sweep."""
+    given = list(steps) if isinstance(steps, (Sequence, np.ndarray)) and not isinstance(steps, str) else []
+    if not given or not all(isinstance(h, Real) and float(h) > 0 for h in given):
+        raise ModelError(f"relative_steps = {steps!r} must be one or more positive numbers, such as (1e-4, 1e-6)")
+    return tuple(float(h) for h in given)

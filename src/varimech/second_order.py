@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .backends.program import Amplified, Inputs, StartFailure, StepFailure, Trajectory
-from .backends.runner import Runner
+from .backends.runner import Runner, make_room
 from .coordinates.equations import Equations
 from .coordinates.start import StartSolver
 from .diagnosis import check_finite
@@ -102,6 +102,7 @@ class SecondOrder:
         wanted = Wanted(directions, task.adjoint, 2 * len(task.objectives))
         key = (tuple(task.objectives.items()), wanted.key, relaxed)
         if key not in self._runners:
+            make_room(self._runners)
             functions = self._programs.objectives(task.objectives, wanted)
             self._runners[key] = Runner(self._programs.program(functions, wanted, regular=True, relaxed=relaxed))
         return self._runners[key]

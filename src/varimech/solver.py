@@ -14,7 +14,7 @@ import numpy as np
 
 from .backends.complex_step import complex_step, refusal
 from .backends.program import UNDERFLOW, Amplified, Inputs, StartFailure, StepFailure, Trajectory
-from .backends.runner import Runner
+from .backends.runner import Runner, make_room
 from .backends.sampler import Sampler, Samples, joined, nothing
 from .backends.selection import select
 from .backends.sundials import SundialsRunner
@@ -43,8 +43,6 @@ ANYWHERE = 1e300
 """Change of a parameter that places do not depend on."""
 CHUNK = 64
 """Samples that a thread takes at a time."""
-KEPT = 32
-"""Programs that a solver keeps."""
 
 
 class Solver:
@@ -366,7 +364,7 @@ class Solver:
             relaxed = not isinstance(self.method.formulation, Projected)
         same_objects = (tuple(objectives.items()), wanted.key, regular, relaxed)
         if same_objects not in self._recent:
-            _make_room(self._recent)
+            make_room(self._recent)
             self._recent[same_objects] = self._runner_of_expressions(objectives, wanted, regular=regular, relaxed=relaxed)
         return self._recent[same_objects]
 
@@ -377,7 +375,7 @@ class Solver:
         functions = self.programs.objectives(objectives, wanted)
         key = (functions.integrands.serialize(), functions.finals.serialize(), wanted.key, regular, relaxed)
         if key not in self._runners:
-            _make_room(self._runners)
+            make_room(self._runners)
             program = self.programs.program(functions, wanted, regular=regular, relaxed=relaxed)
             if isinstance(self.method.integrator, Sundials):
                 chain = self.programs.rates(regular=regular, relaxed=relaxed)
@@ -385,8 +383,3 @@ class Solver:
             else:
                 self._runners[key] = Runner(program)
         return self._runners[key]
-
-
-def _make_room(cache: dict[tuple[object, ...], Runner | SundialsRunner]) -> None:
-    if len(cache) >= KEPT:
-        cache.pop(next(iter(cache)))

@@ -14,6 +14,7 @@ import math
 import time
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 from ..errors import VarimechError
 from ..stages.plan import Plan
@@ -26,6 +27,9 @@ SECONDS_PER_INSTRUCTION = 12e-9
 """Of the virtual machine, measured."""
 COMPILE_SECONDS, COMPILE_SECONDS_PER_INSTRUCTION, COMPILE_SECONDS_PER_MAP = 0.2, 2.5e-4, 1e-2
 """Of gcc -O2 on generated code, measured."""
+
+KEPT = 32
+"""Programs that are kept of a mechanism."""
 
 Progress = Callable[[float], None]
 Timed = tuple[Trajectory, float]
@@ -129,3 +133,9 @@ def timed(run: Callable[[], Trajectory]) -> Timed:
     began = time.perf_counter()
     trajectory = run()
     return trajectory, time.perf_counter() - began
+
+
+def make_room(cache: dict[Any, Any]) -> None:
+    """For one more of the programs that are kept."""
+    if len(cache) >= KEPT:
+        cache.pop(next(iter(cache)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from ..errors import unknown_name
+from ..errors import ModelError, unknown_name
 from ..methods import RunOptions
 from .checks import check_influence, check_slopes
 from .evaluation import Differentiable, MechanismEvaluator
@@ -29,14 +29,19 @@ def stated(
     start: Mapping[str, float] | None,
     *,
     method: str,
+    held: Mapping[str, float] | None,
     how: RunOptions,
 ) -> DesignProblem:
     """The checked problem; the mechanism has run once, from its start."""
     name, goal = named_goal(objective)
     named = named_constraints(constraints)
-    space = space_of(verb, mechanism.numbers, over, bounds, start)
+    space = space_of(verb, mechanism.numbers, over, bounds, start, held)
     scalars, paths = quantities_of(name, goal, named)
-    evaluator = MechanismEvaluator(mechanism, space.names, duration, how, method, scalars, paths)
+    if paths and method == "adjoint":
+        raise ModelError(
+            f"{verb}: method='adjoint' gives derivatives at the end of a run only, and {next(iter(paths))!r} is needed on the way"
+        )
+    evaluator = MechanismEvaluator(mechanism, space.names, duration, how, method, scalars, paths, space.held)
     stepped = check_slopes(evaluator.equations, scalars, paths)
     problem = DesignProblem(evaluator, space, name, goal, named)
     check_influence(verb, problem, stepped)
@@ -59,12 +64,15 @@ def optimize(
     tolerance: float,
     method: str,
     seed: int,
+    held: Mapping[str, float] | None,
     how: RunOptions,
 ) -> Optimum:
     """State the problem and solve it."""
     check_settings(max_iterations, tolerance)
     began, progress = time.perf_counter(), how.get("progress")
-    problem = stated("optimize", mechanism, objective, over, duration, constraints, bounds, start, method=method, how=how)
+    problem = stated(
+        "optimize", mechanism, objective, over, duration, constraints, bounds, start, method=method, held=held, how=how
+    )
     begins = problem.space.starts(starts, seed)
     settings = settings_for(problem, solver, hessian, max_iterations, tolerance)
     best, attempts = search(problem, settings, begins, mechanism.name, progress)

@@ -98,6 +98,8 @@ class MechanismEvaluator:
     method: str = "auto"
     scalars: Mapping[str, Objective] = field(default_factory=dict)
     paths: Mapping[str, Path] = field(default_factory=dict)
+    held: Mapping[str, float] = field(default_factory=dict)
+    """Values of other parameters, where they are not nominal."""
 
     def __post_init__(self) -> None:
         self.how = smooth(self.duration, self.how)
@@ -177,7 +179,7 @@ class MechanismEvaluator:
 
     def at(self, x: np.ndarray) -> dict[str, float]:
         """Parameter values by name."""
-        return dict(zip(self.names, np.asarray(x, dtype=float).tolist(), strict=True))
+        return {**self.held, **dict(zip(self.names, np.asarray(x, dtype=float).tolist(), strict=True))}
 
 
 def smooth(duration: float, how: RunOptions) -> RunOptions:

@@ -49,8 +49,8 @@ class Fit:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Parameter → value, to be passed on to `simulate`."""
-        return dict(zip(self.space.names, self.x.tolist(), strict=True))
+        """Parameter → value, those that were held included, to be passed on to `simulate`."""
+        return self.evaluator.at(self.x)
 
     @property
     def values(self) -> xr.DataArray:
@@ -133,7 +133,7 @@ class Fit:
         """A differentiated run for other values."""
         e = self.evaluator
         how: Any = {k: v for k, v in e.how.items() if k != "output"}
-        return MechanismEvaluator(e.mechanism, e.names, e.duration, how, e.method).gradient(x).run
+        return MechanismEvaluator(e.mechanism, e.names, e.duration, how, e.method, held=e.held).gradient(x).run
 
     def plot(self) -> Figure:
         """Data with the fitted curves and their confidence bands."""

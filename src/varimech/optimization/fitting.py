@@ -31,6 +31,7 @@ def fit(
     level: float,
     max_iterations: int,
     method: str,
+    held: Mapping[str, float] | None,
     how: RunOptions,
 ) -> Fit:
     """Fit parameters to data."""
@@ -40,7 +41,13 @@ def fit(
     named = named_measurements(measured)
     if not isinstance(level, float) or not 0 < level < 1:
         raise ModelError(f"fit: level = {level!r} must be a probability between 0 and 1, such as 0.95")
-    space = space_of("fit", mechanism.numbers, over, bounds, start)
+    if isinstance(max_iterations, bool) or not isinstance(max_iterations, int) or max_iterations < 1:
+        raise ModelError(f"fit: max_iterations = {max_iterations!r} must be a whole number, 1 or more")
+    if method == "adjoint":
+        raise ModelError(
+            "fit: method='adjoint' gives derivatives at the end of a run only, and data are met on the way: leave it out"
+        )
+    space = space_of("fit", mechanism.numbers, over, bounds, start, held)
     times = np.unique(np.concatenate([m.times for m in named.values()]))
     length = _duration(duration, float(times[-1]))
     residuals = Residuals(mechanism, space, named, length, method, _met(length, times, how))
@@ -105,7 +112,7 @@ class Residuals:
         method: str,
         how: RunOptions,
     ):
-        self.evaluator = MechanismEvaluator(mechanism, space.names, duration, how, method)
+        self.evaluator = MechanismEvaluator(mechanism, space.names, duration, how, method, held=space.held)
         self.named = named
         self.runs = 0
         self.failures: list[tuple[np.ndarray, VarimechError]] = []

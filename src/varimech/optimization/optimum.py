@@ -46,8 +46,8 @@ class Optimum:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Parameter → optimal value."""
-        return dict(zip(self.problem.names, self.best.x.tolist(), strict=True))
+        """Parameter → optimal value; those that were held included."""
+        return {**self.problem.space.held, **dict(zip(self.problem.names, self.best.x.tolist(), strict=True))}
 
     @property
     def values(self) -> xr.DataArray:

@@ -41,7 +41,7 @@ def path(function: StateFunction, *, unit: str = "") -> Path:
     >>> import varimech as vm
     >>> clearance = vm.path(lambda s: s.position("P")[1], unit="m") >= 0.02
     """
-    return Path(checked_callable(function), unit)
+    return Path(checked_callable(function, "a path"), unit)
 
 
 def peak(function: StateFunction, *, unit: str = "") -> Peak:
@@ -50,7 +50,7 @@ def peak(function: StateFunction, *, unit: str = "") -> Peak:
     >>> import varimech as vm
     >>> smoothest = vm.peak(lambda s: vm.norm(s.acceleration("P")), unit="m/s²")
     """
-    return Peak(checked_callable(function), unit)
+    return Peak(checked_callable(function, "a peak"), unit)
 
 
 Goal = Objective | Peak
@@ -79,7 +79,7 @@ def named_goal(objective: Goal | Mapping[str, Goal]) -> tuple[str, Goal]:
 def named_constraints(constraints: Constraints) -> dict[str, Constraint]:
     """Constraints by name; those without are called c1, c2, …"""
     if isinstance(constraints, Constraint) or not isinstance(constraints, (Mapping, Sequence)):
-        constraints = [constraints]
+        constraints = [constraints] if constraints is not None else []
     named = dict(constraints) if isinstance(constraints, Mapping) else {f"c{k + 1}": c for k, c in enumerate(constraints)}
     for name, constraint in named.items():
         if not isinstance(constraint, Constraint):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ class Space:
     start: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    held: Mapping[str, float] = field(default_factory=dict)
+    """Values of parameters that stay, where they are not nominal."""
 
     @property
     def sizes(self) -> np.ndarray:
@@ -42,6 +44,8 @@ class Space:
         """The given start, and others spread over the bounds by a scrambled Halton sequence."""
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise ModelError(f"starts = {count!r} must be a whole number, 1 or more")
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise ModelError(f"seed = {seed!r} must be a whole number, 0 or more")
         if count == 1:
             return [self.start]
         open_ = [n for n, r in zip(self.names, self.upper - self.lower, strict=True) if not math.isfinite(r)]
@@ -56,10 +60,22 @@ class Space:
         return [self.start, *(self.lower + points * (self.upper - self.lower))]
 
 
-def space_of(verb: str, numbers: Numbers, over: Over, bounds: Bounds | None, start: Mapping[str, float] | None) -> Space:
-    """Checked parameters with their start (nominal where none is given) and bounds (their own, narrowed by those given)."""
-    parameters = _chosen(verb, numbers, over)
+def space_of(
+    verb: str,
+    numbers: Numbers,
+    over: Over,
+    bounds: Bounds | None,
+    start: Mapping[str, float] | None,
+    held: Mapping[str, float] | None,
+) -> Space:
+    """Checked parameters with their start (nominal where none is given) and bounds (their own, narrowed by those given); and those that are
+    held at other values."""
+    held = _held(verb, numbers, held)
+    parameters = _chosen(verb, numbers, over, held)
     names = tuple(p.name for p in parameters)
+    for name in held:
+        if name in names:
+            raise ModelError(f"{verb}: {name!r} is in over= and in parameters=: give the value it begins with in start=")
     for label, given in (("bounds", bounds), ("start", start)):
         for name in given or {}:
             if numbers.indices([name]) and name not in names:
@@ -78,14 +94,21 @@ def space_of(verb: str, numbers: Numbers, over: Over, bounds: Bounds | None, sta
         begins.append(begin)
         lowers.append(low)
         uppers.append(high)
-    return Space(names, tuple(p.unit for p in parameters), np.array(begins), np.array(lowers), np.array(uppers))
+    return Space(names, tuple(p.unit for p in parameters), np.array(begins), np.array(lowers), np.array(uppers), held)
 
 
-def _chosen(verb: str, numbers: Numbers, over: Over) -> list[Parameter]:
+def _held(verb: str, numbers: Numbers, held: Mapping[str, float] | None) -> dict[str, float]:
+    if held is not None and not isinstance(held, Mapping):
+        raise ModelError(f"{verb}: parameters = {held!r} must be parameters with values, such as {{'L': 1.0}}")
+    numbers.values(held)
+    return {name: float(value) for name, value in (held or {}).items()}
+
+
+def _chosen(verb: str, numbers: Numbers, over: Over, held: Mapping[str, float]) -> list[Parameter]:
     if not numbers.parameters:
         raise ModelError(f"mechanism {numbers.owner!r} has no parameters; make some with parameter(name, value)")
     if over is None:
-        return list(numbers.parameters.values())
+        return [p for p in numbers.parameters.values() if p.name not in held]
     wanted: list[Any] = [over] if isinstance(over, (str, Parameter)) or not isinstance(over, Iterable) else list(over)
     if not wanted:
         raise ModelError(f"{verb}: over is empty: name at least one parameter, or leave it out for all of them")

@@ -37,6 +37,7 @@ class Designing:
         tolerance_optimality: float = 1e-9,
         method: str = "auto",
         seed: int = 0,
+        parameters: Mapping[str, float] | None = None,
         **how: Unpack[RunOptions],
     ) -> Optimum:
         """Find parameter values that minimise an objective and meet constraints.
@@ -56,6 +57,7 @@ class Designing:
             tolerance_optimality: what may be left of the gradient, relative to that at the start.
             method: how gradients are computed, as for `sensitivity`.
             seed: of the starts that are spread.
+            parameters: values of parameters that stay as they are, where these differ from the nominal ones.
             how: step, tolerance, output, integrator, … as for `simulate`; a tolerance of 1e-10 if none is given.
 
         Returns:
@@ -82,6 +84,7 @@ class Designing:
             tolerance=tolerance_optimality,
             method=method,
             seed=seed,
+            held=parameters,
             how=how,
         )
 
@@ -95,6 +98,7 @@ class Designing:
         bounds: Bounds | None = None,
         start: Mapping[str, float] | None = None,
         method: str = "auto",
+        parameters: Mapping[str, float] | None = None,
         **how: Unpack[RunOptions],
     ) -> DesignProblem:
         """The same problem as plain functions of a vector, for any other optimiser; arguments as for `optimize`.
@@ -105,7 +109,9 @@ class Designing:
         """
         from .design import stated
 
-        return stated("design_problem", self, objective, over, duration, constraints, bounds, start, method=method, how=how)
+        return stated(
+            "design_problem", self, objective, over, duration, constraints, bounds, start, method=method, held=parameters, how=how
+        )
 
     def fit(
         self: Differentiable,
@@ -118,6 +124,7 @@ class Designing:
         level: float = 0.95,
         max_iterations: int = 100,
         method: str = "auto",
+        parameters: Mapping[str, float] | None = None,
         **how: Unpack[RunOptions],
     ) -> Fit:
         """Find parameter values for which the motion meets measured data, by least squares, with confidence intervals.
@@ -126,7 +133,7 @@ class Designing:
             measured: one or more of `vm.measurement(function, times, values, sigma=…)`, alone, in a list or by name.
             over: parameters to find; all of them if not given.
             duration: s; up to the last sample if not given.
-            start, bounds, max_iterations, method: as for `optimize`.
+            start, bounds, max_iterations, method, parameters: as for `optimize`.
             level: probability with which a confidence interval holds the true value.
             how: step, tolerance, integrator, … as for `simulate`. Results are stored at the sample times, so equal steps have to meet these.
 
@@ -136,5 +143,15 @@ class Designing:
         from .fitting import fit
 
         return fit(
-            self, measured, over, duration, start, bounds, level=level, max_iterations=max_iterations, method=method, how=how
+            self,
+            measured,
+            over,
+            duration,
+            start,
+            bounds,
+            level=level,
+            max_iterations=max_iterations,
+            method=method,
+            held=parameters,
+            how=how,
         )

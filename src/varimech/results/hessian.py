@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, unknown_name
 from ..model.state import State, as_column, call_user
+from ..sensitivity.objective import checked_callable
 from ..symbols import SX, symbols_in
 from .run import COMPONENTS, Run
 
@@ -70,6 +71,7 @@ class Hessian:
 
         if self.second_states is None:
             raise ModelError("second derivatives over time need hessian(…, method='forward')")
+        checked_callable(function, "a measure")
         live = self.run.live
         e, T, indices = live.equations, live.trajectory, live.indices
         value = call_user(function, e.state, f"measure {name!r}")
@@ -104,6 +106,8 @@ class Hessian:
         """The Hessian of one objective (the first one if not given) as a table."""
         import pandas as pd
 
+        if objective is not None and objective not in self.objective_names:
+            raise unknown_name("objective", objective, self.objective_names)
         names = [pd.Index(self.parameter_names, name=name) for name in ("parameter", "parameter2")]
         chosen = self.hessian.sel(objective=self.objective_names[0] if objective is None else objective)
         return pd.DataFrame(chosen.to_numpy(), index=names[0], columns=names[1])

@@ -292,7 +292,9 @@ class Run:
     def _selected(self, wrt: Any) -> Any:
         known = self.parameter_names
         if not known:
-            raise ModelError("this run was not differentiated; get one from Mechanism.sensitivity(…).run")
+            raise ModelError(
+                "this run was not differentiated along the way; get one from Mechanism.sensitivity(…, method='direct').run"
+            )
         if isinstance(wrt, str) and wrt == "all":
             return known
         names = [getattr(n, "name", n) for n in (wrt if isinstance(wrt, (list, tuple)) else [wrt])]

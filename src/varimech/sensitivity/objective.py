@@ -167,8 +167,8 @@ def _sum(first: StateFunction | None, second: StateFunction | None) -> StateFunc
     return lambda state: first(state) + second(state)
 
 
-def checked_callable(function: Any) -> StateFunction:
+def checked_callable(function: Any, what: str = "an objective") -> StateFunction:
     """The function itself, if it can be one of the state."""
     if not callable(function):
-        raise ModelError(f"an objective needs a function of the state, such as lambda s: s.energy; got {function!r}")
+        raise ModelError(f"{what} needs a function of the state, such as lambda s: s.energy; got {function!r}")
     return function
