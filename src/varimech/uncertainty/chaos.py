@@ -100,7 +100,9 @@ class Chaos:
     def __repr__(self) -> str:
         s = self.study
         rows = list(zip(s.objective_names, *self._moments_shown(), s.units, strict=True))
-        head = f"<Chaos of {s.label!r}: degree {self.degree}, {self.terms} polynomials, {self.runs} runs and {self.checks} to check>"
+        head = (
+            f"<Chaos of {s.label!r}: degree {self.degree}, {self.terms} polynomials, {self.runs} runs and {self.checks} to check>"
+        )
         return f"{head}\n{table(['objective', 'mean', 'std', 'Q²', 'unit'], rows)}"
 
     def _moments_shown(self) -> list[np.ndarray]:

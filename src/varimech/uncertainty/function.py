@@ -8,9 +8,10 @@ Many points at once are compiled runs over all cores; derivatives are those of t
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -41,13 +42,18 @@ class Runs:
     revision: int
     error: VarimechError | None = None
     """Why a run failed: OpenTURNS hands on texts of errors only."""
+    calls: Counter[str] = field(default_factory=Counter)
+    """How many values, gradients and Hessians were computed."""
 
     def values(self, points: np.ndarray) -> np.ndarray:
         """ψ, (point, objective)."""
-        return self._told(lambda: self._values(np.atleast_2d(points)))
+        points = np.atleast_2d(points)
+        self.calls["values"] += len(points)
+        return self._told(lambda: self._values(points))
 
     def gradient(self, point: np.ndarray) -> np.ndarray:
         """∂ψ/∂x, (objective, parameter)."""
+        self.calls["gradients"] += 1
         names, parameters = list(self.spreads.names), self._parameters(point)
         return self._told(
             lambda: self.mechanism.sensitivity(
@@ -58,6 +64,7 @@ class Runs:
 
     def hessian(self, point: np.ndarray) -> np.ndarray:
         """∂²ψ/∂x², (objective, parameter, parameter), symmetric."""
+        self.calls["Hessians"] += 1
         names, parameters = list(self.spreads.names), self._parameters(point)
         found = self._told(
             lambda: self.mechanism.hessian(self.objectives, names, parameters=parameters, **self.given).curvatures, point
@@ -112,10 +119,11 @@ class Runs:
 
 
 def function_of(runs: Runs) -> Any:
-    """The same as an `openturns.Function`, whose gradients have a row a parameter and a column an objective."""
+    """The same as an `openturns.Function`, whose derivatives have the objective as last index."""
     ot = openturns()
+    base: Any = ot.OpenTURNSPythonFunction
 
-    class Mechanical(ot.OpenTURNSPythonFunction):
+    class Mechanical(base):
         def __init__(self) -> None:
             super().__init__(len(runs.spreads.names), len(runs.objectives))
             self.setInputDescription(list(runs.spreads.names))
@@ -131,6 +139,6 @@ def function_of(runs: Runs) -> Any:
             return runs.gradient(np.array(x)).T
 
         def _hessian(self, x: Any) -> np.ndarray:
-            return runs.hessian(np.array(x))  # a sheet an objective
+            return runs.hessian(np.array(x)).transpose(1, 2, 0)
 
     return ot.Function(Mechanical())

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..backends.program import check_backend
 from ..derivatives import Derivatives
 from ..errors import ModelError
@@ -109,10 +107,10 @@ class GlobalStudy:
 
     def __repr__(self) -> str:
         s = self.spreads
-        rows = [
-            [n, m.mean, m.sigma, u, m.words.split("(")[0]] for n, m, u in zip(s.names, s.marginals, s.units, strict=True)
+        rows = [[n, m.mean, m.sigma, u, m.words.split("(")[0]] for n, m, u in zip(s.names, s.marginals, s.units, strict=True)]
+        lines = [
+            f"<GlobalStudy of {self.label!r}: {', '.join(self.objective_names)} at t = {self.runs.task.schedule.duration:g} s>"
         ]
-        lines = [f"<GlobalStudy of {self.label!r}: {', '.join(self.objective_names)} at t = {self.runs.task.schedule.duration:g} s>"]
         return "\n".join([*lines, table(["parameter", "mean", "sigma", "unit", "distribution"], rows)])
 
 

@@ -1,9 +1,9 @@
 """Reliability: the probability that an objective lies beyond a limit.
 
 In the space of independent standard normal variables u behind the parameters, the design point u* is the point of the limit ψ = ψ_lim that is
-nearest to the origin, and β = |u*|. FORM replaces the limit by its tangent plane there, P ≈ Φ(−β); SORM by a paraboloid of the same curvatures
-(formulas of Breitung, of Hohenbichler and Rackwitz, and of Tvedt). Both know nothing of other points of the limit that are nearly as close;
-samples drawn around u* tell.
+nearest to the origin, and β = |u*|. FORM replaces the limit by its tangent plane there, P ≈ Φ(−β); SORM by a paraboloid with the same
+curvatures (formulas of Breitung, of Hohenbichler and Rackwitz, and of Tvedt). Both know nothing of other points of the limit that are nearly
+as close; samples drawn around u* tell.
 
     importance factors   α_i² = (u*_i/β)²
 
@@ -27,11 +27,16 @@ from .global_study import seeded
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .function import Runs
     from .global_study import GlobalStudy
 
 FORMULAS = ("Breitung", "Hohenbichler", "Tvedt")
 ERROR = 1e-6
 """Of the design point, and of the limit there, in standard deviations."""
+MOST = 200
+"""Runs of a search; it takes some ten where there is a design point."""
+ENOUGH = 1e-3
+"""What the limit may be missed by: some runs have errors that keep a search from more."""
 BLOCK = 4096
 """Samples run together."""
 
@@ -92,10 +97,14 @@ class Reliability:
         calls = ", ".join(f"{n} {what}" for what, n in self.calls.items())
         lines = [f"<Reliability of {self.label!r}: {self.event}; β = {self.beta:.6g}; {calls}>"]
         frame = self.table()
-        rows = [[name, *(float(f"{x:.5g}") for x in row)] for name, row in zip(frame.index, frame.to_numpy().tolist(), strict=True)]
+        rows = [
+            [name, *(float(f"{x:.5g}") for x in row)] for name, row in zip(frame.index, frame.to_numpy().tolist(), strict=True)
+        ]
         lines.append(table(["method", *frame.columns], rows))
         points = zip(self.design, self.design.values(), self.units, self.importance.values(), strict=True)
-        lines.append(table(["parameter", "design point", "unit", "importance"], [[n, x, u, f"{100 * a:.1f} %"] for n, x, u, a in points]))
+        lines.append(
+            table(["parameter", "design point", "unit", "importance"], [[n, x, u, f"{100 * a:.1f} %"] for n, x, u, a in points])
+        )
         return "\n".join(lines)
 
 
@@ -104,7 +113,7 @@ def reliability(study: GlobalStudy, event: Constraint, samples: int, level: floa
     ot, runs = openturns(), study.runs
     k, limit, above = _limit(study, event)
     name, function = study.objective_names[k], study.function
-    before = _counted(function)
+    before = runs.calls.copy()
     with seeded(seed), runs.own_errors(f"probability of {name} {event.rule}"):
         middle = study.spreads.from_normal(np.zeros((1, len(study.names))))[0]
         there, slope = function(middle)[k], np.array(function.gradient(middle))[:, k]
@@ -118,7 +127,7 @@ def reliability(study: GlobalStudy, event: Constraint, samples: int, level: floa
         scaled = ot.ComposedFunction(ot.LinearFunction([limit], [0.0], ot.Matrix([[1 / σ]])), function.getMarginal(k))
         beyond = ot.Greater() if above != likely else ot.Less()
         rare = ot.ThresholdEvent(ot.CompositeRandomVector(scaled, ot.RandomVector(study.distribution)), beyond, 0.0)
-        result = _sorm(ot, rare, middle)
+        result = _sorm(ot, runs, f"probability of {name} {event.rule}", rare, middle)
         drawn = _sampled(ot, result, samples, level) if samples else None
     u, β = np.array(result.getStandardSpaceDesignPoint()), result.getHasoferReliabilityIndex()
     first = float(ot.Normal().computeCDF([-β]))
@@ -138,7 +147,7 @@ def reliability(study: GlobalStudy, event: Constraint, samples: int, level: floa
         study.spreads.units,
         np.array(result.getSortedCurvatures()),
         drawn,
-        {what: now - then for (what, now), then in zip(_counted(function).items(), before.values(), strict=True)},
+        dict(runs.calls - before),
         result,
     )
 
@@ -161,20 +170,27 @@ def _limit(study: GlobalStudy, event: Any) -> tuple[int, float, bool]:
     return objectives.index(event.of), event.lower if above else event.upper, above
 
 
-def _sorm(ot: Any, event: Any, start: np.ndarray) -> Any:
+def _sorm(ot: Any, runs: Runs, what: str, event: Any, start: np.ndarray) -> Any:
     """The design point by sequential quadratic programming with exact gradients, and curvatures there by the exact Hessian."""
     solver = ot.NLopt("LD_SLSQP")
     solver.setStartingPoint(start)
+    solver.setMaximumCallsNumber(MOST)
     for kind in ("Absolute", "Relative", "Residual", "Constraint"):
         getattr(solver, f"setMaximum{kind}Error")(ERROR)
     algorithm = ot.SORM(solver, event)
-    algorithm.run()
-    result = algorithm.getResult()
-    missed = result.getOptimizationResult().getConstraintError()
-    if not missed < 100 * ERROR:
+    try:
+        algorithm.run()
+        result = algorithm.getResult()
+        missed = f"is {result.getOptimizationResult().getConstraintError():.2g} standard deviations of the objective away from it"
+        found = result.getOptimizationResult().getConstraintError() < ENOUGH
+    except (RuntimeError, TypeError) as error:
+        if runs.error is not None:
+            raise
+        found, missed = False, f"gave up ({str(error).strip()})"
+    if not found:
         raise VarimechError(
-            f"no design point was found: the search stopped {missed:.2g} standard deviations of the objective from the limit. Is it within "
-            "reach of the parameters at all? monte_carlo(…) tells what values there are"
+            f"{what}: no point with this limit was found near the middle of the spreads; the search {missed}. Is it within reach of the "
+            "parameters at all? monte_carlo(…) tells which values there are"
         )
     return result
 
@@ -195,13 +211,5 @@ def _sampled(ot: Any, result: Any, samples: int, level: float) -> Sampled:
     algorithm.setMaximumCoefficientOfVariation(-1.0)  # all of them, however soon it is known well
     algorithm.run()
     found = algorithm.getResult()
-    p, half = found.getProbabilityEstimate(), found.getConfidenceLength(level) / 2
+    p, half = found.getProbabilityEstimate(), ot.Normal().computeScalarQuantile((1 + level) / 2) * found.getStandardDeviation()
     return Sampled(p, max(0.0, p - half), min(1.0, p + half), found.getOuterSampling() * found.getBlockSize())
-
-
-def _counted(function: Any) -> dict[str, int]:
-    return {
-        "values": function.getEvaluationCallsNumber(),
-        "gradients": function.getGradientCallsNumber(),
-        "Hessians": function.getHessianCallsNumber(),
-    }

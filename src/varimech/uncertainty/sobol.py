@@ -81,8 +81,8 @@ def check_independent(study: GlobalStudy) -> None:
     for i, j in combinations(range(len(s.names)), 2):
         if s.correlation[i, j]:
             raise ModelError(
-                f"Sobol indices share the variance out among independent parameters, but {s.names[i]!r} and {s.names[j]!r} have a correlation "
-                f"of {s.correlation[i, j]:g}; leave correlation out, or look at moments(…).contributions"
+                f"Sobol indices share the variance out among independent parameters, but {s.names[i]!r} and {s.names[j]!r} have a "
+                f"correlation of {s.correlation[i, j]:g}; leave correlation out, or look at moments(…).contributions"
             )
 
 

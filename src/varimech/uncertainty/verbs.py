@@ -198,7 +198,7 @@ class Uncertain(Derivatives):
         >>> angle = vm.final(lambda s: s.angle("rod"), unit="rad")
         >>> found = m.openturns(angle, duration=1.0).probability(angle >= -2.03)
         >>> f"{found.form:.3g}"
-        '0.000135'
+        '0.000151'
         """
         from .global_study import global_study
 
