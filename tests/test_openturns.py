@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import builtins
 import math
+import re
+import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -156,13 +159,13 @@ def test_second_order_and_samples_are_better_where_the_limit_is_curved(m: vm.Mec
     study = m.openturns({"y": parabola}, {"G": vm.Tolerance(0.75)}, duration=0.01)
     g = np.linspace(-8, 8, 4001)
     exact = float(np.trapezoid(stats.norm.pdf(g) * stats.norm.sf((c - 0.5 * (0.25 * g) ** 2 - 1.0) / 0.3), g))
-    found = study.probability(parabola >= c, samples=4000, seed=1)
+    found = study.probability(parabola >= c, samples=2000, seed=1)
     errors = {name: abs(p / exact - 1) for name, p in {"FORM": found.form, **found.sorms}.items()}
     assert errors["FORM"] > 0.25 and max(errors[n] for n in found.sorms) < 0.5 * errors["FORM"]
     assert found.sampled is not None and found.sampled.lower < exact < found.sampled.upper
-    assert found.sampled.upper - found.sampled.lower < 0.2 * exact
-    again = study.probability(parabola >= c, samples=4000, seed=1)
-    assert again.sampled == found.sampled
+    assert found.sampled.upper - found.sampled.lower < 0.3 * exact
+    same, other = (study.probability(parabola >= c, samples=200, seed=seed).sampled for seed in (1, 2))
+    assert study.probability(parabola >= c, samples=200, seed=1).sampled == same != other
     assert list(found.table().columns) == ["probability", "lower", "upper"] and "importance" in repr(found)
 
 
@@ -276,6 +279,27 @@ def test_bad_studies_are_refused(m: vm.Mechanism) -> None:
         m.openturns(displaced, duration=T, stepp=0.1)  # type: ignore[call-arg]
     with pytest.raises(vm.ModelError, match="parameters names 'F', which has a spread"):
         m.openturns(displaced, duration=T, parameters={"F": 2.0})
+
+
+def test_blocks_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    page = Path(__file__).parent.parent / "docs" / "reliability.md"
+    monkeypatch.chdir(tmp_path)
+    text, namespace = page.read_text(encoding="utf-8"), dict[str, Any]()
+    for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
+        exec(compile(block, str(page), "exec"), namespace)
+    found, chaos = namespace["found"], namespace["chaos"]
+    assert chaos.q2.item() > 0.9999 and f"{chaos.sobol.first[0, 0].item():.4f}" in text
+    drawn = namespace["drawn"][:, -1, 0].to_numpy()
+    share, error = (drawn >= 1.3).mean(), math.sqrt(0.01 / drawn.size)
+    assert abs(found.sorm - share) < 3 * error and f"{found.form:.7f}" in text and f"{found.sorm:.7f}" in text
+    assert found.sampled.lower < found.sorm < found.sampled.upper
+    assert chaos.mean.item() == pytest.approx(drawn.mean(), abs=3 * drawn.std() / math.sqrt(drawn.size))
+    # OpenTURNS makes of our derivatives what the house does
+    with warnings.catch_warnings(action="ignore", category=vm.HorizonWarning):
+        own = namespace["m"].moments(namespace["psi1"], namespace["spreads"], duration=5.0)
+    assert namespace["taylor"].getMeanSecondOrder()[0] == pytest.approx(own.mean[-1].item(), rel=1e-6)
+    assert namespace["taylor"].getCovariance()[0, 0] == pytest.approx(own.first_variance[-1].item(), rel=1e-5)
+    assert "Q²" in capsys.readouterr().out and (tmp_path / "sobol.png").stat().st_size > 5_000
 
 
 def test_without_the_package(m: vm.Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
