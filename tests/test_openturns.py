@@ -15,11 +15,11 @@ import openturns as ot
 import pytest
 from scipy import stats
 
+import five_bar_reliability
 import varimech as vm
 from varimech.uncertainty.distributions import distribution_of
 from varimech.uncertainty.spreads import spreads_of
 
-ot.Log.Show(ot.Log.NONE)
 T = 1.0
 SLOPES = np.array([(1 - math.cos(2 * T)) / 4, (T - math.sin(2 * T) / 2) / 4])
 """∂x/∂(F, G) at the end, exactly."""
@@ -29,6 +29,8 @@ DEVIATION = float(np.linalg.norm(SLOPES * σ))
 displaced = vm.final(lambda s: s.displacement("guide"), unit="m")
 squared = vm.final(lambda s: s.displacement("guide") ** 2, unit="m²")
 parabola = vm.final(lambda s: s.parameter("F") + 0.5 * (s.parameter("G") - 0.5) ** 2)
+positive = vm.final(lambda s: 0.1 + s.parameter("F") ** 2)
+still = vm.final(lambda s: s.parameter("still"))
 
 
 def oscillator() -> vm.Mechanism:
@@ -53,6 +55,13 @@ def m() -> vm.Mechanism:
 @pytest.fixture(scope="module")
 def study(m: vm.Mechanism) -> vm.GlobalStudy:
     return m.openturns({"x": displaced, "x²": squared}, duration=T, tolerance=1e-10)
+
+
+@pytest.fixture(scope="module")
+def curved(m: vm.Mechanism) -> vm.GlobalStudy:
+    """Of functions of parameters alone."""
+    objectives = {"y": parabola, "positive": positive, "still": still}
+    return m.openturns(objectives, {"G": vm.Tolerance(0.75)}, duration=0.01)
 
 
 def pendulum() -> vm.Mechanism:
@@ -153,19 +162,18 @@ def test_correlated_parameters(m: vm.Mechanism) -> None:
             refused()
 
 
-def test_second_order_and_samples_are_better_where_the_limit_is_curved(m: vm.Mechanism) -> None:
+def test_second_order_and_samples_are_better_where_the_limit_is_curved(curved: vm.GlobalStudy) -> None:
     """F + ½ (G − ½)² ≥ c: an integral over G of a normal tail in F."""
     c = 1.9
-    study = m.openturns({"y": parabola}, {"G": vm.Tolerance(0.75)}, duration=0.01)
     g = np.linspace(-8, 8, 4001)
     exact = float(np.trapezoid(stats.norm.pdf(g) * stats.norm.sf((c - 0.5 * (0.25 * g) ** 2 - 1.0) / 0.3), g))
-    found = study.probability(parabola >= c, samples=2000, seed=1)
+    found = curved.probability(parabola >= c, samples=2000, seed=1)
     errors = {name: abs(p / exact - 1) for name, p in {"FORM": found.form, **found.sorms}.items()}
     assert errors["FORM"] > 0.25 and max(errors[n] for n in found.sorms) < 0.5 * errors["FORM"]
     assert found.sampled is not None and found.sampled.lower < exact < found.sampled.upper
     assert found.sampled.upper - found.sampled.lower < 0.3 * exact
-    same, other = (study.probability(parabola >= c, samples=200, seed=seed).sampled for seed in (1, 2))
-    assert study.probability(parabola >= c, samples=200, seed=1).sampled == same != other
+    same, other = (curved.probability(parabola >= c, samples=200, seed=seed).sampled for seed in (1, 2))
+    assert curved.probability(parabola >= c, samples=200, seed=1).sampled == same != other
     assert list(found.table().columns) == ["probability", "lower", "upper"] and "importance" in repr(found)
 
 
@@ -237,18 +245,15 @@ def test_runs_that_fail_are_named(m: vm.Mechanism) -> None:
         study.chaos(runs=8)
 
 
-def test_limits_out_of_reach_are_said_to_be(m: vm.Mechanism) -> None:
-    study = m.openturns({"y": parabola, "still": vm.final(lambda s: s.parameter("still"))}, duration=0.01)
-    square = vm.final(lambda s: 0.1 + s.parameter("F") ** 2)
-    with pytest.raises(vm.VarimechError, match=r"psi1 ≤ 0: no point with this limit was found .* monte_carlo"):
-        m.openturns(square, {"F": stats.norm(0.3, 0.1), "G": None}, duration=0.01).probability(square <= 0)
-    still = study.runs.objectives["still"]
+def test_limits_out_of_reach_are_said_to_be(curved: vm.GlobalStudy) -> None:
+    with pytest.raises(vm.VarimechError, match=r"positive ≤ 0: no point with this limit was found .* monte_carlo"):
+        curved.probability(positive <= 0)
     with pytest.raises(vm.ModelError, match="the gradient of 'still' vanishes at the medians of F, G"):
-        study.probability(still >= 2)
+        curved.probability(still >= 2)
     with pytest.raises(vm.ModelError, match="objective 'still' does not vary: none of the parameters F, G"):
-        study.chaos(runs=8)
+        curved.chaos(runs=8)
     with pytest.raises(vm.ModelError, match="objective 'still' does not vary"):
-        study.sobol(samples=8)
+        curved.sobol(samples=8)
 
 
 BAD: dict[str, tuple[str, Callable[[vm.GlobalStudy], Any]]] = {
@@ -270,6 +275,16 @@ def test_bad_input_is_refused(study: vm.GlobalStudy, case: str) -> None:
     match, call = BAD[case]
     with pytest.raises(vm.ModelError, match=match):
         call(study)
+
+
+def test_a_single_parameter(m: vm.Mechanism) -> None:
+    study = m.openturns({"x": displaced, "x²": squared}, {"G": None}, duration=T, tolerance=1e-10)
+    chaos = study.chaos(runs=16, checks=8)
+    assert chaos.sobol.first.to_numpy() == pytest.approx(1) and np.isnan(chaos.sobol.second.to_numpy()).all()
+    found = study.probability(displaced >= float(MIDDLE + 2 * SLOPES[0] * σ[0]))
+    assert list(found.sorms.values()) == pytest.approx([stats.norm.sf(2)] * 3, rel=1e-5)
+    with pytest.raises(vm.ModelError, match="'F' alone varies, so all of the variance is due to it"):
+        study.sobol()
 
 
 def test_bad_studies_are_refused(m: vm.Mechanism) -> None:
@@ -296,10 +311,20 @@ def test_blocks_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert chaos.mean.item() == pytest.approx(drawn.mean(), abs=3 * drawn.std() / math.sqrt(drawn.size))
     # OpenTURNS makes of our derivatives what the house does
     with warnings.catch_warnings(action="ignore", category=vm.HorizonWarning):
-        own = namespace["m"].moments(namespace["psi1"], namespace["spreads"], duration=5.0)
-    assert namespace["taylor"].getMeanSecondOrder()[0] == pytest.approx(own.mean[-1].item(), rel=1e-6)
-    assert namespace["taylor"].getCovariance()[0, 0] == pytest.approx(own.first_variance[-1].item(), rel=1e-5)
+        own = namespace["m"].moments(namespace["psi1"], namespace["spreads"], duration=5.0, order=1)
+    assert namespace["taylor"].getCovariance()[0, 0] == pytest.approx(own.variance[-1].item(), rel=1e-5)
+    assert namespace["taylor"].getMeanSecondOrder()[0] == pytest.approx(chaos.mean.item(), rel=1e-3)
+    assert abs(own.mean[-1].item() / chaos.mean.item() - 1) > 0.02
     assert "Q²" in capsys.readouterr().out and (tmp_path / "sobol.png").stat().st_size > 5_000
+
+
+def test_the_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(five_bar_reliability, "LIMITS", np.array([1.0, 1.4, 1.8]))
+    chaos, e = five_bar_reliability.main(tmp_path, samples=1000, around=200)
+    assert chaos.sobol.total.sum().item() == pytest.approx(1, abs=0.03) and (e.form < e.sorm).all()
+    p, half = e.around.T
+    assert (np.abs(p - e.sorm) < 1.6 * half).all() and (half < 0.6 * p).all()  # three standard errors
+    assert "design point" in capsys.readouterr().out and (tmp_path / "reliability.png").stat().st_size > 20_000
 
 
 def test_without_the_package(m: vm.Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,7 +75,7 @@ class GlobalStudy:
         """Sobol indices by runs alone, with confidence intervals; those of `chaos(…).sobol` need far fewer where polynomials fit.
 
         Args:
-            samples: n of n (2d + 2) runs, for d parameters that vary.
+            samples: n of n (2d + 2) runs, for d parameters that vary (4n for two of them).
             estimator: "martinez", "saltelli", "jansen" or "mauntz-kucherenko".
             level: probability with which intervals hold the true index.
             seed: of the random numbers.

@@ -99,21 +99,24 @@ def sampled_sobol(study: GlobalStudy, samples: int, estimator: str, level: float
     if estimator not in ESTIMATORS:
         raise unknown_name("estimator of Sobol indices", estimator, ESTIMATORS)
     check_independent(study)
-    ot, d = openturns(), len(study.names)
+    ot = openturns()
+    if len(study.names) == 1:
+        raise ModelError(f"sobol: {study.names[0]!r} alone varies, so all of the variance is due to it; give others a spread too")
     algorithm = getattr(ot, f"{ESTIMATORS[estimator]}SensitivityAlgorithm")
     found: dict[str, list[Any]] = {name: [] for name in ("first", "total", "second", *BOUNDS)}
     with seeded(seed), study.runs.own_errors("Sobol indices"):
-        x = ot.SobolIndicesExperiment(study.distribution, samples, d > 1).generate()
+        x = ot.SobolIndicesExperiment(study.distribution, samples, True).generate()
         y = study.function(x)
         for k, name in enumerate(study.objective_names):
             one = y.getMarginal(k)
             if not one.computeVariance()[0] > 0:
                 raise ModelError(f"objective {name!r} does not vary: none of the parameters {', '.join(study.names)} changes it")
             indices = algorithm(x, one, samples)
+            indices.setUseAsymptoticDistribution(True)  # narrower than what bootstraps tell, and the same for each call
             indices.setConfidenceLevel(level)
             found["first"].append(np.array(indices.getFirstOrderIndices()))
             found["total"].append(np.array(indices.getTotalOrderIndices()))
-            second = np.array(indices.getSecondOrderIndices()) if d > 1 else np.zeros((1, 1))
+            second = np.array(indices.getSecondOrderIndices())
             np.fill_diagonal(second, np.nan)
             found["second"].append(second)
             intervals = indices.getFirstOrderIndicesInterval(), indices.getTotalOrderIndicesInterval()
