@@ -123,8 +123,10 @@ def reliability(study: GlobalStudy, event: Constraint, samples: int, level: floa
                 f"probability: the gradient of {name!r} vanishes at the medians of {', '.join(study.names)}; FORM has no direction to go"
             )
         likely = (there >= limit) == above
-        # in standard deviations of the objective, by which errors of the search are measured
-        scaled = ot.ComposedFunction(ot.LinearFunction([limit], [0.0], ot.Matrix([[1 / σ]])), function.getMarginal(k))
+        # in standard deviations of the objective, by which errors of the search are measured; and not by getMarginal, which leaves the
+        # diagonals of Hessians out (OpenTURNS 1.27)
+        only = np.eye(len(study.objective_names))[k]
+        scaled = ot.ComposedFunction(ot.LinearFunction(limit * only, [0.0], ot.Matrix([(only / σ).tolist()])), function)
         beyond = ot.Greater() if above != likely else ot.Less()
         rare = ot.ThresholdEvent(ot.CompositeRandomVector(scaled, ot.RandomVector(study.distribution)), beyond, 0.0)
         result = _sorm(ot, runs, f"probability of {name} {event.rule}", rare, middle)
