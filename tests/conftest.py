@@ -16,6 +16,7 @@ SLOW = (
     "test_benchmarks.py::test_tree_references_come_from_another_program",
     "test_coordinates.py::test_motion_reactions_and_sensitivities_agree[tree",
     "test_coordinates.py::test_motion_reactions_and_sensitivities_agree[governor",
+    "test_examples.py::test_tolerances_of_the_squeezer",
     "test_fit.py::test_intervals_hold_the_truth_as_often_as_they_say",
     "test_flexible_five_bar.py::test_the_reference_gives_the_stored_values",
     "test_flexible_slider_crank.py::test_references_come_from_another_program",

@@ -356,7 +356,7 @@ def test_the_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["pendulum"], "has no objectives to differentiate; those that have: "),
+        (["pendulum"], "has no objectives; those that have: "),
         (["five-bar", "--objective", "psi7"], "no objective is called 'psi7'"),
         (["five-bar", "--wrt", "LA1"], "no parameter"),
     ],

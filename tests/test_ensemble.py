@@ -32,6 +32,16 @@ def test_every_sample_equals_its_own_run(threads: int) -> None:
     assert "5 runs, 0 failed" in repr(ensemble)
 
 
+def test_starts_far_away_are_found_on_the_way_there() -> None:
+    """A fifth shorter or longer, and both at once: as by assembling each by itself, and none had to be looked after."""
+    m, objectives = five_bar.mechanism(), five_bar.objectives()
+    values = {"L_A1": np.array([1.1, 1.7, 1.2, 1.42]), "m_A1": np.array([1.0, 3.0, 0.2, 1.0])}
+    ensemble = m.ensemble(objectives, values, backend="native", **SETTINGS)
+    for k in range(4):
+        alone = m.sensitivity(objectives, ["Ls1"], parameters={n: v[k] for n, v in values.items()}, **SETTINGS)
+        np.testing.assert_allclose(ensemble.values[k], alone.values, rtol=1e-9)
+
+
 def test_both_backends_give_the_same_ensemble() -> None:
     m, objectives = five_bar.mechanism(), five_bar.objectives()
     native, interpreted = (m.ensemble(objectives, samples(4), backend=b, **SETTINGS).values for b in ("native", "interpreted"))

@@ -15,6 +15,7 @@ import five_bar_path
 import five_bar_still
 import pendulum_fit
 import slider_crank_section
+import tolerances
 import varimech as vm
 
 
@@ -183,3 +184,33 @@ def test_an_example_as_a_user_runs_it(
     monkeypatch.setattr(vm.Gradient, "certify", lambda gradient: "")  # certificates take their time, and have tests of their own
     pendulum_fit.main(tmp_path / "fit")
     assert "within its interval" in capsys.readouterr().out and (tmp_path / "fit" / "fit.png").stat().st_size > 20_000
+
+
+def test_tolerances_of_the_five_bar_are_those_of_differences() -> None:
+    """Runs one standard deviation to either side of each length, for slopes and for how much the mean moves."""
+    found = tolerances.five_bar_moments()
+    m = tolerances.five_bar()
+    names, σ = list(m.parameters), np.array([1e-3, 1e-3, 1e-3, 1e-3, 2e-3, 2e-3]) / 3
+    nominal = np.array([p.value for p in m.parameters.values()])
+    rows = np.vstack([nominal, nominal + np.diag(σ), nominal - np.diag(σ)])
+    columns = {name: rows[:, k] for k, name in enumerate(names)}
+    values = m.ensemble(tolerances.FIVE_BAR, columns, duration=5.0, tolerance=1e-11).values.to_numpy()
+    middle, above, below = values[0], values[1:7], values[7:]
+    parts = ((above - below) / 2) ** 2
+    assert found.std.values[-1] == pytest.approx(np.sqrt(parts.sum(axis=0)), rel=1e-4)
+    assert found.contributions.values[-1] == pytest.approx((parts / parts.sum(axis=0)).T, abs=1e-4)
+    assert found.mean.values[-1] - middle == pytest.approx((above - 2 * middle + below).sum(axis=0) / 2, rel=1e-2)
+    assert found.horizon.values.tolist() == [5.0, 5.0, 5.0]
+
+
+def test_tolerances_of_the_squeezer_hold_as_long_as_is_said() -> None:
+    found = tolerances.squeezer_moments()
+    study = tolerances.squeezer().monte_carlo(
+        tolerances.SQUEEZER, tolerances.SQUEEZER_SPREADS, duration=0.05, samples=2048, sampling="sobol", output=2.5e-4
+    )
+    off = np.maximum(abs(found.mean - study.mean).values, abs(found.std - study.std).values)
+    t, σ = study.time, study.std.to_numpy()
+    largest = np.array([σ[np.searchsorted(t, x / 2) : k + 1].max(axis=0) for k, x in enumerate(t)])
+    beyond = off > 0.1 * largest + 1e-9
+    assert found.horizons[0] == 0.05 and not beyond[:, 0].any()
+    assert found.horizons[1] == pytest.approx(t[np.flatnonzero(beyond[:, 1])[0]], rel=0.05)

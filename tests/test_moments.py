@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -166,6 +167,14 @@ def test_a_vanishing_slope_is_no_expansion() -> None:
     assert found.mean[-1].item() == pytest.approx(0.01) and found.variance[-1].item() == pytest.approx(2e-4)
 
 
+def test_what_has_just_begun_does_not_count() -> None:
+    """∫ (x − ½)² dt from x₀ = ½ has no slope at first, only curvature; later slopes are all there is."""
+    travelled = {"travelled": vm.integral(lambda s: (s.displacement("guide") - 0.5) ** 2)}
+    found = linear_oscillator().moments(travelled, {"F": None, "x0": vm.Tolerance(0.01)}, duration=TIME)
+    assert found.curvatures is not None and found.curvatures[1, 0, 0, 0] * 0.01 / 3 > np.abs(found.slopes[1, 0, 0])
+    assert found.horizon.item() == TIME
+
+
 def test_contributions() -> None:
     m = linear_oscillator()
     found = m.moments(LINEAR, duration=TIME, tolerance=1e-10)
@@ -204,11 +213,35 @@ def test_results_can_be_read_drawn_and_kept(tmp_path: Path) -> None:
     kept = xr.load_dataset(found.save(tmp_path / "moments.nc"), engine="h5netcdf")
     assert kept["std"].equals(found.std) and kept.attrs["order"] == 2 and kept["objective_unit"].item() == "m"
     assert found.to_dataframe().shape == (5, 6)
-    assert len(found.plot().axes) == 1
+    mean, deviation = found.plot().axes
+    assert mean.get_ylabel() == "x (m)"
+    assert [c.get_label() for c in deviation.collections] == ["x0", "F"]
     late = replace(found, errors=found.errors + np.linspace(0, 1, 5)[:, None])
     assert late.horizon.item() == pytest.approx(0.1)
-    assert [line.get_label() for line in late.plot().axes[0].lines][-1] == "horizon, 0.1 s"
+    assert [line.get_label() for line in late.plot().axes[1].lines] == ["standard deviation", "horizon, 0.1 s"]
     assert "up to t = 0.1 s only" in repr(late)
+
+
+def test_many_parameters_are_told_together() -> None:
+    m = linear_oscillator()
+    spreads: dict[str, Any] = {"F": None, "x0": None}
+    for k in range(12):
+        m.parameter(f"p{k}", 0.0)
+        spreads[f"p{k}"] = vm.Tolerance(3.0)
+    weighed = {"sum": vm.final(lambda s: sum((k + 1) * s.parameter(f"p{k}") for k in range(12)))}
+    text = repr(m.moments(weighed, spreads, duration=0.1, order=1, output=0.1))
+    squares = np.arange(1, 13) ** 2 / np.sum(np.arange(1, 13) ** 2)
+    assert f"p11       {100 * squares[-1]:.1f} %" in text and f"5 others  {100 * squares[:5].sum():.1f} %" in text
+    assert "p4 " not in text
+
+
+def test_the_page_tells_the_truth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parent.parent / "docs" / "uncertainty.md").read_text(encoding="utf-8")
+    code, told = (re.findall(rf"```{kind}\n(.*?)```", page, flags=re.DOTALL)[0] for kind in ("python", "text"))
+    exec(compile(code, "uncertainty.md", "exec"), {})
+    assert capsys.readouterr().out == told
+    assert (tmp_path / "angle.png").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize(
@@ -228,6 +261,17 @@ def test_refuses(changes: dict[str, Any], says: str) -> None:
     given: dict[str, Any] = {"objectives": LINEAR, "duration": 1.0, **changes}
     with pytest.raises(vm.ModelError, match=says):
         linear_oscillator().moments(**given)
+
+
+def test_refuses_spreads_that_leave_the_model() -> None:
+    """A standard deviation of 1.2 m below 1 m there is no pendulum; second derivatives need more than CVODES gives."""
+    m = mechanism()
+    with pytest.raises(vm.ModelError, match=r"length = -0.1\d+ must be positive"):
+        m.moments(ANGLE, {"L": vm.Tolerance(3.5)}, duration=1.0, order=1)
+    with pytest.raises(vm.ModelError, match=r"second derivatives do not go with .*CVODES"):
+        m.moments(ANGLE, duration=1.0, integrator="cvodes")
+    found = m.moments(ANGLE, duration=1.0, integrator="cvodes", order=1)
+    assert found.values[-1, 0] == pytest.approx(-0.4243060674, abs=1e-6)
 
 
 def test_correlated_parameters_of_any_kind_have_a_first_order() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import signal
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -145,6 +146,19 @@ def test_other_parameters_stay_as_given() -> None:
         m.monte_carlo(vm.final(x_of), {"k": vm.Tolerance(1)}, duration=0.1, parameters={"k": 7})
 
 
+def test_memory_does_not_grow_with_samples() -> None:
+    def peak(samples: int) -> int:
+        tracemalloc.start()
+        try:
+            study(samples=samples, chunk=32, executor=2, step=0.1, every=1)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(64)
+    assert peak(6400) < 2 * peak(640)  # what is under way differs from time to time
+
+
 # when it ends
 
 
@@ -250,7 +264,7 @@ def test_a_cluster_gives_the_same_bits_even_if_it_loses_a_worker(monkeypatch: py
     settings: Any = {"samples": 2100, "chunk": 64, "control": True}
     here, add, killed = study(executor=2, **settings), Conduct._add, []
     with (
-        distributed.LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        distributed.LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
         distributed.Client(cluster) as client,
     ):
         worker = next(iter(client.run(os.getpid).values()))
@@ -309,7 +323,7 @@ def test_progress_tells_the_running_estimate(monkeypatch: pytest.MonkeyPatch) ->
     @contextmanager
     def bar(label: str, total: float, enabled: bool | None) -> Iterator[Any]:
         assert (label, total, enabled) == ("pendulum: 256 samples", 256, True)
-        yield lambda done, note: told.append((done, note))
+        yield lambda done, note: told.append((done, note()))
 
     monkeypatch.setattr("varimech.uncertainty.conduct.progress_bar", bar)
     found = study(samples=256, progress=True)
@@ -351,6 +365,7 @@ def test_bad_input(change: dict[str, Any], message: str) -> None:
         (lambda s: s.interval(of="meen"), "did you mean 'mean'"),
         (lambda s: s.quantile(2), "must be probabilities"),
         (lambda s: s.histogram("z"), "no objective is called 'z'"),
+        (lambda s: s.bands(0), "sigmas = 0 must be positive"),
     ],
 )
 def test_bad_questions(ask: Any, message: str) -> None:

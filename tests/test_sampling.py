@@ -24,6 +24,13 @@ def test_chunks_follow_from_their_numbers_alone(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_one_after_the_other_is_the_same(kind: str) -> None:
+    on = Sampling(kind, 3, 8, 2)
+    for k in [*range(40), 3, 19, 35]:
+        np.testing.assert_array_equal(on.points(k), Sampling(kind, 3, 8, 2).points(k))
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_coordinates_are_uniform(kind: str) -> None:
     s = Sampling(kind, 0, 64, 2)
     points = np.concatenate([s.points(k) for k in range(32)])
@@ -48,6 +55,19 @@ def test_chunks_go_on_with_their_sobol_sequence() -> None:
         assert discrepancy(points) < 0.2 * discrepancy(np.random.default_rng(0).random(points.shape))
 
 
-@pytest.mark.parametrize(("samples", "size"), [(1, 1), (20, 1), (100, 4), (10_000, 512), (10**5, 1024), (10**6, 4096), (10**8, 8192)])
-def test_chunks_are_as_small_as_a_study_needs(samples: int, size: int) -> None:
-    assert chunk_size(samples) == size
+@pytest.mark.parametrize(
+    ("samples", "columns", "size"),
+    [
+        (1, 1, 1),
+        (20, 1, 1),
+        (100, 1, 4),
+        (10_000, 1, 512),
+        (10**5, 300, 1024),
+        (10**6, 300, 4096),
+        (10**8, 1, 2**16),
+        (10**8, 300, 2**13),
+        (10**6, 10**6, 16),
+    ],
+)
+def test_chunks_are_as_large_as_a_study_needs(samples: int, columns: int, size: int) -> None:
+    assert chunk_size(samples, columns) == size

@@ -80,7 +80,7 @@ def studies_elsewhere() -> Iterator[Figure]:
     one = study(executor=1, **request)
     yield Figure("difference between studies on 1 and on 2 threads", _apart(one, study(executor=2, **request)), 0.0)
     with (
-        LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
         Client(cluster) as client,
     ):
         victim = next(iter(client.run(os.getpid).values()))

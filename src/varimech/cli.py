@@ -148,6 +148,44 @@ def certify(
 
 
 @app.command()
+def export(
+    name: Annotated[str, typer.Argument(help="Name of a benchmark with objectives.")],
+    out: Annotated[Path, typer.Option(help="Folder to write to.")],
+    target: Annotated[str, typer.Option(help="cuda (a kernel, one thread a run) or c.")] = "cuda",
+    objective: Annotated[list[str] | None, typer.Option(help="Objective; may be repeated. All if not given.")] = None,
+    duration: Annotated[float | None, typer.Option(help="Seconds to simulate.")] = None,
+    step: Annotated[float | None, typer.Option(help="Time step in seconds.")] = None,
+    tolerance: Annotated[float | None, typer.Option(help="Accuracy to keep instead of a fixed step.")] = None,
+    integrator: Annotated[str | None, typer.Option(help="Name of an integrator.")] = None,
+    formulation: Annotated[str | None, typer.Option(help="Name of a formulation.")] = None,
+    coordinates: Annotated[str | None, typer.Option(help="natural, rtdyn0 or rtdyn1.")] = None,
+) -> None:
+    """Write a program for many runs at once on machines without Varimech: its source, a description, and a small runner.
+
+    There, python run.py checks the machine against results that come with it, and python run.py samples.csv results.csv runs what a file
+    asks for. It needs numpy, and cupy (cuda) or a C compiler (c).
+
+    For a mechanism of your own, in Python: m.export("folder", objectives, target="cuda", duration=5.0).
+
+    Examples:
+
+      varimech export five-bar --target cuda --integrator dop853 --step 0.16667 --out out/five-bar-cuda
+
+      varimech export spatial-slider-crank --target c --out out/slider-crank-c
+    """
+    options = {
+        "step": step,
+        "tolerance": tolerance,
+        "integrator": integrator,
+        "formulation": formulation,
+        "coordinates": coordinates,
+    }
+    given = {key: value for key, value in options.items() if value is not None}
+    folder = find_benchmark(name).export(out, target, objective or (), duration, given)
+    typer.echo(f"{', '.join(sorted(p.name for p in folder.iterdir()))} are in {folder}")
+
+
+@app.command()
 def topology(
     name: Annotated[str, typer.Argument(help="Name of a benchmark; [bold]varimech benchmark list[/] tells them.")],
     cut: Annotated[list[str] | None, typer.Option(help="Joint to cut instead of the cheapest one; may be repeated.")] = None,
@@ -230,11 +268,13 @@ def doctor(
         typer.echo(json.dumps({f.what: {"found": f.found, "fine": f.fine, "remedy": f.remedy} for f in findings}))
     else:
         from rich.console import Console
+        from rich.markup import escape
         from rich.table import Table
 
         table = Table("what", "found", "")
         for f in findings:
-            table.add_row(f.what, f.found, "[green]fine[/]" if f.fine else f"[yellow]{f.remedy or 'look at this'}[/]")
+            verdict = "[green]fine[/]" if f.fine else f"[yellow]{escape(f.remedy or 'look at this')}[/]"
+            table.add_row(f.what, escape(f.found), verdict)
         Console().print(table)
     raise typer.Exit(0 if all(f.fine for f in findings) else 1)
 

@@ -11,8 +11,12 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 from .backends.compiler import BuildError, build_library, cache_folder, find_compiler
+from .backends.cuda import check_card
+from .errors import ModelError
 
 PACKAGES = ("varimech", "casadi", "numpy", "scipy", "xarray", "h5netcdf", "matplotlib", "rich", "typer")
+EXTRAS = {"distributed": "cluster", "openturns": "uq", "cupy": "cuda"}
+"""Packages that some verbs need, and by what extra they come."""
 PROBE = "int vm_probe(void) { return 42; }\n"
 
 
@@ -30,6 +34,7 @@ def examine() -> list[Finding]:
     """Look at everything that matters for running mechanisms."""
     found = [Finding("Python", f"{platform.python_version()} on {platform.platform()}, {os.cpu_count()} cores", True)]
     found += [_package(name) for name in PACKAGES]
+    found += [_extra(name, extra) for name, extra in EXTRAS.items()]
     found.append(_compiler())
     found.append(_build())
     found.append(_cache())
@@ -41,6 +46,19 @@ def _package(name: str) -> Finding:
         return Finding(name, version(name), importlib.util.find_spec(name) is not None)
     except PackageNotFoundError:
         return Finding(name, "missing", False, f"pip install {name}")
+
+
+def _extra(name: str, extra: str) -> Finding:
+    """Whether it is there; nothing is wrong where it is not."""
+    if importlib.util.find_spec(name) is None:
+        return Finding(f"extra {extra}", f"{name} is not installed: pip install 'varimech[{extra}]'", True)
+    if name != "cupy":
+        return Finding(f"extra {extra}", f"{name} {version(name)}", True)
+    try:
+        check_card()
+    except ModelError as error:
+        return Finding(f"extra {extra}", "cupy without a card", False, str(error))
+    return Finding(f"extra {extra}", "cupy with a card", True)
 
 
 def _compiler() -> Finding:

@@ -14,13 +14,14 @@ PATIENCE = 2.0
 
 @contextmanager
 def progress_bar(label: str, total: float, enabled: bool | None = None) -> Iterator[Callable[..., None]]:
-    """A function to call with the amount done, and a note beside the label; the bar appears only if the work outlasts the patience."""
+    """A function to call with the amount done, and a note beside the label, or what makes one if it is shown; the bar appears only if the
+    work outlasts the patience."""
     show = sys.stderr.isatty() if enabled is None else enabled
     began = time.monotonic()
     bar: Any = None
     task: Any = None
 
-    def update(done: float, note: str = "") -> None:
+    def update(done: float, note: str | Callable[[], str] = "") -> None:
         nonlocal bar, task
         if not show or (bar is None and time.monotonic() - began < PATIENCE):
             return
@@ -31,7 +32,8 @@ def progress_bar(label: str, total: float, enabled: bool | None = None) -> Itera
             bar = Progress(console=Console(stderr=True), transient=True)
             bar.start()
             task = bar.add_task(label, total=total)
-        bar.update(task, completed=done, description=f"{label}{note and ', '}{note}")
+        text = note if isinstance(note, str) else note()
+        bar.update(task, completed=done, description=f"{label}{text and ', '}{text}")
 
     try:
         yield update

@@ -39,6 +39,8 @@ MAX_ITERATIONS = 40
 
 CLOSE = 0.1
 """Relative change of parameters up to which the nominal start leads to the one wanted."""
+ANYWHERE = 1e300
+"""Change of a parameter that places do not depend on."""
 CHUNK = 64
 """Samples that a thread takes at a time."""
 KEPT = 32
@@ -142,7 +144,7 @@ class Solver:
         if near is None and not self.start.regular(q, ρ):
             raise ModelError(
                 f"mechanism {self.model.name!r}: second derivatives take no redundant constraints and no massless coordinates; differences "
-                "of exact gradients (method='direct') are the next best"
+                "of exact gradients (method='direct') are the next best, and moments(…, order=1) needs none"
             )
         return self._second.run(task, self._inputs(task, ρ, guess=q), direction)
 
@@ -214,20 +216,24 @@ class Solver:
             return error
 
     def sampler(self, task: Task, runs: int) -> Sampler | None:
-        """What carries out many compiled runs close to the nominal one at one call; None where each has to be looked after."""
+        """What carries out many compiled runs at one call; None where each has to be looked after."""
         task = replace(task, progress=False, runs=runs)
         # one short run derives and compiles what all others share; where nominal values fail, each run looks after itself
         once = replace(task, schedule=task.schedule.shortened(), runs=runs * task.schedule.estimated_steps)
         with suppress(VarimechError):
             self.run(once, self.model.numbers.nominal)
-        if self._near is None or self.equations.fits or not self.programs.finds_start:
+        if self._near is None or not self.programs.finds_start:
             return None
         inputs = self._inputs(task, self.model.numbers.nominal, guess=self._near)
         runner = self.runner(task.objectives, self._wanted(task), regular=True)
         if not isinstance(runner, Runner) or not runner.compiled_for(inputs, task.backend, runs=runs):
             return None
         limits = self._residual_limits(task)
-        return None if limits is None else Sampler(runner.native, inputs, self._reach, self.model.numbers.allowed, limits)
+        return (
+            None
+            if limits is None
+            else Sampler(runner.native, inputs, self._reach, (self.model.numbers.allowed, self.start.fits), limits)
+        )
 
     def _residual_limits(self, task: Task) -> tuple[float, float] | None:
         """Residuals of positions and velocities below which runs hold together; None where the nominal one does not."""
@@ -254,7 +260,7 @@ class Solver:
     def _reach(self) -> np.ndarray:
         """How far each parameter may be from its nominal value for that; without end where places do not depend on it."""
         nominal, size = self.model.numbers.nominal, 1.0 if self._near is None else np.abs(self._near).max(initial=0.0)
-        return np.where(self.start.placing, CLOSE * np.where(nominal != 0, np.abs(nominal), size), np.inf)
+        return np.where(self.start.placing, CLOSE * np.where(nominal != 0, np.abs(nominal), size), ANYWHERE)
 
     def _inputs(
         self,

@@ -40,7 +40,7 @@ typedef struct vm_run {
   const double *outputs;                 /* when to store, from the second on; NULL for every `stride`-th step and the last */
   double *taken;                         /* ends of all steps done, where wanted */
   long long last, stride, total;         /* up to which step to go now; how many there are, where that is known */
-  long long max_iterations;
+  long long max_iterations, parts;       /* the latter of the way from the nominal start to the one wanted */
   double *times, *states_stored, *sensitivities, *objectives_stored, *gradients;  /* where to store; `stored` were so far */
   long long stored;
   double *residuals;                     /* largest so far */
@@ -62,7 +62,7 @@ typedef struct vm_run {
 /* where a run works */
 typedef struct {
   vm_bench bench;
-  double *workspace, *coefficients, *x, *y, *x_next, *y_next, *jacobian, *residuals, *ratio;
+  double *workspace, *coefficients, *x, *y, *x_next, *y_next, *jacobian, *residuals, *ratio, *guess, *way;
   /* states at all stages (the first is the beginning of a step), at its end and at further stages, integrands there, both with derivatives; of
      explicit schemes combined positions and velocities, and what dense output gives */
   double *X, *X_, *G, *G_, *Y, *Y_, *Z, *Z_, *psi, *psi_;

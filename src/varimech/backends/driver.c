@@ -33,20 +33,34 @@ static int vm_store_within(vm_run *r, vm_room *m, double begin, double h, double
   return status;
 }
 
+/* Finds the start from the guess, which is that for nominal values; for values far from these in several parts of the way. Returns a status. */
+static int vm_find_start(vm_run *r, vm_room *m) {
+  const double time = 0, *const settings[] = {r->penalty, m->way, &time};
+  memcpy(m->guess, r->guess, (size_t)r->coordinates * sizeof(double));
+  for (long long k = 1; k <= r->parts; ++k) {
+    for (long long i = 0; i < r->numbers; ++i)
+      m->way[i] = k == r->parts ? r->values[i] : r->nominal[i] + (double)k / (double)r->parts * (r->values[i] - r->nominal[i]);
+    if (!vm_solve(VM_START, r, m, m->guess, 0, settings, 3, m->X, m->X_) || !vm_finite(m->X, r->states) ||
+        !(m->residuals[0] <= 1e-6 && m->residuals[1] <= 1e-6 && m->residuals[2] <= 1e-6))
+      return VM_NO_START;
+    if (k < r->parts) memcpy(m->guess, m->X, (size_t)r->coordinates * sizeof(double));
+  }
+  vm_keep_largest(r->residuals, m->residuals, 3);
+  if (r->columns) {
+    memcpy(r->start_unknowns, m->x, (size_t)r->unknowns * sizeof(double));
+    memcpy(r->start_unknowns + r->unknowns, m->y, (size_t)r->multipliers * sizeof(double));
+  }
+  return VM_DONE;
+}
+
 /* Finds or takes the start. Returns a status. */
 static int vm_begin(vm_run *r, vm_room *m) {
   const long long n = r->states;
-  const double time = r->time, *const settings[] = {r->penalty, r->values, &time};
+  const double time = r->time;
   if (r->done == 0) vm_of_positions(VM_PENALTY, r, m, r->nominal, &time, r->guess ? r->guess : r->state, r->penalty);
   if (r->guess && r->done == 0) {
-    if (!vm_solve(VM_START, r, m, r->guess, 0, settings, 3, m->X, m->X_) || !vm_finite(m->X, n) ||
-        !(m->residuals[0] <= 1e-6 && m->residuals[1] <= 1e-6 && m->residuals[2] <= 1e-6))
-      return VM_NO_START;
-    vm_keep_largest(r->residuals, m->residuals, 3);
-    if (r->columns) {
-      memcpy(r->start_unknowns, m->x, (size_t)r->unknowns * sizeof(double));
-      memcpy(r->start_unknowns + r->unknowns, m->y, (size_t)r->multipliers * sizeof(double));
-    }
+    const int status = vm_find_start(r, m);
+    if (status != VM_DONE) return status;
   } else {
     memcpy(m->X, r->state, (size_t)n * sizeof(double));
     memcpy(m->X_, r->state_sensitivity, (size_t)(n * r->row) * sizeof(double));

@@ -11,7 +11,7 @@ static long long vm_room_size(const vm_run *r) {
   const long long nr = r->states * r->row, q = r->objectives * r->parameters, solved = r->unknowns + r->multipliers, costates = r->states * r->columns;
   return r->stages * (r->states + nr + r->objectives + q + solved + costates) + 2 * (r->states + nr) + 2 * solved + r->objectives + q + 2 * r->springs +
          r->reals + r->workspace + r->coefficients + (r->selects ? r->conditions * r->coordinates + 2 * r->coordinates : 0) + costates +
-         r->pulled * r->columns + 4;
+         r->pulled * r->columns + 4 + r->coordinates + r->numbers;
 }
 
 static long long vm_own_size(const vm_run *r) {
@@ -38,6 +38,7 @@ static vm_room vm_furnished(const vm_run *r, const vm_memory *a) {
   m->costates = p; p += stages * costates;
   m->pulled = p; p += costates; m->contribution = p; p += r->pulled * r->columns;
   m->residuals = p; p += 3; m->ratio = p; ++p;
+  m->guess = p; p += r->coordinates; m->way = p; p += r->numbers;
   m->jacobian = p;
   return room;
 }

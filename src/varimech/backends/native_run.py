@@ -47,7 +47,7 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ("u8", ("values", "nominal", "penalty", "chosen")),
     ("f8", ("duration", "step", "tolerance")),
     ("u8", ("ends", "outputs", "taken")),
-    ("i8", ("last", "stride", "total", "max_iterations")),
+    ("i8", ("last", "stride", "total", "max_iterations", "parts")),
     ("u8", ("times", "states_stored", "sensitivities", "objectives_stored", "gradients")),
     ("i8", ("stored",)),
     ("u8", ("residuals",)),
@@ -92,6 +92,7 @@ def settings_of(inputs: Inputs) -> dict[str, float]:
         "stride": schedule.every,
         "total": schedule.steps,
         "max_iterations": inputs.max_iterations,
+        "parts": 1,
         "selections": int(inputs.chosen is not None),
     }
 

@@ -35,12 +35,13 @@ class Sampler:
         native: NativeProgram,
         inputs: Inputs,
         reach: np.ndarray,
-        allowed: Callable[[np.ndarray], np.ndarray],
+        conditions: Sequence[Callable[[np.ndarray], np.ndarray]],
         limits: tuple[float, float],
     ):
         self.native, self.inputs = native, inputs
-        self.reach, self.allowed = reach, allowed
-        """How far from its nominal value each parameter may be; which rows of values make sense."""
+        self.reach, self.conditions = reach, conditions
+        """How far from its nominal value each parameter may be for the nominal start to lead to its own at once; further away, it is followed
+        on the way there. What tells which rows of values make sense."""
         self.limits = limits
         """Residuals of positions and velocities up to which joints hold together, without a further look."""
 
@@ -57,7 +58,7 @@ class Sampler:
         if i.sensitivities is not None:
             sensitivity = np.zeros((p.state_size, p.row_length))
             sensitivity[:, : i.sensitivities.shape[1]] = i.sensitivities
-        given = {"given": i.state, "given_sensitivity": sensitivity, "independent": i.chosen}
+        given = {"reach": self.reach, "given": i.state, "given_sensitivity": sensitivity, "independent": i.chosen}
         arrays = {**shared_arrays(p, i), **{name: a for name, a in given.items() if a is not None}}
         return {"rows": i.schedule.stored_count, "sizes": self.native.sizes, "settings": settings_of(i), "arrays": arrays}
 
@@ -66,8 +67,10 @@ class Sampler:
         return self.by(self._processor, rows)
 
     def by(self, carry_out: Callable[[np.ndarray], dict[str, np.ndarray]], rows: np.ndarray) -> Samples:
-        """Runs that a processor or a card carries out, as far as rows make sense and are close enough to the nominal values."""
-        fit = (np.abs(rows - self.inputs.nominal) <= self.reach).all(axis=1) & self.allowed(rows)
+        """Runs that a processor or a card carries out, as far as rows make sense."""
+        fit = np.isfinite(rows).all(axis=1)
+        for holds in self.conditions:
+            fit &= holds(rows)
         if fit.all():
             return self._sorted_out(**carry_out(rows))
         return _scattered(self._sorted_out(**carry_out(rows[fit])), fit)

@@ -85,17 +85,27 @@ class Entry:
         self, objectives: Sequence[str], wrt: Sequence[str], duration: float | None, given: Mapping[str, Any]
     ) -> Gradient:
         """The gradient of its objectives (all if none is named) with respect to its parameters (likewise); settings as for `solve`."""
+        chosen, length = self._objectives(objectives, duration)
+        return self.mechanism().sensitivity(chosen, wrt or "all", duration=length, **self._settings(given))
+
+    def export(
+        self, folder: Path, target: str, objectives: Sequence[str], duration: float | None, given: Mapping[str, Any]
+    ) -> Path:
+        """Its runs for machines without Varimech; arguments as for `gradient`."""
+        chosen, length = self._objectives(objectives, duration)
+        return self.mechanism().export(folder, chosen, target=target, duration=length, **self._settings(given))
+
+    def _objectives(self, names: Sequence[str], duration: float | None) -> tuple[dict[str, Any], float]:
+        """Its objectives (all if none is named), and its duration where none is given."""
         if not self.has_objectives:
             those = ", ".join(name for name, entry in BENCHMARKS.items() if entry.has_objectives)
-            raise ModelError(f"benchmark {self.title!r} has no objectives to differentiate; those that have: {those}")
+            raise ModelError(f"benchmark {self.title!r} has no objectives; those that have: {those}")
         module = import_module(f".{self.module}", __package__)
         known = module.objectives()
-        for name in objectives:
+        for name in names:
             if name not in known:
                 raise unknown_name("objective", name, known)
-        chosen = {name: known[name] for name in objectives or known}
-        length = module.DURATION if duration is None else duration
-        return self.mechanism().sensitivity(chosen, wrt or "all", duration=length, **self._settings(given))
+        return {name: known[name] for name in names or known}, module.DURATION if duration is None else duration
 
     @property
     def has_objectives(self) -> bool:

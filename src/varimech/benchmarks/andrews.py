@@ -39,6 +39,8 @@ EXACT_START, ROUNDED_START = -0.06171389001427645, -0.0620
 
 GROUND = {"O": (0.0, 0.0), "A": (-0.06934, -0.00227), "B": (-0.03635, 0.03273), "C": (0.014, 0.072)}
 """Points of the ground (m)."""
+LENGTHS = {"FE": 0.028, "BE": 0.035, "EG": 0.020, "AG": 0.040, "HE": 0.020, "AH": 0.040}
+"""Distances between joints of a body (m), besides rr."""
 POINT_F = {
     0.01: (-0.003890552389, 0.005819244119),
     0.03: (-0.006963039427, -0.000718388431),
@@ -60,12 +62,13 @@ TEST_SET = {
 """Angles (rad) at 0.03 s."""
 
 
-def mechanism(start: float = EXACT_START, *, pivots: Sequence[str] = ()) -> vm.Mechanism:
+def mechanism(start: float = EXACT_START, *, pivots: Sequence[str] = (), lengths: bool = False) -> vm.Mechanism:
     """The mechanism, started at rest with an angle β₀ (rad) of body OF.
 
     Parameters: stiffness k and natural length l0 of the spring, the motor's torque, the distance rr from O to F (mass, centre of mass and
     inertia of OF stay, and so does β₀), and the mass of AG (its inertia about the centre of mass stays). For those of the ground points
-    O, A, B and C that are named in `pivots`, coordinates x_A, y_A, … are parameters as well.
+    O, A, B and C that are named in `pivots`, coordinates x_A, y_A, … are parameters as well, and with `lengths` so are the distances between
+    joints L_FE, L_BE, … (masses, centres of mass and inertias stay).
     """
     m = vm.Mechanism("andrews", dimension=2)
     k = m.parameter("k", 4530.0, unit="N/m")
@@ -78,17 +81,19 @@ def mechanism(start: float = EXACT_START, *, pivots: Sequence[str] = ()) -> vm.M
         open_ = name in pivots
         m.ground_point(name, [m.parameter(f"{c}_{name}", x, unit="m") if open_ else x for c, x in zip("xy", place, strict=True)])
 
+    L = {name: m.parameter(f"L_{name}", x, unit="m") if lengths else x for name, x in LENGTHS.items()}
+
     def body(name: str, mass: Any, inertia: float, com: tuple[float, float], **points: Any) -> None:
         outline = (*points, *tuple(points)[:1]) if len(points) > 2 else None
         m.body(name, mass=mass, inertia=inertia, com=com, points=points, spine=outline)
 
     body("OF", 0.04325, 2.194e-6, (0.00092, 0), O=(0, 0), F=(rr, 0))
-    body("FE", 0.00365, 4.410e-7, (-0.0115, 0), F=(0, 0), E=(-0.028, 0))
-    body("BDE", 0.02373, 5.255e-6, (0.01043, -0.01874), B=(0, 0), E=(0, -0.035), D=(0.02, -0.018))
-    body("EG", 0.00706, 5.667e-7, (0, 0.01421), E=(0, 0), G=(0, 0.02))
-    body("AG", m_AG, 1.169e-5, (0.02308, 0.00916), A=(0, 0), G=(0.04, 0))
-    body("HE", 0.00706, 5.667e-7, (-0.01421, 0), E=(0, 0), H=(-0.02, 0))
-    body("AH", 0.05498, 1.912e-5, (-0.00449, -0.01228), A=(0, 0), H=(0, -0.04))
+    body("FE", 0.00365, 4.410e-7, (-0.0115, 0), F=(0, 0), E=(-L["FE"], 0))
+    body("BDE", 0.02373, 5.255e-6, (0.01043, -0.01874), B=(0, 0), E=(0, -L["BE"]), D=(0.02, -0.018))
+    body("EG", 0.00706, 5.667e-7, (0, 0.01421), E=(0, 0), G=(0, L["EG"]))
+    body("AG", m_AG, 1.169e-5, (0.02308, 0.00916), A=(0, 0), G=(L["AG"], 0))
+    body("HE", 0.00706, 5.667e-7, (-0.01421, 0), E=(0, 0), H=(-L["HE"], 0))
+    body("AH", 0.05498, 1.912e-5, (-0.00449, -0.01228), A=(0, 0), H=(0, -L["AH"]))
     for pin in ("O", "F", "B"):
         m.revolute(pin)
     for other in ("BDE", "EG", "HE"):

@@ -29,6 +29,7 @@ from ..model.measures import Span
 from ..model.start import HeldOrientation, HeldRow, Start
 from ..symbols import SX
 from .equations import Equations
+from .fits import Fits
 from .gaps import describe_gaps
 from .guess import guess_poses
 
@@ -105,8 +106,7 @@ class StartSolver:
         self.model = e.model
         self.start = e.model.start_conditions or Start()
         self._positions = _Level(e.start_positions, e.q, SX(0, 1), e.ρ, e.t)
-        fits = ca.vertcat(SX(0, 1), *[c.residuals for c in e.fits])
-        self._fits = ca.Function("fits", [e.ρ], [ca.densify(fits), ca.densify(ca.jacobian(fits, e.ρ))])
+        self.fits = Fits(e)
         self._held = e.start_positions.numel() - e.λ.numel()
 
     @cached_property
@@ -156,13 +156,11 @@ class StartSolver:
         """
         if not self.equations.fits:
             return
-        residuals, slopes = (np.array(x) for x in self._fits(ρ))
-        if np.abs(residuals).max() > 1e-9:
+        if not self.fits(ρ[None, :])[0]:
             raise describe_gaps(self.equations, self.start, guess_poses(self.model, self.start, ρ), ρ)
-        owners = [c.name for c in self.equations.fits for _ in range(c.residuals.numel())]
         for k in indices or []:
-            if np.abs(slopes[:, k]).max() > 1e-9:
-                name, owner = list(self.model.numbers.parameters)[k], owners[int(np.abs(slopes[:, k]).argmax())]
+            if (owner := self.fits.broken_by(k, ρ)) is not None:
+                name = list(self.model.numbers.parameters)[k]
                 raise AssemblyError(
                     f"mechanism {self.model.name!r} has no derivative with respect to {name!r}: the ground holds a body at several "
                     f"places, where any change of {name!r} breaks the {owner}; let another parameter move with it"

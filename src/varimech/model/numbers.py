@@ -79,10 +79,14 @@ class Numbers:
         Raises:
             ModelError: for the first one that is not met.
         """
+        if self.allowed(values[None, :])[0]:
+            return
         for parameter, value in zip(self.parameters.values(), values, strict=True):
             parameter.check(value)
-        for requirement, number in zip(self.requirements, self.allowed.numbers(values[None, :]), strict=True):
-            requirement.enforce(number[0])
+        for requirement, number in zip(
+            self.requirements, self.evaluate_all([r.expression for r in self.requirements], values), strict=True
+        ):
+            requirement.enforce(number)
 
     @property
     def allowed(self) -> Allowed:

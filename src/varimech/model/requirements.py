@@ -62,21 +62,30 @@ class Allowed:
     """Which sets of values a model allows: bounds of parameters and requirements, as data that other processes can use."""
 
     def __init__(self, vector: SX, requirements: Sequence[Requirement], bounds: Sequence[tuple[float | None, float | None]]):
-        self._rules = [r.rule for r in requirements]
-        self._numbers = ca.Function("requirements", [vector], [ca.densify(r.expression) for r in requirements])
         self._lower = np.array([-np.inf if low is None else low for low, _ in bounds])
         self._upper = np.array([np.inf if high is None else high for _, high in bounds])
-
-    def numbers(self, rows: np.ndarray) -> list[np.ndarray]:
-        """For each requirement what it is about, (row, …), for rows of values."""
-        if not self._rules or not len(rows):
-            return []
-        found = (np.array(x) for x in self._numbers.call([rows.T]))
-        return [x.reshape(x.shape[0], len(rows), -1).swapaxes(0, 1) for x in found]
+        symbols = {symbol.element_hash(): k for k, symbol in enumerate(ca.vertsplit(vector) if vector.numel() else [])}
+        plain = {(symbols.get(r.expression.element_hash()) if r.expression.is_scalar() else None, r.rule) for r in requirements}
+        self._plain = sorted((k, rule) for k, rule in plain if k is not None)
+        """Parameters themselves, the most of what there is, and their rules."""
+        others = {
+            (tuple(x.element_hash() for x in ca.vertsplit(ca.vec(ca.densify(r.expression)))), r.rule): r
+            for r in requirements
+            if not (r.expression.is_scalar() and r.expression.element_hash() in symbols)
+        }
+        self._rules = [(r.rule, r.expression.shape) for r in others.values()]
+        self._numbers = ca.Function("requirements", [vector], [ca.veccat(*[ca.densify(r.expression) for r in others.values()])])
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """Whether each row of values is allowed."""
         good = ((rows >= self._lower) & (rows <= self._upper)).all(axis=1)
-        for rule, numbers in zip(self._rules, self.numbers(rows), strict=False):
-            good &= RULES[rule][0](numbers)
+        for k, rule in self._plain:
+            good &= RULES[rule][0](rows[:, k, None, None])
+        if not self._rules or not len(rows):
+            return np.asarray(good)
+        numbers, at = self._numbers(rows.T).full().T, 0
+        for rule, (height, width) in self._rules:
+            matrices = numbers[:, at : at + height * width].reshape(-1, width, height).swapaxes(1, 2)
+            good &= RULES[rule][0](matrices)
+            at += height * width
         return np.asarray(good)

@@ -11,11 +11,13 @@ from ..errors import InfeasibleError, ModelError, VarimechError
 from ..progress import progress_bar
 from .optimality import Optimality, optimality
 from .problem import DesignProblem
-from .scaled import Scaled
+from .scaled import FLAT, Scaled
 from .solvers import Settings, solve
 
 FEASIBLE = 1e-6
 """Violation of scaled constraints that counts as none."""
+SHRUNK = 0.1
+"""Slope at an optimum, over that at the start, from which on the search goes on with new measures."""
 SETTLED = 1e-6
 """What may be left of the scaled gradient where a solver cannot get below: the roughness of runs."""
 
@@ -65,7 +67,24 @@ def search(
             trace, iterations = np.vstack([best.trace, again.trace]), best.iterations + again.iterations
             attempts.append(replace(again, start=best.start, trace=trace, iterations=iterations))
             best = _best(attempts)
+        where = next(k for k, attempt in enumerate(attempts) if attempt is best)
+        attempts[where] = best = _sharpened(problem, settings, best)
     return best, attempts
+
+
+def _sharpened(problem: DesignProblem, settings: Settings, best: Attempt) -> Attempt:
+    """The same once more from where it ended, where the slope that is left there, against bounds and constraints, is so small beside that
+    at the start, by which the search measures, that it has hardly seen it."""
+    if not best.feasible or settings.warm:
+        return best
+    first, last = (Scaled(problem, x).objective_size for x in (best.start, best.x))
+    if last <= max(FLAT * abs(best.objective), SETTLED * first) or last > SHRUNK * first:
+        return best  # none is left, or much
+    again = _attempt(problem, replace(settings, warm=True), best.x, lambda iteration, objective: None)
+    if not again.feasible or again.objective > best.objective:
+        return best
+    trace = np.vstack([best.trace, again.trace[1:]])
+    return replace(again, start=best.start, iterations=best.iterations + again.iterations, trace=trace)
 
 
 def _attempt(problem: DesignProblem, settings: Settings, start: np.ndarray, show: Callable[[int, float], None]) -> Attempt:

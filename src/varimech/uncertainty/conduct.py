@@ -60,7 +60,7 @@ class Conduct:
             StudyError: if too many fail.
         """
         study, tally = self.study, self.study.tally
-        began, drawn = time.perf_counter(), deque[Drawn]()
+        began, drawn = time.perf_counter() - tally.seconds, deque[Drawn]()
 
         def chunks() -> Iterator[np.ndarray]:
             for each in self._draw(tally.taken):
@@ -72,10 +72,11 @@ class Conduct:
             closing(where.run(work, look_after, chunks())) as outcomes,
         ):
             while tally.taken < self.limits.samples and not self._suffices():
-                self._add(drawn, next(outcomes))
-                study.seconds["run"] = time.perf_counter() - began
+                outcome = next(outcomes)
+                tally.seconds = time.perf_counter() - began
+                self._add(drawn.popleft(), outcome)
                 self._judge()
-                tell(tally.taken, study.running())
+                tell(tally.taken, study.running)
 
     def _draw(self, taken: int) -> Iterator[Drawn]:
         """Chunks from a sample on."""
@@ -87,18 +88,17 @@ class Conduct:
             yield Drawn(number, taken, rows)
             taken += len(rows)
 
-    def _add(self, drawn: deque[Drawn], outcome: Outcome) -> None:
+    def _add(self, each: Drawn, outcome: Outcome) -> None:
         """Count in what came of a chunk, and save it: first samples that are kept, then the state that knows of them."""
-        study, each = self.study, drawn.popleft()
-        values = each.rows[:, study.spreads.indices]
+        study, names, indices = self.study, self.study.spreads.names, self.study.spreads.indices
         failures = [
             Failure(
-                each.first + k, dict(zip(study.spreads.names, values[k].tolist(), strict=True)), type(error).__name__, str(error)
+                each.first + k, dict(zip(names, each.rows[k, indices].tolist(), strict=True)), type(error).__name__, str(error)
             )
             for k, error in outcome.failures
         ]
         if outcome.values is not None:
-            study.keep(each.first, values, outcome.values)
+            study.keep(each.first, each.rows[:, indices], outcome.values)
         study.tally.add(each.number, len(each.rows), outcome.summary, outcome.comoments, failures)
         if self.folder is not None:
             self.folder.save(study.tally)

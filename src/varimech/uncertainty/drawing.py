@@ -17,30 +17,54 @@ if TYPE_CHECKING:
     from .study import Study
 
 MEAN, FIRST, BEYOND = COLOURS[0], "#777777", "#eeeeee"
+MOST_PARTS = 6
+"""Parameters that are drawn each by itself."""
 
 
 def draw_moments(moments: Moments, sigmas: float) -> Figure:
-    """A panel an objective."""
+    """A row an objective: left its mean with a band, right its standard deviation with what each parameter has in it."""
     bands, count = moments.bands(sigmas), len(moments.objective_names)
-    figure = new_figure(8.0, 1.0 + 2.4 * count)
-    axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
-    for k, (ax, name, unit) in enumerate(zip(axes, moments.objective_names, moments.units, strict=True)):
+    figure = new_figure(11.0, 1.2 + 2.4 * count)
+    axes = figure.subplots(count, 2, sharex=True, squeeze=False)
+    for k, (left, right) in enumerate(axes):
         t, mean = moments.time, moments.mean.isel(objective=k).to_numpy()
         lower, upper = (bands[side].isel(objective=k).to_numpy() for side in ("lower", "upper"))
-        ax.fill_between(t, lower, upper, color=MEAN, alpha=0.22, linewidth=0, label=f"± {sigmas:g} standard deviations")
-        ax.plot(t, mean, color=MEAN, linewidth=1.6, label="mean")
+        left.fill_between(t, lower, upper, color=MEAN, alpha=0.22, linewidth=0, label=f"± {sigmas:g} standard deviations")
+        left.plot(t, mean, color=MEAN, linewidth=1.6, label="mean")
         if moments.order == 2:
             first = moments.first_mean.isel(objective=k).to_numpy()
-            ax.plot(t, first, color=FIRST, linewidth=1.0, linestyle="--", label="mean, first order")
-        mark_horizon(ax, float(moments.horizons[k]), float(t[-1]))
-        ax.set_ylabel(f"{name} ({unit})" if unit else name)
-        quiet(ax)
-        ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3)
-    figure.align_ylabels(axes)
-    axes[-1].set_xlabel("time (s)")
-    axes[-1].margins(x=0)
+            left.plot(t, first, color=FIRST, linewidth=1.0, linestyle="--", label="mean, first order")
+        _draw_parts(right, moments, k)
+        name, unit = moments.objective_names[k], f" ({moments.units[k]})" if moments.units[k] else ""
+        left.set_ylabel(f"{name}{unit}")
+        right.set_ylabel(f"standard deviation{unit}")
+        for ax in (left, right):
+            mark_horizon(ax, float(moments.horizons[k]), float(t[-1]))
+            quiet(ax)
+            ax.margins(x=0)
+        right.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3)
+    for column in axes.T:
+        figure.align_ylabels(column)
+        column[-1].set_xlabel("time (s)")
+    lines, labels = axes[0, 0].get_legend_handles_labels()
+    named = [(line, label) for line, label in zip(lines, labels, strict=True) if not label.startswith("horizon")]
+    figure.legend(*zip(*named, strict=True), loc="outside lower left", ncols=3, frameon=False, fontsize=9)
     figure.suptitle(f"{moments.label}: moments of order {moments.order}", fontsize=12, color=INK)
     return figure
+
+
+def _draw_parts(ax: Axes, moments: Moments, k: int) -> None:
+    """The standard deviation, filled with the parts of the variance; those that matter least together. Negative parts are not drawn."""
+    t, std = moments.time, moments.std.isel(objective=k).to_numpy()
+    parts = moments.contributions.isel(objective=k).to_numpy() * std[:, None]
+    order = np.argsort(-np.abs(parts).sum(axis=0), kind="stable")
+    named, others = (order, order[:0]) if order.size <= MOST_PARTS else (order[: MOST_PARTS - 1], order[MOST_PARTS - 1 :])
+    if (parts >= -1e-9 * std.max()).all():
+        heights = [parts[:, i] for i in named] + ([parts[:, others].sum(axis=1)] if others.size else [])
+        labels = [moments.spreads.names[i] for i in named] + ([f"{others.size} others"] if others.size else [])
+        colours = [COLOURS[i % len(COLOURS)] for i in named] + ([FIRST] if others.size else [])
+        ax.stackplot(t, *heights, colors=colours, labels=labels, alpha=0.45, linewidth=0)
+    ax.plot(t, std, color=INK, linewidth=1.2, label="standard deviation")
 
 
 def mark_horizon(ax: Axes, horizon: float, end: float) -> None:
@@ -59,8 +83,8 @@ def draw_study(study: Study, sigmas: float | None) -> Figure:
         lower, upper = study.quantile([0.05, 0.95]).to_numpy()
         label = "5 % to 95 %"
     else:
-        half = sigmas * study.std.to_numpy()
-        lower, upper, label = study.mean.to_numpy() - half, study.mean.to_numpy() + half, f"± {sigmas:g} standard deviations"
+        bands = study.bands(sigmas)
+        lower, upper, label = bands["lower"].to_numpy(), bands["upper"].to_numpy(), f"± {sigmas:g} standard deviations"
     for k, (ax, name, unit) in enumerate(zip(axes, study.objective_names, study.units, strict=True)):
         ax.fill_between(study.time, lower[:, k], upper[:, k], color=MEAN, alpha=0.22, linewidth=0, label=label)
         ax.plot(study.time, study.mean.to_numpy()[:, k], color=MEAN, linewidth=1.6, label="mean")

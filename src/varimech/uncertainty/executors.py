@@ -16,9 +16,10 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from ..backends.compiler import BuildError
 from ..backends.cuda import card_for, check_card
 from ..backends.sampler import Sampler, Samples
-from ..errors import ModelError
+from ..errors import ModelError, VarimechError
 from .chunks import LookAfter, Outcome, Work
 
 AHEAD = 2
@@ -50,8 +51,8 @@ def executor_of(given: Any) -> Executor:
     if isinstance(given, str) and given == "cuda":
         check_card()
         return OnCard()
-    if type(given).__module__.partition(".")[0] == "distributed" and hasattr(given, "submit"):
-        return Cluster(given)
+    if any((kind.__module__.partition(".")[0], kind.__name__) == ("distributed", "Client") for kind in type(given).__mro__):
+        return Cluster(given)  # told by its name, so that nobody else needs Dask
     raise ModelError(
         f"executor = {given!r} must be a number of threads, a dask.distributed.Client, 'cuda', or left out for a thread on each core"
     )
@@ -92,7 +93,11 @@ class Cluster:
 
         def finish(pair: tuple[np.ndarray, Any]) -> Outcome:
             rows, future = pair
-            return work.finished(rows, future.result(), look_after)
+            try:
+                found = future.result()
+            except BuildError as error:
+                raise VarimechError(f"executor: a worker of the cluster cannot build the program: {error}") from None
+            return work.finished(rows, found, look_after)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             yield from _in_order(pool, finish, sent(), lambda: AHEAD * max(1, sum(client.nthreads().values())))

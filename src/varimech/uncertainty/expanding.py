@@ -82,7 +82,7 @@ def moments(
         path.objectives,
         path.gradients,
         H,
-        estimated_error(order, path.time, slope, curvature),
+        estimated_error(order, path.time, slope, curvature, float(accuracy)),
         mechanism._run(solver, task.schedule, path, ρ, spreads.indices, seconds),
         seconds,
     )
@@ -137,7 +137,10 @@ def _first_order(
     for k, u in enumerate(directions):
         # for one parameter there is one direction, and its runs tell of all objectives
         columns = slice(None) if len(spreads.names) == 1 else slice(k, k + 1)
-        sides = [solver.run(plain, row) for row in spreads.rows(spreads.mean + np.array([u, -u]), ρ)]
+        rows = spreads.rows(spreads.mean + np.array([u, -u]), ρ)
+        for row in rows:
+            mechanism.numbers.check(row)
+        sides = [solver.run(plain, row) for row in rows]
         ran += sum(seconds for _, seconds in sides)
         there, back = (side.objectives for side, _ in sides)
         slope[:, columns] = np.abs(run.gradients[:, columns] @ u)

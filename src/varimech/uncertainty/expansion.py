@@ -7,7 +7,7 @@
                     variance Σ gᵢ²μ₂ᵢ + Σ gᵢHᵢᵢμ₃ᵢ + ¼ Σ Hᵢᵢ²(μ₄ᵢ − μ₂ᵢ²) + ½ Σ_{i≠j} Hᵢⱼ²μ₂ᵢμ₂ⱼ   (independent x)
 
 with μₖ the central moments of each parameter. The second-order variances are those of the quadratic exactly. Covariances count with
-factor 1: the ½ in eq. (4) of Choi, Lee and Yoo, J. Mech. Sci. Technol. 19 (2005), is a slip (its sum has each pair twice, as it should).
+factor 1: the ½ in eq. (4) of Choi, Lee and Yoo (2005) is a slip (its sum has each pair twice, as it should).
 
 Arrays are (time, objective, parameter, parameter), or the first of these.
 """

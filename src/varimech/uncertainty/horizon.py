@@ -18,15 +18,16 @@ from __future__ import annotations
 
 import numpy as np
 
-NEGLIGIBLE = 1e-9
-"""Slopes below this part of the largest count as rounding."""
+NEGLIGIBLE = 0.01
+"""Deviations below this part of the largest up to the horizon do not count: an integral that has just begun may be anything."""
+ROUNDING = 1e-9
 
 
 class HorizonWarning(UserWarning):
     """A run is longer than the time for which the moments asked for hold."""
 
 
-def estimated_error(order: int, time: np.ndarray, slope: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+def estimated_error(order: int, time: np.ndarray, slope: np.ndarray, curvature: np.ndarray, accuracy: float) -> np.ndarray:
     """Error of mean or standard deviation, the larger of both, in standard deviations, over time for each objective.
 
     Args:
@@ -34,15 +35,25 @@ def estimated_error(order: int, time: np.ndarray, slope: np.ndarray, curvature: 
         time: s.
         slope: √(g'Cg), (time, objective).
         curvature: √tr[(HC)²], likewise.
+        accuracy: the error that ends the horizon.
     """
-    floor = NEGLIGIBLE * np.maximum(slope.max(axis=0), curvature.max(axis=0))
-    size = np.maximum(_envelope(time, slope), floor)
-    size[size == 0] = 1.0  # nothing varies, and nothing is missed
-    unseen = (_envelope(time, curvature) / size) ** 2 / 2
-    if order == 2:
-        return unseen
-    added = np.hypot(slope, curvature / np.sqrt(2)) - slope
-    return np.maximum(unseen, np.maximum(curvature / 2, added) / size)
+    return np.column_stack([_error(order, time, g, h, accuracy) for g, h in zip(slope.T, curvature.T, strict=True)])
+
+
+def _error(order: int, time: np.ndarray, slope: np.ndarray, curvature: np.ndarray, accuracy: float) -> np.ndarray:
+    """For one objective: what counts depends on the horizon, and the horizon on what counts; from the whole run it only moves nearer."""
+    highest, bent, end = _envelope(time, slope), _envelope(time, curvature), time.size
+    added = np.maximum(curvature / 2, np.hypot(slope, curvature / np.sqrt(2)) - slope)
+    while True:
+        size = np.maximum(highest, max(NEGLIGIBLE * slope[:end].max(), ROUNDING * curvature.max()))
+        size[size == 0] = 1.0  # nothing varies, and nothing is missed
+        error = (bent / size) ** 2 / 2
+        if order == 1:
+            error = np.maximum(error, added / size)
+        beyond = np.flatnonzero(error > accuracy)
+        if not beyond.size or beyond[0] + 1 >= end:
+            return error
+        end = beyond[0] + 1
 
 
 def horizon(time: np.ndarray, error: np.ndarray, accuracy: float) -> np.ndarray:

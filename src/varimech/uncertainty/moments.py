@@ -176,7 +176,8 @@ class Moments:
         return path
 
     def plot(self, sigmas: float = 3.0) -> Figure:
-        """Means with bands of so many standard deviations, a panel an objective; what lies beyond the horizon is grey."""
+        """A row an objective: its mean with a band of so many standard deviations, and these with what each parameter has in them; what lies
+        beyond the horizon is grey."""
         from .drawing import draw_moments
 
         return draw_moments(self, sigmas)
@@ -186,18 +187,28 @@ class Moments:
         lines = [f"<Moments of {self.label!r}, order {self.order}, at t = {end:g} s>"]
         head = [[n, last["mean"].values[k], last["std"].values[k], u] for k, (n, u) in enumerate(self._named())]
         lines.append(table(["objective", "mean", "std", "unit"], head))
-        rows = self.table().to_dict("records")
-        shares = [[r["objective"], r["parameter"], f"{100 * r['contribution']:.1f} %"] for r in rows]
-        lines.append(table(["variance of", "due to", "share"], shares))
+        lines.append(table(["variance of", "due to", "share"], self._shares()))
         for name, t in zip(self.objective_names, self.horizons, strict=True):
             if t < end:
                 lines.append(f"  {name}: holds to {self.accuracy:g} standard deviations up to t = {t:.3g} s only")
         return "\n".join(lines)
 
+    def _shares(self) -> list[list[str]]:
+        """Who has what part in each variance at the end; the smallest ones together."""
+        rows = []
+        for name in self.objective_names:
+            parts = [(r["parameter"], r["contribution"]) for r in self.table().to_dict("records") if r["objective"] == name]
+            if len(parts) > TOLD:
+                parts[TOLD - 1 :] = [(f"{len(parts) - TOLD + 1} others", sum(x for _, x in parts[TOLD - 1 :]))]
+            rows += [[name, parameter, f"{100 * share:.1f} %"] for parameter, share in parts]
+        return rows
+
     def _named(self) -> list[tuple[str, str]]:
         return list(zip(self.objective_names, self.units, strict=True))
 
 
+TOLD = 8
+"""Parameters of each objective that are told when moments are printed."""
 UNITS = {
     "first_mean": "objective_unit",
     "mean": "objective_unit",

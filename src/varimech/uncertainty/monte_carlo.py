@@ -67,11 +67,11 @@ def monte_carlo(
     backend, progress = check_backend(options.pop("backend", "auto")), options.pop("progress", None)
     method, schedule = choose(duration, **options)
     ρ, solver = mechanism.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
-    task = Task(schedule, named, None, backend, False, runs=samples)
+    task, columns = Task(schedule, named, None, backend, False, runs=samples), schedule.stored_count * len(named)
 
     folder = None if checkpoint is None else Checkpoint(checkpoint)
     before = None if folder is None else folder.load()
-    size = chunk or (before[0]["chunk"] if before else chunk_size(samples))
+    size = chunk or (before[0]["chunk"] if before else chunk_size(int(samples), columns))
     drawing = Sampling(sampling, int(seed), int(size), len(spreads.names))
     tally = Tally([None for _ in range(drawing.replicates)])
     if folder is not None:
@@ -81,7 +81,7 @@ def monte_carlo(
             tally = before[1]
         folder.begin(about)
     model = _first_order(solver, task, spreads, ρ) if control else None
-    work = Work(solver.sampler(task, samples), schedule.stored_count * len(named), model, keep)
+    work = Work(solver.sampler(task, samples), columns, model, keep)
     study = Study(
         mechanism.name,
         tuple(named),
@@ -92,7 +92,7 @@ def monte_carlo(
         bool(control),
         tally,
         folder if folder is not None and keep else [] if keep else None,
-        {"build": time.perf_counter() - began, "run": 0.0},
+        time.perf_counter() - began,
     )
     Conduct(study, limits, ρ, folder, progress).carry_out(where, work, _look_after(solver, task))
     return study

@@ -14,12 +14,16 @@ k belongs to replicate k mod 16, and the error follows from how far replicates d
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 REPLICATES = 16
-USUAL, LARGEST, CHUNKS = 1024, 8192, 128
-"""Samples of a chunk, and of the largest ones, where there would be more than so many chunks: each costs some time of the interpreter."""
+USUAL, LARGEST, CHUNKS = 1 << 10, 1 << 16, 1 << 7
+"""Samples of a chunk if there are many; if there are very many; and how many chunks these are, as each takes some tenths of a millisecond."""
+VALUES, LEAST = 1 << 22, 16
+"""Values (samples × times × objectives) of a chunk, for its memory; and samples in any case."""
 SOBOL_BITS = 30
 SMALLEST_POINT = 2.0**-54
 """No coordinate is smaller: a normal variable would be infinite at 0."""
@@ -41,15 +45,21 @@ class Sampling:
         """Independent parts from whose differences errors are estimated; 1 where the samples themselves are independent."""
         return 1 if self.kind == "random" else REPLICATES
 
+    @cached_property
+    def sequences(self) -> dict[int, Any]:
+        """Sobol sequences where they were left: going on takes less time than going there."""
+        return {}
+
     def points(self, chunk: int) -> np.ndarray:
         """All points of a chunk, (sample, parameter), inside the cube."""
         return np.maximum(KINDS[self.kind](self, chunk), SMALLEST_POINT)
 
 
-def chunk_size(samples: int) -> int:
-    """Where none is given: so that all replicates get their share, and cores too. A power of two, as Sobol sequences want it."""
-    wanted = max(min(USUAL, samples // REPLICATES), min(LARGEST, samples // CHUNKS))
-    return 1 << max(0, wanted.bit_length() - 1)
+def chunk_size(samples: int, columns: int) -> int:
+    """Where none is given, for so many times × objectives: so that all replicates get their share, cores too, and memory suffices. A power of
+    two, as Sobol sequences want it."""
+    many = min(LARGEST, max(USUAL, samples // CHUNKS), max(LEAST, VALUES // columns))
+    return 1 << (max(1, min(samples // REPLICATES, many)).bit_length() - 1)
 
 
 def _stream(seed: int, number: int) -> np.random.Generator:
@@ -67,12 +77,14 @@ def _latin_hypercube(s: Sampling, chunk: int) -> np.ndarray:
 
 
 def _sobol(s: Sampling, chunk: int) -> np.ndarray:
-    from scipy.stats.qmc import Sobol
-
     turn, replicate = divmod(chunk, REPLICATES)
-    sequence = Sobol(s.dimension, bits=SOBOL_BITS, seed=_stream(s.seed, replicate))
-    if turn:
-        sequence.fast_forward(turn * s.size)
+    sequence = s.sequences.get(replicate)
+    if sequence is None or sequence.num_generated != turn * s.size:
+        from scipy.stats.qmc import Sobol
+
+        sequence = s.sequences[replicate] = Sobol(s.dimension, bits=SOBOL_BITS, seed=_stream(s.seed, replicate))
+        if turn:
+            sequence.fast_forward(turn * s.size)
     return np.asarray(sequence.random(s.size)) + 2.0 ** -(SOBOL_BITS + 1)  # the middle of the interval that these bits tell
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError, unknown_name
+from ..errors import ModelError, check_numbers, unknown_name
 from ..optimization.table import table
 from .checkpoint import Checkpoint
 from .estimates import Estimate, mean_of, variance_of
@@ -44,7 +44,8 @@ class Study:
     tally: Tally = field(repr=False)
     kept: Checkpoint | list[tuple[np.ndarray, np.ndarray]] | None = field(repr=False)
     """Where samples are kept: parameters (sample, parameter) and values (sample, time × objective), chunk by chunk."""
-    seconds: dict[str, float]
+    build: float
+    """Seconds spent on deriving and compiling."""
 
     @property
     def count(self) -> int:
@@ -55,6 +56,11 @@ class Study:
     def failed(self) -> int:
         """Samples that failed."""
         return self.tally.failed
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Time spent on deriving and compiling this time, and on all samples, those before a break among them."""
+        return {"build": self.build, "run": self.tally.seconds}
 
     @property
     def failures(self) -> list[Failure]:
@@ -151,6 +157,16 @@ class Study:
         }
         told = {"mechanism": self.label, "samples": self.count, "failed": self.failed, "control": int(self.controlled)}
         return xr.Dataset(arrays, attrs={**told, "sampling": self.sampling.kind, "seed": self.sampling.seed})
+
+    def bands(self, sigmas: float = 3.0) -> xr.Dataset:
+        """Mean less and plus so many standard deviations: `lower` and `upper`."""
+        import xarray as xr
+
+        check_numbers("bands", sigmas=sigmas)
+        if not sigmas > 0:
+            raise ModelError(f"bands: sigmas = {sigmas!r} must be positive")
+        half = sigmas * self.std
+        return xr.Dataset({"lower": self.mean - half, "upper": self.mean + half})
 
     @property
     def samples(self) -> xr.Dataset:

@@ -41,6 +41,8 @@ class Tally:
     failed: int = 0
     failures: list[Failure] = field(default_factory=list)
     """The first of those that failed."""
+    seconds: float = 0.0
+    """That it took so far."""
 
     def add(
         self, chunk: int, samples: int, summary: Summary | None, comoments: CoMoments | None, failures: list[Failure]
@@ -65,6 +67,7 @@ class Tally:
     def stored(self) -> dict[str, Any]:
         """As plain arrays and numbers."""
         arrays: dict[str, Any] = {"taken": self.taken, "failed": self.failed, "replicates": len(self.groups)}
+        arrays["seconds"] = self.seconds
         for k, group in enumerate(self.groups):
             if group is not None:
                 arrays |= {f"group{k}.{name}": getattr(group, name) for name in GROUP}
@@ -87,7 +90,7 @@ class Tally:
         summary = None
         if "summary.mean" in arrays:
             summary = Summary(**read("summary", SUMMARY), histogram=Histogram(**read("histogram", HISTOGRAM)))
-        return cls(groups, summary, int(arrays["taken"]), int(arrays["failed"]), failures)
+        return cls(groups, summary, int(arrays["taken"]), int(arrays["failed"]), failures, float(arrays["seconds"]))
 
 
 GROUP = ("count", "mean", "control", "yy", "xy", "xx")

@@ -1,4 +1,4 @@
-"""The verbs of a mechanism whose parameters have spreads: `moments`, `monte_carlo`, `openturns`."""
+"""The verbs of a mechanism whose parameters have spreads: `moments`, `monte_carlo`, `openturns`; and `export`, for runs elsewhere."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ..derivatives import Derivatives
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
+    from pathlib import Path
     from typing import Unpack
 
     from ..methods import RunOptions
@@ -122,7 +123,7 @@ class Uncertain(Derivatives):
             allowed_failures: share of the samples that may fail before the study is given up, judged from 50 samples on.
             checkpoint: folder for the state of the study after every chunk. Where there is one, the study goes on from it: after a break, or
                 with more samples.
-            chunk: samples that are run and added up together; chosen by their number if not given, 1024 to 8192 for many.
+            chunk: samples that are run and added up together; chosen by their number if not given, 1024 for 100,000.
             how: step, every, tolerance, output, … as for `simulate`; a hundred stored times where steps are chosen and nothing is said.
 
         Returns:
@@ -203,3 +204,31 @@ class Uncertain(Derivatives):
         from .global_study import global_study
 
         return global_study(self, objectives, spreads, correlation, duration, parameters=parameters, how=how)
+
+    def export(
+        self,
+        folder: str | os.PathLike[str],
+        objectives: Objectives,
+        *,
+        target: str = "cuda",
+        duration: float,
+        **how: Unpack[RunOptions],
+    ) -> Path:
+        """Write what carries out runs, many at once, on machines without Varimech.
+
+        The folder gets the source of the program, a description (bundle.json) and a small runner: `python run.py` there checks the machine,
+        `python run.py samples.csv results.csv` runs what a file asks for.
+
+        Args:
+            folder: where to; made if it is not there.
+            objectives: as for `sensitivity`; at least one.
+            target: "cuda" (a kernel with a thread a run; needs numpy and cupy there) or "c" (needs numpy and a C compiler).
+            duration: s.
+            how: step, every, tolerance, output, … as for `simulate`; objectives at the end only where neither `every` nor `output` is given.
+
+        Returns:
+            The folder.
+        """
+        from .export import export
+
+        return export(self, folder, objectives, target, duration, how)

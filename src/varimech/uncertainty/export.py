@@ -1,0 +1,55 @@
+"""Runs of a mechanism for machines without Varimech."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..backends.bundle import TARGETS, write_bundle
+from ..derivatives import Derivatives
+from ..errors import ModelError, unknown_name
+from ..methods import RunOptions, check_options, choose
+from ..sensitivity.objective import Objectives, named_objectives
+from ..task import Task
+
+MANY = 10**9
+"""Runs ahead: compiling pays."""
+
+
+def export(
+    mechanism: Derivatives,
+    folder: str | os.PathLike[str],
+    objectives: Objectives,
+    target: str,
+    duration: float,
+    how: RunOptions,
+) -> Path:
+    """Write a bundle; returns its folder."""
+    named = named_objectives(objectives)
+    if not named:
+        raise ModelError("export: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))")
+    if target not in TARGETS:
+        raise unknown_name("target", target, TARGETS)
+    check_options(how)
+    options: Any = {key: value for key, value in how.items() if key not in ("backend", "progress")}
+    method, schedule = choose(duration, **options)
+    only_end = schedule if options.get("output") is not None or options.get("every", 1) != 1 else schedule.last_only()
+    sampler = mechanism._solver(method).sampler(Task(only_end, named, None, "native", False), MANY)
+    if sampler is None:
+        raise ModelError(
+            f"mechanism {mechanism.name!r} with {method.title} has no compiled program that finds its own start; "
+            "another formulation or integrator may have one, and a compiler is needed (`varimech doctor`)"
+        )
+    about: Mapping[str, Any] = {
+        "mechanism": mechanism.name,
+        "method": method.title,
+        "duration": float(duration),
+        "parameters": [
+            {"name": p.name, "unit": p.unit, "nominal": p.value, "bounds": p.bounds} for p in mechanism.parameters.values()
+        ],
+        "objectives": [{"name": name, "unit": o.unit} for name, o in named.items()],
+    }
+    write_bundle(Path(folder), sampler, target, about)
+    return Path(folder)

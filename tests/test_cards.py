@@ -1,0 +1,125 @@
+"""Runs on cards, as far as they can be tested without one: the kernel is the same text, built for the processor."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import varimech as vm
+from fake_card import COMPILER, fake_cupy
+from varimech.errors import ModelError
+
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
+
+
+def pendulum() -> vm.Mechanism:
+    m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+    L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.1))
+    c = m.parameter("c", 0.1, unit="N·m·s", spread=vm.Tolerance(0.03))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=L, mass=3.0)
+    m.revolute("O")
+    m.torque("brake", "rod", lambda s: -c * s.angular_velocity("rod"))
+    m.start(angle={"rod": -1.0})
+    return m
+
+
+OBJECTIVES = {
+    "angle": vm.final(lambda s: s.angle("rod"), unit="rad"),
+    "work": vm.integral(lambda s: s.angular_velocity("rod") ** 2, unit="rad²/s"),
+}
+WAYS: dict[str, dict[str, Any]] = {
+    "implicit": {"step": 0.02},
+    "equal steps": {"step": 0.05, "integrator": "dop853"},
+    "chosen steps": {"tolerance": 1e-7, "output": 0.25},
+    "chosen coordinates": {"tolerance": 1e-7, "output": 0.25, "formulation": "independent"},
+}
+
+
+@needs_compiler
+@pytest.mark.parametrize("way", WAYS)
+def test_a_card_gives_the_same_runs(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
+    m = pendulum()
+    here, there = (
+        m.monte_carlo(OBJECTIVES, duration=1.0, samples=100, keep=True, executor=executor, backend="native", **WAYS[way])
+        for executor in (1, "cuda")
+    )
+    np.testing.assert_allclose(there.samples["values"], here.samples["values"], rtol=1e-11, atol=1e-12)
+    assert there.failed == here.failed == 0
+
+
+@needs_compiler
+def test_a_small_card_takes_several_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(memory=20_000))
+    found = pendulum().monte_carlo(OBJECTIVES, duration=0.5, step=0.05, samples=300, executor="cuda", backend="native")
+    alone = pendulum().monte_carlo(OBJECTIVES, duration=0.5, step=0.05, samples=300, backend="native")
+    np.testing.assert_allclose(found.mean, alone.mean, rtol=1e-12, atol=1e-12)
+
+
+def test_without_cupy_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(ModelError, match=r"needs cupy, .* pip install 'varimech\[cuda\]'"):
+        pendulum().monte_carlo(OBJECTIVES, duration=0.5, executor="cuda")
+
+
+def test_without_a_card_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    module: Any = fake_cupy()
+    module.cuda.runtime.getDeviceCount = lambda: 0
+    monkeypatch.setitem(sys.modules, "cupy", module)
+    with pytest.raises(ModelError, match="no NVIDIA card; leave executor out"):
+        pendulum().monte_carlo(OBJECTIVES, duration=0.5, executor="cuda")
+
+
+def test_a_bundle_in_c_runs_without_varimech(tmp_path: Path) -> None:
+    m = pendulum()
+    m.export(tmp_path / "bundle", OBJECTIVES, target="c", duration=1.0, step=0.05, integrator="dop853")
+    (tmp_path / "samples.csv").write_text("L\n0.98\n1.0\n", encoding="utf-8")
+    for arguments in ([], ["samples.csv", "results.csv"]):
+        ran = subprocess.run(
+            [sys.executable, "-I", tmp_path / "bundle/run.py", *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stderr
+    rows = (tmp_path / "results.csv").read_text(encoding="utf-8").splitlines()
+    assert rows[0] == "angle,work"
+    run = m.simulate(1.0, step=0.05, integrator="dop853", parameters={"L": 0.98})
+    assert float(rows[1].split(",")[0]) == pytest.approx(run.angle("rod")[-1].item(), abs=1e-12)
+
+
+@needs_compiler
+def test_a_bundle_for_cards_holds_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from varimech.backends.batch import Bundle
+
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
+    pendulum().export(tmp_path, OBJECTIVES, target="cuda", duration=1.0, step=0.05)
+    bundle = Bundle(tmp_path)
+    assert bundle.check() < 1e-12
+    assert math.isclose(bundle.times[-1], 1.0)
+    about = json.loads((tmp_path / "bundle.json").read_text(encoding="utf-8"))
+    assert [p["name"] for p in about["parameters"]] == ["L", "c"]
+    with pytest.raises(SystemExit, match="no parameter is called"):
+        bundle.run({"x": [1.0]})
+
+
+def test_the_command_line_writes_bundles(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from varimech.cli import app
+
+    ran = CliRunner().invoke(
+        app, ["export", "five-bar", "--target", "cuda", "--objective", "psi1", "--step", "0.01", "--out", str(tmp_path)]
+    )
+    assert ran.exit_code == 0, ran.output
+    assert {p.name for p in tmp_path.iterdir()} == {"bundle.json", "kernel.cu", "run.py"}
+    assert "bundle.json, kernel.cu, run.py are in" in ran.output
