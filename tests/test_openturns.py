@@ -177,6 +177,14 @@ def test_second_order_and_samples_are_better_where_the_limit_is_curved(curved: v
     assert list(found.table().columns) == ["probability", "lower", "upper"] and "importance" in repr(found)
 
 
+def test_a_limit_that_bends_around_the_middle_is_told(m: vm.Mechanism, curved: vm.GlobalStudy) -> None:
+    """By symmetry the search ends where F alone changes, but points to both sides are nearer: β κ = 3·1.2 > 1."""
+    wide = m.openturns(dict(curved.runs.objectives), {"G": vm.Tolerance(1.8)}, duration=0.01).probability(parabola >= 1.9)
+    assert not wide.nearest and "others are nearer" in repr(wide) and np.isnan(wide.sorm)
+    narrow = curved.probability(parabola >= 1.9)
+    assert narrow.nearest and "others are nearer" not in repr(narrow)
+
+
 def test_sobol_indices_are_shares_of_the_variance(m: vm.Mechanism, study: vm.GlobalStudy) -> None:
     """Of x exactly; of x² with x = μ + a z₁ + b z₂: 4μ²a² + 2a⁴ alone, 4a²b² together."""
     chaos = study.chaos(runs=40, checks=20)

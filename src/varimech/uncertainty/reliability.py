@@ -81,6 +81,11 @@ class Reliability:
         """Probability of second order, by Hohenbichler and Rackwitz."""
         return self.sorms["Hohenbichler"]
 
+    @property
+    def nearest(self) -> bool:
+        """Whether the design point is the nearest one around it: the limit is curved less than a sphere about the origin would be there."""
+        return math.isfinite(self.sorms["Breitung"])
+
     def table(self) -> pd.DataFrame:
         """Probabilities, a row a method."""
         import pandas as pd
@@ -105,6 +110,8 @@ class Reliability:
         lines.append(
             table(["parameter", "design point", "unit", "importance"], [[n, x, u, f"{100 * a:.1f} %"] for n, x, u, a in points])
         )
+        if not self.nearest:
+            lines.append("  the limit bends around the origin at this point, so others are nearer: believe samples only")
         return "\n".join(lines)
 
 
