@@ -22,6 +22,7 @@ SLOW = (
     "test_flexible_slider_crank.py::test_references_come_from_another_program",
     "test_flexible_slider_crank.py::test_any_number_of_segments[7",
     "test_monte_carlo.py::test_intervals_hold_the_truth_as_often_as_they_say",
+    "test_openturns.py::test_the_example",
     "test_optimize.py::test_the_best_linear_buffer",
     "test_tolerances.py::test_as_accurate_as_asked[bricard",
     "test_tolerances.py::test_as_accurate_as_asked[governor",

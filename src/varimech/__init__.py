@@ -50,11 +50,13 @@ __all__ = [
     "HHT",
     "AssemblyError",
     "Certificate",
+    "Chaos",
     "Constraint",
     "DesignProblem",
     "Ensemble",
     "Fit",
     "GeneralisedAlpha",
+    "GlobalStudy",
     "Gradient",
     "Hessian",
     "HorizonWarning",
@@ -73,9 +75,11 @@ __all__ = [
     "Peak",
     "Penalty",
     "Relative",
+    "Reliability",
     "Run",
     "Section",
     "SimulationError",
+    "SobolIndices",
     "Stabilised",
     "State",
     "Study",
@@ -128,20 +132,28 @@ if TYPE_CHECKING:
     from .optimization.quantities import Path, Peak, path, peak
     from .results.certificate import Certificate
     from .results.topology import Topology
+    from .uncertainty.chaos import Chaos
+    from .uncertainty.global_study import GlobalStudy
     from .uncertainty.horizon import HorizonWarning
     from .uncertainty.moments import Moments
+    from .uncertainty.reliability import Reliability
+    from .uncertainty.sobol import SobolIndices
     from .uncertainty.study import Study
 
 LATER = {
     "Certificate": "results.certificate",
+    "Chaos": "uncertainty.chaos",
     "DesignProblem": "optimization.problem",
     "Fit": "optimization.fit",
+    "GlobalStudy": "uncertainty.global_study",
     "HorizonWarning": "uncertainty.horizon",
     "Measurement": "optimization.measurement",
     "Moments": "uncertainty.moments",
     "Optimum": "optimization.optimum",
     "Path": "optimization.quantities",
     "Peak": "optimization.quantities",
+    "Reliability": "uncertainty.reliability",
+    "SobolIndices": "uncertainty.sobol",
     "Study": "uncertainty.study",
     "Topology": "results.topology",
     "measurement": "optimization.measurement",

@@ -1,4 +1,4 @@
-"""Figures of moments: means and bands over time, and where they stop to hold."""
+"""Figures of moments and studies: means and bands over time, where they stop to hold, and shares of variances."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from .moments import Moments
+    from .sobol import SobolIndices
     from .study import Study
 
 MEAN, FIRST, BEYOND = COLOURS[0], "#777777", "#eeeeee"
@@ -95,3 +96,31 @@ def draw_study(study: Study, sigmas: float | None) -> Figure:
     axes[-1].margins(x=0)
     figure.suptitle(f"{study.label}: {study.count} samples", fontsize=12, color=INK)
     return figure
+
+
+def draw_sobol(indices: SobolIndices) -> Figure:
+    """A panel an objective; intervals where there are some."""
+    objectives, names = indices.dataset["objective"].values, indices.dataset["parameter"].values
+    figure = new_figure(1.6 + max(2.4, 0.9 * len(names)), 1.0 + 2.4 * len(objectives))
+    axes = figure.subplots(len(objectives), 1, sharex=True, squeeze=False)[:, 0]
+    for ax, objective in zip(axes, objectives, strict=True):
+        sobol_bars(ax, indices, str(objective))
+    axes[0].legend(frameon=False, fontsize=9)
+    figure.suptitle(f"{indices.label}: Sobol indices", fontsize=12, color=INK)
+    return figure
+
+
+def sobol_bars(ax: Axes, indices: SobolIndices, objective: str) -> None:
+    """First and total indices side by side."""
+    at = indices.dataset.sel(objective=objective)
+    places = np.arange(at.sizes["parameter"])
+    for kind, shift, colour, label in (("first", -0.2, COLOURS[0], "alone"), ("total", 0.2, COLOURS[3], "with others")):
+        height = at[kind].to_numpy()
+        ax.bar(places + shift, height, 0.38, color=colour, label=label)
+        if f"{kind}_lower" in at:
+            error = np.abs(np.stack([at[f"{kind}_lower"].to_numpy(), at[f"{kind}_upper"].to_numpy()]) - height)
+            ax.errorbar(places + shift, height, error, fmt="none", ecolor=INK, elinewidth=1.0, capsize=3)
+    quiet(ax)
+    ax.grid(visible=False, axis="x")
+    ax.set_xticks(places, [str(n) for n in at["parameter"].values])
+    ax.set_ylabel(f"share of the variance of {objective}")

@@ -1,4 +1,4 @@
-"""The verbs of a mechanism whose parameters have spreads: `moments`, `monte_carlo`; and `export`, for runs elsewhere."""
+"""The verbs of a mechanism whose parameters have spreads: `moments`, `monte_carlo`, `openturns`; and `export`, for runs elsewhere."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from ..methods import RunOptions
     from ..sensitivity.objective import Objectives
+    from .global_study import GlobalStudy
     from .moments import Moments
     from .monte_carlo import Target
     from .spreads import Correlation, Given
@@ -164,6 +165,45 @@ class Uncertain(Derivatives):
             parameters=parameters,
             how=how,
         )
+
+    def openturns(
+        self,
+        objectives: Objectives,
+        spreads: Given | None = None,
+        *,
+        correlation: Correlation | None = None,
+        duration: float,
+        parameters: Mapping[str, float] | None = None,
+        **how: Unpack[RunOptions],
+    ) -> GlobalStudy:
+        """The mechanism as a function of OpenTURNS, for global sensitivity and reliability; nothing is run yet.
+
+        The function goes from the parameters that vary to the objectives at the end of the run, with exact gradients and Hessians, and
+        takes many points at once over all cores. Needs `pip install 'varimech[uq]'`.
+
+        Args:
+            objectives, spreads, correlation, duration, parameters: as for `moments`.
+            how: step, tolerance, integrator, … as for `simulate`.
+
+        Returns:
+            A `GlobalStudy`: `.chaos()` (polynomial chaos), `.sobol()` (Sobol indices), `.probability(ψ >= 3.0)` (FORM and SORM), and
+            `.function` and `.distribution` for everything else that OpenTURNS has.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+        >>> L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.01))
+        >>> O = m.ground_point("O", (0, 0))
+        >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
+        >>> joint = m.revolute("O")
+        >>> m.start(angle={"rod": -1.0})
+        >>> angle = vm.final(lambda s: s.angle("rod"), unit="rad")
+        >>> found = m.openturns(angle, duration=1.0).probability(angle >= -2.03)
+        >>> f"{found.form:.3g}"
+        '0.000151'
+        """
+        from .global_study import global_study
+
+        return global_study(self, objectives, spreads, correlation, duration, parameters=parameters, how=how)
 
     def export(
         self,

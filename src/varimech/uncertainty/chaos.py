@@ -1,0 +1,149 @@
+"""Polynomial chaos:  ψ(x) ≈ Σ_k a_k Ψ_k(x)  with polynomials that are orthogonal under the distribution of x.
+
+Mean and variance are a_0 and the sum of the squares of the others, Sobol indices parts of that sum. The polynomials that matter are chosen by
+least angle regression, as many as a leave-one-out error recommends.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..optimization.table import table
+from .distributions import openturns
+from .global_study import labelled
+from .sampling import Sampling
+from .sobol import SobolIndices, check_independent, indices_dataset
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from .global_study import GlobalStudy
+
+HIGHEST = 12
+"""Degree, where none is given: for one or two parameters there would be room for more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chaos:
+    """Objectives as sums of polynomials."""
+
+    study: GlobalStudy = field(repr=False)
+    degree: int
+    runs: int
+    checks: int
+    result: Any = field(repr=False)
+    """`openturns.FunctionalChaosResult`"""
+    predictivity: np.ndarray = field(repr=False)
+
+    @property
+    def metamodel(self) -> Any:
+        """`openturns.Function` that evaluates the polynomials."""
+        return self.result.getMetaModel()
+
+    @cached_property
+    def _moments(self) -> tuple[np.ndarray, np.ndarray]:
+        vector = openturns().FunctionalChaosRandomVector(self.result)
+        return np.array(vector.getMean()), np.diag(np.array(vector.getCovariance()))
+
+    @property
+    def mean(self) -> xr.DataArray:
+        """By objective."""
+        return self._labelled(self._moments[0])
+
+    @property
+    def variance(self) -> xr.DataArray:
+        """By objective, in the squares of their units."""
+        return self._labelled(self._moments[1])
+
+    @property
+    def std(self) -> xr.DataArray:
+        """Standard deviations, by objective."""
+        return self._labelled(np.sqrt(self._moments[1]))
+
+    @property
+    def q2(self) -> xr.DataArray:
+        """1 − (mean square of the error) / variance, at runs that were not used to fit: 1 for perfect, 0 for no better than the mean."""
+        return self._labelled(self.predictivity)
+
+    @property
+    def terms(self) -> int:
+        """Polynomials chosen, for all objectives together."""
+        return int(self.result.getIndices().getSize())
+
+    @cached_property
+    def sobol(self) -> SobolIndices:
+        """Sobol indices of the sums."""
+        check_independent(self.study)
+        found, d = openturns().FunctionalChaosSobolIndices(self.result), len(self.study.names)
+        objectives = range(len(self.study.objective_names))
+        first = [[found.getSobolIndex(i, k) for i in range(d)] for k in objectives]
+        total = [[found.getSobolTotalIndex(i, k) for i in range(d)] for k in objectives]
+        second = np.full((len(objectives), d, d), np.nan)
+        for k in objectives:
+            for i in range(d):
+                for j in range(i):
+                    second[k, i, j] = second[k, j, i] = found.getSobolIndex([j, i], k)
+        arrays = {"first": np.array(first), "total": np.array(total), "second": second}
+        return SobolIndices(self.study.label, f"polynomial chaos from {self.runs} runs", indices_dataset(self.study, **arrays))
+
+    def _labelled(self, values: np.ndarray) -> xr.DataArray:
+        import xarray as xr
+
+        return xr.DataArray(values, coords=labelled(self.study), dims=["objective"])
+
+    def __repr__(self) -> str:
+        s = self.study
+        rows = list(zip(s.objective_names, *self._moments_shown(), s.units, strict=True))
+        head = (
+            f"<Chaos of {s.label!r}: degree {self.degree}, {self.terms} polynomials, {self.runs} runs and {self.checks} to check>"
+        )
+        return f"{head}\n{table(['objective', 'mean', 'std', 'Q²', 'unit'], rows)}"
+
+    def _moments_shown(self) -> list[np.ndarray]:
+        mean, variance = self._moments
+        return [mean, np.sqrt(variance), np.array([float(f"{q:.6f}") for q in self.predictivity])]
+
+
+def chaos_of(study: GlobalStudy, runs: int, checks: int, degree: int | None, seed: int) -> Chaos:
+    """Fitted to runs, and checked by others."""
+    ot, d = openturns(), len(study.names)
+    highest = _degree(d, runs) if degree is None else int(degree)
+    if (candidates := math.comb(d + highest, d)) > runs:
+        raise ModelError(
+            f"chaos: there are {candidates} polynomials of degree {highest} in {d} parameters, more than runs ({runs}); give a smaller "
+            f"degree, or runs={2 * candidates}"
+        )
+    # two streams of the same seed: an even set to fit, and an independent one to check
+    size = 1 << (runs - 1).bit_length()
+    fitted = study.spreads.from_uniform(Sampling("sobol", seed, size, d).points(0)[:runs])
+    others = study.spreads.from_uniform(Sampling("random", seed, checks, d).points(1))
+    with study.runs.own_errors("polynomial chaos"):
+        y = study.function(ot.Sample(fitted))
+        for k, name in enumerate(study.objective_names):
+            if not y.getMarginal(k).computeVariance()[0] > 0:
+                raise ModelError(f"objective {name!r} does not vary: none of the parameters {', '.join(study.names)} changes it")
+        basis = ot.OrthogonalProductPolynomialFactory([study.distribution.getMarginal(i) for i in range(d)])
+        choice = ot.LeastSquaresMetaModelSelectionFactory(ot.LARS(), ot.CorrectedLeaveOneOut())
+        strategy = ot.FixedStrategy(basis, basis.getEnumerateFunction().getBasisSizeFromTotalDegree(highest))
+        algorithm = ot.FunctionalChaosAlgorithm(
+            ot.Sample(fitted), y, study.distribution, strategy, ot.LeastSquaresStrategy(choice)
+        )
+        algorithm.run()
+        result = algorithm.getResult()
+        predicted, true = np.array(result.getMetaModel()(ot.Sample(others))), np.array(study.function(ot.Sample(others)))
+        q2 = np.array(ot.MetaModelValidation(ot.Sample(true), ot.Sample(predicted)).computeR2Score())
+    return Chaos(study, highest, runs, checks, result, q2)
+
+
+def _degree(d: int, runs: int) -> int:
+    """The highest with half as many polynomials as runs."""
+    degree = 1
+    while degree < HIGHEST and 2 * math.comb(d + degree + 1, d) <= runs:
+        degree += 1
+    return degree

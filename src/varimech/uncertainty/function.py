@@ -1,0 +1,144 @@
+"""A mechanism as a function of the parameters that vary: objectives at the end of the run, with exact gradients and Hessians.
+
+    x ↦ ψ(x),    ∂ψ/∂x,    ∂²ψ/∂x²
+
+Many points at once are compiled runs over all cores; derivatives are those of the discrete solution.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..errors import ModelError, VarimechError
+from ..sensitivity.objective import Objective
+from ..solver import Solver
+from ..task import Task
+from .distributions import openturns
+from .spreads import Spreads
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False)
+class Runs:
+    """Values and derivatives of objectives at points of the space of the parameters that vary, each by a run."""
+
+    mechanism: Any
+    objectives: Mapping[str, Objective]
+    spreads: Spreads
+    solver: Solver
+    task: Task
+    ρ: np.ndarray
+    """Values of all parameters, those that do not vary among them."""
+    given: Mapping[str, Any]
+    """Arguments of `sensitivity` and `hessian`."""
+    revision: int
+    error: VarimechError | None = None
+    """Why a run failed: OpenTURNS hands on texts of errors only."""
+    calls: Counter[str] = field(default_factory=Counter)
+    """How many values, gradients and Hessians were computed."""
+
+    def values(self, points: np.ndarray) -> np.ndarray:
+        """ψ, (point, objective)."""
+        points = np.atleast_2d(points)
+        self.calls["values"] += len(points)
+        return self._told(lambda: self._values(points))
+
+    def gradient(self, point: np.ndarray) -> np.ndarray:
+        """∂ψ/∂x, (objective, parameter)."""
+        self.calls["gradients"] += 1
+        names, parameters = list(self.spreads.names), self._parameters(point)
+        return self._told(
+            lambda: self.mechanism.sensitivity(
+                self.objectives, names, parameters=parameters, method="auto", **self.given
+            ).gradient_history[-1],
+            point,
+        )
+
+    def hessian(self, point: np.ndarray) -> np.ndarray:
+        """∂²ψ/∂x², (objective, parameter, parameter), symmetric."""
+        self.calls["Hessians"] += 1
+        names, parameters = list(self.spreads.names), self._parameters(point)
+        found = self._told(
+            lambda: self.mechanism.hessian(self.objectives, names, parameters=parameters, **self.given).curvatures, point
+        )
+        return (found + found.transpose(0, 2, 1)) / 2
+
+    @contextmanager
+    def own_errors(self, doing: str) -> Iterator[None]:
+        """Errors of runs as they were before OpenTURNS made texts of them; its own with a word about what was being done."""
+        self.error = None
+        try:
+            yield
+        except (RuntimeError, TypeError, ValueError) as other:
+            if isinstance(other, VarimechError):
+                raise
+            if self.error is not None:
+                raise self.error from None
+            raise VarimechError(f"{self.mechanism.name!r}: {doing}: OpenTURNS gave up: {other}") from other
+
+    def _values(self, points: np.ndarray) -> np.ndarray:
+        rows = self.spreads.rows(points, self.ρ)
+        if len(rows) == 1:  # many compiled runs at once begin with some that show what they have in common
+            alone = self.solver.look_after(self.task, rows[0])
+            if isinstance(alone, VarimechError):
+                raise VarimechError(f"{self._words(points[0])}: {type(alone).__name__}: {alone}") from alone
+            return alone.objectives[-1:]
+        found, failures, _ = self.solver.run_many(self.task, rows, os.cpu_count() or 1)
+        for sample, error in sorted(failures.items()):
+            more = f" ({len(failures)} failed)" if len(failures) > 1 else ""
+            raise VarimechError(
+                f"sample {sample} of {len(rows)}{more}, {self._words(points[sample])}: {type(error).__name__}: {error}"
+            ) from error
+        return found.values[:, -1]
+
+    def _told(self, compute: Callable[[], T], point: np.ndarray | None = None) -> T:
+        """What is computed; its error, if any, is kept for later."""
+        try:
+            if self.mechanism.revision != self.revision:
+                raise ModelError(f"mechanism {self.mechanism.name!r} has been changed since; call openturns(…) anew")
+            return compute()
+        except VarimechError as error:
+            self.error = error if point is None else VarimechError(f"{self._words(point)}: {type(error).__name__}: {error}")
+            raise self.error from error
+
+    def _parameters(self, point: np.ndarray) -> dict[str, float]:
+        row = self.spreads.rows(np.atleast_2d(point), self.ρ)[0]
+        return dict(zip(self.mechanism.parameters, row.tolist(), strict=True))
+
+    def _words(self, point: np.ndarray) -> str:
+        units = [f" {unit}" if unit else "" for unit in self.spreads.units]
+        return ", ".join(f"{n} = {x:g}{u}" for n, x, u in zip(self.spreads.names, np.ravel(point), units, strict=True))
+
+
+def function_of(runs: Runs) -> Any:
+    """The same as an `openturns.Function`, whose derivatives have the objective as last index."""
+    ot = openturns()
+    base: Any = ot.OpenTURNSPythonFunction
+
+    class Mechanical(base):
+        def __init__(self) -> None:
+            super().__init__(len(runs.spreads.names), len(runs.objectives))
+            self.setInputDescription(list(runs.spreads.names))
+            self.setOutputDescription(list(runs.objectives))
+
+        def _exec(self, x: Any) -> np.ndarray:
+            return runs.values(np.array(x))[0]
+
+        def _exec_sample(self, x: Any) -> np.ndarray:
+            return runs.values(np.array(x))
+
+        def _gradient(self, x: Any) -> np.ndarray:
+            return runs.gradient(np.array(x)).T
+
+        def _hessian(self, x: Any) -> np.ndarray:
+            return runs.hessian(np.array(x)).transpose(1, 2, 0)
+
+    return ot.Function(Mechanical())

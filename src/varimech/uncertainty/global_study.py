@@ -1,0 +1,181 @@
+"""Global sensitivity and reliability through OpenTURNS: the study as its function, and the three things most asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+from ..backends.program import check_backend
+from ..derivatives import Derivatives
+from ..errors import ModelError
+from ..methods import RunOptions, check_options, choose
+from ..optimization.table import table
+from ..sensitivity.comparison import Constraint
+from ..sensitivity.objective import Objectives, named_objectives
+from ..sensitivity.smoothness import check_gradients
+from ..task import Task
+from .distributions import distribution_of, openturns
+from .expanding import at_means
+from .function import Runs, function_of
+from .spreads import Correlation, Given, Spreads, spreads_of
+
+if TYPE_CHECKING:
+    from .chaos import Chaos
+    from .reliability import Reliability
+    from .sobol import SobolIndices
+
+
+@dataclass(frozen=True, eq=False)
+class GlobalStudy:
+    """Objectives at the end of the run as a function of the parameters that vary, and the distribution of these.
+
+    `function` and `distribution` are objects of OpenTURNS and go wherever it takes such; `chaos`, `sobol` and `probability` do what is
+    most asked for.
+    """
+
+    label: str
+    objective_names: tuple[str, ...]
+    units: tuple[str, ...]
+    spreads: Spreads
+    runs: Runs = field(repr=False)
+    function: Any
+    """`openturns.Function`: parameters that vary → objectives; exact gradients and Hessians, many points at once over all cores."""
+    distribution: Any
+    """`openturns.Distribution` of the parameters that vary."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Parameters that vary, in the order of the function's arguments."""
+        return self.spreads.names
+
+    def chaos(self, *, runs: int = 256, checks: int = 64, degree: int | None = None, seed: int = 0) -> Chaos:
+        """Polynomial chaos: objectives as sparse sums of polynomials that are orthogonal under the distribution.
+
+        Args:
+            runs: from which the polynomials are fitted, at points of a scrambled Sobol sequence.
+            checks: further runs, at random points, that tell how good they are.
+            degree: largest total degree; one by which there are half as many polynomials to choose from as runs, if not given.
+            seed: of both sets of points.
+
+        Returns:
+            A `Chaos`: `.mean`, `.std`, `.q2` (1 for perfect), `.sobol`, `.metamodel`, …
+        """
+        from .chaos import chaos_of
+
+        _check_whole("chaos", 2, runs=runs, checks=checks)
+        _check_whole("chaos", 0, seed=seed)
+        if degree is not None:
+            _check_whole("chaos", 1, degree=degree)
+        return chaos_of(self, int(runs), int(checks), degree, int(seed))
+
+    def sobol(self, *, samples: int = 1024, estimator: str = "martinez", level: float = 0.95, seed: int = 0) -> SobolIndices:
+        """Sobol indices by runs alone, with confidence intervals; those of `chaos(…).sobol` need far fewer where polynomials fit.
+
+        Args:
+            samples: n of n (2d + 2) runs, for d parameters that vary (4n for two of them).
+            estimator: "martinez", "saltelli", "jansen" or "mauntz-kucherenko".
+            level: probability with which intervals hold the true index.
+            seed: of the random numbers.
+        """
+        from .sobol import sampled_sobol
+
+        _check_whole("sobol", 2, samples=samples)
+        _check_whole("sobol", 0, seed=seed)
+        _check_level("sobol", level)
+        return sampled_sobol(self, int(samples), estimator, float(level), int(seed))
+
+    def probability(self, event: Constraint, *, samples: int = 0, level: float = 0.95, seed: int = 0) -> Reliability:
+        """Probability that an objective lies beyond a limit, by FORM and SORM with exact derivatives.
+
+        Args:
+            event: an objective of this study compared with a number: `ψ >= 3.0`, or `ψ <= 0.1`.
+            samples: runs drawn around the design point, that check both by importance sampling; none if 0.
+            level: probability with which their interval holds the true value.
+            seed: of the random numbers.
+
+        Returns:
+            A `Reliability`: `.form`, `.sorm`, `.beta`, `.design`, `.importance`, `.sampled`, …
+        """
+        from .reliability import reliability
+
+        _check_whole("probability", 0, samples=samples, seed=seed)
+        _check_level("probability", level)
+        return reliability(self, event, int(samples), float(level), int(seed))
+
+    def __repr__(self) -> str:
+        s = self.spreads
+        rows = [[n, m.mean, m.sigma, u, m.words.split("(")[0]] for n, m, u in zip(s.names, s.marginals, s.units, strict=True)]
+        lines = [
+            f"<GlobalStudy of {self.label!r}: {', '.join(self.objective_names)} at t = {self.runs.task.schedule.duration:g} s>"
+        ]
+        return "\n".join([*lines, table(["parameter", "mean", "sigma", "unit", "distribution"], rows)])
+
+
+def global_study(
+    mechanism: Derivatives,
+    objectives: Objectives,
+    given: Given | None,
+    correlation: Correlation | None,
+    duration: float,
+    *,
+    parameters: Mapping[str, float] | None,
+    how: RunOptions,
+) -> GlobalStudy:
+    """Everything checked, nothing run yet."""
+    openturns()
+    named = named_objectives(objectives)
+    if not named:
+        raise ModelError("openturns: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))")
+    spreads = spreads_of(mechanism.parameters, given, correlation)
+    check_options(how)
+    options: Any = dict(how)
+    backend = check_backend(options.pop("backend", "auto"))
+    options.pop("progress", None)
+    method, schedule = choose(duration, **options)
+    ρ, solver = mechanism.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
+    check_gradients(solver.equations, named)
+    # nothing but the end of a run is looked at
+    if schedule.tolerance:
+        options["output"] = duration
+    elif schedule.ends is None:
+        options["every"] = schedule.steps
+    arguments = {**options, "duration": duration, "backend": backend, "progress": False}
+    task = Task(schedule.last_only(), named, None, backend, False)
+    runs = Runs(mechanism, named, spreads, solver, task, ρ, arguments, mechanism.revision)
+    units = tuple(o.unit for o in named.values())
+    return GlobalStudy(mechanism.name, tuple(named), units, spreads, runs, function_of(runs), distribution_of(spreads))
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Random numbers of OpenTURNS from a seed; afterwards its generator is where it was."""
+    generator = openturns().RandomGenerator
+    before = generator.GetState()
+    generator.SetSeed(seed)
+    try:
+        yield
+    finally:
+        generator.SetState(before)
+
+
+def labelled(study: GlobalStudy, *parameters: str) -> dict[str, Any]:
+    """Coordinates of arrays by objective, and by parameter as often as named."""
+    coords: dict[str, Any] = {
+        "objective": list(study.objective_names),
+        "objective_unit": ("objective", list(study.units)),
+    }
+    return coords | {name: list(study.names) for name in parameters}
+
+
+def _check_whole(owner: str, least: int, **values: Any) -> None:
+    for label, value in values.items():
+        if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+            raise ModelError(f"{owner}: {label} = {value!r} must be a whole number, {least} or more")
+
+
+def _check_level(owner: str, level: Any) -> None:
+    if not isinstance(level, Real) or not 0 < float(level) < 1:
+        raise ModelError(f"{owner}: level = {level!r} must be a probability, between 0 and 1")

@@ -1,0 +1,130 @@
+"""Sobol indices: what part of the variance of an objective is due to each parameter, alone and together with others.
+
+    first   S_i  = Var[E(ψ|x_i)] / Var ψ                  alone
+    second  S_ij = Var[E(ψ|x_i, x_j)] / Var ψ − S_i − S_j   what both add only together
+    total   T_i  = 1 − Var[E(ψ|x_j, j ≠ i)] / Var ψ       with everything x_i takes part in
+
+They are parts of 1 where parameters are independent, and mean nothing of the kind where they are not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ModelError, unknown_name
+from ..optimization.table import table
+from .distributions import openturns
+from .global_study import labelled, seeded
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+    from .global_study import GlobalStudy
+
+ESTIMATORS = {"martinez": "Martinez", "saltelli": "Saltelli", "jansen": "Jansen", "mauntz-kucherenko": "MauntzKucherenko"}
+
+
+@dataclass(frozen=True, eq=False)
+class SobolIndices:
+    """Indices by objective and parameter, as `dataset`, or one kind at a time."""
+
+    label: str
+    source: str
+    """Where they come from, in words."""
+    dataset: xr.Dataset
+    """`first`, `total` (objective, parameter), `second` (objective, parameter, parameter2, symmetric, its diagonal not a number); where
+    they are sampled also `first_lower`, `first_upper`, `total_lower`, `total_upper`."""
+
+    @property
+    def first(self) -> xr.DataArray:
+        """The part of the variance that is due to each parameter alone."""
+        return self.dataset["first"]
+
+    @property
+    def second(self) -> xr.DataArray:
+        """What two parameters add only together."""
+        return self.dataset["second"]
+
+    @property
+    def total(self) -> xr.DataArray:
+        """The part that a parameter has to do with at all."""
+        return self.dataset["total"]
+
+    def table(self) -> pd.DataFrame:
+        """A row an objective and parameter, those first that matter most."""
+        frame = self.dataset.drop_vars(["second", "parameter2", "objective_unit"]).to_dataframe().reset_index()
+        order = {name: k for k, name in enumerate(self.dataset["objective"].values)}
+        frame["at"] = frame["objective"].map(order)
+        return frame.sort_values(["at", "total"], ascending=[True, False]).drop(columns="at").reset_index(drop=True)
+
+    def plot(self) -> Figure:
+        """Bars of first and total indices, a panel an objective."""
+        from .drawing import draw_sobol
+
+        return draw_sobol(self)
+
+    def __repr__(self) -> str:
+        frame = self.table()
+        rows = [[*row[:2], *(float(f"{x:.4g}") for x in row[2:])] for row in frame.to_numpy().tolist()]
+        return f"<Sobol indices of {self.label!r}, {self.source}>\n{table([c.replace('_', ' ') for c in frame.columns], rows)}"
+
+
+def check_independent(study: GlobalStudy) -> None:
+    """Indices of correlated parameters would be no parts of the variance."""
+    s = study.spreads
+    for i, j in combinations(range(len(s.names)), 2):
+        if s.correlation[i, j]:
+            raise ModelError(
+                f"Sobol indices share the variance out among independent parameters, but {s.names[i]!r} and {s.names[j]!r} have a "
+                f"correlation of {s.correlation[i, j]:g}; leave correlation out, or look at moments(…).contributions"
+            )
+
+
+def indices_dataset(study: GlobalStudy, **arrays: np.ndarray) -> xr.Dataset:
+    """Arrays by objective, parameter and once more parameter, with their names."""
+    import xarray as xr
+
+    dims = ("objective", "parameter", "parameter2")
+    return xr.Dataset({name: (dims[: a.ndim], a) for name, a in arrays.items()}, labelled(study, "parameter", "parameter2"))
+
+
+def sampled_sobol(study: GlobalStudy, samples: int, estimator: str, level: float, seed: int) -> SobolIndices:
+    """Indices by an estimator of OpenTURNS."""
+    if estimator not in ESTIMATORS:
+        raise unknown_name("estimator of Sobol indices", estimator, ESTIMATORS)
+    check_independent(study)
+    ot = openturns()
+    if len(study.names) == 1:
+        raise ModelError(f"sobol: {study.names[0]!r} alone varies, so all of the variance is due to it; give others a spread too")
+    algorithm = getattr(ot, f"{ESTIMATORS[estimator]}SensitivityAlgorithm")
+    found: dict[str, list[Any]] = {name: [] for name in ("first", "total", "second", *BOUNDS)}
+    with seeded(seed), study.runs.own_errors("Sobol indices"):
+        x = ot.SobolIndicesExperiment(study.distribution, samples, True).generate()
+        y = study.function(x)
+        for k, name in enumerate(study.objective_names):
+            one = y.getMarginal(k)
+            if not one.computeVariance()[0] > 0:
+                raise ModelError(f"objective {name!r} does not vary: none of the parameters {', '.join(study.names)} changes it")
+            indices = algorithm(x, one, samples)
+            indices.setUseAsymptoticDistribution(True)  # narrower than what bootstraps tell, and the same for each call
+            indices.setConfidenceLevel(level)
+            found["first"].append(np.array(indices.getFirstOrderIndices()))
+            found["total"].append(np.array(indices.getTotalOrderIndices()))
+            second = np.array(indices.getSecondOrderIndices())
+            np.fill_diagonal(second, np.nan)
+            found["second"].append(second)
+            intervals = indices.getFirstOrderIndicesInterval(), indices.getTotalOrderIndicesInterval()
+            bounds = [np.array(b) for i in intervals for b in (i.getLowerBound(), i.getUpperBound())]
+            for bound, value in zip(BOUNDS, bounds, strict=True):
+                found[bound].append(value)
+    dataset = indices_dataset(study, **{name: np.array(values) for name, values in found.items()})
+    return SobolIndices(study.label, f"{estimator} from {x.getSize()} runs, intervals of {100 * level:g} %", dataset)
+
+
+BOUNDS = ("first_lower", "first_upper", "total_lower", "total_upper")
