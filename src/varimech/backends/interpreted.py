@@ -11,12 +11,10 @@ import numpy as np
 from ..integrators.runge_kutta import RungeKutta
 from .backward import Backward, Record, Records
 from .bound import bound
-from .columns import all_columns
+from .chain_calls import ChainCalls, Trouble
 from .explicit import LONGEST, ExplicitScheme, Stages, added
 from .program import (
-    NEGLIGIBLE,
     NO_CONVERGENCE,
-    NOISE,
     NOT_FINITE,
     OVERWOUND,
     SINGULAR,
@@ -53,10 +51,6 @@ def run_interpreted(
     return _Run(program, inputs).carry_out(progress, limit)
 
 
-class _Trouble(Exception):
-    """A step that did not work out, with the reason."""
-
-
 class _Run:
     """The arrays that the functions work on in place, and the bound calls; see driver.c, which does the same."""
 
@@ -88,8 +82,8 @@ class _Run:
         # where a step or a stage begins: a state, or combined positions and velocities
         self.Y, self.Y_ = np.zeros(n if self.scheme is None else 2 * q), np.zeros((n if self.scheme is None else 2 * q, row))
 
-        def calls(chain: ChainFunctions) -> _ChainCalls:
-            return _ChainCalls(chain, self.Y, self.Y_, settings, self.new, self.new_, inputs.max_iterations, program.seeds)
+        def calls(chain: ChainFunctions) -> ChainCalls:
+            return ChainCalls(chain, self.Y, self.Y_, settings, self.new, self.new_, inputs.max_iterations, program.seeds)
 
         self.finish = calls(program.step)
         self.rates = self.finish if program.rates is None else calls(program.rates)
@@ -148,7 +142,7 @@ class _Run:
             h, end = self._next_step(now, done)
             try:
                 error = self._try(now, h, end)
-            except _Trouble as trouble:
+            except Trouble as trouble:
                 reason = str(trouble)
                 retry = h > 1e-6 * schedule.duration if reason == OVERWOUND else reason != UNDERFLOW
                 if schedule.tolerance and retry:
@@ -169,7 +163,7 @@ class _Run:
             if schedule.outputs is not None:
                 try:
                     self._store_within(now, h, end)
-                except _Trouble as trouble:
+                except Trouble as trouble:
                     raise StepFailure(done + 1, end, h, self.X[0].copy(), self.penalty.copy(), str(trouble)) from None
             now, done = end, done + 1
             self._accept(now, h, done)
@@ -218,10 +212,10 @@ class _Run:
             assert self.program.start is not None
             settings = [self.penalty, i.parameters, self.time]
             results = self.new, self.new_, i.max_iterations, self.program.seeds
-            start = _ChainCalls(self.program.start, self.guess[: given.size], None, settings, *results)
+            start = ChainCalls(self.program.start, self.guess[: given.size], None, settings, *results)
             try:
                 start.solve()
-            except _Trouble:
+            except Trouble:
                 raise StartFailure from None
             if not np.isfinite(self.new).all() or not (start.residuals <= 1e-6).all():
                 raise StartFailure
@@ -249,7 +243,7 @@ class _Run:
     def _try(self, begin: float, h: float, end: float) -> float:
         """A step; returns its error over the one allowed, 0 where that is not known."""
         if self.schedule.tolerance and not h > 1e-12 * self.schedule.duration:
-            raise _Trouble(UNDERFLOW)
+            raise Trouble(UNDERFLOW)
         self.solved = []
         if self.scheme is None:
             self.step[0], self.time[0] = h, end
@@ -265,28 +259,28 @@ class _Run:
             self._keep(t.stages)
         projects = self.program.rates is not None or self.program.jacobian is not None
         if self.schedule.tolerance and projects and self._explicit.projections_failed(self.finish.residuals):
-            raise _Trouble(NO_CONVERGENCE)
+            raise Trouble(NO_CONVERGENCE)
         error = self._explicit.error(self._stages, h) if self.schedule.tolerance else 0.0
         if error <= 1 and self.program.sharp and self._explicit.amplified(self.X, self.finish.residuals):
             raise Amplified
         if error <= 1:
             self.watch()
             if (np.abs(self.twist - self.last_twist) > np.pi).any():
-                raise _Trouble(OVERWOUND)
+                raise Trouble(OVERWOUND)
         return error
 
-    def _evaluate(self, chain: _ChainCalls, time: float, h: float, weights: np.ndarray) -> None:
+    def _evaluate(self, chain: ChainCalls, time: float, h: float, weights: np.ndarray) -> None:
         self.time[0] = time
         self.Y[:] = self._explicit.combined(self.X, h, weights)
         self.Y_[:] = self._explicit.combined(self.X_, h, weights)
         self._solve(chain)
 
-    def _solve(self, chain: _ChainCalls) -> None:
+    def _solve(self, chain: ChainCalls) -> None:
         self.iterations += chain.solve()
         if self.records is not None:
             self.solved.append(chain.solved(self.program.solved_sizes))
         if not np.isfinite(self.new).all():
-            raise _Trouble(NOT_FINITE)
+            raise Trouble(NOT_FINITE)
 
     def _keep(self, k: int) -> None:
         """Take the new state as stage k, with its integrands."""
@@ -343,70 +337,3 @@ class _Run:
             self.selections += 1
         if singular:
             raise StepFailure(len(self.ends), self.ends[-1], 0.0, self.X[0].copy(), self.penalty.copy(), SINGULAR)
-
-
-class _ChainCalls:
-    """A chain bound to arrays: from `state` (and its derivatives S) to `result` (and its derivatives)."""
-
-    def __init__(
-        self,
-        chain: ChainFunctions,
-        state: np.ndarray,
-        S: np.ndarray | None,
-        settings: list[np.ndarray],
-        result: np.ndarray,
-        S_new: np.ndarray,
-        max_iterations: int,
-        seeds: np.ndarray,
-    ):
-        self.max_iterations = max_iterations
-        self.ratio, self.residuals = np.zeros(1), np.zeros(3)
-        arguments, results = [state], [result, self.residuals]
-        self.iterated = chain.predict is not None and chain.iterate is not None
-        self._unknowns: list[np.ndarray] = []
-        if chain.predict is not None and chain.iterate is not None:
-            x, y = np.zeros(chain.iterate.numel_out(0)), np.zeros(chain.iterate.numel_out(1))
-            self.predict = bound(chain.predict, [state, *settings], [x, y])
-            self.iterate = bound(chain.iterate, [state, x, y, *settings], [x, y, self.ratio])
-            arguments += [x, y]
-            self._unknowns = [x, y]
-        slopes = np.zeros((state.size, S_new.shape[1])) if S is None else S
-        self.tangent: Callable[[], None] | None = None
-        if chain.tangent is not None:
-            coefficients = np.zeros(chain.tangent.numel_in(0))
-            results.append(coefficients)
-            every = all_columns(chain.tangent, S_new.shape[1], 1)
-            self.tangent = bound(every, [coefficients, slopes, seeds], [S_new])
-        elif chain.finish.n_out() == 3:
-            arguments.append(slopes)
-            results.append(S_new)
-        self.finish = bound(chain.finish, [*arguments, *settings], results)
-
-    def solve(self) -> int:
-        """Carry it out; returns the number of iterations."""
-        iterations = self._iterate() if self.iterated else 0
-        self.finish()
-        if self.tangent is not None:
-            self.tangent()
-        return iterations
-
-    def solved(self, sizes: tuple[int, int]) -> np.ndarray:
-        """Unknowns and multipliers of an iterated chain, each filled up to a size."""
-        filled = np.zeros(sum(sizes))
-        for first, values in zip((0, sizes[0]), self._unknowns, strict=False):
-            filled[first : first + values.size] = values
-        return filled
-
-    def _iterate(self) -> int:
-        self.predict()
-        last = 0.0
-        for k in range(1, self.max_iterations + 1):
-            self.iterate()
-            ratio = float(self.ratio[0])
-            settled = ratio <= NOISE and ((k > 2 and ratio >= last) or k == self.max_iterations)
-            if ratio <= 1.0 or ratio * ratio * ratio <= NEGLIGIBLE * last * last or settled:
-                return k
-            if not ratio <= 1e300:
-                raise _Trouble(NOT_FINITE)
-            last = ratio
-        raise _Trouble(NO_CONVERGENCE)

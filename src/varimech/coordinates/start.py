@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -32,15 +31,13 @@ from .equations import Equations
 from .fits import Fits
 from .gaps import describe_gaps
 from .guess import guess_poses
+from .levels import Explicit, Level
+from .linear import RANK, column, independent, rank_of, solution
 
 CLOSED = 1e-10
 """Largest residual of an assembled mechanism (m or rad), relative to its size."""
-RANK = 1e-9
-"""Singular values below this share of the largest count as zero."""
 LIGHT = 1e-6
 """Share of the largest mass below which a coordinate counts as one without."""
-DENSE = 150
-"""Size up to which dense matrices are faster, and SciPy need not be loaded."""
 EXPLAINED = 600
 """Coordinates up to which the loop that does not close is looked for; its dense least squares would take minutes beyond."""
 ATTEMPTS = 12
@@ -64,40 +61,6 @@ class InitialState:
         return np.concatenate([self.q, self.v, self.a, self.λ])
 
 
-class _Level:
-    """One line of the system above: residuals F in unknowns x, given what came before."""
-
-    def __init__(self, residuals: SX, unknowns: SX, earlier: SX, ρ: SX, t: SX):
-        self._inputs = [unknowns, earlier, ρ]
-        self._F = F = ca.densify(ca.substitute(residuals, t, 0))
-        self.residuals = ca.Function("F", self._inputs, [F])
-        self.jacobian = ca.Function("F_x", self._inputs, [ca.jacobian(F, unknowns)])
-
-    @cached_property
-    def partials(self) -> ca.Function:
-        """F_earlier and F_ρ."""
-        _, earlier, ρ = self._inputs
-        return ca.Function("F_p", self._inputs, [ca.jacobian(self._F, ca.vertcat(earlier, ρ))])
-
-    def solve_linear(self, size: int, earlier: np.ndarray, ρ: np.ndarray) -> np.ndarray:
-        """The unknowns, where F is linear in them."""
-        zero = np.zeros(size)
-        return _solution(self.jacobian(zero, earlier, ρ), -_column(self.residuals(zero, earlier, ρ)))
-
-    def sensitivity(self, x: np.ndarray, earlier: np.ndarray, ρ: np.ndarray, given: np.ndarray) -> np.ndarray:
-        """x' from the derivatives of what came before and of ρ (`given`, one column a parameter)."""
-        return _solution(self.jacobian(x, earlier, ρ), -np.array(self.partials(x, earlier, ρ)) @ given)
-
-
-class _Explicit:
-    """A quantity given by an expression of what came before."""
-
-    def __init__(self, expression: SX, earlier: SX, ρ: SX, t: SX):
-        value = ca.densify(ca.substitute(expression, t, 0))
-        self.value = ca.Function("value", [earlier, ρ], [value])
-        self.partials = ca.Function("partials", [earlier, ρ], [ca.densify(ca.jacobian(value, ca.vertcat(earlier, ρ)))])
-
-
 class StartSolver:
     """Finds the start of a mechanism and its derivatives, for any values of the parameters."""
 
@@ -105,7 +68,7 @@ class StartSolver:
         self.equations = e = equations
         self.model = e.model
         self.start = e.model.start_conditions or Start()
-        self._positions = _Level(e.start_positions, e.q, SX(0, 1), e.ρ, e.t)
+        self._positions = Level(e.start_positions, e.q, SX(0, 1), e.ρ, e.t)
         self.fits = Fits(e)
         self._held = e.start_positions.numel() - e.λ.numel()
 
@@ -115,9 +78,9 @@ class StartSolver:
         return ca.Function("M", [e.q, e.ρ], [e.mass])
 
     @cached_property
-    def _velocities(self) -> _Level:
+    def _velocities(self) -> Level:
         e = self.equations
-        return _Level(e.start_velocities, e.v, e.q, e.ρ, e.t)
+        return Level(e.start_velocities, e.v, e.q, e.ρ, e.t)
 
     @cached_property
     def _least_multipliers(self) -> tuple[SX, SX]:
@@ -126,15 +89,15 @@ class StartSolver:
         return w, ca.densify(self.equations.constraint_jacobian @ w)
 
     @cached_property
-    def _accelerations(self) -> _Level:
+    def _accelerations(self) -> Level:
         e, (w, λ) = self.equations, self._least_multipliers
         motion = ca.vertcat(ca.substitute(e.balance, e.λ, λ), e.constraint_acceleration)
-        return _Level(motion, ca.vertcat(e.a, w), ca.vertcat(e.q, e.v), e.ρ, e.t)
+        return Level(motion, ca.vertcat(e.a, w), ca.vertcat(e.q, e.v), e.ρ, e.t)
 
     @cached_property
-    def _multipliers(self) -> _Explicit:
+    def _multipliers(self) -> Explicit:
         e, (w, λ) = self.equations, self._least_multipliers
-        return _Explicit(λ, ca.vertcat(w, e.q), e.ρ, e.t)
+        return Explicit(λ, ca.vertcat(w, e.q), e.ρ, e.t)
 
     @cached_property
     def _undriven(self) -> ca.Function:
@@ -202,7 +165,7 @@ class StartSolver:
         """Whether bodies whose orientation is given have it, and are not half a turn off, where its equations hold too."""
         if self._orientations is None:
             return True
-        return bool((_column(self._orientations(q, ρ)) > 1.0).all())
+        return bool((column(self._orientations(q, ρ)) > 1.0).all())
 
     @cached_property
     def _orientations(self) -> ca.Function | None:
@@ -222,7 +185,7 @@ class StartSolver:
         found = ca.Function("poses", [e.q, e.ρ], [x for b in bodies for x in (e.frames[b].origin, e.frames[b].rotation)]).call(
             [q, ρ]
         )
-        poses = {b: (_column(o), np.array(R)) for b, o, R in zip(bodies, found[::2], found[1::2], strict=True)}
+        poses = {b: (column(o), np.array(R)) for b, o, R in zip(bodies, found[::2], found[1::2], strict=True)}
         back = e.from_poses(poses)
         return q if np.allclose(back, q, rtol=0, atol=1e-9) else self._gauss_newton(back, ρ)[0]
 
@@ -230,16 +193,16 @@ class StartSolver:
         """Whether positions q follow from independent equations, the mechanism can move there, and every coordinate has mass."""
         if self._structure.numel() == q.size:
             return False
-        return _independent(self._positions.jacobian(q, np.zeros(0), ρ), RANK) and self._all_have_mass(q, ρ)
+        return independent(self._positions.jacobian(q, np.zeros(0), ρ), RANK) and self._all_have_mass(q, ρ)
 
     def _all_have_mass(self, q: np.ndarray, ρ: np.ndarray) -> bool:
         mass = self._mass(q, ρ)
         if self.equations.sizes is None:
-            return _independent(mass, LIGHT)
+            return independent(mass, LIGHT)
         # coordinates of several kinds: each by its own mass; those of long chains are nearly dependent by nature
         sizes = np.sqrt(np.maximum(np.array(ca.diag(mass)).ravel(), 0.0))
         per_size = ca.diag(1 / np.where(sizes > 0, sizes, 1.0))
-        return _independent(per_size @ mass @ per_size, RANK)
+        return independent(per_size @ mass @ per_size, RANK)
 
     def complete(self, q: np.ndarray, ρ: np.ndarray) -> InitialState:
         """The whole state at assembled positions.
@@ -254,7 +217,7 @@ class StartSolver:
         self._check_velocities(v, q, ρ)
         self._check_inertia(q, ρ)
         x = self._accelerations.solve_linear(2 * n, np.concatenate([q, v]), ρ)
-        λ = _column(self._multipliers.value(np.concatenate([x[n:], q]), ρ))
+        λ = column(self._multipliers.value(np.concatenate([x[n:], q]), ρ))
         state = InitialState(q, v, x[:n], λ, x[n:])
         if not np.isfinite(state.packed).all():
             where = self._non_finite(state, ρ)
@@ -268,7 +231,7 @@ class StartSolver:
             AssemblyError: if no velocities fit the start.
             ModelError: if the start says too little or too much, or the mechanism cannot move.
         """
-        if self._structure.numel() == q.size or not _independent(self._positions.jacobian(q, np.zeros(0), ρ), RANK):
+        if self._structure.numel() == q.size or not independent(self._positions.jacobian(q, np.zeros(0), ρ), RANK):
             self._check_freedoms(q, ρ)
         v = self._velocities.solve_linear(q.size, q, ρ)
         self._check_velocities(v, q, ρ)
@@ -300,11 +263,11 @@ class StartSolver:
         q = self.assemble(ρ)
         if self.regular(q, ρ):
             return int(q.size - self._structure.numel())
-        return int(q.size - _rank(np.array(self._undriven(q, ρ))))
+        return int(q.size - rank_of(np.array(self._undriven(q, ρ))))
 
     def _open(self, q: np.ndarray, ρ: np.ndarray) -> AssemblyError:
         """What is missed most at the closest positions found; for mechanisms too large to look for the loop at fault."""
-        F = np.abs(_column(self._positions.residuals(q, np.zeros(0), ρ)))
+        F = np.abs(column(self._positions.residuals(q, np.zeros(0), ρ)))
         holds = [h.label for h in self.equations.holds for _ in range(h.deviation(self.equations.frames).numel())]
         names = [*self.equations.constraint_names, *holds]
         worst = int(np.nan_to_num(F, nan=np.inf).argmax())
@@ -318,14 +281,14 @@ class StartSolver:
         none = np.zeros(0)
 
         def residuals(x: np.ndarray) -> np.ndarray:
-            return _column(self._positions.residuals(x, none, ρ))
+            return column(self._positions.residuals(x, none, ρ))
 
         F = residuals(q)
         for _ in range(60):
             jacobian = self._positions.jacobian(q, none, ρ)
             if not (jacobian.is_regular() and np.isfinite(F).all()):
                 break
-            step = _solution(jacobian, -F)
+            step = solution(jacobian, -F)
             length = (
                 1.0 if self.equations.sizes is None else 1 / max(1.0, float(np.abs(step / self.equations.sizes.typical).max()))
             )
@@ -341,18 +304,18 @@ class StartSolver:
 
     def _check_freedoms(self, q: np.ndarray, ρ: np.ndarray) -> None:
         name, n = self.model.name, q.size
-        freedoms = n - _rank(np.array(self._undriven(q, ρ)))
+        freedoms = n - rank_of(np.array(self._undriven(q, ρ)))
         if freedoms == 0:
             raise ModelError(
                 f"mechanism {name!r} has no freedom: its joints hold every body still; remove a joint or free a body"
             )
         everything = np.array(self._positions.jacobian(q, np.zeros(0), ρ))
         constraints = everything[: everything.shape[0] - self._held]
-        open_ = n - _rank(constraints)
+        open_ = n - rank_of(constraints)
         given = ", ".join(h.label for h in self.start.holds) or "nothing"
         shaped = self._held - sum(h.deviation(self.equations.frames).numel() for h in self.start.holds)
         left = open_ - shaped  # beams keep their shape by themselves
-        if self._held > _rank(everything) - _rank(constraints):
+        if self._held > rank_of(everything) - rank_of(constraints):
             raise ModelError(
                 f"mechanism {name!r}: the start gives too much or twice the same ({given}); "
                 f"it has {max(left, 0)} open freedom{'s' if left != 1 else ''}: give one value for each"
@@ -367,13 +330,13 @@ class StartSolver:
     def _moving(self, jacobian: np.ndarray) -> str:
         """Names of the coordinates that can still move."""
         _, _, Vt = np.linalg.svd(jacobian)
-        rank = _rank(jacobian)
+        rank = rank_of(jacobian)
         motion = np.abs(Vt[rank:]).max(axis=0)
         order = np.argsort(-motion)[:3]
         return ", ".join(repr(self.equations.coordinate_names[k]) for k in sorted(order) if motion[k] > 0.1)
 
     def _check_velocities(self, v: np.ndarray, q: np.ndarray, ρ: np.ndarray) -> None:
-        F = _column(self._velocities.residuals(v, q, ρ))
+        F = column(self._velocities.residuals(v, q, ρ))
         if F.size and np.abs(F).max() > 1e-8 * (1 + np.abs(v).max(initial=0.0)):
             speeds = [
                 f"speed: {h.label}" for h in self.equations.holds for _ in range(h.deviation(self.equations.frames).numel())
@@ -387,7 +350,7 @@ class StartSolver:
     def _check_inertia(self, q: np.ndarray, ρ: np.ndarray) -> None:
         M, J = np.array(self._mass(q, ρ)), np.array(self._undriven(q, ρ))
         _, _, Vt = np.linalg.svd(J) if J.shape[0] else (None, None, np.eye(q.size))
-        Z = Vt[_rank(J) :].T
+        Z = Vt[rank_of(J) :].T
         inertia, directions = np.linalg.eigh(Z.T @ M @ Z)
         if inertia[0] <= 1e-12 * np.abs(M).max():
             motion = np.abs(Z @ directions[:, 0])
@@ -406,47 +369,3 @@ class StartSolver:
                 hint = ": its ends coincide" if isinstance(force, Spring) and isinstance(force.measure, Span) else ""
                 return f"look at {name!r}{hint}"
         return "look at the forces and drivers at t = 0"
-
-
-def _sparse_inverse(A: ca.DM, smallest: float) -> Any:
-    """Factors of a large square matrix whose pivots are not smaller than this share of the largest; None for any other matrix."""
-    from scipy.sparse.linalg import splu
-
-    if A.nnz() == 0:
-        return None
-    try:
-        factors = splu(A.sparse())
-    except RuntimeError:  # exactly singular
-        return None
-    pivots = np.abs(factors.U.diagonal())
-    return factors if pivots.min() > smallest * pivots.max() else None
-
-
-def _independent(A: ca.DM, smallest: float) -> bool:
-    """Whether a matrix is square, and far from singular."""
-    if A.shape[0] != A.shape[1]:
-        return False
-    if A.shape[0] > DENSE:
-        return _sparse_inverse(A, smallest) is not None
-    strengths = np.linalg.svd(np.array(A), compute_uv=False)
-    return bool(strengths[-1] > smallest * strengths[0])
-
-
-def _solution(A: ca.DM, b: np.ndarray) -> np.ndarray:
-    """Of A x = b, for any number of columns; the one of least squares where A is not regular."""
-    inverse = _sparse_inverse(A, RANK) if A.shape[0] == A.shape[1] > DENSE else None
-    return _least_squares(np.array(A), b) if inverse is None else np.asarray(inverse.solve(b))
-
-
-def _column(value: ca.DM) -> np.ndarray:
-    return np.array(value).ravel()
-
-
-def _least_squares(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    if A.shape[0] == 0:
-        return np.zeros((A.shape[1], *b.shape[1:]))
-    return np.linalg.lstsq(A, b, rcond=RANK)[0]
-
-
-def _rank(A: np.ndarray) -> int:
-    return int(np.linalg.matrix_rank(A, tol=RANK * max(1e-300, float(np.linalg.norm(A, 2))))) if A.size else 0

@@ -10,8 +10,8 @@ derivatives are swept along (`stages/forward`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
@@ -30,6 +30,8 @@ from .choice import CENTRE_OF_MASS
 from .layout import Layout
 from .recursion import Motion, Recursion, inertia_about, move, still, wrench
 from .spanning_tree import Link
+from .sweep_ports import Blocks, port_of
+from .sweep_sources import Found, Given
 
 PARENT, JOINT, RATE, MOTION = "parent", "joint", "rate", "motion"
 
@@ -52,30 +54,30 @@ class Sweeps:
 
     def rates(self, directions: np.ndarray | None) -> Plan:
         """(q and q̇[, their derivatives], α, ρ, t) → q, q̇, q̈, λ and residuals[, derivatives]."""
-        return _Writer(self, "rates", _Given(drifted=False)).forward(directions)
+        return SweepWriter(self, "rates", Given(drifted=False)).forward(directions)
 
     def end(self, directions: np.ndarray | None) -> Plan:
         """The same from positions and velocities that have drifted: Euler parameters are given unit length."""
-        return _Writer(self, "step", _Given(drifted=True)).forward(directions)
+        return SweepWriter(self, "step", Given(drifted=True)).forward(directions)
 
     def start(self, directions: np.ndarray | None, moving: ca.Function) -> Plan:
         """The same from what `moving`, a function of (guess, positions, multipliers, α, ρ, t), tells: q and q̇[, their derivatives].
 
         Its arguments are those of `moving`, and where there are derivatives also those of the guess, before α; nothing depends on them.
         """
-        return _Writer(self, "start", _Found(moving)).forward(directions)
+        return SweepWriter(self, "start", Found(moving)).forward(directions)
 
     def rates_pullback(self, objectives: int) -> Plan:
         """(q and q̇, costate of the whole state, α, ρ, t) → costates of q and q̇, and of ρ; a column an objective."""
-        return _Writer(self, "rates_pullback", _Given(drifted=False)).backward(objectives)
+        return SweepWriter(self, "rates_pullback", Given(drifted=False)).backward(objectives)
 
     def end_pullback(self, objectives: int) -> Plan:
         """The same for `end`."""
-        return _Writer(self, "step_pullback", _Given(drifted=True)).backward(objectives)
+        return SweepWriter(self, "step_pullback", Given(drifted=True)).backward(objectives)
 
     def start_pullback(self, objectives: int, moving: ca.Function, moving_pullback: ca.Function) -> Plan:
         """The same for `start`; of the arguments of `moving` and the costates of q and q̇, one row an objective, the last function gives ρ̄."""
-        return _Writer(self, "start_pullback", _Found(moving, moving_pullback)).backward(objectives)
+        return SweepWriter(self, "start_pullback", Found(moving, moving_pullback)).backward(objectives)
 
     @cached_property
     def outward(self) -> list[_Kind]:
@@ -143,109 +145,10 @@ def _matrix(m: SX, h: SX, J: SX) -> SX:
     return ca.blockcat([[m * SX.eye(n), H], [H.T, J]])
 
 
-class _Blocks:
-    """A vector with a block of rows for each body."""
-
-    def __init__(self, plan: Plan, sizes: Mapping[Body, int]):
-        first = np.cumsum([0, *sizes.values()]).tolist()
-        self._rows = {body: np.arange(start, start + size) for (body, size), start in zip(sizes.items(), first, strict=False)}
-        self.vector = plan.vector(first[-1])
-
-    def port(self, bodies: Sequence[Body], mode: Mode = Mode.SET) -> Port:
-        """The blocks of some bodies, one after the other."""
-        return _port(self.vector, [self._rows[body] for body in bodies], mode)
-
-
-def _port(vector: Vector, rows: np.ndarray | Sequence[np.ndarray | range], mode: Mode = Mode.SET) -> Port:
-    table = np.array(rows, dtype=np.int32).reshape(len(rows), -1)
-    return Port(vector, table.shape[1], table, mode=mode)
-
-
-@dataclass(frozen=True)
-class _Given:
-    """Positions and velocities are given, those of Euler parameters perhaps `drifted` off unit length."""
-
-    drifted: bool
-
-    def arguments(self, plan: Plan, n: int) -> list[Vector]:
-        """The first arguments of a plan."""
-        return [plan.argument(2 * n)]
-
-    def penalties(self, constraints: int) -> int:
-        """How many there are."""
-        return constraints
-
-    def write(self, w: _Writer, arguments: list[Vector]) -> None:
-        """Positions and velocities as the first part of the result."""
-        state, n = arguments[0], w.q.rows
-        both = SX.sym("x")
-        w.map([both], [both], 2 * n, [Port(state, 1)], [Port(w.result.part(0, 2 * n), 1)])
-        if self.drifted and (rows := w.euler_rows):
-            p, ṗ = SX.sym("p", 4), SX.sym("ṗ", 4)
-            unit = p / ca.norm_2(p)
-            inputs = [_port(state.part(first, n), rows) for first in (0, n)]
-            w.map([p, ṗ], [unit, ṗ - unit * ca.dot(unit, ṗ)], len(rows), inputs, [_port(w.q, rows), _port(w.v, rows)])
-
-    def differentiate(self, w: _Writer, arguments: list[Vector], given: Vector, slopes: Vector) -> None:
-        """Their derivatives, by those of what is given."""
-        forward = Forward(w.plan, slopes.width)
-        forward.know(arguments[0], given)
-        forward.know(w.result, slopes)
-        forward.differentiate([op for op in w.plan.operations if isinstance(op, (Map, Zero))])
-
-    def pull_back(
-        self, w: _Writer, reverse: Reverse, operations: list[Operation], arguments: list[Vector], pulled: Vector
-    ) -> None:
-        """The costate of what is given, by those of positions and velocities."""
-        reverse.know(arguments[0], pulled)
-        reverse.sweep(operations)
-
-
-@dataclass(frozen=True)
-class _Found:
-    """They are found by a function."""
-
-    moving: ca.Function
-    moving_pullback: ca.Function | None = None
-
-    def arguments(self, plan: Plan, n: int) -> list[Vector]:
-        """The first arguments of a plan."""
-        return [plan.argument(int(self.moving.numel_in(k))) for k in range(3)]
-
-    def penalties(self, constraints: int) -> int:
-        """How many there are."""
-        return int(self.moving.numel_in(3))
-
-    def write(self, w: _Writer, arguments: list[Vector]) -> None:
-        """Positions and velocities as the first part of the result."""
-        x, n = self.moving.sx_in(), w.q.rows
-        w.map(x, self.moving.call(x)[:1], 1, [_all(v) for v in arguments], [_all(w.result.part(0, 2 * n))])
-
-    def differentiate(self, w: _Writer, arguments: list[Vector], given: Vector, slopes: Vector) -> None:
-        """Their derivatives; nothing depends on those of the guess, which are given."""
-        x, n = self.moving.sx_in(), w.q.rows
-        w.map(x, self.moving.call(x)[1:], 1, [_all(v) for v in arguments], [_all(slopes.part(0, 2 * n))])
-
-    def pull_back(
-        self, w: _Writer, reverse: Reverse, operations: list[Operation], arguments: list[Vector], pulled: Vector
-    ) -> None:
-        """What the parameters contribute, by the costates of positions and velocities."""
-        costate, gradient = reverse.of(w.result.part(0, 2 * w.q.rows)), reverse.of(w.ρ)
-        assert self.moving_pullback is not None and costate is not None and gradient is not None
-        x = self.moving_pullback.sx_in()
-        to = replace(_port(gradient, [range(gradient.rows)]), mode=Mode.ADD)
-        w.map(x, self.moving_pullback.call(x), 1, [*[_all(v) for v in arguments], _all(costate)], [to])
-
-
-def _all(vector: Vector) -> Port:
-    """All rows of a vector, for a single element."""
-    return Port(vector, vector.rows)
-
-
-class _Writer:
+class SweepWriter:
     """Writes one plan."""
 
-    def __init__(self, sweeps: Sweeps, name: str, source: _Given | _Found):
+    def __init__(self, sweeps: Sweeps, name: str, source: Given | Found):
         self.s, self.plan, self._source = sweeps, Plan(name), source
         self._n, self._m = sweeps.equations.q.numel(), sweeps.equations.λ.numel()
         self.forms: dict[Body, Form] = {
@@ -313,7 +216,7 @@ class _Writer:
             HINGE: {body: layout.hinge_size(form.count) for body, form in self.forms.items()},
             SOLVED: {body: form.solved(layout) for body, form in self.forms.items()},
         }
-        self.blocks = {name: _Blocks(self.plan, size) for name, size in sizes.items()}
+        self.blocks = {name: Blocks(self.plan, size) for name, size in sizes.items()}
         self._first_sweep()
         self._forces()
         self._inward()
@@ -368,7 +271,7 @@ class _Writer:
             self.plan.operations.append(Zero(self.result.part(3 * self.q.rows, m)))
             p, ṗ, p̈ = (SX.sym(name, 4) for name in ("p", "ṗ", "p̈"))
             levels = [(ca.dot(p, p) - 1) / 2, ca.dot(p, ṗ), ca.dot(p, p̈) + ca.dot(ṗ, ṗ)]
-            inputs = [_port(vector, rows) for vector in (self.q, self.v, self.a)]
+            inputs = [port_of(vector, rows) for vector in (self.q, self.v, self.a)]
             outputs = [Port(self.residuals.part(k, 1), 1, mode=Mode.LARGEST) for k in range(3)]
             self.map([p, ṗ, p̈], levels, len(rows), inputs, outputs)
 
@@ -382,7 +285,7 @@ class _Writer:
             kind, chosen = kinds[place[bodies[0]][0]], [place[body][1] for body in bodies]
             symbols = [kind.symbols[JOINT], kind.symbols[RATE]]
             columns = [self._columns(body) for body in bodies]
-            inputs = [_port(self.q, columns), _port(self.v, columns)]
+            inputs = [port_of(self.q, columns), port_of(self.v, columns)]
             if not links[0].parent.is_ground:
                 symbols.append(kind.symbols[PARENT])
                 inputs.append(self.blocks[MOTION].port([link.parent for link in links]))
@@ -396,7 +299,7 @@ class _Writer:
         """Parameters and numbers of things that are alike."""
         symbols += [parameters, found.constants]
         numbers = self.plan.constant(found.values[chosen].reshape(-1, 1))
-        inputs += [_port(self.ρ, rows), Port(numbers, found.constants.numel())]
+        inputs += [port_of(self.ρ, rows), Port(numbers, found.constants.numel())]
 
     def _forces(self) -> None:
         for kind in self.s.forces:
@@ -415,7 +318,7 @@ class _Writer:
             bodies, parents = [link.body for link in links[::-1]], [link.parent for link in links[::-1]]
             kernel = inward(self.s.layout, self.forms[bodies[0]])
             rows = [self._columns(body)[:4] for body in bodies]
-            known = {EULER: _port(self.q, rows), EULER_RATE: _port(self.v, rows)}
+            known = {EULER: port_of(self.q, rows), EULER_RATE: port_of(self.v, rows)}
             inputs = [known[name] if name in known else self.blocks[name].port(bodies) for name in kernel.inputs]
             outputs = [
                 self.blocks[name].port(bodies) if name == SOLVED else self.blocks[name].port(parents, Mode.ADD)
@@ -432,7 +335,7 @@ class _Writer:
                 for name in kernel.inputs
             ]
             outputs = [
-                _port(self.a, [self._columns(body) for body in bodies])
+                port_of(self.a, [self._columns(body) for body in bodies])
                 if name == ACCELERATION
                 else self.blocks[name].port(bodies)
                 for name in kernel.outputs
