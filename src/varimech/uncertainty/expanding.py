@@ -123,7 +123,8 @@ def _first_order(
     """A run with first derivatives, and slope and curvature of each objective in the direction in which it varies most: by two more runs, one
     standard deviation to either side."""
     backend, progress = how.pop("backend", "auto"), how.pop("progress", None)
-    way, schedule = choose(duration, **how)  # type: ignore[misc]
+    options: dict[str, Any] = {**how}
+    way, schedule = choose(duration, **options)
     ρ, solver = mechanism.numbers.values(means), mechanism._solver(way)
     check_gradients(solver.equations, named)
     task = Task(schedule, named, spreads.indices, backend, progress)
