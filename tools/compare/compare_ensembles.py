@@ -117,9 +117,9 @@ def in_words(throughputs: list[dict[str, Any]]) -> str:
     )
     alone = max((t for t in throughputs if "monte_carlo" in t["engine"] and cores(t) == 1 and t["operations"]), key=rate)
     return (
-        f"On two cores Varimech does **{number(rate(ours))} runs per second** ({ours['how']}, {ours['setting']}): {told}. A study on one core\n"
-        f"carries out {alone['operations'] * rate(alone):.1e} of these instructions a second, and draws, starts, combines stages and sums up\n"
-        "besides.\n"
+        f"On two cores Varimech does **{number(rate(ours))} runs per second** ({ours['how']}, {ours['setting']}): {told}.\n"
+        f"A study on one core carries out {alone['operations'] * rate(alone):.1e} of these instructions a second, and draws, starts, combines\n"
+        "stages and sums up besides.\n"
     )
 
 
