@@ -118,8 +118,8 @@ def in_words(throughputs: list[dict[str, Any]]) -> str:
     alone = max((t for t in throughputs if "monte_carlo" in t["engine"] and cores(t) == 1 and t["operations"]), key=rate)
     return (
         f"On two cores Varimech does **{number(rate(ours))} runs per second** ({ours['how']}, {ours['setting']}): {told}.\n"
-        f"A study on one core carries out {alone['operations'] * rate(alone):.1e} of these instructions a second, and draws, starts, combines\n"
-        "stages and sums up besides.\n"
+        f"A study on one core carries out {alone['operations'] * rate(alone):.1e} of these instructions a second; drawing, starting,\n"
+        "combining stages and summing up come on top.\n"
     )
 
 
