@@ -121,7 +121,7 @@ def throughputs(m: vm.Mechanism, exact: np.ndarray) -> tuple[list[Throughput], l
     for way in WAYS:
         setting, error = coarsest(way.settings, lambda s: ensemble(m, s, samples(TESTED), 2), exact, GOAL)
         chosen.append(setting)
-        name = f"tolerance {setting['tolerance']:.1e}" if "tolerance" in setting else f"{round(DURATION / setting['step'])} steps"
+        name = f"tolerance {setting['tolerance']:.2g}" if "tolerance" in setting else f"{round(DURATION / setting['step'])} steps"
         began = time.perf_counter()
         ensemble(m, setting, samples(1024), 1)
         count = 1 << int(np.log2(SECONDS * 1024 / (time.perf_counter() - began)))
