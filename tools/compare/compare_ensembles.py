@@ -199,11 +199,11 @@ def draw(throughputs: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> 
             left.annotate(f"{rate(t):,.0f}", (rate(t), place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9)
     left.set_yticks(
         range(len(bars)),
-        [f"{engine.split(',')[0]}\n{short(how, both[0]['setting'])}" for (engine, how), both in bars],
+        [f"{engine.removesuffix(', `monte_carlo`')}\n{short(how, both[0]['setting'])}" for (engine, how), both in bars],
         fontsize=9,
     )
     left.set_xscale("log")
-    left.set_xlim(10, 3e5)
+    left.set_xlim(10, 1e5)
     left.set_xlabel("runs per second")
     left.set_title("Five-bar, 5 s, ψ¹ to 2e-5: pale on one core, full on two", loc="left")
     for k, (kind, label) in enumerate(LABELS.items()):
