@@ -1,8 +1,8 @@
 """Measures Varimech and its peers, one after the other, and writes what it found: pages in docs/ and their pictures.
 
 Each side is a file of its own, run by the environment it needs, and prints its figures. `make compare` runs everything; a part alone:
-`python tools/compare/compare.py five-bar`, or `… andrews`, `… scale`, `… methods`, `… coordinates`, `… flexible`, `… derivatives`. Each part
-writes a page of its own and leaves the others as they are.
+`python tools/compare/compare.py five-bar`, or `… andrews`, `… scale`, `… methods`, `… coordinates`, `… flexible`, `… derivatives`,
+`… ensembles`. Each part writes a page of its own and leaves the others as they are.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 from compare_andrews import compare_andrews
 from compare_coordinates import compare_coordinates
 from compare_derivatives import compare_derivatives
+from compare_ensembles import compare_ensembles
 from compare_five_bar import compare_five_bar
 from compare_flexible import compare_flexible
 from compare_methods import compare_methods
@@ -25,6 +26,7 @@ PARTS = {
     "coordinates": compare_coordinates,
     "flexible": compare_flexible,
     "derivatives": compare_derivatives,
+    "ensembles": compare_ensembles,
 }
 
 

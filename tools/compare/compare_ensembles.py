@@ -1,0 +1,273 @@
+"""Many runs of the five-bar: Varimech beside its peers, what a study costs beside its runs, how many samples suffice; docs/ensembles.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from ensembles_problem import GOAL, SPREAD, TESTED
+from pages import COLOURS, DOCS, HERE, PEERS, ROOT, machine, markdown, number, run_side, show
+from rich.console import Console
+
+PAGE, PICTURE, CARD = DOCS / "ensembles.md", DOCS / "images" / "compare_ensembles.png", HERE / "card_h200.json"
+SIDES = (("casadi", PEERS), ("varimech", sys.executable), ("exudyn", PEERS), ("mujoco", PEERS))
+LABELS = {"random": "random", "latin-hypercube": "Latin hypercube", "sobol": "Sobol"}
+
+INTRODUCTION = f"""\
+# Ensembles
+
+How many runs a second, how many of them are needed, and what else they cost. `python tools/compare/compare.py ensembles` measures this page
+anew. Every time is that of a whole call, the fastest of at least five (Exudyn and Dask: three), once everything is compiled. Other programs
+may have run meanwhile; the load of the machine is told at the end. Figures for two cores suffer most from it.
+
+## Runs per second
+
+The five-bar, 5 s, ψ¹ at the end, its five parameters within ±{100 * SPREAD:g} %. Every engine has the coarsest setting of a sweep for which
+the largest relative error of ψ¹ over {TESTED} such samples stays below {GOAL:.0e}. "Instructions" are those of the generated functions that
+a run calls, where steps are equal and explicit.
+"""
+RUN_SETTINGS = """\
+- **Varimech**: `m.monte_carlo(…, backend="native")` draws its samples and sums them up (mean, variance, histograms);
+  `m.ensemble(…, backend="native")` takes them and returns every ψ¹. Only the end is stored. A run with a tolerance takes at least 50 steps,
+  which is more than needed here: it stays far below the error asked for with the loosest tolerance of the sweep.
+- **CasADi, by hand**: the equations of motion in two angles, derived for this one mechanism, RK4 written out as one expression, the whole run
+  compiled (`-O3 -march=native`), `map` over samples; it gives ψ¹ and nothing else, and checks nothing.
+- **MuJoCo**: as in [Benchmarks](benchmarks.md), `rollout`; a model for each sample, made beforehand; ψ¹ by Simpson's rule.
+- **Exudyn**: as there; a model for each sample, made beforehand in every process; the faster of two tolerances of Newton's method.
+"""
+COSTS = """\
+## What a study costs beside its runs
+
+Microseconds a sample on one core: drawing samples (five parameters, uniform), summing up what came of them (moments up to the fourth,
+histograms) and merging chunks.
+"""
+SAMPLES = f"""\
+## How many samples
+
+Half of the 95 % interval of the mean of ψ¹, five-bar with tolerances of ±{100 * SPREAD:g} % (3σ) on its five parameters, the middle one of
+three seeds. With a control the mean is corrected by the first-order model, which takes one run with derivatives. Intervals tell what chance
+does; the runs themselves are off by up to {GOAL:.0e} of ψ¹ here, which no number of samples mends.
+"""
+CLUSTER = """\
+## Threads and processes
+
+The same study with two threads, and with a `LocalCluster` of two processes of one thread each.
+"""
+ON_CARD = """\
+## On a card
+
+`tools/compare/card.py` measured this on {device}, {date}. Kernels alone, parameter values on the card already, the fastest of three launches;
+five-bar, 5 s, ψ¹, parameters within ±1 %. The last column is the largest relative difference of ψ¹ from the processor's, and on how many
+samples.
+"""
+
+RUN_HEADINGS = [
+    "engine",
+    "how",
+    "setting",
+    "error of ψ¹",
+    "with",
+    "runs per second",
+    "Varimech is faster by",
+    "instructions a run",
+]
+COST_HEADINGS = ["what", "µs a sample"]
+MEMORY_HEADINGS = ["samples", "largest memory of the process"]
+SAMPLE_HEADINGS = ["samples", *(f"{label}{control}" for label in LABELS.values() for control in ("", ", control"))]
+CLUSTER_HEADINGS = ["", "samples", "2 threads", "2 processes of Dask", "same numbers to the last bit"]
+KERNEL_HEADINGS = ["method", "steps", "samples", "seconds", "runs per second", "steps per second", "difference (samples)"]
+STUDY_HEADINGS = ["study, whole call", "samples", "seconds", "samples per second"]
+
+
+def rate(t: dict[str, Any]) -> float:
+    return float(t["runs"] / t["seconds"])
+
+
+def cores(t: dict[str, Any]) -> int:
+    return int(t["workers"].split()[0])
+
+
+def run_rows(throughputs: list[dict[str, Any]]) -> list[list[str]]:
+    """A row an engine, method and number of cores; ratios are to the fastest study on as many cores."""
+    best = {n: max(rate(t) for t in throughputs if "monte_carlo" in t["engine"] and cores(t) == n) for n in (1, 2)}
+    return [
+        [
+            t["engine"],
+            t["how"],
+            t["setting"],
+            f"{t['error']:.1e}",
+            t["workers"],
+            number(rate(t)),
+            f"{number(best[cores(t)] / rate(t))}×",
+            f"{t['operations']:,.0f}" if t["operations"] else "–",
+        ]
+        for t in throughputs
+    ]
+
+
+def in_words(throughputs: list[dict[str, Any]]) -> str:
+    """The figure that counts, beside each peer's best."""
+    ours = max((t for t in throughputs if t["engine"].startswith("Varimech") and cores(t) == 2), key=rate)
+    peers: dict[str, dict[str, Any]] = {}
+    for t in throughputs:
+        if not t["engine"].startswith("Varimech") and (t["engine"] not in peers or rate(t) > rate(peers[t["engine"]])):
+            peers[t["engine"]] = t
+    told = ", ".join(
+        f"{number(rate(ours) / rate(t))} times {name} ({number(rate(t))}, {t['workers']})" for name, t in peers.items()
+    )
+    alone = max((t for t in throughputs if "monte_carlo" in t["engine"] and cores(t) == 1 and t["operations"]), key=rate)
+    rk4 = next(t for t in throughputs if "monte_carlo" in t["engine"] and cores(t) == 1 and "RK4" in t["how"])
+    by_hand = next(t for t in throughputs if t["engine"].startswith("CasADi") and cores(t) == 1)
+    return (
+        f"On two cores Varimech does **{number(rate(ours))} runs per second** ({ours['how']}, {ours['setting']}). That is, beside the best\n"
+        f"figure of each peer, {told}. Much of it is the method: with RK4 as well, on one core, Varimech\n"
+        f"does {number(rate(rk4))} and the program by hand, with two coordinates instead of six and no constraints,\n"
+        f"{number(rate(by_hand))}.\n"
+        f"A study on one core carries out {alone['operations'] * rate(alone):.1e} of these instructions a second; drawing, starting,\n"
+        "combining stages and summing up come on top.\n"
+    )
+
+
+def sample_rows(intervals: list[dict[str, Any]]) -> list[list[str]]:
+    found = {(i["kind"], i["samples"]): i for i in intervals}
+    sizes = sorted({size for _, size in found})
+    return [[f"{n:,}", *(f"{found[kind, n][which]:.1e}" for kind in LABELS for which in ("plain", "controlled"))] for n in sizes]
+
+
+def needed(intervals: list[dict[str, Any]], std: float) -> str:
+    """What the most frugal kind saves, in words."""
+    last = max(i["samples"] for i in intervals)
+    best = min((i for i in intervals if i["samples"] == last), key=lambda i: i["controlled"])
+    as_many = (1.96 * std / best["controlled"]) ** 2
+    return (
+        f"{last:,} samples by {LABELS[best['kind']]} sampling with a control tell the mean to ±{best['controlled']:.1e}; "
+        f"random samples without one would have to be {as_many:.0e} for that (ψ¹ has a standard deviation of {std:.2g}).\n"
+    )
+
+
+def cluster_rows(cluster: list[dict[str, Any]]) -> list[list[str]]:
+    return [
+        [
+            c["what"],
+            f"{c['samples']:,}",
+            *(f"{number(c['samples'] / c['seconds'][name])}/s" for name in ("2 threads", "2 processes of Dask")),
+            "yes" if c["same_bits"] else "no",
+        ]
+        for c in cluster
+    ]
+
+
+def card_section(card: dict[str, Any]) -> str:
+    kernels = [
+        [
+            k["method"],
+            "–" if k["steps"] is None else f"{k['steps']:,}",
+            f"{k['samples']:,}",
+            f"{k['seconds']:.3g}",
+            f"{k['runs_per_second']:.3g}",
+            "–" if k["sample_steps_per_second"] is None else f"{k['sample_steps_per_second']:.3g}",
+            f"{k['largest_relative_difference']:.1e} ({k['samples_compared']:,})",
+        ]
+        for k in card["kernels"]
+    ]
+    studies = [[s["what"], f"{s['samples']:,}", f"{s['seconds']:.3g}", f"{s['samples_per_second']:.3g}"] for s in card["studies"]]
+    return (
+        f"{ON_CARD.format(**card)}\n{markdown(KERNEL_HEADINGS, kernels, 1)}\n"
+        'Whole studies (`monte_carlo(…, executor="cuda")`): samples are drawn and summed up by the processor.\n\n'
+        f"{markdown(STUDY_HEADINGS, studies, 1)}\n"
+    )
+
+
+def draw(throughputs: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> None:
+    """Left runs per second, a bar an engine and method; right half-widths against samples."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(13, 5.2), dpi=150, layout="constrained", width_ratios=(1.15, 1))
+    shown = [t for t in throughputs if "ensemble" not in t["engine"]]
+    names = {(t["engine"], t["how"]): [u for u in shown if (u["engine"], u["how"]) == (t["engine"], t["how"])] for t in shown}
+    bars = sorted(names.items(), key=lambda bar: max(map(rate, bar[1])))
+    for k, ((engine, _), both) in enumerate(bars):
+        pale, full = (COLOURS[1], COLOURS[0]) if engine.startswith("Varimech") else ("#98a3b5", COLOURS[2])
+        for t in both:
+            place = k + (0.2 if cores(t) == 1 else -0.2)
+            left.barh(place, rate(t), 0.38, color=pale if cores(t) == 1 else full)
+            left.annotate(f"{rate(t):,.0f}", (rate(t), place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9)
+    left.set_yticks(
+        range(len(bars)),
+        [f"{engine.removesuffix(', `monte_carlo`')}\n{short(how, both[0]['setting'])}" for (engine, how), both in bars],
+        fontsize=9,
+    )
+    left.set_xscale("log")
+    left.set_xlim(10, 1e5)
+    left.set_xlabel("runs per second")
+    left.set_title("Five-bar, 5 s, ψ¹ to 2e-5: pale on one core, full on two", loc="left")
+    for k, (kind, label) in enumerate(LABELS.items()):
+        points = sorted((i for i in intervals if i["kind"] == kind), key=lambda i: i["samples"])
+        counts, colour = [p["samples"] for p in points], (COLOURS[6], COLOURS[3], COLOURS[0])[k]
+        for which, style in (("plain", "o-"), ("controlled", "o--")):
+            name = f"{label}{', control' if which == 'controlled' else ''}"
+            right.loglog(counts, [p[which] for p in points], style, color=colour, markersize=4, linewidth=1.7, label=name)
+    right.set_xlabel("samples")
+    right.set_ylabel("half of the 95 % interval, m²·s")
+    right.set_title("Mean of ψ¹, five tolerances of ±1 %", loc="left")
+    right.legend(frameon=False, fontsize=9, loc="lower left")
+    for axes in (left, right):
+        axes.grid(which="major", axis="both" if axes is right else "x", alpha=0.3)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    PICTURE.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(PICTURE)
+
+
+def short(how: str, setting: str) -> str:
+    """Method and setting in few words."""
+    for words in ("index 1 with projections, ", ", equal steps", ", tolerance", ", closed by a connect constraint", ", index 2"):
+        how = how.replace(words, "")
+    return f"{how}, {setting.split(',')[0]}"
+
+
+def compare_ensembles() -> None:
+    """Measures, shows and writes."""
+    console = Console(stderr=True)
+    reports: dict[str, dict[str, Any]] = {}
+    loads: dict[str, float] = {}
+    reference: dict[str, Any] = {}
+    for name, python in SIDES:
+        with console.status(f"measuring: {name}"):
+            loads[name] = os.getloadavg()[0]
+            reports[name] = run_side(f"ensembles_{name}", python, reference)
+        reference = reference or {"exact": reports["casadi"]["exact"]}
+    ours = reports["varimech"]
+    throughputs = [t for name in ("varimech", "casadi", "mujoco", "exudyn") for t in reports[name]["throughputs"]]
+    intervals, (whole,) = ours["intervals"][:-1], ours["intervals"][-1:]
+    runs, costs = run_rows(throughputs), [[c["what"], f"{c['microseconds']:.2f}"] for c in ours["costs"]]
+    used = [[f"{u['samples']:,}", f"{u['megabytes']:.0f} MB"] for u in ours["memory"]]
+    half_widths, clusters = sample_rows(intervals), cluster_rows(ours["cluster"])
+    for title, headings, rows, texts in (
+        ("Five-bar runs per second", RUN_HEADINGS, runs, 3),
+        ("Beside the runs", COST_HEADINGS, costs, 1),
+        ("Memory", MEMORY_HEADINGS, used, 0),
+        ("Half-widths", SAMPLE_HEADINGS, half_widths, 0),
+        ("Threads and processes", CLUSTER_HEADINGS, clusters, 1),
+    ):
+        show(title, headings, rows, texts)
+    draw(throughputs, intervals)
+    card = card_section(json.loads(CARD.read_text(encoding="utf-8"))) if CARD.exists() else ""
+    versions = {name: version for report in reports.values() for name, version in report["versions"].items()}
+    PAGE.write_text(
+        f"{INTRODUCTION}\n{markdown(RUN_HEADINGS, runs, 3)}\n{in_words(throughputs)}\n"
+        f"![Runs per second, and half-widths against samples](images/compare_ensembles.png)\n\n{RUN_SETTINGS}\n{COSTS}\n"
+        f"{markdown(COST_HEADINGS, costs, 1)}\n"
+        f"The largest memory so far of one process after studies of more and more samples, ψ¹ stored at every step, in chunks of 1,024:\n\n"
+        f"{markdown(MEMORY_HEADINGS, used, 0)}\n{SAMPLES}\n{markdown(SAMPLE_HEADINGS, half_widths, 0)}\n{needed(intervals, whole['std'])}\n"
+        f"{CLUSTER}\n{markdown(CLUSTER_HEADINGS, clusters, 1)}\n{card}{machine(versions)}"
+        f"Load of the machine (mean of the minute before, the comparison's own included): "
+        f"{', '.join(f'{load:.1f} ({name})' for name, load in loads.items())}.\n",
+        encoding="utf-8",
+    )
+    console.print(f"written: {PAGE.relative_to(ROOT)}, {PICTURE.relative_to(ROOT)}")

@@ -1,0 +1,30 @@
+"""MuJoCo's ensembles: its side of the five-bar with other parameter values in every model; models are made before the clock starts."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+
+import numpy as np
+from derivatives_problem import coarsest
+from ensembles_problem import GOAL, TESTED, Throughput, samples
+from mujoco_side import batch, mujoco
+from problem import fastest
+
+LADDER = [2 * round(40 * 1.06**k) for k in range(60)]
+RUNS = 1000
+
+
+def throughputs(exact: np.ndarray) -> list[Throughput]:
+    steps, error = coarsest(LADDER, lambda n: batch(list(samples(TESTED)), n, 2).psi()[:, 0], exact, GOAL)
+    found = []
+    for threads, workers in ((1, "1 thread"), (2, "2 threads")):
+        seconds, _ = fastest(batch(list(samples(RUNS)), steps, threads).psi, 3.0)
+        found.append(Throughput("MuJoCo", "RK4, closed by a connect constraint", f"{steps} steps", error, workers, RUNS, seconds))
+    return found
+
+
+if __name__ == "__main__":
+    exact = np.array(json.load(sys.stdin)["exact"])
+    print(json.dumps({"throughputs": [asdict(t) for t in throughputs(exact)], "versions": {"mujoco": mujoco().__version__}}))
