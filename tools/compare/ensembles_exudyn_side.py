@@ -15,7 +15,7 @@ from ensembles_problem import GOAL, TESTED, Throughput, samples
 from exudyn_side import Model, exudyn
 from problem import fastest
 
-LADDER = [round(700 * 1.06**k) for k in range(10)]
+LADDER = [round(600 * 1.05**k) for k in range(6, 20)]
 TOLERANCES = (1e-6, 1e-10)
 """Relative ones of Newton's method; the loose one of the gradients, 1e-4, does not reach the goal."""
 

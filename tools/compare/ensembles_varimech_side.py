@@ -28,10 +28,10 @@ from varimech.uncertainty.tally import Tally
 
 SECONDS = 0.7
 """So long a call takes, about, that is timed."""
-SIZES = [1 << k for k in range(8, 16)]
+SIZES = [1 << k for k in range(8, 17)]
 SEEDS = range(3)
 COST_SAMPLES, CHUNK = 1 << 16, 1 << 10
-MEMORY_SAMPLES = (1 << 13, 1 << 15, 1 << 17)
+MEMORY_SAMPLES = (1 << 13, 1 << 15, 1 << 17, 1 << 19)
 STORED = (1, 100)
 """Times at which ψ is stored besides the start."""
 
