@@ -221,6 +221,33 @@ def test_too_many_failures_end_it_and_lose_nothing() -> None:
     assert partial.mean.shape == (2, 1)
 
 
+def test_a_few_failures_more_than_allowed_may_be_chance_until_the_end() -> None:
+    m, reached = oscillator(a=(0.0, 1.0)), vm.final(lambda s: s.parameter("a"))
+    request: Any = {"duration": 0.1, "step": 0.1, "chunk": 8, "seed": 1}
+    found = m.monte_carlo(reached, {"a": uniform(0.5, 0.6)}, **request, samples=400, allowed_failures=0.5, keep=True)
+    bad = np.cumsum(found.samples["parameters"].values[:, 0] > 1)
+    share, taken = bad[-1] / 400 + 1e-9, np.arange(1, 401)
+    early = bad[63:392:8] > share * taken[63:392:8]
+    assert early.any()
+    m.monte_carlo(reached, {"a": uniform(0.5, 0.6)}, **request, samples=400, allowed_failures=share)
+    with pytest.raises(vm.StudyError, match="of 400 samples failed"):
+        m.monte_carlo(reached, {"a": uniform(0.5, 0.6)}, **request, samples=400, allowed_failures=share - 2e-9)
+
+
+def test_a_control_is_not_used_where_samples_failed() -> None:
+    """Its mean is known over all samples, not over those that went well: here below 1.1."""
+    m, reached = oscillator(a=(0.0, 1.1)), vm.final(lambda s: s.parameter("a"))
+    request: Any = {"duration": 0.1, "step": 0.1, "samples": 512, "allowed_failures": 0.2, "sampling": "sobol"}
+    plain, controlled = (m.monte_carlo(reached, {"a": norm(1.0, 0.1)}, **request, control=c) for c in (False, True))
+    assert controlled.failed > 50
+    np.testing.assert_array_equal(controlled.mean, plain.mean)
+    np.testing.assert_array_equal(controlled.interval().upper, plain.interval().upper)
+    np.testing.assert_array_equal(controlled.reduction, 1.0)
+    assert f"{controlled.failed} samples failed, so the control is not used" in repr(controlled)
+    bounds, truth = controlled.interval(0.999).isel(time=-1), 1.0 - 0.1 * norm.pdf(1) / norm.cdf(1)
+    assert bounds.lower < truth < bounds.upper
+
+
 def test_none_that_went_well() -> None:
     m = oscillator(a=(0.9 - 1e-9, 0.9 + 1e-9))
     with pytest.raises(vm.StudyError, match="20 of 20 samples failed") as caught:
@@ -315,6 +342,8 @@ def test_what_is_told(tmp_path: Path) -> None:
         axes = found.plot(sigmas).axes
         assert [ax.get_ylabel() for ax in axes] == ["x (m)", "y (m)"]
         np.testing.assert_array_equal(axes[0].get_lines()[0].get_ydata(), found.mean[:, 0])
+        assert [ax.get_legend() is not None for ax in axes] == [True, False]
+    assert "1 sample (" in repr(study(samples=1))
 
 
 def test_progress_tells_the_running_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -350,6 +379,8 @@ def test_progress_tells_the_running_estimate(monkeypatch: pytest.MonkeyPatch) ->
         ({"spreads": {"M": vm.Tolerance(1)}}, "no parameter is called 'M'"),
         ({"tolerances": 1e-3}, "did you mean 'tolerance'"),
         ({"backend": "gpu"}, "gpu"),
+        ({"control": "yes"}, "control = 'yes' must be True or False"),
+        ({"keep": 1}, "keep = 1 must be True or False"),
     ],
 )
 def test_bad_input(change: dict[str, Any], message: str) -> None:
@@ -363,7 +394,12 @@ def test_bad_input(change: dict[str, Any], message: str) -> None:
     [
         (lambda s: s.interval(1.5), "level = 1.5"),
         (lambda s: s.interval(of="meen"), "did you mean 'mean'"),
+        (lambda s: s.interval("a"), "level = 'a' must be"),
         (lambda s: s.quantile(2), "must be probabilities"),
+        (lambda s: s.quantile("a"), "'a' must be probabilities"),
+        (lambda s: s.histogram(time="x"), "time = 'x' must be a time of the run, from 0 to 1 s"),
+        (lambda s: s.histogram(time=99), "time = 99 must be a time of the run"),
+        (lambda s: s.histogram(time=math.nan), "time = nan must be a time of the run"),
         (lambda s: s.histogram("z"), "no objective is called 'z'"),
         (lambda s: s.bands(0), "sigmas = 0 must be positive"),
     ],

@@ -64,10 +64,11 @@ def test_chunks_go_on_with_their_sobol_sequence() -> None:
         (10_000, 1, 512),
         (10**5, 300, 1024),
         (10**6, 300, 4096),
-        (10**8, 1, 2**16),
+        (10**8, 1, 2**13),
         (10**8, 300, 2**13),
         (10**6, 10**6, 16),
     ],
 )
 def test_chunks_are_as_large_as_a_study_needs(samples: int, columns: int, size: int) -> None:
     assert chunk_size(samples, columns) == size
+    assert chunk_size(samples, columns, target=True) == min(size, 256)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -14,13 +15,17 @@ from ..errors import StudyError
 from ..progress import progress_bar
 from .checkpoint import Checkpoint
 from .chunks import LookAfter, Outcome, Work
+from .estimates import LEVEL
 from .executors import Executor
 from .sampling import REPLICATES
-from .study import LEVEL, Study
+from .study import Study
 from .tally import Failure
+from .words import so_far
 
 JUDGED = 50
 """Samples after which the share of failures is judged; at the end in any case."""
+CERTAIN = 3.0
+"""Standard deviations of that share beyond which it is no chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,12 +76,12 @@ class Conduct:
             progress_bar(f"{study.label}: {self.limits.samples} samples", self.limits.samples, self.progress) as tell,
             closing(where.run(work, look_after, chunks())) as outcomes,
         ):
-            while tally.taken < self.limits.samples and not self._suffices():
+            # judged before anything is run, too: what was refused once is not accepted because it is asked for again
+            while not self._judged(ended=tally.taken >= self.limits.samples or self._suffices()):
                 outcome = next(outcomes)
                 tally.seconds = time.perf_counter() - began
                 self._add(drawn.popleft(), outcome)
-                self._judge()
-                tell(tally.taken, study.running)
+                tell(tally.taken, lambda: so_far(study))
 
     def _draw(self, taken: int) -> Iterator[Drawn]:
         """Chunks from a sample on."""
@@ -110,12 +115,13 @@ class Conduct:
             return False
         return bool((self.study.last_mean().half_width(LEVEL) <= targets).all()) if tally.count else False
 
-    def _judge(self) -> None:
-        """Stop where too many fail."""
+    def _judged(self, *, ended: bool) -> bool:
+        """Whether it has ended; an error where too many fail: more than allowed at the end, more than chance explains before."""
         study, tally, allowed = self.study, self.study.tally, self.limits.allowed_failures
-        early = tally.taken < min(JUDGED, self.limits.samples)
-        if early or tally.failed <= allowed * tally.taken:
-            return
+        n = tally.taken
+        chance = 0.0 if ended else CERTAIN * math.sqrt(allowed * (1 - allowed) * n)
+        if (n < JUDGED and not ended) or tally.failed <= allowed * n + chance:
+            return ended
         f = tally.failures[0]
         values = ", ".join(f"{name} = {value:.6g}" for name, value in f.parameters.items())
         raise StudyError(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..view.figure import COLOURS, INK, new_figure, quiet
+from .words import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,11 +91,11 @@ def draw_study(study: Study, sigmas: float | None) -> Figure:
         ax.plot(study.time, study.mean.to_numpy()[:, k], color=MEAN, linewidth=1.6, label="mean")
         ax.set_ylabel(f"{name} ({unit})" if unit else name)
         quiet(ax)
-        ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3)
+    axes[0].legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3)
     figure.align_ylabels(axes)
     axes[-1].set_xlabel("time (s)")
     axes[-1].margins(x=0)
-    figure.suptitle(f"{study.label}: {study.count} samples", fontsize=12, color=INK)
+    figure.suptitle(f"{study.label}: {counted(study.count)}", fontsize=12, color=INK)
     return figure
 
 

@@ -21,6 +21,9 @@ import numpy as np
 
 from .statistics import CoMoments, Summary
 
+LEVEL = 0.95
+"""Probability with which a confidence interval holds the true value, where nothing else is said."""
+
 
 @dataclass(frozen=True, eq=False)
 class Estimate:

@@ -60,7 +60,7 @@ def monte_carlo(
     named = named_objectives(objectives)
     if not named:
         raise ModelError("monte_carlo: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))")
-    _check(samples, sampling, seed, chunk, allowed_failures)
+    _check(samples, sampling, seed, chunk, allowed_failures, control=control, keep=keep)
     limits, where = Limits(samples, _targets(target, named), float(allowed_failures)), executor_of(executor)
     spreads = spreads_of(mechanism.parameters, given, correlation)
     options: Any = sparse_output(duration, how)
@@ -71,7 +71,7 @@ def monte_carlo(
 
     folder = None if checkpoint is None else Checkpoint(checkpoint)
     before = None if folder is None else folder.load()
-    size = chunk or (before[0]["chunk"] if before else chunk_size(int(samples), columns))
+    size = chunk or (before[0]["chunk"] if before else chunk_size(int(samples), columns, target=target is not None))
     drawing = Sampling(sampling, int(seed), int(size), len(spreads.names))
     tally = Tally([None for _ in range(drawing.replicates)])
     if folder is not None:
@@ -98,7 +98,10 @@ def monte_carlo(
     return study
 
 
-def _check(samples: Any, sampling: str, seed: Any, chunk: Any, allowed_failures: Any) -> None:
+def _check(samples: Any, sampling: str, seed: Any, chunk: Any, allowed_failures: Any, **switches: Any) -> None:
+    for label, switch in switches.items():
+        if not isinstance(switch, bool):
+            raise ModelError(f"monte_carlo: {label} = {switch!r} must be True or False")
     if sampling not in KINDS:
         raise unknown_name("kind of sampling", sampling, KINDS)
     for label, number, least in (("samples", samples, 1), ("seed", seed, 0), ("chunk", 1 if chunk is None else chunk, 1)):

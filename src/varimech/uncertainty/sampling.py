@@ -20,10 +20,12 @@ from typing import Any
 import numpy as np
 
 REPLICATES = 16
-USUAL, LARGEST, CHUNKS = 1 << 10, 1 << 16, 1 << 7
+USUAL, LARGEST, CHUNKS = 1 << 10, 1 << 13, 1 << 7
 """Samples of a chunk if there are many; if there are very many; and how many chunks these are, as each takes some tenths of a millisecond."""
 VALUES, LEAST = 1 << 22, 16
 """Values (samples × times × objectives) of a chunk, for its memory; and samples in any case."""
+EARLY = 1 << 8
+"""Samples of a chunk at most where there is a target, which is looked at every 16 chunks."""
 SOBOL_BITS = 30
 SMALLEST_POINT = 2.0**-54
 """No coordinate is smaller: a normal variable would be infinite at 0."""
@@ -55,10 +57,10 @@ class Sampling:
         return np.maximum(KINDS[self.kind](self, chunk), SMALLEST_POINT)
 
 
-def chunk_size(samples: int, columns: int) -> int:
+def chunk_size(samples: int, columns: int, *, target: bool = False) -> int:
     """Where none is given, for so many times × objectives: so that all replicates get their share, cores too, and memory suffices. A power of
     two, as Sobol sequences want it."""
-    many = min(LARGEST, max(USUAL, samples // CHUNKS), max(LEAST, VALUES // columns))
+    many = min(EARLY if target else LARGEST, max(USUAL, samples // CHUNKS), max(LEAST, VALUES // columns))
     return 1 << (max(1, min(samples // REPLICATES, many)).bit_length() - 1)
 
 

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import ModelError, check_numbers, unknown_name
-from ..optimization.table import table
 from .checkpoint import Checkpoint
-from .estimates import Estimate, mean_of, variance_of
+from .estimates import LEVEL, Estimate, mean_of, variance_of
 from .sampling import Sampling
 from .spreads import Spreads
 from .tally import Failure, Tally
+from .words import in_words
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
     from matplotlib.figure import Figure
 
-LEVEL = 0.95
-"""Probability with which a confidence interval holds the true value, where nothing else is said."""
 QUANTILES = (0.05, 0.5, 0.95)
-TOLD = 3
-"""Failures that are told when a study is printed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +37,7 @@ class Study:
     time: np.ndarray
     sampling: Sampling
     controlled: bool
-    """Whether means are corrected by the first-order model."""
+    """Whether means are to be corrected by the first-order model."""
     tally: Tally = field(repr=False)
     kept: Checkpoint | list[tuple[np.ndarray, np.ndarray]] | None = field(repr=False)
     """Where samples are kept: parameters (sample, parameter) and values (sample, time × objective), chunk by chunk."""
@@ -68,8 +65,13 @@ class Study:
         return self.tally.failures
 
     @property
+    def corrected(self) -> bool:
+        """Whether means are corrected by the first-order model. Its mean is known over all samples, not over those that went well only."""
+        return self.controlled and not self.failed
+
+    @property
     def mean(self) -> xr.DataArray:
-        """The mean; with a control, corrected by it."""
+        """The mean; with a control, corrected by it unless samples failed."""
         return self._labelled(self._mean().value, "mean")
 
     @property
@@ -86,7 +88,7 @@ class Study:
         """Bounds, `lower` and `upper`, between which the true mean lies with probability `level`; or, of them, "variance" or "std"."""
         import xarray as xr
 
-        if not 0 < level < 1:
+        if not isinstance(level, Real) or not 0 < level < 1:
             raise ModelError(f"interval: level = {level!r} must be a probability, between 0 and 1")
         if of not in ("mean", "variance", "std"):
             raise unknown_name("interval", of, ("mean", "variance", "std"))
@@ -105,7 +107,7 @@ class Study:
     @property
     def reduction(self) -> xr.DataArray:
         """By what factor the control makes the variance of the mean smaller: as many times more samples would do so without it."""
-        plain, used = (mean_of(self._known(), controlled=c).error ** 2 for c in (False, self.controlled))
+        plain, used = (mean_of(self._known(), controlled=c).error ** 2 for c in (False, self.corrected))
         with np.errstate(divide="ignore", invalid="ignore"):
             return self._labelled(np.where(plain > 0, plain / used, 1.0), "reduction", "1")
 
@@ -113,7 +115,10 @@ class Study:
         """Values below which these shares of the samples lie, to within `resolution`: (time, objective), or (quantile, time, objective)."""
         import xarray as xr
 
-        several = np.atleast_1d(np.asarray(probability, dtype=float))
+        try:
+            several = np.atleast_1d(np.asarray(probability, dtype=float))
+        except (TypeError, ValueError):
+            several = np.full(1, np.nan)
         if several.ndim != 1 or not ((several >= 0) & (several <= 1)).all():
             raise ModelError(f"quantile: {probability!r} must be probabilities, from 0 to 1")
         found = [self._labelled(self._summary().histogram.quantile(float(p)), "quantile") for p in several]
@@ -131,8 +136,12 @@ class Study:
         name = self.objective_names[0] if objective is None else objective
         if name not in self.objective_names:
             raise unknown_name("objective", name, self.objective_names)
-        k, row = self.objective_names.index(name), -1 if time is None else int(np.abs(self.time - time).argmin())
-        column = range(self.time.size)[row] * len(self.objective_names) + k
+        k, end = self.objective_names.index(name), float(self.time[-1])
+        moment = end if time is None else time
+        if not isinstance(moment, Real) or not 0 <= moment <= end:
+            raise ModelError(f"histogram: time = {time!r} must be a time of the run, from 0 to {end:g} s")
+        row = int(np.abs(self.time - float(moment)).argmin())
+        column = row * len(self.objective_names) + k
         h = self._summary().histogram
         edges, counts = h.edges(column), h.counts[column, : h.used[column]]
         attrs = {"objective": name, "time": float(self.time[row]), "width": float(edges[1] - edges[0])}
@@ -155,7 +164,7 @@ class Study:
             "highest": self._labelled(h.high, "highest"),
             "quantiles": self.quantile(QUANTILES),
         }
-        told = {"mechanism": self.label, "samples": self.count, "failed": self.failed, "control": int(self.controlled)}
+        told = {"mechanism": self.label, "samples": self.count, "failed": self.failed, "control": int(self.corrected)}
         return xr.Dataset(arrays, attrs={**told, "sampling": self.sampling.kind, "seed": self.sampling.seed})
 
     def bands(self, sigmas: float = 3.0) -> xr.Dataset:
@@ -230,40 +239,19 @@ class Study:
         return draw_study(self, sigmas)
 
     def __repr__(self) -> str:
-        rate = self.count / max(self.seconds["run"], 1e-9)
-        failed = f", {self.failed} failed" if self.failed else ""
-        words = f"{self.sampling.kind}, seed {self.sampling.seed}{', control' if self.controlled else ''}"
-        lines = [f"<Study of {self.label!r}: {self.count} samples ({words}){failed}, at t = {self.time[-1]:g} s>"]
-        if self.tally.summary is not None:
-            frame = self.table()
-            frame["±"] = [float(f"{half:.2g}") for half in frame["±"]]
-            rows = [[name, *row] for name, row in zip(frame.index, frame.to_numpy().tolist(), strict=True)]
-            lines.append(table(["objective", *frame.columns], rows))
-        if self.controlled and self.tally.summary is not None:
-            shown = ", ".join(f"{n} {r:.3g}" for n, r in zip(self.objective_names, self.reduction[-1].to_numpy(), strict=True))
-            lines.append(f"  the control saves samples by a factor of: {shown}")
-        lines += [f"  sample {f.sample} failed: {f.kind}: {f.message}" for f in self.failures[:TOLD]]
-        return "\n".join([*lines, f"  {self.seconds['run']:.3g} s, {rate:.0f} samples/s"])
+        return in_words(self)
 
     def last_mean(self) -> Estimate:
         """The means at the end of the run."""
         last = slice(-len(self.objective_names), None)
-        return mean_of([g.columns(last) for g in self._known()], controlled=self.controlled)
-
-    def running(self) -> str:
-        """In few words: the first objective at the end, as far as it is known."""
-        if self.tally.summary is None:
-            return ""
-        found, unit = self.last_mean(), self.units[0]
-        half = found.half_width(LEVEL)[0]
-        return f"{self.objective_names[0]} = {found.value[0]:.6g} ± {half:.2g}{f' {unit}' if unit else ''}"
+        return mean_of([g.columns(last) for g in self._known()], controlled=self.corrected)
 
     def _known(self) -> list[Any]:
         self._summary()
         return self.tally.known
 
     def _mean(self) -> Estimate:
-        return mean_of(self._known(), controlled=self.controlled)
+        return mean_of(self._known(), controlled=self.corrected)
 
     def _variance(self) -> Estimate:
         return variance_of(self._summary(), self._known())
