@@ -102,11 +102,57 @@ def test_neither_do_other_objectives_nor_spreads(tmp_path: Path) -> None:
 
 
 def test_a_state_that_cannot_be_read(tmp_path: Path) -> None:
-    (tmp_path / "state.npz").write_bytes(b"PK\x03\x04 broken")
-    with pytest.raises(vm.ModelError, match="cannot be read"):
-        study(samples=10, checkpoint=tmp_path)
+    study(samples=10, checkpoint=tmp_path)
+    whole = (tmp_path / "state.npz").read_bytes()
+    for broken in (b"PK\x03\x04 broken", b"", whole[: len(whole) // 2], whole[:-20], b"text"):
+        (tmp_path / "state.npz").write_bytes(broken)
+        with pytest.raises(vm.ModelError, match=r"state.npz cannot be read .* delete it"):
+            study(samples=10, checkpoint=tmp_path)
+    with pytest.raises(vm.ModelError, match="checkpoint = 5 must be the path of a folder"):
+        study(samples=10, checkpoint=5)
     with pytest.raises(vm.ModelError, match="cannot be made"):
         study(samples=10, checkpoint=tmp_path / "state.npz" / "below")
+
+
+def test_samples_that_are_missing_or_broken(tmp_path: Path) -> None:
+    request: dict[str, Any] = {**REQUEST, "samples": 80, "checkpoint": tmp_path}
+    (tmp_path / "samples-notes.npz").write_text("those of somebody else", encoding="utf-8")
+    found, path = study(**request), tmp_path / "samples-000000000032.npz"
+    assert found.samples.sizes["sample"] == 80
+    whole = path.read_bytes()
+    for broken in (b"", whole[: len(whole) // 2], b"text"):
+        path.write_bytes(broken)
+        with pytest.raises(vm.ModelError, match="samples-000000000032.npz cannot be read .* delete the folder"):
+            found.samples
+    path.unlink()
+    with pytest.raises(vm.ModelError, match="samples-000000000032.npz is missing, with the samples from number 32 on"):
+        found.samples
+    path.write_bytes((tmp_path / "samples-000000000064.npz").read_bytes())
+    with pytest.raises(vm.ModelError, match="samples-000000000048.npz is missing"):
+        found.samples
+
+
+def test_samples_of_another_study_are_not_taken_for_its_own(tmp_path: Path) -> None:
+    request: dict[str, Any] = {**REQUEST, "checkpoint": tmp_path}
+    study(**{**request, "samples": 40, "chunk": 8})
+    (tmp_path / "samples-by-hand.npz").touch()
+    (tmp_path / "state.npz").unlink()
+    found = study(**{**request, "samples": 64}).samples
+    np.testing.assert_array_equal(found["values"], study(**{**REQUEST, "samples": 64}).samples["values"])
+    assert {p.name for p in tmp_path.glob("samples-*")} == {
+        "samples-000000000000.npz",
+        "samples-000000000032.npz",
+        "samples-by-hand.npz",
+    }
+
+
+def test_a_study_that_was_refused_is_refused_again(tmp_path: Path) -> None:
+    m, objective = oscillator(a=(0.0, 1.0)), vm.final(lambda s: s.parameter("a"))
+    for _ in range(2):
+        with pytest.raises(vm.StudyError, match="of 40 samples failed"):
+            m.monte_carlo(
+                objective, {"a": uniform(0.5, 0.6)}, duration=0.1, step=0.1, samples=40, checkpoint=tmp_path, allowed_failures=0.01
+            )
 
 
 def test_a_study_that_failed_goes_on_when_more_may_fail(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -21,13 +22,19 @@ from ..errors import ModelError
 from .tally import Failure, Tally
 
 STATE = "state.npz"
+SAMPLES = re.compile(r"samples-(\d{12,})\.npz")
+UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile)
+"""What becomes of reading files that are cut, empty, or something else."""
 
 
 class Checkpoint:
     """A folder with the state of a study."""
 
     def __init__(self, folder: str | os.PathLike[str]):
-        self.folder = Path(folder)
+        try:
+            self.folder = Path(folder)
+        except TypeError:
+            raise ModelError(f"checkpoint = {folder!r} must be the path of a folder") from None
         self._about: dict[str, Any] = {}
 
     def load(self) -> tuple[dict[str, Any], Tally] | None:
@@ -43,13 +50,16 @@ class Checkpoint:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 about, failures = (json.loads(str(arrays[name])) for name in ("about", "failures"))
                 return about, Tally.restored(arrays, [Failure(**f) for f in failures])
-        except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-            raise ModelError(f"checkpoint: {path} cannot be read ({error}); delete it, or give another folder") from None
+        except UNREADABLE as error:
+            raise _unreadable(path, error, "delete it to begin anew, or give another folder") from None
 
     def begin(self, about: Mapping[str, Any]) -> None:
-        """Make the folder ready for a study about this."""
+        """Make the folder ready for a study about this. Samples that no state knows of are those of another study, and go."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+            if not (self.folder / STATE).exists():
+                for path in self._files().values():
+                    path.unlink()
         except OSError as error:
             raise ModelError(
                 f"checkpoint: {self.folder} cannot be made ({error}); give a folder that can be written to"
@@ -63,20 +73,53 @@ class Checkpoint:
 
     def keep(self, first: int, parameters: np.ndarray, values: np.ndarray) -> None:
         """Keep the samples of a chunk that begins with this number."""
-        self._write(f"samples-{first:012d}.npz", {"parameters": parameters, "values": values})
+        self._write(_name(first), {"parameters": parameters, "values": values})
 
     def kept(self, taken: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Parameters and values of the first samples, chunk by chunk."""
-        for path in sorted(self.folder.glob("samples-*.npz")):
-            if int(path.stem.partition("-")[2]) < taken:
-                with np.load(path, allow_pickle=False) as arrays:
-                    yield arrays["parameters"], arrays["values"]
+        """Parameters and values of the first samples, chunk by chunk.
+
+        Raises:
+            ModelError: if some are missing, or cannot be read.
+        """
+        at, files = 0, self._files()
+        while at < taken:
+            path = self.folder / _name(at)
+            if at not in files:
+                raise ModelError(f"checkpoint: {path} is missing, with the samples from number {at} on; {ANEW}")
+            try:
+                with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                    parameters, values = arrays["parameters"], arrays["values"]
+                    whole = 0 < len(parameters) == len(values) <= taken - at
+            except UNREADABLE as error:
+                raise _unreadable(path, error, ANEW) from None
+            if not whole:
+                raise ModelError(f"checkpoint: {path} has {len(values)} samples, which do not add up to {taken}; {ANEW}")
+            yield parameters, values
+            at += len(parameters)
+
+    def _files(self) -> dict[int, Path]:
+        """Files with samples, by the number of the first; files of others may lie beside them."""
+        found = ((SAMPLES.fullmatch(path.name), path) for path in self.folder.iterdir())
+        return {int(match[1]): path for match, path in found if match}
 
     def _write(self, name: str, arrays: Mapping[str, Any]) -> None:
         half_done = self.folder / f".{name}.half-done"
         with half_done.open("wb") as file:
             np.savez(file, **arrays)
+            file.flush()
+            os.fsync(file.fileno())  # or a power failure could leave a name without its content
         os.replace(half_done, self.folder / name)
+
+
+ANEW = "delete the folder to begin anew, or put the file back"
+
+
+def _name(first: int) -> str:
+    return f"samples-{first:012d}.npz"
+
+
+def _unreadable(path: Path, error: Exception, remedy: str) -> ModelError:
+    return ModelError(f"checkpoint: {path} cannot be read ({type(error).__name__}: {error}); {remedy}")
 
 
 def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
