@@ -19,6 +19,7 @@ from scipy.stats import norm, uniform
 import varimech as vm
 from oscillator import oscillator, x_of
 from pendulum_exact import DURATION, OBJECTIVES, SPREADS, exact_moments, exact_quantile
+from varimech.backends.runner import Runner
 from varimech.benchmarks import pendulum
 from varimech.uncertainty.conduct import Conduct
 from varimech.uncertainty.sampling import KINDS
@@ -304,8 +305,15 @@ def test_a_cluster_gives_the_same_bits_even_if_it_loses_a_worker(monkeypatch: py
 
         monkeypatch.setattr(Conduct, "_add", kill_after_five_chunks)
         there = study(executor=client, **settings)
+        monkeypatch.setattr(Runner, "_compiling_pays", lambda self, steps: False)
+        few = study(executor=client, samples=3)
+        with pytest.raises(vm.ModelError, match="backend='interpreted' runs in this process only"):
+            study(executor=client, backend="interpreted", samples=3)
     assert killed
     same(here, there)
+    assert few.count == 3
+    with pytest.raises(vm.ModelError, match="this Dask client is closed; make a new one"):
+        study(executor=client, **settings)
 
 
 @pytest.mark.parametrize("executor", [0, -1, True, "threads", 1.5, object()])

@@ -37,6 +37,51 @@ test_monte_carlo.study(checkpoint={folder!r}, **test_resuming.REQUEST)
 """
 
 
+INTERRUPTED = """
+import os, signal, threading
+from varimech.backends.sampler import Sampler
+from varimech.solver import Solver
+import test_monte_carlo
+
+ran, interrupted = [], []
+request = {request!r}
+
+def counted(original, rows_of):
+    def counting(self, *arguments, **options):
+        if threading.current_thread() is not threading.main_thread():
+            ran.append(rows_of(arguments))
+            if len(ran) == 10:
+                interrupted.append(sum(ran))
+                os.kill(os.getpid(), signal.SIGINT)
+        return original(self, *arguments, **options)
+    return counting
+
+test_monte_carlo.study(samples=5, **request)
+if request["backend"] == "native":
+    Sampler.__call__ = counted(Sampler.__call__, lambda arguments: len(arguments[0]))
+else:
+    Solver.look_after = counted(Solver.look_after, lambda arguments: 1)
+try:
+    test_monte_carlo.study(samples=10**6, **request)
+except KeyboardInterrupt:
+    print(sum(ran) - interrupted[0])
+"""
+
+
+@pytest.mark.parametrize(
+    ("backend", "how"), [("native", {"step": 2e-4, "every": 5000}), ("interpreted", {"step": 0.1, "every": 10})]
+)
+def test_an_interrupt_stops_within_a_chunk_and_leaves_what_was_done(backend: str, how: dict[str, Any], tmp_path: Path) -> None:
+    request = {"chunk": 1 << 14, "executor": 2, "checkpoint": str(tmp_path), "backend": backend, **how}
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    script = INTERRUPTED.replace("{request!r}", repr(request))
+    ended = subprocess.run([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert int(ended.stdout) < 1 << 13
+    assert study(samples=5, **request).count == 5
+    assert study(samples=6, **request).count == 6
+
+
 def test_a_study_that_was_killed_goes_on(tmp_path: Path) -> None:
     whole, folder = study(**REQUEST), tmp_path / "study"
     path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
@@ -122,13 +167,13 @@ def test_samples_that_are_missing_or_broken(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for broken in (b"", whole[: len(whole) // 2], b"text"):
         path.write_bytes(broken)
-        with pytest.raises(vm.ModelError, match="samples-000000000032.npz cannot be read .* delete the folder"):
+        with pytest.raises(vm.ModelError, match=r"samples-000000000032\.npz cannot be read .* delete the folder"):
             found.samples
     path.unlink()
-    with pytest.raises(vm.ModelError, match="samples-000000000032.npz is missing, with the samples from number 32 on"):
+    with pytest.raises(vm.ModelError, match=r"samples-000000000032\.npz is missing, with the samples from number 32 on"):
         found.samples
     path.write_bytes((tmp_path / "samples-000000000064.npz").read_bytes())
-    with pytest.raises(vm.ModelError, match="samples-000000000048.npz is missing"):
+    with pytest.raises(vm.ModelError, match=r"samples-000000000048\.npz is missing"):
         found.samples
 
 
@@ -151,7 +196,13 @@ def test_a_study_that_was_refused_is_refused_again(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(vm.StudyError, match="of 40 samples failed"):
             m.monte_carlo(
-                objective, {"a": uniform(0.5, 0.6)}, duration=0.1, step=0.1, samples=40, checkpoint=tmp_path, allowed_failures=0.01
+                objective,
+                {"a": uniform(0.5, 0.6)},
+                duration=0.1,
+                step=0.1,
+                samples=40,
+                checkpoint=tmp_path,
+                allowed_failures=0.01,
             )
 
 

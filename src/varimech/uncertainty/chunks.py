@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from threading import Event
 
 import numpy as np
 
+from ..backends.sampler import Sampler, Samples, joined
 from ..errors import VarimechError
 from .statistics import CoMoments, Summary, both
 
-if TYPE_CHECKING:
-    from ..backends.sampler import Sampler
-
 LookAfter = Callable[[np.ndarray], np.ndarray | VarimechError]
 """One sample by itself: parameter values → objectives (time, objective), or why there are none."""
+
+
+SLICE = 0.1
+"""Seconds that compiled runs go on without a look at whether they are to stop."""
+GROWTH = 8
+"""Times as many runs as in the slice before, at most: how long they take shows only on the way."""
+
+
+class Stopped(Exception):
+    """The study was broken off."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +70,11 @@ class Work:
     control: Control | None
     keep: bool
 
-    def __call__(self, rows: np.ndarray) -> Outcome:
+    def __call__(self, rows: np.ndarray, stop: Event | None = None) -> Outcome:
         """For values of all parameters, a row a sample."""
         if self.sampler is None or not len(rows):
             return Outcome(None, None, tuple(range(len(rows))), np.full((len(rows), self.columns), np.nan) if self.keep else None)
-        found = self.sampler(rows)
+        found = _in_slices(self.sampler, rows, stop)
         return self.summed_up(rows, found.values.reshape(len(rows), -1), found.done)
 
     def summed_up(self, rows: np.ndarray, values: np.ndarray, done: np.ndarray) -> Outcome:
@@ -78,12 +87,14 @@ class Work:
             comoments = CoMoments.of(good, summary, None if self.control is None else self.control(x))
         return Outcome(summary, comoments, left, values if self.keep else None)
 
-    def finished(self, rows: np.ndarray, outcome: Outcome, look_after: LookAfter) -> Outcome:
+    def finished(self, rows: np.ndarray, outcome: Outcome, look_after: LookAfter, stop: Event) -> Outcome:
         """The same with the rest looked after; what becomes of it is added to that of the others."""
         if not outcome.left:
             return outcome
         values, failures = np.full((len(rows), self.columns), np.nan), []
         for k in outcome.left:
+            if stop.is_set():
+                raise Stopped
             found = look_after(rows[k])
             if isinstance(found, VarimechError):
                 failures.append((k, found))
@@ -99,3 +110,16 @@ class Work:
             values=kept,
             failures=tuple(failures),
         )
+
+
+def _in_slices(sampler: Sampler, rows: np.ndarray, stop: Event | None) -> Samples:
+    """All runs, a tenth of a second of them at a time; they do not depend on which are run together."""
+    parts, at, size = [], 0, 1
+    while at < len(rows):
+        if stop is not None and stop.is_set():
+            raise Stopped
+        began = time.perf_counter()
+        parts.append(sampler(rows[at : at + size]))
+        at += size
+        size = max(1, int(size * min(GROWTH, SLICE / max(time.perf_counter() - began, 1e-9))))
+    return joined(parts)

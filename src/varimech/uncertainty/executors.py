@@ -11,7 +11,9 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from numbers import Integral
+from threading import Event
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -38,6 +40,9 @@ R = TypeVar("R")
 class Executor(Protocol):
     """Carries out chunks."""
 
+    elsewhere: bool
+    """Whether it needs a compiled program, however few samples there are: Python's own loop stays in this process."""
+
     def run(self, work: Work, look_after: LookAfter, chunks: Iterable[np.ndarray]) -> Generator[Outcome, None, None]:
         """What comes of the rows of each chunk, in order. `work` can be done anywhere; what it leaves is looked after in this process."""
 
@@ -61,23 +66,29 @@ def executor_of(given: Any) -> Executor:
 class Threads:
     """Threads of this process; compiled runs leave the interpreter to others."""
 
+    elsewhere = False
+
     def __init__(self, count: int):
         self.count = count
 
     def run(self, work: Work, look_after: LookAfter, chunks: Iterable[np.ndarray]) -> Generator[Outcome, None, None]:
         """See `Executor`."""
-        with ThreadPoolExecutor(self.count) as pool:
+        with ThreadPoolExecutor(self.count) as pool, _stopping() as stop:
             yield from _in_order(
-                pool, lambda rows: work.finished(rows, work(rows), look_after), chunks, lambda: AHEAD * self.count
+                pool, lambda rows: work.finished(rows, work(rows, stop), look_after, stop), chunks, lambda: AHEAD * self.count
             )
 
 
 class Cluster:
     """Workers of a Dask cluster. One that is lost does no harm: what it had to do is done by another."""
 
+    elsewhere = True
+
     def __init__(self, client: Any):
         if getattr(client, "asynchronous", False):
             raise ModelError("executor: this Dask client is asynchronous; make one with Client(…, asynchronous=False)")
+        if getattr(client, "status", "running") != "running":
+            raise ModelError(f"executor: this Dask client is {client.status}; make a new one with Client(…)")
         self.client = client
 
     def run(self, work: Work, look_after: LookAfter, chunks: Iterable[np.ndarray]) -> Generator[Outcome, None, None]:
@@ -87,9 +98,13 @@ class Cluster:
         # a task and not scattered data: where all workers that hold it are lost, it can be made again
         everywhere = client.submit(_itself, work, pure=False, retries=RETRIES)
 
+        under_way: set[Any] = set()
+
         def sent() -> Iterator[tuple[np.ndarray, Any]]:
             for rows in chunks:
-                yield rows, client.submit(_done, everywhere, rows, pure=False, retries=RETRIES)
+                future = client.submit(_done, everywhere, rows, pure=False, retries=RETRIES)
+                under_way.add(future)
+                yield rows, future
 
         def finish(pair: tuple[np.ndarray, Any]) -> Outcome:
             rows, future = pair
@@ -97,14 +112,18 @@ class Cluster:
                 found = future.result()
             except BuildError as error:
                 raise VarimechError(f"executor: a worker of the cluster cannot build the program: {error}") from None
-            return work.finished(rows, found, look_after)
+            finally:
+                under_way.discard(future)
+            return work.finished(rows, found, look_after, stop)
 
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+        with ThreadPoolExecutor(os.cpu_count()) as pool, _stopping(lambda: client.cancel(list(under_way))) as stop:
             yield from _in_order(pool, finish, sent(), lambda: AHEAD * max(1, sum(client.nthreads().values())))
 
 
 class OnCard:
     """One thread of a card a sample, many chunks at a launch; they are summed up in threads of this process."""
+
+    elsewhere = True
 
     def run(self, work: Work, look_after: LookAfter, chunks: Iterable[np.ndarray]) -> Generator[Outcome, None, None]:
         """See `Executor`."""
@@ -115,9 +134,9 @@ class OnCard:
             return group, sampler.by(card, np.concatenate(group))
 
         def summed_up(rows: np.ndarray, values: np.ndarray, done: np.ndarray) -> Outcome:
-            return work.finished(rows, work.summed_up(rows, values.reshape(len(rows), -1), done), look_after)
+            return work.finished(rows, work.summed_up(rows, values.reshape(len(rows), -1), done), look_after, stop)
 
-        with ThreadPoolExecutor(1) as launching, ThreadPoolExecutor(SUMMING) as pool:
+        with ThreadPoolExecutor(1) as launching, ThreadPoolExecutor(SUMMING) as pool, _stopping() as stop:
             for group, found in _in_order(launching, launched, _gathered(chunks, min(card.most, LAUNCHED)), lambda: AHEAD):
                 ends = np.cumsum([len(rows) for rows in group])[:-1]
                 yield from pool.map(summed_up, group, np.split(found.values, ends), np.split(found.done, ends))
@@ -127,9 +146,22 @@ def _compiled(work: Work) -> Sampler:
     """What carries out samples elsewhere than in this process."""
     if work.sampler is None:
         raise ModelError(
-            "executor: this mechanism has no compiled program that could be used elsewhere; leave executor out to use threads"
+            "executor: this mechanism has no compiled program that finds its own start, as a card or a cluster needs it (or there is no "
+            "compiler: `varimech doctor`); leave executor out to use threads"
         )
     return work.sampler
+
+
+@contextmanager
+def _stopping(besides: Callable[[], object] = lambda: None) -> Iterator[Event]:
+    """What is set when a study is broken off (Ctrl-C, an error, enough samples), for those at work to see."""
+    stop = Event()
+    try:
+        yield stop
+    except BaseException:
+        stop.set()
+        besides()
+        raise
 
 
 def _gathered(chunks: Iterable[np.ndarray], most: int) -> Iterator[list[np.ndarray]]:

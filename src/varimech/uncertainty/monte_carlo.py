@@ -7,6 +7,7 @@ import os
 import pickle
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -65,6 +66,10 @@ def monte_carlo(
     spreads = spreads_of(mechanism.parameters, given, correlation)
     options: Any = sparse_output(duration, how)
     backend, progress = check_backend(options.pop("backend", "auto")), options.pop("progress", None)
+    if where.elsewhere and backend == "interpreted":
+        raise ModelError(
+            "backend='interpreted' runs in this process only, and executor=… asks for a card or a cluster: leave one of them out"
+        )
     method, schedule = choose(duration, **options)
     ρ, solver = mechanism.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
     task, columns = Task(schedule, named, None, backend, False, runs=samples), schedule.stored_count * len(named)
@@ -81,7 +86,8 @@ def monte_carlo(
             tally = before[1]
         folder.begin(about)
     model = _first_order(solver, task, spreads, ρ) if control else None
-    work = Work(solver.sampler(task, samples), columns, model, keep)
+    together = replace(task, backend="native") if where.elsewhere else task
+    work = Work(solver.sampler(together, samples), columns, model, keep)
     study = Study(
         mechanism.name,
         tuple(named),
