@@ -522,3 +522,25 @@ def test_derivatives_for_chosen_parameters_keep_their_order() -> None:
     state = completed(start, ρ)
     everything = start.sensitivities(state, ρ, list(range(ρ.size)))
     assert start.sensitivities(state, ρ, [10, 0]) == pytest.approx(everything[:, [10, 0]], rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("angle", [-1.5, -0.3, 0.11, 1.2])
+def test_values_far_away_keep_the_way_of_assembly(angle: float) -> None:
+    """A four-bar closes in two ways; with the crank elsewhere it stays in that of its nominal start, alone and among samples."""
+    m = vm.Mechanism("four-bar", gravity=(0, -9.81))
+    θ = m.parameter("θ", 0.05, unit="rad")
+    m.ground_point("O", (0, 0))
+    m.ground_point("Q", (1, 0))
+    for name, a, b, length in (("crank", "O", "B", 0.3), ("rod", "B", "C", 0.9), ("rocker", "Q", "C", 0.6)):
+        m.bar(name, a, b, length=length, mass=1.0)
+    for point in "OBCQ":
+        m.revolute(point)
+    m.start(angle={"crank": θ})
+    nominal = m.simulate(0.01, step=0.01).position("C")[0, 1].item()
+    alone = m.simulate(0.01, step=0.01, parameters={"θ": angle}).position("C")[0, 1].item()
+    height = vm.final(lambda s: s.position("C")[1])
+    among = m.ensemble(height, {"θ": [angle, 0.05]}, duration=0.01, step=0.01, backend="native").values[0].item()
+    assert abs(alone - nominal) < 0.4 and abs(nominal) > 0.5
+    assert among == pytest.approx(
+        m.sensitivity(height, duration=0.01, step=0.01, parameters={"θ": angle}).values.item(), abs=1e-12
+    )

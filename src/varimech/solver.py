@@ -38,7 +38,9 @@ MAX_ITERATIONS = 40
 
 
 CLOSE = 0.1
-"""Relative change of parameters up to which the nominal start leads to the one wanted."""
+"""By how much of the mechanism's size places may change for the nominal start to lead to the one wanted at once."""
+FURTHEST = 20
+"""Parts of the way in which it is followed; samples.c has the same."""
 ANYWHERE = 1e300
 """Change of a parameter that places do not depend on."""
 CHUNK = 64
@@ -58,22 +60,22 @@ class Solver:
         self.programs = Programs(self.equations, method, large=large)
         self.start = StartSolver(self.equations)
 
-    def run(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
-        """One run, and the seconds that it took once everything was built."""
+    def run(self, task: Task, ρ: np.ndarray, *, explain: bool = True) -> tuple[Trajectory, float]:
+        """One run, and the seconds that it took once everything was built; why it cannot be assembled takes time to explain."""
         if not isinstance(self.method.formulation, Projected):
-            return self._run(task, ρ, relaxed=True)
+            return self._run(task, ρ, relaxed=True, explain=explain)
         try:
-            return self._run(task, ρ, relaxed=False)
+            return self._run(task, ρ, relaxed=False, explain=explain)
         except Amplified:  # twice as slow, but fit for singular positions
-            return self._run(task, ρ, relaxed=True)
+            return self._run(task, ρ, relaxed=True, explain=explain)
 
-    def _run(self, task: Task, ρ: np.ndarray, *, relaxed: bool) -> tuple[Trajectory, float]:
+    def _run(self, task: Task, ρ: np.ndarray, *, relaxed: bool, explain: bool) -> tuple[Trajectory, float]:
         self.start.check_fits(ρ, task.indices)
         in_driver = self.programs.finds_start
-        if in_driver and self._near is not None and self._is_close(ρ):
+        if in_driver and (led := self._led_to(task, ρ)) is not None:
             with suppress(StartFailure):  # assembly finds it, or says why there is none
-                return self._carry_out(task, self._inputs(task, ρ, guess=self._near), regular=True, relaxed=relaxed)
-        q = self.start.assemble(ρ)
+                return self._carry_out(task, led, regular=True, relaxed=relaxed)
+        q = self.start.assemble(ρ, explain=explain)
         if self.programs.swept and not in_driver:
             return self._run_swept(task, q, ρ)
         regular = self.start.regular(q, ρ)
@@ -137,7 +139,7 @@ class Solver:
     def run_second(self, task: Task, ρ: np.ndarray, direction: np.ndarray) -> tuple[SecondDerivatives, float]:
         """A run with second derivatives in one direction of the parameters."""
         self.start.check_fits(ρ, task.indices)
-        near = self._near if self._near is not None and self._is_close(ρ) else None
+        near = self._followed(ρ)
         q = self.start.assemble(ρ) if near is None else near
         if near is None and not self.start.regular(q, ρ):
             raise ModelError(
@@ -205,11 +207,11 @@ class Solver:
                 found.gradients[k] = outcome.gradients
         return found, failures
 
-    def look_after(self, task: Task, row: np.ndarray) -> Trajectory | VarimechError:
-        """A single run, or why it failed."""
+    def look_after(self, task: Task, row: np.ndarray, *, explain: bool = True) -> Trajectory | VarimechError:
+        """A single run, or why it failed, in short where it need not be explained."""
         try:
             self.model.numbers.check(row)
-            return self.run(replace(task, progress=False), row)[0]
+            return self.run(replace(task, progress=False), row, explain=explain)[0]
         except VarimechError as error:
             return error
 
@@ -250,15 +252,47 @@ class Solver:
             return None
         return q if self.start.regular(q, ρ) else None
 
-    def _is_close(self, ρ: np.ndarray) -> bool:
-        """Whether the nominal start leads to this one; further away, another way to assemble could be meant."""
-        return bool((np.abs(ρ - self.model.numbers.nominal) <= self._reach).all())
+    def _led_to(self, task: Task, ρ: np.ndarray) -> Inputs | None:
+        """What a run starts from where the nominal start leads to its own; further away it is followed there, so that the mechanism stays
+        assembled as it is. None where it cannot be."""
+        parts = self._parts(ρ)
+        if parts is None or self._near is None:
+            return None
+        if parts > 1 and task.complex_step:
+            guess = self._followed(ρ)
+            return None if guess is None else self._inputs(task, ρ, guess=guess)
+        return replace(self._inputs(task, ρ, guess=self._near), parts=parts)
+
+    def _followed(self, ρ: np.ndarray) -> np.ndarray | None:
+        """Positions close to those of a start to which the nominal one leads."""
+        parts, near = self._parts(ρ), self._near
+        if parts is None or near is None:
+            return None
+        return near if parts == 1 else self.start.followed(near, self.model.numbers.nominal, ρ, parts)
+
+    def _parts(self, ρ: np.ndarray) -> int | None:
+        """In how many parts of the way from nominal values the start is followed; None for too many."""
+        nominal = self.model.numbers.nominal
+        if self._near is None or np.array_equal(ρ, nominal):
+            return 1
+        parts = np.ceil((np.abs(ρ - nominal) / self._reach).max(initial=1.0))
+        return int(parts) if parts <= FURTHEST else None
 
     @cached_property
     def _reach(self) -> np.ndarray:
-        """How far each parameter may be from its nominal value for that; without end where places do not depend on it."""
-        nominal, size = self.model.numbers.nominal, 1.0 if self._near is None else np.abs(self._near).max(initial=0.0)
-        return np.where(self.start.placing, CLOSE * np.where(nominal != 0, np.abs(nominal), size), ANYWHERE)
+        """How far each parameter may be from its nominal value for the nominal start to lead to the one wanted at once."""
+        nominal, near, sizes = self.model.numbers.nominal, self._near, self.equations.sizes
+        if near is None:
+            return np.zeros(nominal.size)
+        size = max(float(np.abs(near).max(initial=0.0)), 1e-300)
+        slopes = (
+            np.abs(self.start.place_slopes(near, nominal))
+            / (np.full(near.size, size) if sizes is None else sizes.typical)[:, None]
+        )
+        most = slopes.max(axis=0, initial=0.0)
+        largest = np.maximum(np.abs(nominal), size)  # where places do not change at first, they may further away
+        reach = CLOSE / np.maximum(most, CLOSE / largest)
+        return np.where(self.start.placing, reach, ANYWHERE)
 
     def _inputs(
         self,
@@ -289,6 +323,7 @@ class Solver:
             floors,
             self._chosen if isinstance(self.method.formulation, Independent) else None,
             task.memory,
+            anchor=self._near,
         )
 
     def _wanted(self, task: Task) -> Wanted:

@@ -30,6 +30,7 @@ typedef struct vm_run {
   VM_SIZES
   const double *seeds;                   /* derivatives of the parameters */
   const double *guess;                   /* for a start that is to be found; NULL where state and state_sensitivity are given */
+  const double *anchor;                  /* positions that set the penalty; NULL where the start does */
   double *state, *state_sensitivity;     /* in: at the first step; out: at the last one done */
   double *integral, *integral_gradient;  /* ψ without its final term, ψ' likewise, so far */
   const double *values, *nominal;        /* of all parameters; the nominal ones set the penalty */

@@ -110,7 +110,8 @@ class ComplexProgram:
         ends = np.ascontiguousarray(schedule.known_ends, dtype=float)
         lengths = np.diff(ends) if schedule.ends is not None else np.full(schedule.steps, schedule.step)
         assert isinstance(self.program.penalty, ca.Function)
-        penalty = np.array(self.program.penalty(inputs.guess, inputs.nominal, 0.0)).ravel()
+        anchor = inputs.guess if inputs.anchor is None else inputs.anchor
+        penalty = np.array(self.program.penalty(anchor, inputs.nominal, 0.0)).ravel()
         given = {"ends": ends, "lengths": lengths, "guess": inputs.guess, "penalty": penalty}
         own = {name: np.ascontiguousarray(x, dtype=float) for name, x in given.items()}
         own |= {"values": inputs.parameters.astype(complex), "state": np.zeros(r.states, complex)}

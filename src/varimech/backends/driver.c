@@ -57,7 +57,7 @@ static int vm_find_start(vm_run *r, vm_room *m) {
 static int vm_begin(vm_run *r, vm_room *m) {
   const long long n = r->states;
   const double time = r->time;
-  if (r->done == 0) vm_of_positions(VM_PENALTY, r, m, r->nominal, &time, r->guess ? r->guess : r->state, r->penalty);
+  if (r->done == 0) vm_of_positions(VM_PENALTY, r, m, r->nominal, &time, r->anchor ? r->anchor : r->guess ? r->guess : r->state, r->penalty);
   if (r->guess && r->done == 0) {
     const int status = vm_find_start(r, m);
     if (status != VM_DONE) return status;

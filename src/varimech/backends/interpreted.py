@@ -107,8 +107,8 @@ class _Run:
     def _bind(self, ρ_t: list[np.ndarray]) -> None:
         p, o = self.program, self.program.objectives
         q = p.coordinates
-        self.guess = np.zeros(q)
-        self.weigh = bound(p.penalty, [self.guess, self.inputs.nominal, self.time], [self.penalty])
+        self.guess, self.anchor = np.zeros(q), np.zeros(q)
+        self.weigh = bound(p.penalty, [self.anchor, self.inputs.nominal, self.time], [self.penalty])
         self.twist, self.last_twist = np.zeros(p.twist.numel_out(0)), np.zeros(p.twist.numel_out(0))
         self.watch = bound(p.twist, [self.new[:q], *ρ_t], [self.twist])
         self.value, self.slope = np.zeros(p.objective_count), np.zeros((p.objective_count, self.count))
@@ -207,18 +207,25 @@ class _Run:
         given = i.state if i.guess is None else i.guess
         assert given is not None
         self.guess[: given.size] = given[: self.guess.size]
+        self.anchor[:] = self.guess
+        if i.anchor is not None:
+            self.anchor[: i.anchor.size] = i.anchor
         self.weigh()
         if i.guess is not None:
             assert self.program.start is not None
-            settings = [self.penalty, i.parameters, self.time]
+            way = i.parameters.copy()
             results = self.new, self.new_, i.max_iterations, self.program.seeds
-            start = ChainCalls(self.program.start, self.guess[: given.size], None, settings, *results)
-            try:
-                start.solve()
-            except Trouble:
-                raise StartFailure from None
-            if not np.isfinite(self.new).all() or not (start.residuals <= 1e-6).all():
-                raise StartFailure
+            start = ChainCalls(self.program.start, self.guess[: given.size], None, [self.penalty, way, self.time], *results)
+            for k in range(1, i.parts + 1):
+                way[:] = i.parameters if k == i.parts else i.nominal + k / i.parts * (i.parameters - i.nominal)
+                try:
+                    start.solve()
+                except Trouble:
+                    raise StartFailure from None
+                if not np.isfinite(self.new).all() or not (start.residuals <= 1e-6).all():
+                    raise StartFailure
+                if k < i.parts:
+                    self.guess[:] = self.new[: self.guess.size]
             np.maximum(self.worst, start.residuals, out=self.worst)
             self.start_unknowns[:] = start.solved(self.program.solved_sizes)
         else:

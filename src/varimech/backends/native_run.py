@@ -43,7 +43,7 @@ SIZES = (
 LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ("u8", ("plans", "scheme")),
     ("i8", SIZES),
-    ("u8", ("seeds", "guess", "state", "state_sensitivity", "integral", "integral_gradient")),
+    ("u8", ("seeds", "guess", "anchor", "state", "state_sensitivity", "integral", "integral_gradient")),
     ("u8", ("values", "nominal", "penalty", "chosen")),
     ("f8", ("duration", "step", "tolerance")),
     ("u8", ("ends", "outputs", "taken")),
@@ -71,6 +71,7 @@ def shared_arrays(program: Program, inputs: Inputs) -> dict[str, np.ndarray]:
     found = {
         "seeds": program.seeds,
         "guess": inputs.guess,
+        "anchor": inputs.anchor,
         "nominal": inputs.nominal,
         "outputs": schedule.outputs,
         "ends": schedule.ends,
@@ -92,7 +93,7 @@ def settings_of(inputs: Inputs) -> dict[str, float]:
         "stride": schedule.every,
         "total": schedule.steps,
         "max_iterations": inputs.max_iterations,
-        "parts": 1,
+        "parts": inputs.parts,
         "selections": int(inputs.chosen is not None),
     }
 

@@ -190,6 +190,10 @@ class Inputs:
     """1 for coordinates that are independent at first, else 0; None where the run is to choose them."""
     memory: float = MEMORY
     """Bytes that an adjoint program may take for what it records."""
+    parts: int = 1
+    """Of the way from nominal values to those wanted, in which the start is followed from the guess, which is that of the nominal one."""
+    anchor: np.ndarray | None = None
+    """Positions that set the penalty, the same for all values of the parameters; None where those of the start do."""
 
 
 @dataclass(frozen=True)

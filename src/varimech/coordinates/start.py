@@ -135,11 +135,23 @@ class StartSolver:
         e = self.equations
         return np.array(ca.which_depends(e.start_positions, e.ρ, 1, False), dtype=bool)
 
-    def assemble(self, ρ: np.ndarray) -> np.ndarray:
+    def place_slopes(self, q: np.ndarray, ρ: np.ndarray) -> np.ndarray:
+        """∂q/∂ρ at the start, (coordinate, parameter)."""
+        return self._positions.sensitivity(q, np.zeros(0), ρ, np.eye(ρ.size))
+
+    def followed(self, q: np.ndarray, ρ: np.ndarray, wanted: np.ndarray, parts: int) -> np.ndarray | None:
+        """Positions at the start for wanted values, followed from those for other ones in parts of the way; None where they cannot be."""
+        for k in range(1, parts + 1):
+            q, residual = self._gauss_newton(q, ρ + k / parts * (wanted - ρ))
+            if not residual <= CLOSED * (1.0 + float(np.abs(q).max(initial=0.0))):
+                return None
+        return q if self._oriented(q, wanted) else None
+
+    def assemble(self, ρ: np.ndarray, *, explain: bool = True) -> np.ndarray:
         """Positions that meet all constraints and start values.
 
         Raises:
-            AssemblyError: if there are none.
+            AssemblyError: if there are none; with what stays open, unless that need not be told.
         """
         for driver in self.model.drivers.values():
             if not np.isfinite(self.model.numbers.evaluate(driver.motion(SX(0)), ρ)).all():
@@ -157,7 +169,7 @@ class StartSolver:
                 return self._wound_back(q, ρ)
             if residual < least:
                 closest, least = q, residual
-        if first.size > EXPLAINED:
+        if first.size > EXPLAINED or not explain:
             raise self._open(closest, ρ)
         raise describe_gaps(self.equations, self.start, poses, ρ)
 
