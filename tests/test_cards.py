@@ -14,17 +14,19 @@ import pytest
 
 import varimech as vm
 from fake_card import COMPILER, fake_cupy
+from varimech.backends import batch
+from varimech.backends.batch import Bundle
 from varimech.errors import ModelError
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
 
 
-def pendulum() -> vm.Mechanism:
+def pendulum(longest: float | None = None) -> vm.Mechanism:
     m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-    L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.1))
+    L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.1), bounds=(None, longest))
     c = m.parameter("c", 0.1, unit="N·m·s", spread=vm.Tolerance(0.03))
     m.ground_point("O", (0, 0))
-    m.bar("rod", "O", "tip", length=L, mass=3.0)
+    m.bar("rod", "O", "tip", length=L, mass=2.9 + c)
     m.revolute("O")
     m.torque("brake", "rod", lambda s: -c * s.angular_velocity("rod"))
     m.start(angle={"rod": -1.0})
@@ -92,15 +94,82 @@ def test_a_bundle_in_c_runs_without_varimech(tmp_path: Path) -> None:
         )
         assert ran.returncode == 0, ran.stderr
     rows = (tmp_path / "results.csv").read_text(encoding="utf-8").splitlines()
-    assert rows[0] == "angle,work"
+    assert rows[0] == "angle,work,status"
+    assert [row.split(",")[2] for row in rows[1:]] == ["good", "good"]
     run = m.simulate(1.0, step=0.05, integrator="dop853", parameters={"L": 0.98})
     assert float(rows[1].split(",")[0]) == pytest.approx(run.angle("rod")[-1].item(), abs=1e-12)
 
 
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    """With lengths up to 1.018 m; it leaves nothing behind where it is built."""
+    folder, built = (tmp_path_factory.mktemp(name) for name in ("bundle", "built"))
+    pendulum(longest=1.018).export(folder, OBJECTIVES, target="c", duration=1.0, step=0.05, integrator="dop853")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tempfile.tempdir", str(built))
+        loaded = Bundle(folder)
+    assert not list(built.iterdir())
+    return loaded
+
+
+def test_a_bundle_gives_nothing_where_a_run_would_be_refused(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths = [1.0, 1.018, 1.02, -0.5, 0.0, math.nan, math.inf]
+    found = bundle.run({"L": lengths})["angle"]
+    assert found.shape == (7, 2)  # the start and the end
+    assert np.isfinite(found).all(axis=1).tolist() == [True, True, *5 * [False]]
+    assert "bar 'rod': mass: positive" in bundle.about["not checked"]
+    monkeypatch.setitem(bundle.about, "limits", [-1.0, math.inf])
+    assert np.isnan(bundle.run({"L": [1.0]})["angle"]).all()
+
+
+def test_values_that_a_bundle_cannot_use(bundle: Bundle) -> None:
+    with pytest.raises(SystemExit, match="as many values each"):
+        bundle.run({"L": [1, 1.01], "c": [0.1, 0.1, 0.1]})
+    with pytest.raises(SystemExit, match="values of 'L' must be numbers"):
+        bundle.run({"L": ["long"]})
+    assert bundle.run({"L": []})["work"].shape == (0, 2)
+    np.testing.assert_array_equal(bundle.run({"L": [1.0, 1.01], "c": 0.1})["work"], bundle.run({"L": [1.0, 1.01]})["work"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("L,c\n1.0,3\n1.01,\n", "line 3: c = '' is not a number"),
+        ("L,c\n1.0\n", "line 2: 1 values for 2 parameters"),
+        ("", "the first line must name parameters"),
+        ("L,L\n1,1\n", "each once"),
+        ("Q\n1\n", "no parameter is called"),
+        ("L, c\n\n", None),
+        ("L,c\n1.0,0.1\n9.0,0.1\n", None),
+    ],
+)
+def test_what_a_bundle_reads(
+    bundle: Bundle, tmp_path: Path, text: str, message: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "Bundle", lambda folder: bundle)
+    (tmp_path / "samples.csv").write_text(text, encoding="utf-8")
+    asked = [str(tmp_path / name) for name in ("samples.csv", "results.csv")]
+    if message is not None:
+        with pytest.raises(SystemExit, match=message):
+            batch.main(asked)
+        return
+    assert batch.main(asked) == 0
+    header, *rows = (tmp_path / "results.csv").read_text(encoding="utf-8").splitlines()
+    assert header == "angle,work,status"
+    assert [row.rpartition(",")[2] for row in rows] == ["good", "failed"][: len(rows)]
+    assert len(rows) == max(0, len(text.splitlines()) - 1) - text.count("\n\n")
+
+
+def test_a_bundle_needs_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ModelError, match="file is a file; give a folder"):
+        pendulum().export(tmp_path / "file", OBJECTIVES, target="c", duration=1.0)
+    with pytest.raises(ModelError, match="cannot be made"):
+        pendulum().export(tmp_path / "file" / "below", OBJECTIVES, target="c", duration=1.0, step=0.05, integrator="dop853")
+
+
 @needs_compiler
 def test_a_bundle_for_cards_holds_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from varimech.backends.batch import Bundle
-
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
     pendulum().export(tmp_path, OBJECTIVES, target="cuda", duration=1.0, step=0.05)
     bundle = Bundle(tmp_path)

@@ -6,6 +6,8 @@ description, so that these runs can be had where Varimech is not:
     python run.py                          check this machine against the results the bundle came with
     python run.py samples.csv results.csv  a run for each row; columns are parameters, those left out stay nominal
 
+Results are those at the last time, and whether a run was good. It failed where it broke off, where joints came apart, or where parameters are
+not what the mechanism takes: their bounds and what bundle.json says beside them. What it lists as not checked is up to you.
 In Python:  from run import Bundle;  Bundle(".").run({"L": [1.0, 1.01]})["psi"]
 """
 
@@ -32,6 +34,13 @@ INPUTS = ("values", "reach", "given", "given_sensitivity", "independent")
 SHARE = 0.8
 """Of a card's free memory that results of one launch may take."""
 
+RULES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "finite": np.isfinite,
+    "positive": lambda x: x > 0,
+    "non-negative": lambda x: x >= 0,
+    "half turn": lambda x: np.abs(x) <= np.pi,
+}
+"""What a parameter may have to follow."""
 AGREEMENT = 1e-9
 """Relative difference from the results the bundle came with that is only rounding."""
 
@@ -149,16 +158,45 @@ class Bundle:
 
     def run(self, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """For values of parameters by name, each a list: objectives by name, (sample, time), not a number where a run failed."""
+        rows = self._rows(values)
+        fit = self._allowed(rows)
+        results = np.full((len(rows), len(self.times), len(self.about["objectives"])), np.nan)
+        if fit.any():
+            found, (position, velocity) = self._carry_out(rows[fit]), self.about["limits"]
+            residuals = found["residuals"]
+            good = (found["status"] == DONE) & (residuals[:, 0] <= position) & (residuals[:, 1] <= velocity)
+            good &= np.isfinite(found["objectives"]).all(axis=(1, 2))
+            found["objectives"][~good] = np.nan
+            results[fit] = found["objectives"]
+        return {o["name"]: results[:, :, k] for k, o in enumerate(self.about["objectives"])}
+
+    def _rows(self, values: Mapping[str, Any]) -> np.ndarray:
+        """Values of all parameters, a row a run."""
         unknown = set(values) - set(self.nominal)
         if unknown:
             raise SystemExit(f"no parameter is called {sorted(unknown)}; there are {list(self.nominal)}")
-        count = max((np.size(v) for v in values.values()), default=1)
-        columns = [
-            np.broadcast_to(np.asarray(values.get(name, nominal), dtype=float), count) for name, nominal in self.nominal.items()
-        ]
-        found = self._carry_out(np.stack(columns, axis=1))
-        found["objectives"][found["status"] != DONE] = np.nan
-        return {o["name"]: found["objectives"][:, :, k] for k, o in enumerate(self.about["objectives"])}
+        given = {}
+        for name, value in values.items():
+            try:
+                given[name] = np.asarray(value, dtype=float)
+            except (TypeError, ValueError):
+                raise SystemExit(f"values of {name!r} must be numbers") from None
+        lengths = {name: a.size for name, a in given.items() if a.ndim}
+        if len(set(lengths.values())) > 1 or any(a.ndim > 1 for a in given.values()):
+            raise SystemExit(f"parameters need as many values each, or one number; there are {lengths}")
+        count = next(iter(lengths.values()), 1)
+        columns = [np.broadcast_to(given.get(name, np.array(nominal)), count) for name, nominal in self.nominal.items()]
+        return np.stack(columns, axis=1).astype(float)
+
+    def _allowed(self, rows: np.ndarray) -> np.ndarray:
+        """Which rows keep to the bounds of parameters, and to what else each has to follow."""
+        fit = np.isfinite(rows).all(axis=1)
+        for column, p in zip(rows.T, self.about["parameters"], strict=True):
+            low, high = p["bounds"]
+            fit &= (column >= (-np.inf if low is None else low)) & (column <= (np.inf if high is None else high))
+            for rule in p["rules"]:
+                fit &= RULES[rule](column)
+        return fit
 
     def check(self) -> float:
         """The largest relative difference from the results the bundle came with."""
@@ -174,12 +212,12 @@ def _processor(batch: Batch, source: str, flags: list[str]) -> Processor:
     compiler = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
     if compiler is None:
         raise SystemExit("no C compiler found (cc, gcc, clang)")
-    folder = Path(tempfile.mkdtemp(prefix="bundle-"))
-    text = folder / "program.c"
-    text.write_text(source, encoding="utf-8")
-    library = folder / "program.so"
-    subprocess.run([compiler, *flags, str(text), "-o", str(library), "-lm"], check=True)
-    loaded = ctypes.CDLL(str(library))
+    with tempfile.TemporaryDirectory(prefix="bundle-", ignore_cleanup_errors=True) as folder:
+        text, library = Path(folder, "program.c"), Path(folder, "program.so")
+        text.write_text(source, encoding="utf-8")
+        if subprocess.run([compiler, *flags, str(text), "-o", str(library), "-lm"], check=False).returncode:
+            raise SystemExit(f"{compiler} cannot build the program; what it says stands above")
+        loaded = ctypes.CDLL(str(library))  # it stays loaded when the file is gone
     loaded.vm_scheme_table.restype = ctypes.c_void_p
     return Processor(batch, loaded, {"scheme": loaded.vm_scheme_table() or 0})
 
@@ -194,16 +232,40 @@ def main(arguments: list[str]) -> int:
         off = bundle.check()
         print(f"{bundle.about['mechanism']}: largest relative difference {off:.1e}: {'good' if off <= AGREEMENT else 'NOT GOOD'}")
         return int(not off <= AGREEMENT)
-    with open(arguments[0], newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    values = _read(Path(arguments[0]))
     began = time.perf_counter()
-    found = bundle.run({name: [float(row[name]) for row in rows] for name in (rows[0] if rows else {})})
-    print(f"{len(rows)} runs in {time.perf_counter() - began:.3g} s")
+    last = np.stack([history[:, -1] for history in bundle.run(values).values()], axis=1)
+    good = np.isfinite(last).all(axis=1)
+    print(f"{len(last)} runs in {time.perf_counter() - began:.3g} s, {len(last) - good.sum()} failed")
     with open(arguments[1], "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(found)
-        writer.writerows(zip(*[values[:, -1] for values in found.values()], strict=True))
+        writer.writerow([*(o["name"] for o in bundle.about["objectives"]), "status"])
+        writer.writerows([*row, "good" if well else "failed"] for row, well in zip(last.tolist(), good, strict=True))
     return 0
+
+
+def _read(path: Path) -> dict[str, list[float]]:
+    """Columns of numbers by name."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            header, *rows = list(csv.reader(file)) or [[]]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise SystemExit(f"{path} cannot be read: {error}") from None
+    names = [name.strip() for name in header]
+    if not names or len(set(names)) < len(names):
+        raise SystemExit(f"{path}: the first line must name parameters, each once; it is {','.join(header)!r}")
+    columns: dict[str, list[float]] = {name: [] for name in names}
+    for number, row in enumerate(rows, 2):
+        if not row:
+            continue
+        if len(row) != len(names):
+            raise SystemExit(f"{path}, line {number}: {len(row)} values for {len(names)} parameters")
+        for name, cell in zip(names, row, strict=True):
+            try:
+                columns[name].append(float(cell))
+            except ValueError:
+                raise SystemExit(f"{path}, line {number}: {name} = {cell!r} is not a number") from None
+    return columns
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ def write_bundle(folder: Path, sampler: Sampler, target: str, about: Mapping[str
                 "target": target,
                 "source": TARGETS[target],
                 "times": sampler.times.tolist(),
+                "limits": list(map(float, sampler.limits)),
                 "flags": list(FLAGS),
                 "fields": FIELDS_ON_CARD if target == "cuda" else FIELDS,
                 "batch": {**batch, "threads": THREADS, "arrays": {name: a.tolist() for name, a in batch["arrays"].items()}},
@@ -45,7 +46,10 @@ def write_bundle(folder: Path, sampler: Sampler, target: str, about: Mapping[str
             indent=1,
         ),
     }
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ModelError(f"export: {folder} cannot be made ({error}); give a folder that can be written to") from None
     paths = []
     for name, text in written.items():
         paths.append(folder / name)

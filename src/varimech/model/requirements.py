@@ -74,7 +74,13 @@ class Allowed:
             if not (r.expression.is_scalar() and r.expression.element_hash() in symbols)
         }
         self._rules = [(r.rule, r.expression.shape) for r in others.values()]
+        self.others = sorted({f"{r.label}: {r.rule}" for r in others.values()})
+        """What expressions of parameters have to follow, in words."""
         self._numbers = ca.Function("requirements", [vector], [ca.veccat(*[ca.densify(r.expression) for r in others.values()])])
+
+    def rules_of(self, parameter: int) -> list[str]:
+        """What a parameter itself, by number, has to follow."""
+        return [rule for k, rule in self._plain if k == parameter]
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """Whether each row of values is allowed."""

@@ -32,11 +32,15 @@ def export(
         raise ModelError("export: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))")
     if target not in TARGETS:
         raise unknown_name("target", target, TARGETS)
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise ModelError(f"export: {folder} is a file; give a folder")
     check_options(how)
     options: Any = {key: value for key, value in how.items() if key not in ("backend", "progress")}
     method, schedule = choose(duration, **options)
     only_end = schedule if options.get("output") is not None or options.get("every", 1) != 1 else schedule.last_only()
-    sampler = mechanism._solver(method).sampler(Task(only_end, named, None, "native", False), MANY)
+    solver, allowed = mechanism._solver(method), mechanism.numbers.allowed
+    sampler = solver.sampler(Task(only_end, named, None, "native", False), MANY)
     if sampler is None:
         raise ModelError(
             f"mechanism {mechanism.name!r} with {method.title} has no compiled program that finds its own start; "
@@ -47,9 +51,11 @@ def export(
         "method": method.title,
         "duration": float(duration),
         "parameters": [
-            {"name": p.name, "unit": p.unit, "nominal": p.value, "bounds": p.bounds} for p in mechanism.parameters.values()
+            {"name": p.name, "unit": p.unit, "nominal": p.value, "bounds": p.bounds, "rules": allowed.rules_of(k)}
+            for k, p in enumerate(mechanism.parameters.values())
         ],
+        "not checked": allowed.others + [f"{name}: fits together" for name in sorted(set(solver.start.fits.owners))],
         "objectives": [{"name": name, "unit": o.unit} for name, o in named.items()],
     }
-    write_bundle(Path(folder), sampler, target, about)
-    return Path(folder)
+    write_bundle(folder, sampler, target, about)
+    return folder

@@ -217,14 +217,16 @@ class Uncertain(Derivatives):
         """Write what carries out runs, many at once, on machines without Varimech.
 
         The folder gets the source of the program, a description (bundle.json) and a small runner: `python run.py` there checks the machine,
-        `python run.py samples.csv results.csv` runs what a file asks for.
+        `python run.py samples.csv results.csv` runs what a file asks for, and writes results at the end and which runs failed. Bounds of
+        parameters, and what each has to follow by itself, are checked there; bundle.json lists what is not.
 
         Args:
             folder: where to; made if it is not there.
             objectives: as for `sensitivity`; at least one.
             target: "cuda" (a kernel with a thread a run; needs numpy and cupy there) or "c" (needs numpy and a C compiler).
             duration: s.
-            how: step, every, tolerance, output, … as for `simulate`; objectives at the end only where neither `every` nor `output` is given.
+            how: step, every, tolerance, output, … as for `simulate`; where neither `every` nor `output` is given, objectives at the start
+                and at the end only are stored.
 
         Returns:
             The folder.
