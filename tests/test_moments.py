@@ -285,3 +285,35 @@ def test_correlated_parameters_of_any_kind_have_a_first_order() -> None:
     exact = (g[:, 0] * σ[0]) ** 2 + (g[:, 1] * σ[1]) ** 2 + 2 * r * g[:, 0] * g[:, 1] * σ[0] * σ[1]
     assert found.variance.values[:, 0] == pytest.approx(exact, abs=1e-7)
     assert spreads_of(m.parameters, spreads).independent
+
+
+def test_rounding_has_no_contributions() -> None:
+    found = mechanism().moments(
+        {"angle": vm.final(lambda s: 1 + 1e-17 * s.parameter("L")), "other": ANGLE["angle"]}, duration=0.2, step=0.02
+    )
+    np.testing.assert_array_equal(found.contributions.sel(objective="angle"), 0.0)
+    assert found.contributions.sel(objective="other")[-1].item() == 1.0
+    assert "0.0 %" in repr(found)
+
+
+def test_runs_beside_the_means_have_to_be_allowed() -> None:
+    m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+    m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.03), bounds=(0.5, 1.005))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=m.parameters["L"], mass=3.0)
+    m.revolute("O")
+    m.start(angle={"rod": -1.0})
+    with pytest.raises(
+        vm.ModelError, match=r"order=1 runs the mechanism at means ± σ.*outside its bounds.*order=2 needs no such runs"
+    ):
+        m.moments(ANGLE, duration=0.2, step=0.02, order=1)
+    assert np.isfinite(m.moments(ANGLE, duration=0.2, step=0.02, order=2).std).all()
+
+
+def test_negative_contributions_are_drawn_as_lines() -> None:
+    found = linear_oscillator().moments(LINEAR, correlation={("F", "x0"): -0.9}, duration=TIME, tolerance=1e-6)
+    parts = (found.contributions * found.std).isel(objective=0)
+    assert (parts < -1e-3).any()
+    lines: dict[Any, Any] = {line.get_label(): line.get_ydata() for line in found.plot().axes[1].get_lines()}
+    for name in ("F", "x0"):
+        np.testing.assert_allclose(lines[name], parts.sel(parameter=name))

@@ -261,12 +261,13 @@ def test_none_that_went_well() -> None:
 def test_mechanisms_that_cannot_be_assembled_are_failures() -> None:
     place = vm.final(lambda s: s.position("C")[1], unit="m")
     found = four_bar().monte_carlo(
-        place, {"coupler": vm.Tolerance(0.12)}, duration=0.01, step=0.005, samples=100, allowed_failures=0.2, keep=True
+        place, {"coupler": vm.Tolerance(0.12)}, duration=0.01, step=0.005, samples=100, allowed_failures=0.2, keep=True, chunk=100
     )
     lengths = found.samples["parameters"].values[:, 0]
     assert [f.sample for f in found.failures] == np.flatnonzero(lengths < 1.3).tolist()
     assert found.failed > 2
     assert {f.kind for f in found.failures} == {"AssemblyError"}
+    assert ["loop" in f.message for f in found.failures] == [True, True] + [False] * (found.failed - 2)  # the others in short
 
 
 # where it runs

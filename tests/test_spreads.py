@@ -99,6 +99,44 @@ def test_described_and_carried_to_other_processes() -> None:
     assert pickle.loads(pickle.dumps(s)).described() == told
 
 
+class Even:
+    """Between 0.9 and 1.1, written by a user."""
+
+    def ppf(self, p: Any) -> Any:
+        return 0.9 + 0.2 * np.asarray(p)
+
+    def mean(self) -> float:
+        return 1.0
+
+    def var(self) -> float:
+        return 0.2**2 / 12
+
+
+def test_histograms_and_what_users_write_are_distributions() -> None:
+    m, p = vm.Mechanism("one", dimension=2), np.array([0.001, 0.5, 0.9])
+    m.parameter("a", 1.0, spread=Even())
+    histogram = stats.rv_histogram(([1, 1], [0.9, 1.0, 1.1]), density=False)
+    for given in ({}, {"a": histogram}, {"a": histogram()}):
+        s = spreads_of(m.parameters, given)
+        assert (s.mean.item(), s.sigma.item()) == pytest.approx((1.0, 0.2 / np.sqrt(12)))
+        np.testing.assert_allclose(s.from_uniform(p[:, None])[:, 0], 0.9 + 0.2 * p)
+        np.testing.assert_allclose(s.marginals[0].from_normal(stats.norm.ppf(p)), 0.9 + 0.2 * p)
+    assert spreads_of(m.parameters).described()["parameters"][0]["distribution"] == "Even"
+
+
+@pytest.mark.skipif(not hasattr(stats, "Normal"), reason="an older SciPy")
+def test_newer_distributions_of_scipy() -> None:
+    even, normal = stats.Uniform(a=1.0, b=3.0), stats.Normal(mu=5.0, sigma=0.5)
+    new, old = spreads({"b": even, "c": normal}), spreads({"b": stats.uniform(1.0, 2.0), "c": stats.norm(5.0, 0.5)})
+    u = np.array([[1e-9, 0.3, 0.9]])
+    np.testing.assert_allclose(new.from_uniform(u), old.from_uniform(u), rtol=1e-14)
+    assert new.marginals[2] == old.marginals[2]
+    np.testing.assert_allclose(new.marginals[1].higher_moments, old.marginals[1].higher_moments, atol=1e-14)
+    for wrong in (stats.Normal, stats.Binomial(n=3, p=0.5)):
+        with pytest.raises(vm.ModelError, match="nor a continuous distribution with its numbers"):
+            spreads({"a": wrong})
+
+
 @pytest.mark.parametrize(
     ("given", "correlation", "says"),
     [
@@ -107,7 +145,8 @@ def test_described_and_carried_to_other_processes() -> None:
         ([0.1], None, r"spreads = \[0.1\] must be distributions by parameter"),
         ({"a": 0.1}, None, r"'a': spread = 0.1 is neither"),
         ({"a": stats.norm}, None, r"'a'.*scipy.stats.norm is a family.*loc=1"),
-        ({"a": stats.poisson(3)}, None, r"'a'.*frozen continuous"),
+        ({"a": stats.poisson(3)}, None, r"'a'.*nor a continuous distribution with its numbers"),
+        ({"a": stats.gaussian_kde([1.0, 1.1])}, None, r"nor an object with ppf\(p\), mean\(\) and var\(\)"),
         ({"a": stats.cauchy(1, 1)}, None, r"'a'.*cauchy\(1.0, 1.0\) has mean (nan|inf)"),
         ({"a": stats.t(1.5)}, None, r"variance (nan|inf)"),
         ({"a": stats.norm([1, 2], 1)}, None, r"'a'.*several values"),

@@ -58,9 +58,9 @@ class Parameter:
         self.bounds = checked_bounds(name, bounds)
         self.symbol = SX.sym(name)
         self.check(self._value)
-        if spread is not None and not (isinstance(spread, Tolerance) or hasattr(spread, "rvs")):
+        if spread is not None and not (isinstance(spread, Tolerance) or any(hasattr(spread, f) for f in ("rvs", "ppf", "icdf"))):
             raise ModelError(
-                f"parameter {name!r}: spread = {spread!r} is neither a varimech.Tolerance nor a frozen scipy.stats distribution"
+                f"parameter {name!r}: spread = {spread!r} is neither a varimech.Tolerance nor a distribution, such as those of scipy.stats"
             )
 
     @property

@@ -13,8 +13,10 @@ from ..backends.sampler import Sampler, Samples, joined
 from ..errors import VarimechError
 from .statistics import CoMoments, Summary, both
 
-LookAfter = Callable[[np.ndarray], np.ndarray | VarimechError]
-"""One sample by itself: parameter values → objectives (time, objective), or why there are none."""
+LookAfter = Callable[[np.ndarray, bool], np.ndarray | VarimechError]
+"""One sample by itself: parameter values → objectives (time, objective), or why there are none, explained or in short."""
+EXPLAINED = 2
+"""Failures of a chunk that are explained; each may take as long as thousands of samples."""
 
 
 SLICE = 0.1
@@ -91,11 +93,11 @@ class Work:
         """The same with the rest looked after; what becomes of it is added to that of the others."""
         if not outcome.left:
             return outcome
-        values, failures = np.full((len(rows), self.columns), np.nan), []
+        values, failures = np.full((len(rows), self.columns), np.nan), list[tuple[int, VarimechError]]()
         for k in outcome.left:
             if stop.is_set():
                 raise Stopped
-            found = look_after(rows[k])
+            found = look_after(rows[k], len(failures) < EXPLAINED)
             if isinstance(found, VarimechError):
                 failures.append((k, found))
             else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError
-from .marginals import Marginal, Normal
+from .marginals import Frozen, Marginal, Normal
 from .sampling import SMALLEST_POINT
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ def distribution_of(spreads: Spreads) -> Any:
 def _marginal(ot: Any, marginal: Marginal) -> Any:
     if isinstance(marginal, Normal):
         return ot.Normal(marginal.mean, marginal.sigma)
+    if isinstance(marginal.distribution, Frozen):
+        raise ModelError(
+            f"openturns: {marginal.words} is no frozen distribution of scipy.stats, such as scipy.stats.uniform(0.9, 0.2)"
+        )
     if marginal.distribution.dist.name == "uniform":
         return ot.Uniform(*(float(x) for x in marginal.distribution.support()))
     return ot.Distribution(_wrapped(ot, marginal.distribution))

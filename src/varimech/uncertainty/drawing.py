@@ -55,16 +55,21 @@ def draw_moments(moments: Moments, sigmas: float) -> Figure:
 
 
 def _draw_parts(ax: Axes, moments: Moments, k: int) -> None:
-    """The standard deviation, filled with the parts of the variance; those that matter least together. Negative parts are not drawn."""
+    """The standard deviation, filled with the parts of the variance; those that matter least together. Where correlations make some of them
+    negative they do not fill it, and are lines."""
     t, std = moments.time, moments.std.isel(objective=k).to_numpy()
     parts = moments.contributions.isel(objective=k).to_numpy() * std[:, None]
     order = np.argsort(-np.abs(parts).sum(axis=0), kind="stable")
     named, others = (order, order[:0]) if order.size <= MOST_PARTS else (order[: MOST_PARTS - 1], order[MOST_PARTS - 1 :])
+    heights = [parts[:, i] for i in named] + ([parts[:, others].sum(axis=1)] if others.size else [])
+    labels = [moments.spreads.names[i] for i in named] + ([f"{others.size} others"] if others.size else [])
+    colours = [COLOURS[i % len(COLOURS)] for i in named] + ([FIRST] if others.size else [])
     if (parts >= -1e-9 * std.max()).all():
-        heights = [parts[:, i] for i in named] + ([parts[:, others].sum(axis=1)] if others.size else [])
-        labels = [moments.spreads.names[i] for i in named] + ([f"{others.size} others"] if others.size else [])
-        colours = [COLOURS[i % len(COLOURS)] for i in named] + ([FIRST] if others.size else [])
         ax.stackplot(t, *heights, colors=colours, labels=labels, alpha=0.45, linewidth=0)
+    else:
+        for height, label, colour in zip(heights, labels, colours, strict=True):
+            ax.plot(t, height, color=colour, linewidth=1.2, linestyle="--", label=label)
+        ax.axhline(0.0, color=FIRST, linewidth=0.8)
     ax.plot(t, std, color=INK, linewidth=1.2, label="standard deviation")
 
 

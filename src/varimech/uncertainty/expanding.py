@@ -140,7 +140,13 @@ def _first_order(
         columns = slice(None) if len(spreads.names) == 1 else slice(k, k + 1)
         rows = spreads.rows(spreads.mean + np.array([u, -u]), ρ)
         for row in rows:
-            mechanism.numbers.check(row)
+            try:
+                mechanism.numbers.check(row)
+            except ModelError as error:
+                raise ModelError(
+                    f"moments: order=1 runs the mechanism at means ± σ, too, to see how long it holds, and there {error}; "
+                    "order=2 needs no such runs, or take a smaller spread"
+                ) from None
         sides = [solver.run(plain, row) for row in rows]
         ran += sum(seconds for _, seconds in sides)
         there, back = (side.objectives for side, _ in sides)

@@ -19,6 +19,9 @@ import numpy as np
 from ..errors import ModelError
 from .spreads import Spreads
 
+ROUNDING = 1e-12
+"""Standard deviations that are no larger than this part of an objective's largest value are none."""
+
 
 def first_variance(g: np.ndarray, C: np.ndarray) -> np.ndarray:
     """g'Cg."""
@@ -67,8 +70,9 @@ def _of_independent(g: np.ndarray, H: np.ndarray, spreads: Spreads) -> np.ndarra
     return np.maximum(linear + alone + pairs, 0.0)
 
 
-def contributions(g: np.ndarray, C: np.ndarray) -> np.ndarray:
-    """What each parameter adds to the variance of first order, gᵢ (Cg)ᵢ / g'Cg: they sum to 1; 0 where there is no variance."""
+def contributions(values: np.ndarray, g: np.ndarray, C: np.ndarray) -> np.ndarray:
+    """What each parameter adds to the variance of first order, gᵢ (Cg)ᵢ / g'Cg: they sum to 1; 0 where there is none but rounding."""
     parts = g * (g @ C)
     whole = parts.sum(axis=-1, keepdims=True)
-    return np.divide(parts, whole, out=np.zeros_like(parts), where=whole > 0)
+    rounding = (ROUNDING * np.abs(values).max(axis=0))[:, None] ** 2
+    return np.divide(parts, whole, out=np.zeros_like(parts), where=whole > rounding)

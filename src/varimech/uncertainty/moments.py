@@ -80,7 +80,7 @@ class Moments:
         return xr.Dataset(
             {name: (dims, array, {"units": UNITS[name]}) for name, array in arrays.items()}
             | {
-                "contributions": ((*dims, "parameter"), contributions(g, C)),
+                "contributions": ((*dims, "parameter"), contributions(self.values, g, C)),
                 "horizon": ("objective", self.horizons, {"units": "s"}),
             },
             coords=coords,
@@ -114,7 +114,7 @@ class Moments:
 
     @property
     def contributions(self) -> xr.DataArray:
-        """What each parameter adds to the variance of first order, as a part of 1: (time, objective, parameter)."""
+        """What each parameter adds to the variance of first order, as a part of 1 (0 where nothing varies): (time, objective, parameter)."""
         return self.dataset["contributions"]
 
     @property

@@ -152,8 +152,8 @@ def _first_order(solver: Solver, task: Task, spreads: Spreads, ρ: np.ndarray) -
 
 
 def _look_after(solver: Solver, task: Task) -> LookAfter:
-    def look_after(row: np.ndarray) -> np.ndarray | VarimechError:
-        found = solver.look_after(task, row)
+    def look_after(row: np.ndarray, explain: bool) -> np.ndarray | VarimechError:
+        found = solver.look_after(task, row, explain=explain)
         return found if isinstance(found, VarimechError) else found.objectives
 
     return look_after

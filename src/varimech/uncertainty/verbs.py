@@ -42,8 +42,9 @@ class Uncertain(Derivatives):
 
         Args:
             objectives: one, a list, or a mapping from names.
-            spreads: parameter → `vm.Tolerance` about its nominal value, a frozen distribution of scipy.stats, or None for one that does not
-                vary; those that parameters carry themselves (`spread=`) where nothing else is given.
+            spreads: parameter → `vm.Tolerance` about its nominal value, a distribution with its numbers (of scipy.stats, or any object with
+                ppf(p), mean() and var()), or None for one that does not vary; those that parameters carry themselves (`spread=`) where
+                nothing else is given.
             correlation: {("a", "b"): 0.5}, or a matrix in the order of the parameters that vary; none if not given. Between parameters that
                 are not normal it is that of the normal variables behind them (a Gaussian copula).
             duration: s.
