@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import runpy
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -30,7 +32,7 @@ from varimech.benchmarks import (
     spatial_slider_crank,
     tree,
 )
-from varimech.benchmarks.outcome import Check, check_point, row_at, stored_every, worst
+from varimech.benchmarks.outcome import Check, Checked, check_point, row_at, stored_every, worst
 from varimech.cli import app
 
 
@@ -290,6 +292,21 @@ def test_a_step_replaces_a_tolerance_and_the_other_way_round(
 
 
 # the command line
+
+
+def test_studies_count_among_seconds() -> None:
+    study = pendulum.mechanism().monte_carlo(
+        vm.final(lambda s: s.parameter("L")), {"L": vm.Tolerance(0.01)}, duration=0.1, step=0.1, samples=2
+    )
+    assert Checked("none", (), (), dict, (study,)).seconds == study.seconds
+
+
+def test_the_package_can_be_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["varimech", "benchmark", "list", "--json"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("varimech", run_name="__main__")
+    assert ended.value.code == 0
+    assert "pendulum" in capsys.readouterr().out
 
 
 def test_list_names_all_benchmarks() -> None:

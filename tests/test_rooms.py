@@ -38,6 +38,7 @@ ROOMS = [
     ("__init__",),
     ("benchmarks",),
     ("cli",),
+    ("__main__",),
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 

@@ -94,6 +94,7 @@ class Checked:
     checks: tuple[Check, ...]
     figures: Callable[[], dict[str, Figure]]
     """File name → picture."""
+    studies: tuple[vm.Study, ...] = ()
 
     @property
     def method(self) -> str:
@@ -102,8 +103,9 @@ class Checked:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Time for deriving and starting, and for the time steps; all runs together."""
-        return {key: sum(r.info["seconds"][key] for r in self.runs) for key in ("build", "run")}
+        """Time for deriving and starting, and for the time steps; all runs and studies together."""
+        each = [r.info["seconds"] for r in self.runs] + [s.seconds for s in self.studies]
+        return {key: sum(seconds[key] for seconds in each) for key in ("build", "run")}
 
     @property
     def passed(self) -> bool:

@@ -82,7 +82,9 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
         mean = float(exact_moments(study.time[row : row + 1], 1.0, TOLERANCE / 3)[0][0])
         allowed = study.interval(0.9973)["upper"].values[row, 0] - study.mean.values[row, 0]
         checks.append(Check(f"mean at {t:g} s by Monte Carlo (rad)", study.mean.values[row, 0], mean, allowed))
-    return Checked("pendulum-tolerance", tuple(x.run for x in found.values()), tuple(checks), lambda: figures(found, study))
+    return Checked(
+        "pendulum-tolerance", tuple(x.run for x in found.values()), tuple(checks), lambda: figures(found, study), (study,)
+    )
 
 
 def expanded(m: vm.Mechanism, width: float, how: Mapping[str, Any]) -> vm.Moments:

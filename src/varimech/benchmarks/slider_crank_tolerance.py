@@ -81,7 +81,7 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
             Check(f"its standard deviation at {t:g} s (N)", values[2], deviation, LEFT_OUT[1] * deviation),
             Check(f"its mean at {t:g} s by Monte Carlo (N)", study.mean.values[sampled, 0], mean, half),
         ]
-    return Checked("slider-crank-tolerance", (found.run,), tuple(checks), lambda: figures(found, study))
+    return Checked("slider-crank-tolerance", (found.run,), tuple(checks), lambda: figures(found, study), (study,))
 
 
 def figures(found: vm.Moments, study: vm.Study) -> dict[str, Figure]:

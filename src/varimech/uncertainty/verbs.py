@@ -117,14 +117,16 @@ class Uncertain(Derivatives):
             seed: of the random numbers.
             executor: how many threads; a `dask.distributed.Client`; or "cuda", a thread of the card a sample (small mechanisms; equal to
                 the others within rounding). A thread on each core if not given.
-            control: correct means by the first-order model, whose mean is known: fewer samples for the same error.
+            control: correct means by the first-order model, whose mean is known: fewer samples for the same error. Not used where samples
+                failed.
             target: half of the 95 % confidence interval of the mean at the end of the run at which to stop, in the unit of the objective;
-                one number, or {objective: number}. It is looked at every 16 chunks.
+                one number, or {objective: number}. It is looked at every 16 chunks, of 256 samples at most.
             keep: keep all samples (`.samples`), in memory, or with a checkpoint in its folder.
-            allowed_failures: share of the samples that may fail before the study is given up, judged from 50 samples on.
+            allowed_failures: share a of the samples that may fail, judged at the end; and from 50 samples on, the study is given up early
+                where of n samples more than a n + 3 √(a (1 − a) n) failed.
             checkpoint: folder for the state of the study after every chunk. Where there is one, the study goes on from it: after a break, or
                 with more samples.
-            chunk: samples that are run and added up together; chosen by their number if not given, 1024 for 100,000.
+            chunk: samples that are run and added up together; chosen by their number if not given, 1024 for 100,000, 8192 at most.
             how: step, every, tolerance, output, … as for `simulate`; a hundred stored times where steps are chosen and nothing is said.
 
         Returns:
