@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 import varimech as vm
+from varimech.uncertainty.distributions import distribution_of
 from varimech.uncertainty.spreads import Spreads, spreads_of
 
 
@@ -178,3 +179,9 @@ def test_means_have_to_lie_within_bounds() -> None:
     m.parameter("a", 1.0, bounds=(0.5, 1.5))
     with pytest.raises(vm.ModelError, match=r"'a': value 2 is outside its bounds"):
         spreads_of(m.parameters, {"a": stats.norm(2.0, 0.1)})
+
+
+def test_openturns_takes_frozen_distributions_only() -> None:
+    pytest.importorskip("openturns")
+    with pytest.raises(vm.ModelError, match=r"openturns: Even is no frozen distribution of scipy.stats"):
+        distribution_of(spreads({"b": Even()}))

@@ -39,7 +39,7 @@ class Parameter:
     """A named number of one mechanism: use it wherever a number goes, and in arithmetic.
 
     Made by `Mechanism.parameter`. Attributes: `name`, `value` (nominal), `unit`, `bounds` (lower, upper; None if open),
-    `spread` (a `Tolerance`, a frozen scipy.stats distribution, or None) and `symbol`.
+    `spread` (a `Tolerance`, a distribution with its numbers, or None) and `symbol`.
     """
 
     def __init__(

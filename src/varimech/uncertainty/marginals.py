@@ -111,7 +111,7 @@ class Frozen:
 
 
 def marginal(parameter: Parameter, spread: Any) -> Marginal:
-    """The checked spread of a parameter: a `Tolerance` about its nominal value, or a frozen distribution as it is."""
+    """The checked spread of a parameter: a `Tolerance` about its nominal value, or a distribution as it is."""
     if isinstance(spread, Tolerance):
         return Normal(parameter.value, spread.sigma)
     name = f"parameter {parameter.name!r}"

@@ -21,7 +21,7 @@ from ..model.parameter import Parameter
 from .marginals import Marginal, Normal, marginal
 
 Given = Mapping[str, Any]
-"""Parameter → `Tolerance`, frozen distribution of scipy.stats, or None."""
+"""Parameter → `Tolerance`, distribution with its numbers, or None."""
 Correlation = Mapping[tuple[str, str], float] | Sequence[Sequence[float]] | np.ndarray
 NODES = 64
 """Of the rule for covariances, each way."""
@@ -137,7 +137,7 @@ def spreads_of(
         example = next(iter(parameters), "L")
         raise ModelError(
             "no parameter has a spread: make it with parameter(…, spread=varimech.Tolerance(0.01)), or give "
-            f"spreads={{{example!r}: varimech.Tolerance(0.01)}} or a frozen distribution of scipy.stats"
+            f"spreads={{{example!r}: varimech.Tolerance(0.01)}} or a distribution of scipy.stats with its numbers"
         )
     for name, m in varying.items():
         parameters[name].check(m.mean)
