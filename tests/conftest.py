@@ -9,6 +9,10 @@ SLOW = (
     "test_adjoint.py::test_direct_and_adjoint_agree[governor",
     "test_andrews.py::test_direct_equals_extrapolated_differences_of_the_program",
     "test_beams_sensitivity.py::test_derivatives_are_those_of_differences[32",
+    *(
+        f"test_benchmarks.py::test_json_has_what_every_benchmark_has[{name}"
+        for name in ("tree", "governor", "bricard", "flexible")
+    ),
     "test_benchmarks.py::test_passes_with_its_own_settings[tree",
     "test_benchmarks.py::test_passes_with_its_own_settings[bricard",
     "test_benchmarks.py::test_passes_with_its_own_settings[governor",
@@ -16,6 +20,9 @@ SLOW = (
     "test_benchmarks.py::test_tree_references_come_from_another_program",
     "test_coordinates.py::test_motion_reactions_and_sensitivities_agree[tree",
     "test_coordinates.py::test_motion_reactions_and_sensitivities_agree[governor",
+    "test_examples.py::test_the_five_bar_draws_the_ellipse_as_well_as_it_can",
+    "test_examples.py::test_the_rod_is_as_light_as_it_may_be",
+    "test_examples.py::test_the_squeezer_is_lighter_on_its_bearing",
     "test_examples.py::test_tolerances_of_the_squeezer",
     "test_fit.py::test_intervals_hold_the_truth_as_often_as_they_say",
     "test_flexible_five_bar.py::test_the_reference_gives_the_stored_values",
