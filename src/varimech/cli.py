@@ -58,14 +58,7 @@ def benchmark(
         _print_list(as_json)
         return
     entries = BENCHMARKS if name == "all" else {name: find_benchmark(name)}
-    options = {
-        "step": step,
-        "tolerance": tolerance,
-        "integrator": integrator,
-        "formulation": formulation,
-        "coordinates": coordinates,
-    }
-    given = {key: value for key, value in options.items() if value is not None}
+    given = _given(step=step, tolerance=tolerance, integrator=integrator, formulation=formulation, coordinates=coordinates)
     outcomes: dict[str, Outcome] = {}
     written: list[Path] = []
     for key, entry in entries.items():
@@ -127,14 +120,7 @@ def certify(
 
       varimech certify five-bar --objective psi2 --wrt m_A1 --tolerance 1e-10 --out out/certificate
     """
-    options = {
-        "step": step,
-        "tolerance": tolerance,
-        "integrator": integrator,
-        "formulation": formulation,
-        "coordinates": coordinates,
-    }
-    given = {key: value for key, value in options.items() if value is not None}
+    given = _given(step=step, tolerance=tolerance, integrator=integrator, formulation=formulation, coordinates=coordinates)
     gradient = find_benchmark(name).gradient(objective or (), wrt or (), duration, given)
     certificate = gradient.certify(wanted=wanted)
     if out is not None:
@@ -173,14 +159,7 @@ def export(
 
       varimech export spatial-slider-crank --target c --out out/slider-crank-c
     """
-    options = {
-        "step": step,
-        "tolerance": tolerance,
-        "integrator": integrator,
-        "formulation": formulation,
-        "coordinates": coordinates,
-    }
-    given = {key: value for key, value in options.items() if value is not None}
+    given = _given(step=step, tolerance=tolerance, integrator=integrator, formulation=formulation, coordinates=coordinates)
     folder = find_benchmark(name).export(out, target, objective or (), duration, given)
     typer.echo(f"{', '.join(sorted(p.name for p in folder.iterdir()))} are in {folder}")
 
@@ -277,6 +256,11 @@ def doctor(
             table.add_row(f.what, escape(f.found), verdict)
         Console().print(table)
     raise typer.Exit(0 if all(f.fine for f in findings) else 1)
+
+
+def _given(**options: float | str | None) -> dict[str, float | str]:
+    """Settings that were given; a benchmark has its own for the others."""
+    return {key: value for key, value in options.items() if value is not None}
 
 
 def _print_list(as_json: bool) -> None:

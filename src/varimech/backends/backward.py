@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import casadi as ca
 import numpy as np
 
 from ..errors import ModelError
@@ -87,7 +88,8 @@ class Backward:
             return bound(chain.pullback, [*arguments, self.given, *settings], [pulled, self.contribution])
         coefficients = np.zeros(chain.linearise.numel_out(0))
         linearise = bound(chain.linearise, [*arguments, *settings], [coefficients])
-        every = all_columns(chain.pullback, self.program.objective_count, 1)  # type: ignore[arg-type]
+        assert isinstance(chain.pullback, ca.Function)  # written out, as there are coefficients for it
+        every = all_columns(chain.pullback, self.program.objective_count, 1)
         pull = bound(every, [coefficients, self.given], [pulled, self.contribution])
 
         def both() -> None:
