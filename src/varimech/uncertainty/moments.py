@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError, check_numbers
 from ..optimization.table import table
 from ..results.run import Run
+from .bands import bands_about
 from .expansion import contributions, first_variance, second_mean, second_variance
 from .horizon import horizon
 from .spreads import Spreads
@@ -134,13 +134,7 @@ class Moments:
 
     def bands(self, sigmas: float = 3.0) -> xr.Dataset:
         """Mean less and plus so many standard deviations: `lower` and `upper`."""
-        import xarray as xr
-
-        check_numbers("bands", sigmas=sigmas)
-        if not sigmas > 0:
-            raise ModelError(f"bands: sigmas = {sigmas!r} must be positive")
-        half = sigmas * self.std
-        return xr.Dataset({"lower": self.mean - half, "upper": self.mean + half})
+        return bands_about(self.mean, self.std, sigmas)
 
     def table(self) -> pd.DataFrame:
         """At the end of the run: a row a parameter for each objective, those first that add most to its variance."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError, check_numbers, unknown_name
+from ..errors import ModelError, unknown_name
+from .bands import bands_about
 from .checkpoint import Checkpoint
 from .estimates import LEVEL, Estimate, mean_of, variance_of
 from .sampling import Sampling
@@ -169,13 +170,7 @@ class Study:
 
     def bands(self, sigmas: float = 3.0) -> xr.Dataset:
         """Mean less and plus so many standard deviations: `lower` and `upper`."""
-        import xarray as xr
-
-        check_numbers("bands", sigmas=sigmas)
-        if not sigmas > 0:
-            raise ModelError(f"bands: sigmas = {sigmas!r} must be positive")
-        half = sigmas * self.std
-        return xr.Dataset({"lower": self.mean - half, "upper": self.mean + half})
+        return bands_about(self.mean, self.std, sigmas)
 
     @property
     def samples(self) -> xr.Dataset:
