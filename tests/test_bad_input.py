@@ -57,7 +57,7 @@ def contents(m: vm.Mechanism) -> tuple[object, ...]:
     points = {b.name: list(b.points) for b in m.bodies.values()}
     parameters = {p.name: (p.value, p.bounds, p.unit) for p in m.parameters.values()}
     elements = [list(things) for things in (m.joints, m.forces, m.drivers)]
-    return m.revision, points, parameters, elements, len(m.numbers.requirements), id(m.start_conditions)
+    return m.revision, len(m.sentences), points, parameters, elements, len(m.numbers.requirements), id(m.start_conditions)
 
 
 def check_refused(m: vm.Mechanism, call: Call, *words: str, finish: bool = True) -> None:
@@ -282,7 +282,7 @@ def test_a_name_that_means_two_places() -> None:
     ),
     ("planar inertia", lambda m: m.body("b", mass=1, inertia=-1), ("body 'b': inertia = -1 must not be negative",)),
     ("inertia vector", lambda m: m.body("b", mass=1, inertia=(1, 1, 1)), ("body 'b': inertia", "must be a single number")),
-    ("text", lambda m: m.body("b", mass="heavy", inertia=1), ("body 'b': mass = 'heavy' is not a number",)),
+    ("text", lambda m: m.body("b", mass="heavy", inertia=1), ("body 'b': mass = 'heavy': no parameter or quantity",)),
     ("none", lambda m: m.body("b", mass=None, inertia=1), ("body 'b': mass = None is not a number",)),
     ("truth value", lambda m: m.body("b", mass=True, inertia=1), ("body 'b': mass = True is not a number",)),
 )
@@ -316,11 +316,15 @@ def test_numbers_no_mechanism_can_have(call: Call, words: tuple[str, ...]) -> No
     (
         "text in a matrix",
         lambda m: m.body("b", mass=1, inertia=[["a", 0, 0], [0, 1, 0], [0, 0, 1]]),
-        ("body 'b': inertia = [['a', 0, 0]", "must be a 3×3 matrix of numbers"),
+        ("body 'b': inertia = 'a': no parameter or quantity is called 'a'",),
     ),
     ("two values", lambda m: m.body("b", mass=1, inertia=[1, 2]), ("body 'b': inertia = [1, 2] must be a 3×3 matrix",)),
     ("four values", lambda m: m.body("b", mass=1, inertia=[1, 2, 3, 4]), ("body 'b': inertia = [1, 2, 3, 4]", "3×3 matrix")),
-    ("text", lambda m: m.body("b", mass=1, inertia=[1, 2, "a"]), ("body 'b': inertia[2] = 'a' is not a number",)),
+    (
+        "text",
+        lambda m: m.body("b", mass=1, inertia=[1, 2, "a"]),
+        ("body 'b': inertia[2] = 'a': no parameter or quantity is called 'a'",),
+    ),
     ("a number", lambda m: m.body("b", mass=1, inertia=1.0), ("body 'b': inertia = 1.0", "three principal values or a 3×3")),
     ("none", lambda m: m.body("b", mass=1, inertia=None), ("body 'b': inertia = None", "three principal values or a 3×3")),
 )
@@ -639,7 +643,11 @@ def test_an_angle_of_a_joint_that_does_not_turn() -> None:
     ("bounds not a pair", lambda m: m.parameter("p", 1.0, bounds=2), ("parameter 'p': bounds = 2", "pair (lower, upper)")),
     ("three bounds", lambda m: m.parameter("p", 1.0, bounds=(0, 1, 2)), ("parameter 'p'", "pair (lower, upper)")),
     ("bounds nan", lambda m: m.parameter("p", 1.0, bounds=(NAN, None)), ("parameter 'p': bounds = (nan, None)", "numbers")),
-    ("bounds text", lambda m: m.parameter("p", 1.0, bounds=("a", 2)), ("parameter 'p': bounds = ('a', 2)", "numbers")),
+    (
+        "bounds text",
+        lambda m: m.parameter("p", 1.0, bounds=("a", 2)),
+        ("parameter 'p': bound 'a' is not a number", "bounds = ('a', 2)"),
+    ),
     ("outside bounds", lambda m: m.parameter("p", 3.0, bounds=(0, 2)), ("parameter 'p': value 3 is outside", "(0, 2)")),
     ("spread", lambda m: m.parameter("p", 1.0, spread=0.1), ("parameter 'p': spread = 0.1", "varimech.Tolerance")),
     ("text", lambda m: m.parameter("p", "long"), ("parameter 'p': value 'long' is not a number",)),

@@ -10,6 +10,7 @@ import varimech
 SOURCE = Path(varimech.__file__).parent
 ROOMS = [
     ("errors", "symbols", "progress", "angles", "sizes"),
+    ("expressions", "units"),
     ("schedule",),
     ("elimination",),
     ("stages",),

@@ -89,7 +89,7 @@ def rotation(axis: Any, angle: Any) -> SX:
     c, s = ca.cos(SX(angle)), ca.sin(SX(angle))
     if axis is None:
         return ca.vertcat(ca.horzcat(c, -s), ca.horzcat(s, c))
-    n = vector(*axis)
+    n = axis if isinstance(axis, SX) else vector(*axis)
     n = n / norm(n)
     return ca.densify(c * SX.eye(3) + s * ca.skew(n) + (1 - c) * (n @ n.T))
 

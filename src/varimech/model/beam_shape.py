@@ -10,7 +10,7 @@ halve the beam, then each half, and so on: that is as well conditioned as it is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -21,10 +21,11 @@ import casadi as ca
 import numpy as np
 
 from ..errors import ModelError
+from ..expressions import Scope
 from ..symbols import SX, wedge
 from .body import Frames, Point
 from .conditions import Axis
-from .numbers import Numbers
+from .numbers import Numbers, evaluated
 
 if TYPE_CHECKING:
     from .beam import Beam
@@ -94,13 +95,15 @@ def shape_of(numbers: Numbers, length: Any, shape: Any, segments: int, dimension
     if (length is None) == (shape is None):
         raise ModelError(f"{label} needs either length=… (m) or, if it is curved, shape=…")
     if length is not None:
-        L = numbers.scalar(length, f"{label}: length", "positive")
+        L = numbers.scalar(length, f"{label}: length", "positive", unit="m")
         places = [ca.vertcat(k * L / segments, SX.zeros(dimension - 1)) for k in range(segments + 1)]
         return BeamShape(tuple(ca.densify(p) for p in places), True, segments // 2, (False,) * (segments + 1), L)
+    if isinstance(shape, (list, tuple)) and any(isinstance(x, str) for x in shape):
+        shape = _told(numbers, shape, label)
     found = [shape(k / segments) for k in range(segments + 1)] if callable(shape) else shape
     if not hasattr(found, "__len__") or len(found) != segments + 1:
         raise ModelError(f"{label}: shape must be a function of s in [0, 1], or {segments + 1} places, one for each node")
-    curve = [numbers.vector_of(x, dimension, f"{label}: shape[{k}]") for k, x in enumerate(found)]
+    curve = [numbers.vector_of(x, dimension, f"{label}: shape[{k}]", unit="m") for k, x in enumerate(found)]
     for k, (first, second) in enumerate(pairwise(curve)):
         numbers.require(ca.sumsqr(second - first), "positive", f"{label}: squared distance of shape[{k}] and shape[{k + 1}]")
     numbers.require(ca.sumsqr(curve[-1] - curve[0]), "positive", f"{label}: squared distance of its ends")
@@ -117,6 +120,16 @@ def shape_of(numbers: Numbers, length: Any, shape: Any, segments: int, dimension
     cosines = (a[:-1] * a[1:]).sum(axis=1) / (lengths[:-1] * lengths[1:])
     bent = (False, *[bool(dimension == 2 or c < 1 - 1e-15) for c in cosines], False)
     return BeamShape(tuple(ca.densify(x) for x in curve), False, int(offsets.argmax()), bent)
+
+
+def _told(numbers: Numbers, components: Sequence[Any], label: str) -> Callable[[float], list[Any]]:
+    """A shape told as texts, one a component, that speak of s."""
+
+    def shape(s: float) -> list[Any]:
+        scope = Scope({**numbers.scope.names, "s": s}, numbers.scope.functions)
+        return [evaluated(x, scope, f"{label}: shape") if isinstance(x, str) else x for x in components]
+
+    return shape
 
 
 @dataclass(frozen=True)

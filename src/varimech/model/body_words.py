@@ -14,7 +14,7 @@ from .beam_shape import pair_of, segment_count, shape_of
 from .body import Body, Point, RigidBody
 from .geometry import inertia_of
 from .parameter import Parameter
-from .sections import Section
+from .sections import SHAPES, Section
 from .writing import Number, Writing, change
 
 
@@ -25,13 +25,15 @@ class BodyWords(Writing):
     def parameter(
         self,
         name: str,
-        value: float,
+        value: float | str,
         *,
         unit: str = "",
-        bounds: tuple[float | None, float | None] | None = None,
+        bounds: tuple[float | str | None, float | str | None] | None = None,
         spread: Any = None,
     ) -> Parameter:
         """A named number that may change: nominal value, unit, bounds, and its spread in manufacture.
+
+        Numbers are in SI units; texts ("30 mm") have their own and are turned into these.
 
         >>> import varimech as vm
         >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
@@ -75,12 +77,12 @@ class BodyWords(Writing):
         self._check_new(name)
         label = f"body {name!r}"
         n, dimension = self.numbers, self.dimension
-        mass_ = n.scalar(mass, f"{label}: mass", "positive")
-        com_ = n.vector_of((0.0,) * dimension if com is None else com, dimension, f"{label}: com")
+        mass_ = n.scalar(mass, f"{label}: mass", "positive", unit="kg")
+        com_ = n.vector_of((0.0,) * dimension if com is None else com, dimension, f"{label}: com", unit="m")
         locals_ = {"com": com_}
         for k, v in (points or {}).items():
             self._check_name("point", k, locals_)
-            locals_[k] = n.vector_of(v, dimension, f"{label}: point {k!r}")
+            locals_[k] = n.vector_of(v, dimension, f"{label}: point {k!r}", unit="m")
         joined_by_line = tuple(k for k in locals_ if k != "com") if spine is None else tuple(spine)
         if missing := [k for k in joined_by_line if k not in locals_]:
             raise unknown_name(f"point of {label}", missing[0], locals_)
@@ -119,10 +121,10 @@ class BodyWords(Writing):
         self._check_new(name)
         label = f"bar {name!r}"
         n = self.numbers
-        L = n.scalar(length, f"{label}: length", "positive")
-        m = n.scalar(mass, f"{label}: mass", "positive")
-        r = n.scalar(radius, f"{label}: radius", "non-negative")
-        x = L / 2 if com is None else n.scalar(com, f"{label}: com")
+        L = n.scalar(length, f"{label}: length", "positive", unit="m")
+        m = n.scalar(mass, f"{label}: mass", "positive", unit="kg")
+        r = n.scalar(radius, f"{label}: radius", "non-negative", unit="m")
+        x = L / 2 if com is None else n.scalar(com, f"{label}: com", unit="m")
         ends = ["com", start, end, *(points or {})]
         for point in ends:
             self._check_name("point", point, ())
@@ -138,7 +140,7 @@ class BodyWords(Writing):
             inertia_ = inertia_of(n, inertia, self.dimension, f"{label}: inertia")
         locals_ = {"com": ca.vertcat(x, rest), start: ca.vertcat(SX(0), rest), end: ca.vertcat(L, rest)}
         for k, v in (points or {}).items():
-            locals_[k] = n.vector_of(v, self.dimension, f"{label}: point {k!r}")
+            locals_[k] = n.vector_of(v, self.dimension, f"{label}: point {k!r}", unit="m")
         return self._add_body(name, m, locals_["com"], ca.densify(inertia_), locals_, (start, end), floating=floating)
 
     @change
@@ -185,8 +187,8 @@ class BodyWords(Writing):
             natural_length: of the unstressed beam, m; the length at the start if not given. Two parameters for the two lengths tell apart
                 what a change of the geometry does (`length`) and what a change of the unstressed length alone (`natural_length`).
             shape: of a curved beam instead of `length`: a function from s in [0, 1] to a place, such as
-                `lambda s: (s, 0.1 * s * (1 - s))`, or one place for each node (m, in a frame of the beam's own). It is the unstressed shape
-                too (scaled, if natural_length is given).
+                `lambda s: (s, 0.1 * s * (1 - s))` or the texts ("s", "0.1*s*(1 - s)"), or one place for each node (m, in a frame of the
+                beam's own). It is the unstressed shape too (scaled, if natural_length is given).
             material: how it stretches, "logarithmic" or "linear" in the stretch.
             masses: "consistent" (exact for rigid motions) or "lumped" at the nodes.
             damping: (γ, β), after Rayleigh: −γ M v (1/s) on all masses, and β (s) times the rates of stretching and bending, clamps included,
@@ -206,15 +208,20 @@ class BodyWords(Writing):
             raise ModelError(f"{label}: both ends are called {to!r}; give them different names")
         shape_ = shape_of(n, length, shape, count, self.dimension, label)
         area_, inertia_ = self._section(label, area, inertia, section)
-        L0 = shape_.length if natural_length is None else n.scalar(natural_length, f"{label}: natural_length", "positive")
+        L0 = (
+            shape_.length
+            if natural_length is None
+            else n.scalar(natural_length, f"{label}: natural_length", "positive", unit="m")
+        )
         if (density is None) == (mass is None):
             raise ModelError(f"{label} needs either density=… (kg/m³) or mass=… (kg)")
         if density is not None:
-            mass_ = n.scalar(density, f"{label}: density", "positive") * area_ * L0
+            mass_ = n.scalar(density, f"{label}: density", "positive", unit="kg/m³") * area_ * L0
         else:
-            mass_ = n.scalar(mass, f"{label}: mass", "positive")
+            mass_ = n.scalar(mass, f"{label}: mass", "positive", unit="kg")
         γ, β = (
-            n.scalar(x, f"{label}: damping[{k}]", "non-negative") for k, x in enumerate(pair_of(damping, f"{label}: damping"))
+            n.scalar(x, f"{label}: damping[{k}]", "non-negative", unit=("1/s", "s")[k])
+            for k, x in enumerate(pair_of(damping, f"{label}: damping"))
         )
         points: list[Point] = []
         beam = Beam(
@@ -223,7 +230,7 @@ class BodyWords(Writing):
             points,
             shape_,
             L0,
-            n.scalar(E, f"{label}: E", "positive"),
+            n.scalar(E, f"{label}: E", "positive", unit="Pa"),
             area_,
             inertia_,
             mass_,
@@ -249,14 +256,19 @@ class BodyWords(Writing):
                 raise ModelError(
                     f"{label}: section = {section!r} is none; use varimech.circle(diameter), tube, rectangle or square"
                 )
-            if section.directions < self.dimension:
+            shape = SHAPES[section.shape]
+            if shape.directions < self.dimension:
                 raise ModelError(f"{label}: in space a beam bends alike in all directions; use a circle, a tube or a square")
-            area, inertia = section.area, section.inertia
+            sizes = [
+                self.numbers.scalar(size, f"{label}: section: {name}", "non-negative", unit="m")
+                for name, size in zip(shape.sizes, section.sizes, strict=True)
+            ]
+            area, inertia = shape.area_and_inertia(*sizes)
         if area is None or inertia is None:
             raise ModelError(f"{label} needs area=… (m²) and inertia=… (m⁴), or section=…, such as varimech.circle(diameter)")
         return (
-            self.numbers.scalar(area, f"{label}: area", "positive"),
-            self.numbers.scalar(inertia, f"{label}: inertia", "non-negative"),
+            self.numbers.scalar(area, f"{label}: area", "positive", unit="m²"),
+            self.numbers.scalar(inertia, f"{label}: inertia", "non-negative", unit="m⁴"),
         )
 
     @change
@@ -264,7 +276,7 @@ class BodyWords(Writing):
         """A further named point of a body (or of the ground), m in the body's frame."""
         body = self.find_rigid_body(body, f"point {name!r}")
         self._check_name("point", name, body.points)
-        point = Point(body, name, self.numbers.vector_of(local, self.dimension, f"point {body.name}.{name}"))
+        point = Point(body, name, self.numbers.vector_of(local, self.dimension, f"point {body.name}.{name}", unit="m"))
         return self._add_point(point)
 
     def ground_point(self, name: str, position: Any) -> Point:

@@ -8,14 +8,17 @@ from typing import Any, TypeVar
 import casadi as ca
 
 from ..errors import ModelError
+from ..expressions import Scope
 from ..symbols import SX, symbols_in
+from ..units import in_unit, split_quantity
 from .beam import Beam
 from .body import Body, Point
 from .drivers import Driver
 from .forces import Force, PointForce, Spring, Torque
 from .geometry import axis_of
 from .joints import Joint
-from .measures import Coordinate, Measure, Span
+from .measures import Coordinate, Measure, Span, Turn
+from .numbers import evaluated
 from .parameter import Parameter
 from .parts import PointLike
 from .state import State, as_column, call_user, trial_state
@@ -39,9 +42,10 @@ class ForceWords(Writing):
         damping: Number = 0.0,
     ) -> Spring:
         """A linear spring (N/m) with natural length (m), and optionally a damper (N·s/m), between two points."""
-        rest = self.numbers.scalar(natural_length, f"spring {name!r}: natural_length", "non-negative")
+        rest = self.numbers.scalar(natural_length, f"spring {name!r}: natural_length", "non-negative", unit="m")
         return self._spring("spring", name, self.find_span(first, second, repr(name)), stiffness, rest, damping)
 
+    @change
     def damper(self, name: str, first: PointLike, second: PointLike, *, damping: Number) -> Spring:
         """A linear damper (N·s/m) between two points."""
         return self._spring("damper", name, self.find_span(first, second, repr(name)), 0.0, 0.0, damping)
@@ -54,9 +58,10 @@ class ForceWords(Writing):
 
         It knows its angle within half a turn of `rest_angle` (rad, between −π and π); a run that winds it further is stopped.
         """
-        rest = self.numbers.scalar(rest_angle, f"torsional spring {name!r}: rest_angle", "half turn")
+        rest = self.numbers.scalar(rest_angle, f"torsional spring {name!r}: rest_angle", "half turn", unit="rad")
         return self._spring("torsional spring", name, self.find_turn(turn), stiffness, rest, damping)
 
+    @change
     def torsional_damper(self, name: str, turn: Joint | Body | str, *, damping: Number) -> Spring:
         """A damper (N·m·s/rad) on the angle of a joint or of a planar body."""
         return self._spring("torsional damper", name, self.find_turn(turn), 0.0, 0.0, damping)
@@ -70,7 +75,7 @@ class ForceWords(Writing):
         """
         self._check_new(name)
         in_body = self._is_body_frame(f"force {name!r}", frame)
-        function = self._vector_function(f"force {name!r}", value, self.dimension)
+        function = self._vector_function(f"force {name!r}", value, self.dimension, "N")
         found = self.find_point(point)
         if in_body and self.dimension == 3 and isinstance(found.body, Beam):
             raise ModelError(f"force {name!r}: a beam has no axes of its own; leave frame='body' out")
@@ -96,21 +101,24 @@ class ForceWords(Writing):
         if in_body and self.dimension == 2:
             raise ModelError(f"torque {name!r}: frame='body' means nothing in the plane; leave it out")
         size = 1 if self.dimension == 2 else 3
-        function = self._vector_function(f"torque {name!r}", value, size)
+        function = self._vector_function(f"torque {name!r}", value, size, "N·m")
         thing = self.find_turning(body, f"torque {name!r}")
         other = None if against is None else self.find_turning(against, f"torque {name!r}: against")
         if in_body and not isinstance(thing, Body):
             raise ModelError(f"torque {name!r}: a beam has no axes of its own; leave frame='body' out")
         return self._add_force(Torque(name, thing, other, function, in_body))
 
+    @change
     def drive_angle(self, name: str, turn: Joint | Body | str, motion: Any) -> Driver:
         """Impose the angle of a joint or of a planar body as a function of time, rad: `m.drive_angle("motor", "crank", lambda t: 6*t)`."""
         return self._driver(name, self.find_turn(turn), motion)
 
+    @change
     def drive_displacement(self, name: str, joint: Joint | str, motion: Any) -> Driver:
         """Impose the displacement of a joint that slides as a function of time, m."""
         return self._driver(name, self.find_slide(joint), motion)
 
+    @change
     def drive_distance(self, name: str, first: PointLike, second: PointLike, motion: Any) -> Driver:
         """Impose the distance of two points as a function of time, m (positive)."""
         return self._driver(name, self.find_span(first, second, repr(name)), motion)
@@ -121,12 +129,12 @@ class ForceWords(Writing):
         axis = axis_of(self.numbers, self.ground, direction, f"driver {name!r}: direction")
         return self._driver(name, Coordinate(self.find_point(point), axis.direction), motion)
 
-    @change
     def _spring(self, kind: str, name: str, measure: Measure, stiffness: Number, rest: Number, damping: Number) -> Spring:
         self._check_new(name)
         n, label = self.numbers, f"{kind} {name!r}"
-        k = n.scalar(stiffness, f"{label}: stiffness", "non-negative")
-        c = n.scalar(damping, f"{label}: damping", "non-negative")
+        effort = "N·m/rad" if isinstance(measure, Turn) else "N/m"
+        k = n.scalar(stiffness, f"{label}: stiffness", "non-negative", unit=effort)
+        c = n.scalar(damping, f"{label}: damping", "non-negative", unit=f"{effort}*s")
         return self._add_force(Spring(name, measure, k, n.scalar(rest, f"{label}: rest"), c))
 
     def _add_force(self, force: F) -> F:
@@ -138,7 +146,8 @@ class ForceWords(Writing):
             raise ModelError(f"{label}: frame = {frame!r} must be 'global' or 'body'")
         return frame == "body"
 
-    def _vector_function(self, label: str, value: Any, size: int) -> Callable[[State], SX]:
+    def _vector_function(self, label: str, value: Any, size: int, unit: str) -> Callable[[State], SX]:
+        value = self._told(value, label, unit)
         if callable(value):
 
             def function(state: State) -> SX:
@@ -149,13 +158,31 @@ class ForceWords(Writing):
         constant = self.numbers.scalar(value, label) if size == 1 else self.numbers.vector_of(value, size, label)
         return lambda state: constant
 
-    @change
+    def _told(self, value: Any, label: str, unit: str) -> Any:
+        """Texts, alone or as components, as a function of the state; quantities as numbers."""
+        parts = value if isinstance(value, (list, tuple)) else [value]
+        if not any(isinstance(part, str) for part in parts):
+            return value
+        quantities = [split_quantity(part) if isinstance(part, str) else None for part in parts]
+        told = [part if q is None else in_unit(*q, unit, label) for part, q in zip(parts, quantities, strict=True)]
+
+        def function(state: State) -> Any:
+            values = [evaluated(part, state.scope, label) if isinstance(part, str) else part for part in told]
+            return values if isinstance(value, (list, tuple)) else values[0]
+
+        return function
+
     def _driver(self, name: str, measure: Measure, motion: Any) -> Driver:
         self._check_new(name)
         label = f"driver {name!r}"
         t = SX.sym("t")
-        varies = callable(motion) and not isinstance(motion, Parameter)
-        path = as_column(motion(t), 1, label) if varies else self.numbers.scalar(motion, label)
+        if isinstance(motion, str) and split_quantity(motion) is None:
+            scope = self.numbers.scope
+            path = as_column(evaluated(motion, Scope({**scope.names, "t": t}, scope.functions), label), 1, label)
+        elif callable(motion) and not isinstance(motion, Parameter):
+            path = as_column(motion(t), 1, label)
+        else:
+            path = self.numbers.scalar(motion, label, unit="rad" if isinstance(measure, Turn) else "m")
         self.numbers.check_symbols(path, label, symbols_in(t))
         start = ca.substitute(path, t, SX(0))
         self.numbers.scalar(start, f"{label} at t = 0", "positive" if isinstance(measure, Span) else None)

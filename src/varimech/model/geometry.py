@@ -36,7 +36,7 @@ def rotation_of(numbers: Numbers, value: Any, dimension: int, label: str) -> SX:
     if value is None:
         return SX.eye(dimension)
     if dimension == 2:
-        return rotation(None, numbers.scalar(value, label))
+        return rotation(None, numbers.scalar(value, label, unit="rad"))
     matrix = numbers.matrix_of(value, 3, label)
     numbers.require(matrix, "rotation", label)
     return matrix
@@ -45,14 +45,14 @@ def rotation_of(numbers: Numbers, value: Any, dimension: int, label: str) -> SX:
 def inertia_of(numbers: Numbers, value: Any, dimension: int, label: str) -> SX:
     """An inertia about the centre of mass that a body can have: a number in the plane, three values or a matrix in space."""
     if dimension == 2:
-        return numbers.scalar(value, label, "non-negative")
+        return numbers.scalar(value, label, "non-negative", unit="kg·m²")
     try:
-        entries = None if isinstance(value, SX) else list(value)
+        entries = None if isinstance(value, (SX, str)) else list(value)
     except TypeError:
         raise ModelError(f"{label} = {value!r}: in space give three principal values or a 3×3 matrix") from None
     if entries is not None and len(entries) == 3 and all(isinstance(e, SX) or np.ndim(e) == 0 for e in entries):
-        matrix = ca.densify(ca.diag(numbers.vector_of(entries, 3, label)))
+        matrix = ca.densify(ca.diag(numbers.vector_of(entries, 3, label, unit="kg·m²")))
     else:
-        matrix = numbers.matrix_of(value, 3, label)
+        matrix = numbers.matrix_of(value, 3, label, unit="kg·m²")
     numbers.require(matrix, "inertia", label)
     return matrix

@@ -30,7 +30,7 @@ class StartReader:
     def angles(self, values: Mapping[str, Any]) -> None:
         """Angles of planar bodies or of joints."""
         for name, value in values.items():
-            self._hold(f"angle of {name!r}", self._parts.find_turn(name), value, self._speed(name, of_pair=0))
+            self._hold(f"angle of {name!r}", self._parts.find_turn(name), value, self._speed(name, of_pair=0), "rad")
 
     def displacements(self, values: Mapping[str, Any]) -> None:
         """Displacements of joints."""
@@ -44,7 +44,7 @@ class StartReader:
                 raise ModelError(f"start: distance of {pair!r}: give a pair of points, such as {{('1', 'B'): 2.0}}")
             measure = self._parts.find_span(pair[0], pair[1], "start: distance")
             label = f"distance of {pair[0]!r} and {pair[1]!r}"
-            self._parts.numbers.scalar(value, f"start: {label}", "positive")
+            self._parts.numbers.scalar(value, f"start: {label}", "positive", unit="m")
             self._hold(label, measure, value, self._speed(pair))
 
     def positions(self, values: Mapping[str, Any]) -> None:
@@ -52,7 +52,7 @@ class StartReader:
         n = self._parts.dimension
         for name, value in values.items():
             point, label = self._parts.find_point(name), f"position of {name!r}"
-            value, speed = (ca.vertsplit(x) if isinstance(x, SX) else x for x in (value, self._speed(name, (0.0,) * n)))
+            value, speed = (self._components(x) for x in (value, self._speed(name, (0.0,) * n)))
             for given, what in ((value, label), (speed, f"speed: {label}")):
                 if not hasattr(given, "__len__") or len(given) != n:
                     raise ModelError(f"start: {what} = {given!r} must have {n} components")
@@ -71,7 +71,7 @@ class StartReader:
             if parts.dimension == 2:
                 raise ModelError(f"start: {label}: a planar body has an angle; use angle={{{name!r}: …}}")
             matrix = rotation_of(parts.numbers, value, 3, f"start: {label}")
-            omega = parts.numbers.vector_of(self._speed(name, (0.0, 0.0, 0.0)), 3, f"start: speed: {label}")
+            omega = parts.numbers.vector_of(self._speed(name, (0.0, 0.0, 0.0)), 3, f"start: speed: {label}", unit="rad/s")
             self.holds.append(HeldOrientation(label, parts.find_rigid_body(name, f"start: {label}"), matrix, omega))
 
     def finish(self, near: Mapping[str, Any]) -> Start:
@@ -92,8 +92,14 @@ class StartReader:
             if name in parts.bodies:
                 rotations[parts.bodies[name]] = rotation_of(parts.numbers, value, parts.dimension, label)
             else:
-                positions[parts.find_point(name)] = parts.numbers.vector_of(value, parts.dimension, label)
+                positions[parts.find_point(name)] = parts.numbers.vector_of(value, parts.dimension, label, unit="m")
         return Start(tuple(self.holds), rotations, positions)
+
+    def _components(self, value: Any) -> Any:
+        """The components of a vector, which may be a text or a vector of symbols."""
+        numbers = self._parts.numbers
+        given = numbers.vector_of(value, self._parts.dimension, "start", unit="m") if isinstance(value, str) else value
+        return ca.vertsplit(given) if isinstance(given, SX) else given
 
     def _speed(self, key: Any, default: Any = 0.0, *, of_pair: int | None = None) -> Any:
         self._used.add(key)
@@ -104,8 +110,7 @@ class StartReader:
             raise ModelError(f"start: speed of {key!r} = {speed!r} must be the pair (rate of angle, rate of displacement)")
         return speed[of_pair]
 
-    def _hold(self, label: str, measure: Measure, value: Any, speed: Any) -> None:
+    def _hold(self, label: str, measure: Measure, value: Any, speed: Any, unit: str = "m") -> None:
         n = self._parts.numbers
-        self.holds.append(
-            HeldMeasure(label, measure, n.scalar(value, f"start: {label}"), n.scalar(speed, f"start: speed: {label}"))
-        )
+        at, rate = n.scalar(value, f"start: {label}", unit=unit), n.scalar(speed, f"start: speed: {label}", unit=f"{unit}/s")
+        self.holds.append(HeldMeasure(label, measure, at, rate))

@@ -18,6 +18,7 @@ from .writing import Number, Writing, change
 class JointWords(Writing):
     """Joints."""
 
+    @change
     def revolute(
         self,
         name: str,
@@ -35,6 +36,7 @@ class JointWords(Writing):
         """
         return self._joint("revolute", name, first, second, axis, axis_on_second)
 
+    @change
     def prismatic(
         self,
         name: str,
@@ -51,6 +53,7 @@ class JointWords(Writing):
         """
         return self._joint("prismatic", name, first, second, axis, rotation=rotation)
 
+    @change
     def fixed(
         self,
         name: str,
@@ -62,18 +65,22 @@ class JointWords(Writing):
         """A weld: points coincide and the second body keeps the given orientation relative to the first (aligned if not given)."""
         return self._joint("fixed", name, first, second, rotation=rotation)
 
+    @change
     def point_on_line(self, name: str, first: PointLike | None = None, second: PointLike | None = None, *, axis: Any) -> Joint:
         """The second point stays on the line through the first point along `axis` (first body's frame)."""
         return self._joint("point-on-line", name, first, second, axis)
 
+    @change
     def distance(self, name: str, first: PointLike | None = None, second: PointLike | None = None, *, length: Number) -> Joint:
         """Two points keep a distance (m, positive), like the ends of a massless rod."""
         return self._joint("distance", name, first, second, length=length)
 
+    @change
     def spherical(self, name: str, first: PointLike | None = None, second: PointLike | None = None) -> Joint:
         """A ball joint (space): two points coincide."""
         return self._joint("spherical", name, first, second)
 
+    @change
     def cylindrical(
         self,
         name: str,
@@ -86,6 +93,7 @@ class JointWords(Writing):
         """A sleeve on a shaft (space): the bodies share a line, turn about it and slide along it."""
         return self._joint("cylindrical", name, first, second, axis, axis_on_second)
 
+    @change
     def universal(
         self,
         name: str,
@@ -98,6 +106,7 @@ class JointWords(Writing):
         """A Hooke joint (space): points coincide, an axis of each body stays at right angles to one of the other."""
         return self._joint("universal", name, first, second, axis, axis_on_second)
 
+    @change
     def planar(
         self,
         name: str,
@@ -113,6 +122,7 @@ class JointWords(Writing):
         """
         return self._joint("planar", name, first, second, normal, normal_on_second)
 
+    @change
     def point_on_plane(self, name: str, first: PointLike | None = None, second: PointLike | None = None, *, normal: Any) -> Joint:
         """The second point stays on the plane through the first point (space); `normal` in the first body's frame."""
         return self._joint("point-on-plane", name, first, second, normal)
@@ -144,7 +154,6 @@ class JointWords(Writing):
         self.forces[bending.name] = bending
         return joint
 
-    @change
     def _joint(
         self,
         kind: str,
@@ -181,7 +190,7 @@ class JointWords(Writing):
             axes[0],
             axes[1],
             relative=rotation_of(self.numbers, rotation, self.dimension, f"{label}: rotation"),
-            length=self.numbers.scalar(length, f"{label}: length", "positive") if kind == "distance" else None,
+            length=self.numbers.scalar(length, f"{label}: length", "positive", unit="m") if kind == "distance" else None,
         )
         joint = Joint(name, kind, data, rules.build(data))
         self._check_beams(joint, label)

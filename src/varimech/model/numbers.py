@@ -9,7 +9,9 @@ import casadi as ca
 import numpy as np
 
 from ..errors import ModelError, unknown_name
+from ..expressions import Expression, Scope
 from ..symbols import NOT_SYMBOLIC, SX
+from ..units import in_unit, split_quantity
 from .parameter import Parameter
 from .requirements import Allowed, Requirement
 
@@ -107,9 +109,9 @@ class Numbers:
         parts = np.split(numbers, np.cumsum([x.numel() for x in expressions])[:-1])
         return [part.reshape(x.shape, order="F") for part, x in zip(parts, expressions, strict=True)]
 
-    def scalar(self, value: Any, label: str, rule: str | None = None) -> SX:
-        """A checked scalar: finite, of this mechanism's parameters only, and obeying the rule."""
-        expression = self._expression(value, label)
+    def scalar(self, value: Any, label: str, rule: str | None = None, *, unit: str = "") -> SX:
+        """A checked scalar: finite, of this mechanism's parameters only, and obeying the rule; a text is a quantity or an expression."""
+        expression = self._expression(value, label, unit)
         if expression.numel() != 1:
             raise ModelError(f"{label} = {value!r} must be a single number")
         number = np.array([[self._nominal(expression)]])
@@ -126,8 +128,10 @@ class Numbers:
             self._accepted[key] = expression, float(self.evaluate(expression).item())
         return self._accepted[key][1]
 
-    def vector_of(self, value: Any, size: int, label: str) -> SX:
+    def vector_of(self, value: Any, size: int, label: str, *, unit: str = "") -> SX:
         """A checked column vector with `size` components."""
+        if isinstance(value, str):
+            value = self._expression(value, label, unit)
         if isinstance(value, SX) and value.numel() == size:
             components = [value[k] for k in range(size)]
         else:
@@ -138,13 +142,20 @@ class Numbers:
         if len(components) != size:
             plane = "planar" if size == 2 else "spatial"
             raise ModelError(f"{label} = {value!r} has {len(components)} components; this mechanism is {plane}, give {size}")
-        return ca.vertcat(*[self.scalar(c, f"{label}[{k}]") for k, c in enumerate(components)])
+        return ca.vertcat(*[self.scalar(c, f"{label}[{k}]", unit=unit) for k, c in enumerate(components)])
 
-    def matrix_of(self, value: Any, size: int, label: str) -> SX:
+    def matrix_of(self, value: Any, size: int, label: str, *, unit: str = "") -> SX:
         """A checked square matrix."""
+
+        def entry(value: Any) -> SX:
+            return self._expression(value, label, unit) if isinstance(value, str) else SX(value)
+
         try:
-            rows = value if isinstance(value, SX) else ca.vertcat(*[ca.horzcat(*map(SX, row)) for row in value])
+            whole = isinstance(value, (SX, str))
+            rows = entry(value) if whole else ca.vertcat(*[ca.horzcat(*map(entry, row)) for row in value])
             shape = rows.shape
+        except ModelError:
+            raise
         except NOT_SYMBOLIC:
             shape = None
         if shape != (size, size):
@@ -162,9 +173,18 @@ class Numbers:
         if not requirement.expression.is_constant():
             self.requirements.append(requirement)
 
-    def _expression(self, value: Any, label: str) -> SX:
+    @property
+    def scope(self) -> Scope:
+        """What texts may speak of: parameters by name, and those with unusual names as parameter("…")."""
+        symbols = {p.name: p.symbol for p in self.parameters.values()}
+        return Scope(symbols, {"parameter": lambda name: self.vector[self.indices([name])[0]]})
+
+    def _expression(self, value: Any, label: str, unit: str = "") -> SX:
         if isinstance(value, Parameter):
             value = value.symbol
+        if isinstance(value, str):
+            quantity = split_quantity(value)
+            value = evaluated(value, self.scope, label) if quantity is None else in_unit(*quantity, unit, label)
         if isinstance(value, bool) or value is None:
             raise ModelError(f"{label} = {value!r} is not a number")
         try:
@@ -187,3 +207,11 @@ class Numbers:
                 f"{label} uses {names} of another mechanism, which mechanism {self.owner!r} does not have; "
                 "a parameter belongs to one mechanism: make it there with parameter(…)"
             )
+
+
+def evaluated(text: str, scope: Scope, label: str) -> Any:
+    """The value of a text; what is wrong with it is told together with what it belongs to."""
+    try:
+        return Expression(text).value(scope)
+    except ModelError as error:
+        raise ModelError(f"{label} = {error}") from None

@@ -11,28 +11,41 @@ import numpy as np
 
 from ..errors import ModelError
 from ..symbols import NOT_SYMBOLIC, SX
+from ..units import in_unit, is_si, si_unit, split_quantity
 
 
 @dataclass(frozen=True)
 class Tolerance:
     """A bilateral tolerance ±width, read as a normal spread: width = `sigmas` standard deviations (3: 99.73 % inside).
 
+    A width in text has a unit, "0.1 mm", and is a number once it belongs to a parameter.
+
     >>> Tolerance(0.03).sigma
     0.01
     """
 
-    width: float
+    width: float | str
     sigmas: float = 3.0
 
     def __post_init__(self) -> None:
-        for label, value in (("width", self.width), ("sigmas", self.sigmas)):
+        told = isinstance(self.width, str) and split_quantity(self.width) is not None
+        numbers: dict[str, Any] = {"sigmas": self.sigmas} if told else {"width": self.width, "sigmas": self.sigmas}
+        for label, value in numbers.items():
             if not (_is_number(value) and math.isfinite(value) and value > 0):
                 raise ModelError(f"tolerance: {label} = {value!r} must be a positive finite number")
 
     @property
     def sigma(self) -> float:
         """Standard deviation, in the parameter's unit."""
+        if isinstance(self.width, str):
+            raise ModelError(f"tolerance: width = {self.width!r} is a text; give it to a parameter, or write a number")
         return self.width / self.sigmas
+
+    def in_unit_of(self, name: str, unit: str) -> Tolerance:
+        """The same with its width as a number."""
+        if not isinstance(self.width, str):
+            return self
+        return Tolerance(_number(name, self.width, unit, "tolerance"), self.sigmas)
 
 
 class Parameter:
@@ -45,17 +58,17 @@ class Parameter:
     def __init__(
         self,
         name: str,
-        value: float,
+        value: float | str,
         *,
         unit: str = "",
-        bounds: tuple[float | None, float | None] | None = None,
+        bounds: tuple[float | str | None, float | str | None] | None = None,
         spread: Any = None,
     ):
         self.name = name
-        self.unit = unit
-        self.spread = spread
-        self._value = _finite(name, value)
-        self.bounds = checked_bounds(name, bounds)
+        self.unit = _unit(name, value, unit)
+        self.spread = spread.in_unit_of(name, self.unit) if isinstance(spread, Tolerance) else spread
+        self._value = _finite(name, _number(name, value, self.unit, "value"))
+        self.bounds = checked_bounds(name, bounds, self.unit)
         self.symbol = SX.sym(name)
         self.check(self._value)
         if spread is not None and not (isinstance(spread, Tolerance) or any(hasattr(spread, f) for f in ("rvs", "ppf", "icdf"))):
@@ -147,12 +160,36 @@ def _finite(name: str, value: Any) -> float:
     return number
 
 
-def checked_bounds(name: str, bounds: tuple[float | None, float | None] | None) -> tuple[float | None, float | None]:
+def _unit(name: str, value: Any, unit: str) -> str:
+    """The unit that is given, or that of a value in text, as one of the SI."""
+    quantity = split_quantity(value) if isinstance(value, str) else None
+    if quantity is None or not quantity[1]:
+        return unit
+    if unit and not is_si(unit):
+        raise ModelError(
+            f"parameter {name!r}: unit = {unit!r} is not one of the SI; leave it out, the value {value!r} has its own"
+        )
+    return unit or si_unit(quantity[1], f"parameter {name!r}")
+
+
+def _number(name: str, value: Any, unit: str, what: str) -> Any:
+    """A value in text as a number in the parameter's unit; other values as they are."""
+    if not isinstance(value, str):
+        return value
+    quantity = split_quantity(value)
+    if quantity is None:
+        raise ModelError(f"parameter {name!r}: {what} {value!r} is not a number, nor a quantity such as '30 mm'")
+    return in_unit(*quantity, unit, f"parameter {name!r}: {what}")
+
+
+def checked_bounds(name: str, bounds: Any, unit: str = "") -> tuple[float | None, float | None]:
     """The bounds themselves, if they are some; open ones where none are given."""
     if bounds is None:
         return (None, None)
     try:
-        lower, upper = bounds
+        lower, upper = (_number(name, bound, unit, "bound") for bound in bounds)
+    except ModelError as error:
+        raise ModelError(f"{error} (bounds = {bounds!r})") from None
     except (TypeError, ValueError):
         raise ModelError(f"parameter {name!r}: bounds = {bounds!r} must be a pair (lower, upper)") from None
     for bound in (lower, upper):

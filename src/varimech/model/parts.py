@@ -16,6 +16,7 @@ from .frame import Frame, ground_frame
 from .joints import Joint, planar_turn
 from .measures import Slide, Span, Turn
 from .numbers import Numbers
+from .sentence import Sentence
 from .start import Start
 
 PointLike = Point | str
@@ -32,7 +33,7 @@ class Parts:
         self.dimension = _dimension(name, gravity, dimension)
         self.numbers = Numbers(name)
         self.gravity = self.numbers.vector_of(
-            (0.0,) * self.dimension if gravity is None else gravity, self.dimension, f"mechanism {name!r}: gravity"
+            (0.0,) * self.dimension if gravity is None else gravity, self.dimension, f"mechanism {name!r}: gravity", unit="m/s²"
         )
         self.ground: Body = RigidBody("ground", self.dimension, SX(0), SX.zeros(self.dimension), SX(0), is_ground=True)
         self.bodies: dict[str, Body] = {"ground": self.ground}
@@ -40,6 +41,8 @@ class Parts:
         self.forces: dict[str, Force] = {}
         self.drivers: dict[str, Driver] = {}
         self.start_conditions: Start | None = None
+        self.sentences: list[Sentence] = []
+        """The words that were said, in their order."""
         self.revision = 0
         """Counts changes, so that what was derived from an older state of the model is not used again."""
         self._named: dict[str, list[Point]] = {}
@@ -57,6 +60,7 @@ class Parts:
             setattr(kept, name, dict(getattr(self, name)))
         kept._named = {name: list(points) for name, points in self._named.items()}
         kept._groups = dict(self._groups)
+        kept.sentences = list(self.sentences)
         kept.numbers = self.numbers.frozen()
         kept._points = {body: dict(body.points) for body in self.bodies.values()}
         return kept

@@ -4,19 +4,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import casadi as ca
 
 from ..errors import ModelError, unknown_name
+from ..expressions import Scope
 from ..symbols import NOT_SYMBOLIC, SX
 from .body import Body, Frames
 from .frame import Frame
 from .measures import Measure, Span
+from .numbers import evaluated
 from .parameter import Parameter
 
 if TYPE_CHECKING:
     from .parts import Parts
+
+
+MEASURES_IN_TEXT = (
+    *("position", "velocity", "acceleration", "angle", "angular_velocity", "angular_acceleration", "rotation"),
+    *("distance", "distance_rate", "displacement", "displacement_rate", "rate"),
+    *("reaction", "reaction_torque", "effort", "multiplier", "parameter"),
+)
+"""Functions of the state that expressions in text call as they are."""
+
+
+@dataclass(frozen=True)
+class StateExpression:
+    """A text as a function of the state, wherever one goes: `vm.integral("norm(velocity('P'))")`."""
+
+    text: str
+
+    def __call__(self, state: State) -> Any:
+        """Its value there."""
+        return evaluated(self.text, state.scope, "text")
 
 
 class Reactions(Protocol):
@@ -180,6 +202,17 @@ class State:
         """A parameter of the mechanism."""
         index = self._model.numbers.indices([name])[0]
         return self._model.numbers.vector[index]
+
+    @property
+    def scope(self) -> Scope:
+        """What expressions in text may speak of: time, parameters, energies, and all measures by the names they have here."""
+        names = {**self._model.numbers.scope.names, "t": self.time}
+        functions: dict[str, Callable[..., Any]] = {name: getattr(self, name) for name in MEASURES_IN_TEXT}
+        for name in ("axial_force", "bending_moment"):  # numbers in a text are floats
+            functions[name] = lambda beam, part=None, name=name: getattr(self, name)(beam, part if part is None else int(part))
+        for name in ("kinetic_energy", "potential_energy", "energy"):
+            functions[name] = lambda name=name: getattr(self, name)
+        return Scope(names, functions)
 
     def measure(self, measure: Measure) -> SX:
         """Value of a scalar measure."""

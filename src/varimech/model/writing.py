@@ -1,23 +1,26 @@
-"""What the words of a model have in common: names are checked, changes are counted, and a word that fails leaves no trace."""
+"""What the words of a model have in common: names are checked, changes are counted and remembered, and a word that fails leaves no trace."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..errors import ModelError
 from .parts import Parts
+from .sentence import said
 
 M = TypeVar("M", bound=Parts)
 P = ParamSpec("P")
 R = TypeVar("R")
 Number = Any
-"""A number, a `Parameter`, or an expression of parameters."""
+"""A number, a `Parameter`, an expression of parameters, or a text: a quantity ("30 mm") or an expression ("L/2")."""
 
 
 def change(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P], R]:
-    """A method that changes the model: counted when it succeeds, without any trace when it fails."""
+    """A word, which changes the model: counted and remembered when it succeeds, without any trace when it fails."""
+    signature = inspect.signature(method)
 
     @wraps(method)
     def changing(self: M, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -28,6 +31,8 @@ def change(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P]
             del self.numbers.requirements[before:]
             raise
         self.revision += 1
+        given = signature.bind(self, *args, **kwargs).arguments
+        self.sentences.append(said(method.__name__, {name: value for name, value in given.items() if name != "self"}))
         return result
 
     return changing

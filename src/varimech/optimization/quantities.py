@@ -35,7 +35,7 @@ class Peak:
         )
 
 
-def path(function: StateFunction, *, unit: str = "") -> Path:
+def path(function: StateFunction | str, *, unit: str = "") -> Path:
     """A function of the state at all times, to be bounded.
 
     >>> import varimech as vm
@@ -44,7 +44,7 @@ def path(function: StateFunction, *, unit: str = "") -> Path:
     return Path(checked_callable(function, "a path"), unit)
 
 
-def peak(function: StateFunction, *, unit: str = "") -> Peak:
+def peak(function: StateFunction | str, *, unit: str = "") -> Peak:
     """The largest value of a function of the state over time, as an objective.
 
     >>> import varimech as vm

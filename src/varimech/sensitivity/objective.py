@@ -16,11 +16,13 @@ import numpy as np
 
 from ..coordinates.equations import Equations
 from ..errors import ModelError
-from ..model.state import State, as_column, call_user
+from ..expressions import Expression
+from ..model.state import State, StateExpression, as_column, call_user
 from ..symbols import SX, symbols_in
 from .comparison import Comparable
 
 StateFunction = Callable[[State], Any]
+"""A text stands for one where users give it."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,8 @@ class Objective(Comparable):
         return -1.0 * self
 
 
-def integral(function: StateFunction, *, unit: str = "") -> Objective:
-    """The integral over time of a scalar function of the state.
+def integral(function: StateFunction | str, *, unit: str = "") -> Objective:
+    """The integral over time of a scalar function of the state, or of an expression in text: `vm.integral("norm(velocity('2'))")`.
 
     >>> import varimech as vm
     >>> travelled = vm.integral(lambda s: vm.norm(s.velocity("2")), unit="m")
@@ -56,8 +58,8 @@ def integral(function: StateFunction, *, unit: str = "") -> Objective:
     return Objective(integrand=checked_callable(function), unit=unit)
 
 
-def final(function: StateFunction, *, unit: str = "") -> Objective:
-    """A scalar function of the state at the end of the run."""
+def final(function: StateFunction | str, *, unit: str = "") -> Objective:
+    """A scalar function of the state, or an expression in text, at the end of the run."""
     return Objective(final=checked_callable(function), unit=unit)
 
 
@@ -168,7 +170,10 @@ def _sum(first: StateFunction | None, second: StateFunction | None) -> StateFunc
 
 
 def checked_callable(function: Any, what: str = "an objective") -> StateFunction:
-    """The function itself, if it can be one of the state."""
+    """The function itself, if it can be one of the state; a text becomes one."""
+    if isinstance(function, str):
+        Expression(function)
+        return StateExpression(function)
     if not callable(function):
         raise ModelError(f"{what} needs a function of the state, such as lambda s: s.energy; got {function!r}")
     return function

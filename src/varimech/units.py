@@ -1,0 +1,96 @@
+"""Quantities as text: "30 mm", "2 deg", "9.81 m/s²", in SI units inside. Units are pint's, which is loaded where a text has one."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from .errors import ModelError
+
+_QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµμ°Ω][\w\s·*/^µμ°Ω²³⁴⁻¹().-]{0,59})\s*")
+_PLAIN = {
+    **dict.fromkeys(("mm", "cm", "km", "um", "µm", "inch", "ft"), "m"),
+    **dict.fromkeys(("deg", "degree", "degrees", "°", "mrad", "turn"), "rad"),
+    **dict.fromkeys(("g", "mg", "t", "lb"), "kg"),
+    **dict.fromkeys(("kN", "mN", "MN", "lbf"), "N"),
+    **dict.fromkeys(("kPa", "MPa", "GPa", "bar", "psi"), "Pa"),
+    **dict.fromkeys(("ms", "us", "µs", "min", "h"), "s"),
+    **{"rpm": "rad/s", "kJ": "J", "kW": "W", "kHz": "Hz"},
+}
+"""Units that engineers write, and those of the SI that take their places."""
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+
+
+def split_quantity(text: str) -> tuple[float, str] | None:
+    """Number and unit of a text that is a quantity; None for other texts.
+
+    >>> split_quantity("30 mm"), split_quantity("L/2")
+    ((30.0, 'mm'), None)
+    """
+    try:
+        return float(text), ""
+    except ValueError:
+        found = _QUANTITY.fullmatch(text)
+        return None if found is None else (float(found[1]), found[2].strip())
+
+
+def in_unit(number: float, unit: str, wanted: str, label: str) -> float:
+    """A quantity in the SI unit that is wanted; a number without a unit is in it already.
+
+    >>> in_unit(30.0, "mm", "m", "length")
+    0.03
+    """
+    if not unit:
+        return number
+    given, target = _parsed(unit, label), _parsed(wanted, label)
+    if given.dimensionality != target.dimensionality:
+        raise ModelError(
+            f"{label} = '{number:g} {unit}' has the wrong kind of unit; what belongs here is in {wanted or 'pure numbers'}"
+        )
+    return float((number * given).to(target.units).magnitude)
+
+
+def si_unit(unit: str, label: str) -> str:
+    """The SI unit of the same kind, under the name that it goes by; a unit that is one already as it was written.
+
+    >>> si_unit("N/mm", "stiffness"), si_unit("N·m·s/rad", "damping")
+    ('N/m', 'N·m·s/rad')
+    """
+    given = _parsed(unit, label)
+    for name in (unit, re.sub(r"[^\W\d]+|°", lambda word: _PLAIN.get(word[0], word[0]), unit)):
+        if is_si(name) and _parsed(name, label).dimensionality == given.dimensionality:
+            return name
+    return f"{given.to_base_units().units:~P}"
+
+
+def is_si(unit: str) -> bool:
+    """Whether a unit is one of the SI, such that numbers need no factor; none at all is one too."""
+    try:
+        return float(_parsed(unit, "").to_base_units().magnitude) == 1.0
+    except ModelError:
+        return False
+
+
+@cache
+def _registry() -> Any:
+    import pint
+
+    return pint.UnitRegistry(cache_folder=None)
+
+
+@cache
+def _parsed(unit: str, label: str) -> Any:
+    text = (
+        re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda found: f"**{found[0].translate(_SUPERSCRIPTS)}", unit)
+        .replace("·", "*")
+        .replace("°", "deg")
+    )
+    if re.search(r"\d{3}", text):
+        raise ModelError(f"{label}: {unit!r} is not a unit")
+    try:
+        return _registry().Quantity(1.0, _registry().parse_units(text.replace("^", "**") or "dimensionless"))
+    except Exception as error:  # pint has many ways to say no
+        raise ModelError(
+            f"{label}: {unit!r} is not a unit that is known; SI units and mm, deg, lb, inch, … are ({error})"
+        ) from None
