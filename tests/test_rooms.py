@@ -34,6 +34,7 @@ ROOMS = [
     ("derivatives",),
     ("optimization",),
     ("uncertainty",),
+    ("files",),
     ("mechanism",),
     ("doctor",),
     ("__init__",),

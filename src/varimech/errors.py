@@ -6,6 +6,7 @@ import difflib
 import math
 from collections.abc import Iterable
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 
@@ -15,6 +16,25 @@ class VarimechError(Exception):
 
 class ModelError(VarimechError, ValueError):
     """Bad input: the message names the thing, the value and the remedy. Raised at the call, which changes nothing."""
+
+
+class FileError(ModelError):
+    """A file that cannot be read, or something in it that makes no sense.
+
+    Attributes:
+        path: of the file.
+        line: counted from 1; None where the file as a whole is meant.
+        field: keys on the way to it, joined by dots.
+        reason: what is wrong, and the remedy.
+    """
+
+    def __init__(self, message: str, path: Path, line: int | None = None, field: str = ""):
+        place = f"{path}:{line}" if line is not None else f"{path}"
+        super().__init__(f"{place}: {field}: {message}" if field else f"{place}: {message}")
+        self.path = path
+        self.line = line
+        self.field = field
+        self.reason = message
 
 
 class InfeasibleError(ModelError):

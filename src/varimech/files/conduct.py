@@ -1,0 +1,171 @@
+"""Conducting the studies of a model file: its settings, with changes, become calls of the verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..coordinates.systems import Relative
+from ..errors import ModelError, unknown_name
+from ..methods import find_coordinates, find_formulation, find_integrator
+from ..optimization.quantities import Path
+from ..sensitivity.objective import Objective
+from ..units import in_unit, split_quantity
+from .studies import KINDS, Bound, Studies
+
+if TYPE_CHECKING:
+    from ..uncertainty.verbs import Uncertain
+
+EXCLUSIVE = {"step": "tolerance", "tolerance": "step"}
+
+
+def conduct(mechanism: Any, studies: Studies, kind: str, changes: Mapping[str, Any]) -> Any:
+    """Carry out a study; returns what its verb returns."""
+    if kind not in KINDS:
+        raise unknown_name("kind of study", kind, KINDS)
+    given = settings(studies, kind, changes)
+    if given.get("duration") is None:
+        raise ModelError(f"study {kind!r} of {mechanism.name!r} has no duration; give studies.simulate.duration, such as 2 s")
+    duration = _seconds(given.pop("duration"), "duration")
+    how = _how(mechanism, given)
+    if kind == "simulate":
+        return mechanism.simulate(duration, **how)
+    return _VERBS[kind](mechanism, studies, duration, how)
+
+
+def settings(studies: Studies, kind: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of a study: those of `simulate`, its own over them, and changes over both. A step replaces a tolerance, and the other way."""
+    found: dict[str, Any] = {}
+    own = getattr(studies, kind)
+    for part in (studies.simulate, own if kind != "simulate" else None):
+        _take(found, part.given() if part is not None else {})
+    _take(found, {name: value for name, value in changes.items() if value is not None})
+    return found
+
+
+def _take(found: dict[str, Any], new: Mapping[str, Any]) -> None:
+    for name in new:
+        found.pop(EXCLUSIVE.get(name, ""), None)
+        if name in ("step", "tolerance"):
+            found.pop("output" if name == "step" else "every", None)
+    found.update(new)
+
+
+def _how(mechanism: Uncertain, given: dict[str, Any]) -> dict[str, Any]:
+    """Settings in SI units, and integrators and such with their constants."""
+    how = dict(given)
+    for name in ("step", "output"):
+        if how.get(name) is not None:
+            value = how[name]
+            how[name] = [_seconds(t, name) for t in value] if isinstance(value, list) else _seconds(value, name)
+    for name, find in (("integrator", find_integrator), ("formulation", find_formulation), ("coordinates", find_coordinates)):
+        if isinstance(how.get(name), dict):
+            how[name] = _with_constants(name, how[name], find)
+    for name in ("parameters", "start"):
+        if how.get(name):
+            how[name] = {p: _of_parameter(mechanism, p, value) for p, value in how[name].items()}
+    if how.get("bounds"):
+        how["bounds"] = {p: tuple(_of_parameter(mechanism, p, b) for b in pair) for p, pair in how["bounds"].items()}
+    return how
+
+
+def _with_constants(what: str, told: dict[str, Any], find: Any) -> Any:
+    if len(told) != 1:
+        raise ModelError(f"{what} = {told!r} must be one name with its constants, such as {{newmark: {{gamma: 0.7}}}}")
+    name, constants = next(iter(told.items()))
+    known = find(name)
+    if isinstance(known, Relative) and "cut" in constants:
+        constants = {**constants, "cut": tuple(str(joint) for joint in constants["cut"])}
+    try:
+        return replace(known, **constants)
+    except TypeError:
+        raise ModelError(f"{what} {name!r} does not have all of the constants {', '.join(constants)}") from None
+
+
+def _of_parameter(mechanism: Uncertain, name: str, value: Any) -> Any:
+    known = mechanism.numbers.parameters
+    if name not in known:
+        raise unknown_name(f"parameter of mechanism {mechanism.name!r}", name, known)
+    if not isinstance(value, str):
+        return value
+    quantity = split_quantity(value)
+    if quantity is None:
+        raise ModelError(f"parameter {name!r}: {value!r} is neither a number nor a quantity such as '30 mm'")
+    return in_unit(*quantity, known[name].unit, f"parameter {name!r}")
+
+
+def _seconds(value: Any, label: str) -> Any:
+    if not isinstance(value, str):
+        return value
+    quantity = split_quantity(value)
+    if quantity is None:
+        raise ModelError(f"{label} = {value!r} is neither a number of seconds nor a quantity such as '20 ms'")
+    return in_unit(*quantity, "s", label)
+
+
+def _objectives(studies: Studies, names: Any) -> dict[str, Objective]:
+    """Those that are named; all that are numbers of a whole run if none is."""
+    found = {name: _objective(studies, name) for name in (names or studies.objectives)}
+    chosen = {name: made for name, made in found.items() if isinstance(made, Objective)}
+    if names and len(chosen) < len(found):
+        raise ModelError(
+            f"objective {next(n for n in found if n not in chosen)!r} is a path or a peak, which only optimize takes"
+        )
+    if not chosen:
+        raise ModelError('there are no objectives; give some under studies.objectives, such as {final: angle("rod")}')
+    return chosen
+
+
+def _objective(studies: Studies, name: str) -> Any:
+    if name not in studies.objectives:
+        raise unknown_name("objective", name, studies.objectives)
+    try:
+        return studies.objectives[name].made()
+    except ModelError as error:
+        raise ModelError(f"objective {name!r}: {error}") from None
+
+
+def _sensitivity(mechanism: Any, studies: Studies, duration: float, how: dict[str, Any]) -> Any:
+    how.pop("certify", None)
+    objectives, wrt = _objectives(studies, how.pop("objectives", None)), how.pop("wrt", None)
+    return mechanism.sensitivity(objectives, wrt or "all", duration=duration, **how)
+
+
+def _uncertainty(mechanism: Any, studies: Studies, duration: float, how: dict[str, Any]) -> Any:
+    method = how.pop("method", "moments")
+    objectives = _objectives(studies, how.pop("objectives", None))
+    if how.get("correlation"):
+        how["correlation"] = {tuple(c.between): float(c.value) for c in how["correlation"]}
+    other = ("samples", "sampling", "seed", "control", "target", "allowed_failures", "keep", "checkpoint", "chunk")
+    for name in other if method == "moments" else ("order", "accuracy"):
+        if how.pop(name, None) is not None:
+            raise ModelError(f"uncertainty: {name} does not go with method {method!r}; leave it out")
+    verb = mechanism.moments if method == "moments" else mechanism.monte_carlo
+    return verb(objectives, duration=duration, **how)
+
+
+def _optimize(mechanism: Any, studies: Studies, duration: float, how: dict[str, Any]) -> Any:
+    if "minimize" not in how:
+        raise ModelError("there is nothing to minimise; give studies.optimize.minimize, the name of an objective")
+    goal, constraints = how.pop("minimize"), how.pop("constraints", None) or {}
+    compared = {name: _constraint(_objective(studies, name), name, bound) for name, bound in constraints.items()}
+    return mechanism.optimize(
+        {goal: _objective(studies, goal)}, how.pop("over", None), duration=duration, constraints=compared, **how
+    )
+
+
+def _constraint(quantity: Any, name: str, bound: Bound) -> Any:
+    low, high, value = bound.at_least, bound.at_most, bound.equals
+    if value is not None and low is None and high is None:
+        if isinstance(quantity, (Objective, Path)):
+            return quantity.equals(value)
+    elif value is None and low is not None and high is not None:
+        if isinstance(quantity, (Objective, Path)):
+            return quantity.between(low, high)
+    elif value is None and (low is not None or high is not None):
+        return quantity >= low if high is None else quantity <= high
+    raise ModelError(f"constraint {name!r} needs at_least, at_most, both of them, or equals; a peak takes at_most only")
+
+
+_VERBS = {"sensitivity": _sensitivity, "uncertainty": _uncertainty, "optimize": _optimize}

@@ -1,0 +1,106 @@
+"""A model file as a whole: its sections, and how they are said to a model."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Union
+
+from pydantic import BeforeValidator, Discriminator, Field, StrictStr, Tag
+from pydantic_core import PydanticCustomError
+
+from .entries import BODIES, DRIVERS, FORCES, JOINTS, Entry, ParameterEntry, Strict
+from .kinds import Anything, Matrix, Name, Number, Pair, Place, Points, Vector
+from .studies import Studies
+
+
+def _one_of(kinds: Mapping[str, type[Entry]], otherwise: str | None = None) -> Any:
+    """An entry whose kind is told by the key that it has."""
+
+    def kind(value: Any) -> str:
+        if isinstance(value, Entry):
+            return type(value).word.removeprefix("drive_")
+        keys = list(value) if isinstance(value, dict) else []
+        found = [key for key in keys if key in kinds]
+        if len(found) == 1 or (found and otherwise is None):
+            return found[0]
+        near = [match for key in keys for match in difflib.get_close_matches(key, kinds, n=1)]
+        if otherwise is not None and isinstance(value, dict) and not near:
+            return otherwise
+        hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(kinds)}"
+        raise PydanticCustomError("kind", "does not say what it is: {hint}", {"hint": hint})
+
+    union: Any = Union[tuple(Annotated[entry, Tag(name)] for name, entry in kinds.items())]  # noqa: UP007 - made from a table
+    return Annotated[union, Discriminator(kind)]
+
+
+def _word(value: Any) -> Any:
+    """`A: revolute` alone joins the two bodies that have a point A."""
+    return {value: None} if isinstance(value, str) else value
+
+
+def _value(value: Any) -> Any:
+    """`L: 30 mm` alone is a parameter with this value."""
+    return value if isinstance(value, (dict, ParameterEntry)) else {"value": value}
+
+
+JointOf: Any = Annotated[_one_of(JOINTS), BeforeValidator(_word)]
+ParameterOf = Annotated[ParameterEntry, BeforeValidator(_value)]
+
+
+class DistanceStart(Strict):
+    """The distance of two points at the start."""
+
+    between: Pair
+    value: Number = Field(description="m")
+    speed: Number = Field(0.0, description="m/s")
+
+
+class StartEntry(Strict):
+    """One value for each freedom; the rest is assembled from them."""
+
+    angle: dict[Name, Number] = Field({}, description="Of planar bodies or of joints that turn, rad.")
+    displacement: dict[Name, Number] = Field({}, description="Of joints that slide, m.")
+    distance: list[DistanceStart] = Field([], description="Between two points.")
+    position: dict[Name, Place] = Field({}, description="Of points, m; null leaves a component open.")
+    orientation: dict[Name, Matrix] = Field({}, description="Of spatial bodies: a matrix, or rotation([…], angle).")
+    speed: dict[Name, Anything] = Field({}, description="Rates of any of these, by the same name.")
+    near: dict[Name, Anything] = Field(
+        {}, description="Rough angles, orientations or positions that choose between ways to assemble."
+    )
+
+    def keywords(self) -> dict[str, Any]:
+        """Arguments of `Mechanism.start`."""
+        given: dict[str, Any] = self.given("distance")
+        if self.distance:
+            given["distance"] = {tuple(d.between): d.value for d in self.distance}
+            speeds = {tuple(d.between): d.speed for d in self.distance if "speed" in d.model_fields_set}
+            given["speed"] = {**given.get("speed", {}), **speeds}
+        return given
+
+
+class Document(Strict):
+    """A mechanism and its studies."""
+
+    varimech: Literal[1] = Field(description="Version of this format: 1.")
+    name: StrictStr = Field(description="Of the mechanism.")
+    dimension: Literal[2, 3] | None = Field(None, description="2 (planar) or 3 (spatial); told by gravity if not given.")
+    gravity: Vector | None = Field(None, description="m/s²; two components make the mechanism planar, three spatial.")
+    parameters: dict[Name, ParameterOf] = Field({}, description="Named numbers that may change.")
+    ground: Points = Field({}, description="Points of the ground, m.")
+    bodies: dict[Name, _one_of(BODIES, "body")] = Field({}, description="Bars, beams and rigid bodies.")  # type: ignore[valid-type]
+    points: dict[Name, Points] = Field({}, description="Further points, by body, m.")
+    joints: dict[Name, JointOf] = Field({}, description="How bodies are connected.")
+    forces: dict[Name, _one_of(FORCES)] = Field({}, description="Springs, dampers, forces and torques.")  # type: ignore[valid-type]
+    drivers: dict[Name, _one_of(DRIVERS)] = Field({}, description="Imposed motions.")  # type: ignore[valid-type]
+    start: StartEntry | None = None
+    studies: Studies = Field(default_factory=lambda: Studies.model_validate({}), description="What is computed, and how.")
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of model files, for editors."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Varimech model file",
+        **Document.model_json_schema(mode="validation"),
+    }

@@ -1,0 +1,200 @@
+"""From a file to a mechanism: what is wrong is told with file, line, field and remedy."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from ..errors import FileError, ModelError
+from ..model.model import Model
+from ..model.parameter import Tolerance
+from ..units import is_si
+from .document import Document
+from .entries import ParameterEntry
+from .marked import Marked, Where, read_yaml
+
+M = TypeVar("M", bound=Any)
+TAGGED = ("bodies", "joints", "forces", "drivers")
+"""Sections whose entries are of several kinds: pydantic puts the kind on the way to what is wrong in them."""
+
+
+def read_document(path: Path) -> tuple[Marked, Document]:
+    """A file, checked as far as it can be without a mechanism.
+
+    Raises:
+        FileError: for what is wrong at first; further ones are listed below it.
+    """
+    marked = read_yaml(path)
+    return marked, checked(marked)
+
+
+def checked(marked: Marked) -> Document:
+    """The document that a marked file is."""
+    if not isinstance(marked.data, dict):
+        raise FileError(
+            "is not a model file: it has no keys such as name: and bodies: (`varimech new` writes one to start from)",
+            marked.path,
+            1,
+        )
+    try:
+        return Document.model_validate(marked.data)
+    except ValidationError as error:
+        raise _told(marked, error) from None
+
+
+def build(marked: Marked, document: Document, model: Model) -> None:
+    """Say all that the document says to an empty model, in the order of its sections."""
+    for name, entry in document.parameters.items():
+        with _telling(marked, ("parameters", name)):
+            model.parameter(name, entry.value, **_parameter(entry))
+    for name, place in document.ground.items():
+        with _telling(marked, ("ground", name)):
+            model.ground_point(name, place)
+    for name, entry in document.bodies.items():
+        with _telling(marked, ("bodies", name)):
+            entry.say(model, name)
+    for body, points in document.points.items():
+        for name, place in points.items():
+            with _telling(marked, ("points", body, name)):
+                model.point(body, name, place)
+    for section in ("joints", "forces", "drivers"):
+        for name, entry in getattr(document, section).items():
+            with _telling(marked, (section, name)):
+                entry.say(model, name)
+    if document.start is not None:
+        with _telling(marked, ("start",)):
+            model.start(**document.start.keywords())
+
+
+def check_studies(marked: Marked, document: Document) -> None:
+    """Texts of objectives have to be expressions."""
+    for name, entry in document.studies.objectives.items():
+        with _telling(marked, ("studies", "objectives", name)):
+            entry.made()
+
+
+def _parameter(entry: ParameterEntry) -> dict[str, Any]:
+    given = entry.given("value", "tolerance", "sigmas", "spread")
+    if entry.unit and not is_si(entry.unit):
+        raise ModelError(
+            f"unit = {entry.unit!r} is not one of the SI, and numbers here are in SI units; write value: {entry.value} {entry.unit}"
+        )
+    if entry.tolerance is not None and entry.spread is not None:
+        raise ModelError("tolerance and spread are two ways to say the same; leave one out")
+    if entry.sigmas is not None and entry.tolerance is None:
+        raise ModelError("sigmas belongs to a tolerance; give one, or leave it out")
+    if entry.tolerance is not None:
+        given["spread"] = Tolerance(entry.tolerance, *([] if entry.sigmas is None else [entry.sigmas]))
+    if entry.spread is not None:
+        given["spread"] = entry.spread.made()
+    return given
+
+
+@contextmanager
+def _telling(marked: Marked, where: Where) -> Iterator[None]:
+    """Errors of words are told with the place in the file."""
+    try:
+        yield
+    except FileError:
+        raise
+    except ModelError as error:
+        raise marked.error((*where, *_field(marked, where, str(error))), str(error)) from None
+
+
+def _field(marked: Marked, where: Where, message: str) -> Where:
+    """The key of an entry that a message speaks of."""
+    data = marked.data
+    for key in where:
+        data = data[key] if isinstance(data, dict) else None
+    keys = data if isinstance(data, dict) else {}
+    found = [(place.start(), key) for key in keys if (place := re.search(rf"(?<![\w'\"]){re.escape(key)}\b", message))]
+    if not found:
+        found = [(message.index(repr(key)), key) for key in keys if repr(key) in message]
+    return (min(found)[1],) if found else ()
+
+
+def _told(marked: Marked, error: ValidationError) -> FileError:
+    """All that pydantic found, the first one with its place, the others below."""
+    seen: dict[Where, str] = {}
+    for problem in error.errors():
+        where = _where(problem["loc"])
+        seen.setdefault(where, _sentence(problem, where))
+    told = [marked.error(where, sentence) for where, sentence in seen.items()]
+    told.sort(key=lambda e: e.line or 0)
+    first, rest = told[0], told[1:]
+    if not rest:
+        return first
+    more = "\n".join(str(e) for e in rest[:9]) + (f"\n… and {len(rest) - 9} more" if len(rest) > 9 else "")
+    return FileError(f"{first.reason}\n{more}", first.path, first.line, first.field)
+
+
+def _where(loc: tuple[int | str, ...]) -> Where:
+    """The way to what is wrong, without the kinds of entries and the members of unions."""
+    where = list(loc)
+    if where and where[0] in TAGGED and len(where) > 2:
+        del where[2]
+    return tuple(
+        step
+        for step in where
+        if not (isinstance(step, str) and re.search(r"\[|^(str|int|float|list|dict|constrained-\w+)$|^function-", step))
+    )
+
+
+def _sentence(problem: Any, where: Where) -> str:
+    kind, value = problem["type"], problem.get("input")
+    if kind == "extra_forbidden":
+        known = _known_keys(problem["loc"])
+        near = difflib.get_close_matches(str(where[-1]), known, n=1)
+        return (
+            f"there is no such key; did you mean {near[0]!r}?" if near else f"there is no such key; known are {', '.join(known)}"
+        )
+    if kind == "missing":
+        return "is missing"
+    message = problem["msg"].removeprefix("Value error, ")
+    shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}…"
+    return f"{shown} {message}" if kind in ("value_error", "kind") else f"{shown}: {message[0].lower()}{message[1:]}"
+
+
+def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
+    """Keys that there are where one was not known."""
+    from .entries import BODIES, DRIVERS, FORCES, JOINTS
+
+    here: Any = Document
+    for step in loc[:-1]:
+        tables: dict[str, dict[str, Any]] = {"bodies": BODIES, "joints": JOINTS, "forces": FORCES, "drivers": DRIVERS}
+        if here is Document and step in tables:
+            here = tables[str(step)]
+        elif isinstance(here, dict):
+            here = here.get(str(step), here)
+        elif isinstance(here, type) and issubclass(here, BaseModel) and step in here.model_fields:
+            here = _model_in(here.model_fields[str(step)].annotation) or here
+    if isinstance(here, type) and issubclass(here, BaseModel):
+        return [field.alias or name for name, field in here.model_fields.items()]
+    return []
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The class of entries that a field holds, one or many."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for part in getattr(annotation, "__args__", ()):
+        if (found := _model_in(part)) is not None:
+            return found
+    return None
+
+
+def read_mechanism(make: Callable[..., M], path: Path) -> M:
+    """A mechanism with its studies."""
+    marked, document = read_document(path)
+    with _telling(marked, ("gravity",) if document.gravity is not None else ("name",)):
+        mechanism = make(document.name, gravity=document.gravity, dimension=document.dimension)
+    build(marked, document, mechanism)
+    check_studies(marked, document)
+    mechanism.studies = document.studies
+    return mechanism

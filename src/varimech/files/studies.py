@@ -1,0 +1,146 @@
+"""Studies in model files: objectives, and what is computed of them, by the keywords of the verbs of `Mechanism`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
+
+from ..errors import ModelError
+from ..optimization.quantities import Path, Peak, path, peak
+from ..results.catalog import MEASURES
+from ..sensitivity.objective import Objective, final, integral
+from .entries import Strict
+from .kinds import Name, Number, Pair, TwoOpen
+
+Text = StrictStr | StrictFloat | StrictInt
+Constants = dict[StrictStr, Any]
+"""Of an integrator, formulation or coordinates."""
+MEASURED = tuple(kind for kind, what in MEASURES.items() if not what.spatial_only)
+Show = dict[Literal[(*MEASURED, "trace")], list[Name]]  # type: ignore[valid-type]
+
+
+class ObjectiveEntry(Strict):
+    """A number that a run yields: an expression of the state, integrated over time, at the end, at all times, or at its largest."""
+
+    integral: Text | None = Field(None, description="Integrated over time.")
+    final: Text | None = Field(None, description="At the end of the run.")
+    path: Text | None = Field(None, description="At all times, to be bounded.")
+    peak: Text | None = Field(None, description="Largest value over time, to be minimised or bounded.")
+    unit: StrictStr = ""
+
+    def made(self) -> Objective | Path | Peak:
+        """As the verbs have it."""
+        makers: dict[str, Callable[..., Any]] = {"integral": integral, "final": final, "path": path, "peak": peak}
+        made = [makers[kind](str(text), unit=self.unit) for kind, text in self.given("unit").items()]
+        if len(made) == 1:
+            return made[0]
+        if len(made) == 2 and {type(each) for each in made} == {Objective}:
+            return made[0] + made[1]
+        raise ModelError("an objective has one of integral, final, path and peak, or both of the first two, which are added")
+
+
+class Solving(Strict):
+    """How runs are made; what is not said is chosen."""
+
+    duration: Number | None = Field(None, description="s")
+    step: Number | None = Field(None, description="Equal time steps, s.")
+    every: StrictInt | None = Field(None, description="Store every so many of them.")
+    tolerance: StrictFloat | StrictInt | None = Field(
+        None, description="Relative error for which steps are chosen, instead of a step."
+    )
+    output: Number | list[Number] | None = Field(None, description="Time between stored results, or the times themselves, s.")
+    integrator: StrictStr | dict[StrictStr, Constants] | None = Field(None, description="Name, or {newmark: {gamma: 0.7}}.")
+    formulation: StrictStr | dict[StrictStr, Constants] | None = Field(None, description="Name, or {penalty: {factor: 1e8}}.")
+    coordinates: StrictStr | dict[StrictStr, Constants] | None = Field(None, description="Name, or {rtdyn1: {cut: [C]}}.")
+    backend: Literal["auto", "native", "interpreted"] | None = None
+    parameters: dict[Name, Number] | None = Field(None, description="Values that differ from the nominal ones.")
+
+
+class SimulateStudy(Solving):
+    """A run; its settings hold for the other studies too."""
+
+    verb: ClassVar[str] = "simulate"
+
+
+class SensitivityStudy(Solving):
+    """Objectives and their derivatives."""
+
+    verb: ClassVar[str] = "sensitivity"
+    objectives: list[Name] | None = Field(None, description="All if not given.")
+    wrt: list[Name] | None = Field(None, description="Parameters; all if not given.")
+    method: StrictStr | None = Field(None, description="direct, adjoint, auto, composite, finite-difference or complex-step.")
+    memory: StrictFloat | StrictInt | None = Field(None, description="MB, of an adjoint.")
+    certify: StrictBool = Field(False, description="Tell how many digits can be trusted.")
+
+
+class Correlation(Strict):
+    """How two parameters hang together."""
+
+    between: Pair
+    value: StrictFloat | StrictInt
+
+
+class UncertaintyStudy(Solving):
+    """What spreads of parameters make of objectives."""
+
+    verb: ClassVar[str] = "uncertainty"
+    method: Literal["moments", "monte-carlo"] = Field("moments", description="By derivatives, or by many runs.")
+    objectives: list[Name] | None = Field(None, description="All if not given.")
+    correlation: list[Correlation] | None = None
+    order: Literal[1, 2] | None = Field(None, description="Of moments.")
+    accuracy: StrictFloat | StrictInt | None = Field(
+        None, description="Of moments: error in standard deviations that counts as good."
+    )
+    samples: StrictInt | None = None
+    sampling: Literal["random", "latin-hypercube", "sobol"] | None = None
+    seed: StrictInt | None = None
+    control: StrictBool | None = Field(None, description="Correct means by the first-order model.")
+    target: StrictFloat | StrictInt | dict[Name, StrictFloat | StrictInt] | None = Field(
+        None, description="Half of the confidence interval to stop at."
+    )
+    allowed_failures: StrictFloat | StrictInt | None = None
+    keep: StrictBool | None = None
+    checkpoint: StrictStr | None = Field(None, description="Folder to go on from after a break.")
+    chunk: StrictInt | None = None
+
+
+class Bound(Strict):
+    """What an objective may be."""
+
+    at_least: StrictFloat | StrictInt | None = None
+    at_most: StrictFloat | StrictInt | None = None
+    equals: StrictFloat | StrictInt | None = None
+
+
+class OptimizeStudy(Solving):
+    """Parameter values that minimise an objective and meet constraints."""
+
+    verb: ClassVar[str] = "optimize"
+    minimize: Name = Field(description="Objective.")
+    over: list[Name] | None = Field(None, description="Parameters that may change; all if not given.")
+    bounds: dict[Name, TwoOpen] | None = Field(None, description="Parameter: [lower, upper].")
+    constraints: dict[Name, Bound] | None = Field(None, description="Objective: {at_least, at_most, equals}.")
+    start: dict[Name, Number] | None = None
+    starts: StrictInt | None = None
+    solver: StrictStr | None = None
+    hessian: Literal["approximate", "exact"] | None = None
+    max_iterations: StrictInt | None = None
+    tolerance_optimality: StrictFloat | StrictInt | None = None
+    method: StrictStr | None = None
+    seed: StrictInt | None = None
+
+
+class Studies(Strict):
+    """What is computed of a mechanism, and what reports show."""
+
+    objectives: dict[Name, ObjectiveEntry] = Field({}, description="Numbers that studies are about.")
+    simulate: SimulateStudy | None = None
+    sensitivity: SensitivityStudy | None = None
+    uncertainty: UncertaintyStudy | None = None
+    optimize: OptimizeStudy | None = None
+    show: Show | None = Field(None, description="Measures that reports plot, and points whose traces they draw.")
+
+
+KINDS = ("simulate", "sensitivity", "uncertainty", "optimize")

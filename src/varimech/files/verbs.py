@@ -1,0 +1,77 @@
+"""The verbs of a mechanism that lives in a file: `from_file`, `to_file`, `study`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..errors import ModelError
+from ..model.parts import Parts
+
+if TYPE_CHECKING:
+    from .studies import Studies
+
+M = TypeVar("M", bound="Filed")
+
+
+class Filed(Parts):
+    """Model files."""
+
+    studies: Studies | None = None
+    """What the file says is to be computed; None for a mechanism that was written in Python."""
+
+    @classmethod
+    def from_file(cls: type[M], path: str | os.PathLike[str]) -> M:
+        """Read a mechanism, with its studies, from a model file (YAML).
+
+        Raises:
+            FileError: with file, line, field and remedy, for whatever is wrong in it.
+        """
+        from .reading import read_mechanism
+
+        return read_mechanism(cls, Path(path))
+
+    def to_file(self, path: str | os.PathLike[str], *, studies: Studies | Mapping[str, Any] | None = None) -> Path:
+        """Write the mechanism, and its studies, to a model file; read again it is the same mechanism, to the last bit.
+
+        Args:
+            path: of the file, such as "crank.yaml".
+            studies: what to compute, as in files ({"simulate": {"duration": 2.0}, …}); those that the mechanism has if not given.
+
+        Raises:
+            ModelError: for Python functions (forces, motions, shapes), which a file cannot hold: write these as texts.
+        """
+        from .writing import write_file
+
+        path = Path(path)
+        write_file(path, self.to_text(studies=studies))
+        return path
+
+    def to_text(self, *, studies: Studies | Mapping[str, Any] | None = None) -> str:
+        """The text of `to_file`."""
+        from .studies import Studies
+        from .writing import document_of, to_text
+
+        given = self.studies if studies is None else studies
+        plan = Studies.model_validate(given) if isinstance(given, Mapping) else given
+        return to_text(document_of(self, plan))
+
+    def study(self, kind: str, **changes: Any) -> Any:
+        """Carry out a study of the model file: "simulate", "sensitivity", "uncertainty" or "optimize".
+
+        Args:
+            kind: of the study; one that the file does not have runs with what all share.
+            changes: settings that differ from those of the file, such as `duration=2.0` or `wrt=["L"]`.
+
+        Returns:
+            A `Run`, `Gradient`, `Moments` or `Study`, or `Optimum`, as the verb of that name does.
+        """
+        from .conduct import conduct
+
+        if self.studies is None:
+            raise ModelError(
+                f"mechanism {self.name!r} has no studies: it was not read from a file; call simulate, sensitivity, moments, … instead"
+            )
+        return conduct(self, self.studies, kind, changes)

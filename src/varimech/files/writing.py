@@ -1,0 +1,239 @@
+"""From a mechanism to a file: the sentences that it was written with, sorted into sections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..model.body import Body, Point
+from ..model.joints import Joint
+from ..model.parameter import Parameter, Tolerance
+from ..model.parts import Parts
+from ..model.sections import Section
+from ..model.sentence import Sentence
+from ..model.state import StateExpression
+from ..symbols import SX
+from ..units import is_si
+from .entries import BODIES, DRIVERS, FORCES, JOINTS
+from .formula import formula, named
+from .spread import told
+from .studies import Studies
+
+HEADING = "# A mechanism for Varimech. Numbers are in SI units; texts may have others (30 mm, 2 deg) or be expressions (L/2).\n"
+WORDS: dict[str, tuple[str, str | None, int]] = {
+    **{entry.word: ("bodies", entry.names, 2) for entry in BODIES.values()},
+    **{entry.word: ("joints", entry.names, 2) for entry in JOINTS.values()},
+    **{entry.word: ("forces", entry.names, 2 if word in ("spring", "damper") else 1) for word, entry in FORCES.items()},
+    **{entry.word: ("drivers", entry.names, 2 if word == "distance" else 1) for word, entry in DRIVERS.items()},
+}
+"""Word → section, the key that holds the names it begins with, and how many these are."""
+
+
+def document_of(parts: Parts, studies: Studies | None) -> dict[str, Any]:
+    """All that a file says about a mechanism, as plain data.
+
+    Raises:
+        ModelError: for Python functions, which a file cannot hold.
+    """
+    return _Writer(parts).document(studies)
+
+
+def to_text(data: Mapping[str, Any]) -> str:
+    """Plain data as YAML."""
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
+    return HEADING + yaml.dump(dict(data), Dumper=Dumper, sort_keys=False, default_flow_style=None, allow_unicode=True, width=130)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file as a whole or not at all."""
+    import os
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_name(f".{path.name}.{os.getpid()}")
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        raise ModelError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+class _Writer:
+    def __init__(self, parts: Parts):
+        self._parts = parts
+        self._parameters = {p.name: p.symbol for p in parts.numbers.parameters.values()}
+        self._places = _places(parts)
+
+    def document(self, studies: Studies | None) -> dict[str, Any]:
+        gravity = [float(x) for x in self._parts.numbers.evaluate(self._parts.gravity).ravel()]
+        sections: dict[str, dict[str, Any]] = {
+            name: {} for name in ("parameters", "ground", "bodies", "points", "joints", "forces", "drivers", "start")
+        }
+        for sentence in self._parts.sentences:
+            self._take(sections, sentence)
+        data: dict[str, Any] = {"varimech": 1, "name": self._parts.name, "gravity": gravity}
+        data |= {name: entries for name, entries in sections.items() if entries}
+        if studies is not None and (written := studies.model_dump(exclude_unset=True, by_alias=True)):
+            data["studies"] = written
+        return data
+
+    def _take(self, sections: dict[str, dict[str, Any]], sentence: Sentence) -> None:
+        given = dict(sentence.arguments)
+        if sentence.word == "start":
+            sections["start"] = self._start(given)
+        elif sentence.word == "parameter":
+            sections["parameters"][given.pop("name")] = self._parameter(given)
+        elif sentence.word == "point":
+            body, name = self._name(given["body"]), given["name"]
+            place = self._value(given["local"], f"point {name!r}")
+            section = sections["ground"] if body == "ground" else sections["points"].setdefault(body, {})
+            section[name] = place
+        else:
+            section_name, key, count = WORDS[sentence.word]
+            name = given.pop("name")
+            sections[section_name][name] = self._entry(sentence.word, name, key, count, given)
+
+    def _entry(self, word: str, name: str, key: str | None, count: int, given: dict[str, Any]) -> Any:
+        label = f"{word} {name!r}"
+        entry: dict[str, Any] = {}
+        if key is not None:
+            names = [given.pop(argument) for argument in list(given)[:count] if argument in _NAMES]
+            ends = self._ends(name, names) if key in JOINTS else [self._name(each) for each in names]
+            entry[key] = ends if count == 2 else ends[0] if ends else None
+        entry |= {
+            argument: self._argument(argument, value, f"{label}: {argument}")
+            for argument, value in given.items()
+            if value is not None
+        }
+        return key if key in JOINTS and entry == {key: None} else entry
+
+    def _argument(self, argument: str, value: Any, label: str) -> Any:
+        if argument == "points":
+            return {name: self._value(place, f"{label} {name!r}") for name, place in value.items()}
+        if argument in ("against",):
+            return self._name(value)
+        return self._value(value, label)
+
+    def _ends(self, joint: str, names: list[Any]) -> list[str] | None:
+        """The points of a joint; none where they are those that a file finds by the joint's name."""
+        data = self._parts.joints[joint].data
+        ends = [data.first.label, data.second.label]
+        found = [point.label for point in self._places.get(joint, [])]
+        if not [n for n in names if n is not None] and found == ends:
+            return None
+        return ends
+
+    def _name(self, thing: Any) -> str:
+        """A name by which a file means the same thing."""
+        if isinstance(thing, Point):
+            return thing.label
+        if isinstance(thing, (Body, Joint)):
+            return thing.name
+        if thing in self._parts.bodies or thing in self._parts.joints or thing not in self._places:
+            return str(thing)
+        meant, found = self._parts.find_point(thing), self._places[thing][0]
+        return str(thing) if meant is found else meant.label
+
+    def _parameter(self, given: dict[str, Any]) -> Any:
+        entry: dict[str, Any] = {"value": _plain(given["value"])}
+        if unit := given.get("unit"):
+            if not is_si(unit):
+                raise ModelError(
+                    f"unit = {unit!r} is not one of the SI, which a model file needs; give the parameter an SI unit or none"
+                )
+            entry["unit"] = unit
+        if given.get("bounds") is not None:
+            entry["bounds"] = [None if bound is None else _plain(bound) for bound in given["bounds"]]
+        spread = given.get("spread")
+        if isinstance(spread, Tolerance):
+            entry["tolerance"] = spread.width
+            if spread.sigmas != 3.0:
+                entry["sigmas"] = spread.sigmas
+        elif spread is not None:
+            entry["spread"] = told(spread)
+        return entry if len(entry) > 1 else entry["value"]
+
+    def _start(self, given: dict[str, Any]) -> dict[str, Any]:
+        entry: dict[str, Any] = {}
+        speeds = dict(given.get("speed") or {})
+        for kind, values in given.items():
+            if not values or kind in ("speed", "distance"):
+                continue
+            entry[kind] = {self._name(name): self._value(value, f"start: {kind} of {name!r}") for name, value in values.items()}
+        for pair, value in (given.get("distance") or {}).items():
+            each = {"between": [self._name(p) for p in pair], "value": self._value(value, "start: distance")}
+            if pair in speeds:
+                each["speed"] = self._value(speeds.pop(pair), "start: speed")
+            entry.setdefault("distance", []).append(each)
+        if speeds:
+            entry["speed"] = {self._name(name): self._value(value, f"start: speed of {name!r}") for name, value in speeds.items()}
+        return entry
+
+    def _value(self, value: Any, label: str) -> Any:
+        """A value as plain data."""
+        if value is None or isinstance(value, (str, bool)):
+            return value
+        if isinstance(value, StateExpression):
+            return value.text
+        if isinstance(value, Parameter):
+            return named(value.name)
+        if isinstance(value, Section):
+            sizes = [self._value(size, label) for size in value.sizes]
+            return {value.shape: sizes if len(sizes) > 1 else sizes[0]}
+        if isinstance(value, (list, tuple)):
+            return [self._value(each, label) for each in value]
+        if isinstance(value, np.ndarray):
+            return self._value(value.tolist(), label)
+        if isinstance(value, SX):
+            return self._symbolic(value, label)
+        if callable(value):
+            raise ModelError(
+                f'{label} is a Python function, which a model file cannot hold; write it as a text, such as "3*sin(4*t)" or '
+                "\"-5*velocity('P')[0]\""
+            )
+        return _plain(value)
+
+    def _symbolic(self, value: SX, label: str) -> Any:
+        entry: Callable[[SX], float | str] = lambda x: formula(x, self._parameters, label)  # noqa: E731
+        if value.numel() == 1:
+            return entry(value)
+        if value.is_column():
+            return [entry(value[k]) for k in range(value.numel())]
+        return [[entry(value[i, j]) for j in range(value.shape[1])] for i in range(value.shape[0])]
+
+
+_NAMES = ("start", "end", "from_", "to", "first", "second", "turn", "point", "body", "joint")
+"""Arguments that are names of things."""
+
+
+def _places(parts: Parts) -> dict[str, list[Point]]:
+    """Points by their own names, in the order in which a file makes them."""
+    later = {(_body_name(s.arguments["body"]), s.arguments["name"]) for s in parts.sentences if s.word == "point"} - {
+        ("ground", "")
+    }
+    first = [p for p in parts.all_points if p.body.is_ground or (p.body.name, p.name) not in later]
+    last = [p for p in parts.all_points if p not in first]
+    found: dict[str, list[Point]] = {}
+    for point in [*first, *last]:
+        if point.label not in {p.label for p in found.get(point.name, [])}:
+            found.setdefault(point.name, []).append(point)
+    return found
+
+
+def _body_name(body: Any) -> str:
+    return body.name if isinstance(body, Body) else str(body)
+
+
+def _plain(value: Any) -> int | float | str:
+    """A number of Python."""
+    if isinstance(value, (str, int)) and not isinstance(value, bool):
+        return value
+    return float(value)
