@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..backends.compiler import find_compiler
-from ..errors import ModelError, unknown_name
+from ..errors import unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..mechanism import Mechanism
-    from ..results.gradient import Gradient
     from .outcome import Check
 
 
@@ -34,6 +33,11 @@ class Outcome(Protocol):
     @property
     def passed(self) -> bool:
         """Whether all its tolerances are met."""
+        ...
+
+    @property
+    def results(self) -> tuple[Any, ...]:
+        """What a report shows."""
         ...
 
     def to_json(self) -> dict[str, Any]:
@@ -81,36 +85,10 @@ class Entry:
         backend = "auto" if find_compiler() is None else "native"
         return self.run({"backend": backend, **self._settings(given)})
 
-    def gradient(
-        self, objectives: Sequence[str], wrt: Sequence[str], duration: float | None, given: Mapping[str, Any]
-    ) -> Gradient:
-        """The gradient of its objectives (all if none is named) with respect to its parameters (likewise); settings as for `solve`."""
-        chosen, length = self._objectives(objectives, duration)
-        return self.mechanism().sensitivity(chosen, wrt or "all", duration=length, **self._settings(given))
-
-    def export(
-        self, folder: Path, target: str, objectives: Sequence[str], duration: float | None, given: Mapping[str, Any]
-    ) -> Path:
-        """Its runs for machines without Varimech; arguments as for `gradient`."""
-        chosen, length = self._objectives(objectives, duration)
-        return self.mechanism().export(folder, chosen, target=target, duration=length, **self._settings(given))
-
-    def _objectives(self, names: Sequence[str], duration: float | None) -> tuple[dict[str, Any], float]:
-        """Its objectives (all if none is named), and its duration where none is given."""
-        if not self.has_objectives:
-            those = ", ".join(name for name, entry in BENCHMARKS.items() if entry.has_objectives)
-            raise ModelError(f"benchmark {self.title!r} has no objectives; those that have: {those}")
-        module = import_module(f".{self.module}", __package__)
-        known = module.objectives()
-        for name in names:
-            if name not in known:
-                raise unknown_name("objective", name, known)
-        return {name: known[name] for name in names or known}, module.DURATION if duration is None else duration
-
     @property
-    def has_objectives(self) -> bool:
-        """Whether it asks for derivatives of objectives."""
-        return hasattr(import_module(f".{self.module}", __package__), "objectives")
+    def model_file(self) -> Path:
+        """The same mechanism as a file, with objectives and settings; `tools/write_models.py` writes it."""
+        return Path(__file__).parent / "models" / f"{self.module}.yaml"
 
     def _settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
         replaced = {"step": "tolerance", "tolerance": "step"}

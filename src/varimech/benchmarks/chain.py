@@ -60,7 +60,7 @@ def start_angle(i: int) -> float:
 def objectives(bars: int = 10) -> dict[str, vm.Objective]:
     """ψ."""
     end = f"bar {bars}.P{bars}"
-    return {"psi": vm.integral(lambda s: vm.dot(s.velocity(end), s.velocity(end)), unit="m²/s")}
+    return {"psi": vm.integral(f'dot(velocity("{end}"), velocity("{end}"))', unit="m²/s")}
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:

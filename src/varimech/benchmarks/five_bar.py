@@ -70,14 +70,10 @@ def mechanism() -> vm.Mechanism:
 
 def objectives() -> dict[str, vm.Objective]:
     """ψ¹, ψ² and ψ³."""
-
-    def squared(vector: Any) -> Any:
-        return vm.dot(vector, vector)
-
     return {
-        "psi1": vm.integral(lambda s: squared(s.position("2") - vm.vector(0.5, -2)), unit="m²·s"),
-        "psi2": vm.integral(lambda s: squared(s.velocity("2")), unit="m²/s"),
-        "psi3": vm.integral(lambda s: squared(s.acceleration("2")), unit="m²/s³"),
+        "psi1": vm.integral('dot(position("2") - [0.5, -2], position("2") - [0.5, -2])', unit="m²·s"),
+        "psi2": vm.integral('dot(velocity("2"), velocity("2"))', unit="m²/s"),
+        "psi3": vm.integral('dot(acceleration("2"), acceleration("2"))', unit="m²/s³"),
     }
 
 
@@ -112,6 +108,11 @@ class FiveBar:
         """Conditions (4) and (5)."""
         errors = [Check(f"error (3) of {n}", e, 0.0, t) for n, e, t in zip(OBJECTIVES, self.errors, TOLERANCES, strict=True)]
         return (*errors, Check("error (5), combined", self.combined_error, 0.0, 3 * TOLERANCES[2]))
+
+    @property
+    def results(self) -> tuple[vm.Gradient]:
+        """What a report shows."""
+        return (self.solution,)
 
     @property
     def passed(self) -> bool:

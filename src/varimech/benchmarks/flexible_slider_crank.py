@@ -69,7 +69,7 @@ def mechanism(segments: int = SEGMENTS, *, material: str = "logarithmic") -> vm.
 
 def objectives() -> dict[str, vm.Objective]:
     """ψ."""
-    return {"psi": vm.integral(lambda s: vm.dot(s.velocity("slider.C"), s.velocity("slider.C")), unit="m²/s")}
+    return {"psi": vm.integral('dot(velocity("slider.C"), velocity("slider.C"))', unit="m²/s")}
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:

@@ -108,6 +108,11 @@ class Checked:
         return {key: sum(seconds[key] for seconds in each) for key in ("build", "run")}
 
     @property
+    def results(self) -> tuple[Any, ...]:
+        """What a report shows."""
+        return (self.runs[0], *self.studies)
+
+    @property
     def passed(self) -> bool:
         """Whether all checks pass."""
         return all(c.passed for c in self.checks)

@@ -54,7 +54,7 @@ def mechanism() -> vm.Mechanism:
 
 def objectives() -> dict[str, vm.Objective]:
     """The angle from the vertical; its history is the angle over time."""
-    return {"angle": vm.final(lambda s: s.angle("rod") + math.pi / 2, unit="rad")}
+    return {"angle": vm.final('angle("rod") + pi/2', unit="rad")}
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:

@@ -60,7 +60,7 @@ def mechanism() -> vm.Mechanism:
 
 def objectives() -> dict[str, vm.Objective]:
     """The force of the ground on the slider, upwards; its history is the force over time."""
-    return {"force": vm.final(lambda s: s.reaction("slide")[1], unit="N")}
+    return {"force": vm.final('reaction("slide")[1]', unit="N")}
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:

@@ -77,7 +77,7 @@ def rod_at_start() -> np.ndarray:
 
 def objectives() -> dict[str, vm.Objective]:
     """ψ."""
-    return {"psi": vm.integral(lambda s: s.velocity("slider.C")[0] ** 2, unit="m²/s")}
+    return {"psi": vm.integral('velocity("slider.C")[0]**2', unit="m²/s")}
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:

@@ -49,6 +49,8 @@ STRUTS = {
     "link": ("bell", "weight", 0.6),
 }
 """Springs with dampers, and a damper alone: between which points they act, and their damping (N·s/m)."""
+PUSH = ["3*sin(4*t)", 1.5, "2*cos(3*t)"]
+"""The force on the tip of the weight (N)."""
 SLEEVE_DAMPING = 0.05
 """N·m·s/rad."""
 PLACES = {
@@ -151,7 +153,7 @@ def mechanism() -> vm.Mechanism:
     for name, (first, second, c) in STRUTS.items():
         k, natural = springs.get(name, (0.0, 0.0))
         m.spring(name, first, second, stiffness=k, natural_length=natural, damping=c)
-    m.force("push", "weight", push)
+    m.force("push", "weight", PUSH)
 
     # arm and plate are held by coordinates of their points: a universal joint has no angle, and that of two different normals is hard to tell
     mast = vm.rotation(MAST_AXIS, MAST_START)
@@ -175,24 +177,14 @@ def mechanism() -> vm.Mechanism:
     return m
 
 
-def push(state: vm.State) -> tuple[Any, Any, Any]:
-    """The force on the tip of the weight (N)."""
-    return 3 * vm.sin(4 * state.time), 1.5, 2 * vm.cos(3 * state.time)
-
-
 def objectives() -> dict[str, vm.Objective]:
-    """ψ, and the energy that dampers took away and the push did not bring (J)."""
+    """ψ, and the energy that dampers took away and the push did not bring, ∫ Σ c ẋ² − F·v dt (J)."""
+    lost = [f'{c}*distance_rate("{first}", "{second}")**2' for first, second, c in STRUTS.values()]
+    lost += [f'{SLEEVE_DAMPING}*angular_velocity("S")**2', 'c_mast*angular_velocity("O")**2']
     return {
-        "psi": vm.integral(lambda s: sum(vm.dot(s.velocity(p), s.velocity(p)) for p in ("bell", "bob")), unit="m²/s"),
-        "lost": vm.integral(power_lost, unit="J"),
+        "psi": vm.integral(" + ".join(f'dot(velocity("{p}"), velocity("{p}"))' for p in ("bell", "bob")), unit="m²/s"),
+        "lost": vm.integral(f'{" + ".join(lost)} - dot([{", ".join(map(str, PUSH))}], velocity("weight"))', unit="J"),
     }
-
-
-def power_lost(state: vm.State) -> Any:
-    """Σ c ẋ² − F·v (W)."""
-    lost = sum(c * state.distance_rate(first, second) ** 2 for first, second, c in STRUTS.values())
-    lost += SLEEVE_DAMPING * state.angular_velocity("S") ** 2 + state.parameter("c_mast") * state.angular_velocity("O") ** 2
-    return lost - vm.dot(vm.vector(*push(state)), state.velocity("weight"))
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:

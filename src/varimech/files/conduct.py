@@ -22,19 +22,24 @@ EXCLUSIVE = {"step": "tolerance", "tolerance": "step"}
 
 def conduct(mechanism: Any, studies: Studies, kind: str, changes: Mapping[str, Any]) -> Any:
     """Carry out a study; returns what its verb returns."""
-    if kind not in KINDS:
-        raise unknown_name("kind of study", kind, KINDS)
-    given = settings(studies, kind, changes)
-    if given.get("duration") is None:
-        raise ModelError(f"study {kind!r} of {mechanism.name!r} has no duration; give studies.simulate.duration, such as 2 s")
-    duration = _seconds(given.pop("duration"), "duration")
-    how = _how(mechanism, given)
+    duration, how = resolved(mechanism, studies, kind, changes)
     if kind == "simulate":
         return mechanism.simulate(duration, **how)
     return _VERBS[kind](mechanism, studies, duration, how)
 
 
-def settings(studies: Studies, kind: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+def resolved(mechanism: Any, studies: Studies, kind: str, changes: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
+    """Duration (s) and all other settings of a study, in SI units and in the words of its verb."""
+    if kind not in KINDS:
+        raise unknown_name("kind of study", kind, KINDS)
+    given = _settings(studies, kind, changes)
+    if given.get("duration") is None:
+        raise ModelError(f"study {kind!r} of {mechanism.name!r} has no duration; give studies.simulate.duration, such as 2 s")
+    duration = _seconds(given.pop("duration"), "duration")
+    return duration, _how(mechanism, given)
+
+
+def _settings(studies: Studies, kind: str, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of a study: those of `simulate`, its own over them, and changes over both. A step replaces a tolerance, and the other way."""
     found: dict[str, Any] = {}
     own = getattr(studies, kind)
@@ -104,7 +109,7 @@ def _seconds(value: Any, label: str) -> Any:
     return in_unit(*quantity, "s", label)
 
 
-def _objectives(studies: Studies, names: Any) -> dict[str, Objective]:
+def objectives_of(studies: Studies, names: Any = None) -> dict[str, Objective]:
     """Those that are named; all that are numbers of a whole run if none is."""
     found = {name: _objective(studies, name) for name in (names or studies.objectives)}
     chosen = {name: made for name, made in found.items() if isinstance(made, Objective)}
@@ -128,13 +133,13 @@ def _objective(studies: Studies, name: str) -> Any:
 
 def _sensitivity(mechanism: Any, studies: Studies, duration: float, how: dict[str, Any]) -> Any:
     how.pop("certify", None)
-    objectives, wrt = _objectives(studies, how.pop("objectives", None)), how.pop("wrt", None)
+    objectives, wrt = objectives_of(studies, how.pop("objectives", None)), how.pop("wrt", None)
     return mechanism.sensitivity(objectives, wrt or "all", duration=duration, **how)
 
 
 def _uncertainty(mechanism: Any, studies: Studies, duration: float, how: dict[str, Any]) -> Any:
     method = how.pop("method", "moments")
-    objectives = _objectives(studies, how.pop("objectives", None))
+    objectives = objectives_of(studies, how.pop("objectives", None))
     if how.get("correlation"):
         how["correlation"] = {tuple(c.between): float(c.value) for c in how["correlation"]}
     other = ("samples", "sampling", "seed", "control", "target", "allowed_failures", "keep", "checkpoint", "chunk")

@@ -44,8 +44,9 @@ def _value(value: Any) -> Any:
     return value if isinstance(value, (dict, ParameterEntry)) else {"value": value}
 
 
-JointOf: Any = Annotated[_one_of(JOINTS), BeforeValidator(_word)]
-ParameterOf = Annotated[ParameterEntry, BeforeValidator(_value)]
+_Joint: Any = _one_of(JOINTS)
+JointOf: Any = Annotated[_Joint, BeforeValidator(_word, json_schema_input_type=_Joint | Literal[tuple(JOINTS)])]
+ParameterOf = Annotated[ParameterEntry, BeforeValidator(_value, json_schema_input_type=ParameterEntry | float | str)]
 
 
 class DistanceStart(Strict):
@@ -99,8 +100,5 @@ class Document(Strict):
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of model files, for editors."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Varimech model file",
-        **Document.model_json_schema(mode="validation"),
-    }
+    schema = Document.model_json_schema(mode="validation")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Varimech model file"}

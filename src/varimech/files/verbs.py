@@ -33,12 +33,19 @@ class Filed(Parts):
 
         return read_mechanism(cls, Path(path))
 
-    def to_file(self, path: str | os.PathLike[str], *, studies: Studies | Mapping[str, Any] | None = None) -> Path:
+    def to_file(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        studies: Studies | Mapping[str, Any] | None = None,
+        values: Mapping[str, float] | None = None,
+    ) -> Path:
         """Write the mechanism, and its studies, to a model file; read again it is the same mechanism, to the last bit.
 
         Args:
             path: of the file, such as "crank.yaml".
             studies: what to compute, as in files ({"simulate": {"duration": 2.0}, …}); those that the mechanism has if not given.
+            values: parameter → value that takes the place of the nominal one, such as `optimum.parameters`.
 
         Raises:
             ModelError: for Python functions (forces, motions, shapes), which a file cannot hold: write these as texts.
@@ -46,17 +53,18 @@ class Filed(Parts):
         from .writing import write_file
 
         path = Path(path)
-        write_file(path, self.to_text(studies=studies))
+        write_file(path, self.to_text(studies=studies, values=values))
         return path
 
-    def to_text(self, *, studies: Studies | Mapping[str, Any] | None = None) -> str:
+    def to_text(self, *, studies: Studies | Mapping[str, Any] | None = None, values: Mapping[str, float] | None = None) -> str:
         """The text of `to_file`."""
         from .studies import Studies
         from .writing import document_of, to_text
 
         given = self.studies if studies is None else studies
         plan = Studies.model_validate(given) if isinstance(given, Mapping) else given
-        return to_text(document_of(self, plan))
+        self.numbers.values(values)
+        return to_text(document_of(self, plan, values or {}))
 
     def study(self, kind: str, **changes: Any) -> Any:
         """Carry out a study of the model file: "simulate", "sensitivity", "uncertainty" or "optimize".

@@ -33,13 +33,13 @@ WORDS: dict[str, tuple[str, str | None, int]] = {
 """Word → section, the key that holds the names it begins with, and how many these are."""
 
 
-def document_of(parts: Parts, studies: Studies | None) -> dict[str, Any]:
-    """All that a file says about a mechanism, as plain data.
+def document_of(parts: Parts, studies: Studies | None, values: Mapping[str, float]) -> dict[str, Any]:
+    """All that a file says about a mechanism, as plain data; some parameters with other values.
 
     Raises:
         ModelError: for Python functions, which a file cannot hold.
     """
-    return _Writer(parts).document(studies)
+    return _Writer(parts, values).document(studies)
 
 
 def to_text(data: Mapping[str, Any]) -> str:
@@ -67,8 +67,9 @@ def write_file(path: Path, text: str) -> None:
 
 
 class _Writer:
-    def __init__(self, parts: Parts):
+    def __init__(self, parts: Parts, values: Mapping[str, float]):
         self._parts = parts
+        self._values = values
         self._parameters = {p.name: p.symbol for p in parts.numbers.parameters.values()}
         self._places = _places(parts)
 
@@ -90,7 +91,10 @@ class _Writer:
         if sentence.word == "start":
             sections["start"] = self._start(given)
         elif sentence.word == "parameter":
-            sections["parameters"][given.pop("name")] = self._parameter(given)
+            name = given.pop("name")
+            if name in self._values:
+                given |= {"value": float(self._values[name]), "unit": self._parts.numbers.parameters[name].unit}
+            sections["parameters"][name] = self._parameter(given)
         elif sentence.word == "point":
             body, name = self._name(given["body"]), given["name"]
             place = self._value(given["local"], f"point {name!r}")

@@ -1,0 +1,74 @@
+"""Commands about Varimech itself: methods, doctor."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import typer
+
+from ..coordinates.systems import COORDINATES, Coordinates
+from ..doctor import examine
+from ..methods import FORMULATIONS, INTEGRATORS, SUITS, Formulation, Integrator, choose, formulations_of, integrators_of
+from . import options as o
+
+
+def methods(
+    as_json: o.Json = False,
+) -> None:
+    """Tell which formulations, integrators and coordinates there are, what each suits, and which go together.
+
+    In Python: m.simulate(5.0, tolerance=1e-8), m.simulate(5.0, step=1e-3), m.simulate(5.0, integrator="dopri5", formulation="independent"),
+    m.simulate(5.0, coordinates="rtdyn1"), …
+    """
+    kinds: dict[str, Mapping[str, Formulation | Integrator | Coordinates]] = {
+        "formulation": FORMULATIONS,
+        "integrator": INTEGRATORS,
+        "coordinates": COORDINATES,
+    }
+    pairs = {name: integrators_of(f) for name, f in FORMULATIONS.items()}
+    pairs |= {name: formulations_of(i) for name, i in INTEGRATORS.items()}
+    pairs |= {name: list(FORMULATIONS) for name in COORDINATES}
+    if as_json:
+        rows = [
+            {"kind": kind, "name": name, "title": entry.title, "suits": SUITS[name], "goes_with": pairs[name]}
+            for kind, entries in kinds.items()
+            for name, entry in entries.items()
+        ]
+        chosen = {"nothing": choose(1.0)[0].title, "step": choose(1.0, step=0.1)[0].title}
+        typer.echo(json.dumps({"methods": rows, "chosen_for": chosen}))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    for kind, entries in kinds.items():
+        table = Table(kind, "suits", "goes with", title_justify="left", show_lines=True)
+        for name in entries:
+            table.add_row(name, SUITS[name], ", ".join(pairs[name]))
+        console.print(table)
+    console.print(f"Chosen where nothing is said, or a tolerance: {choose(1.0)[0].title}.")
+    console.print(f"Chosen for equal steps (step=…): {choose(1.0, step=0.1)[0].title}.")
+
+
+def doctor(
+    as_json: o.Json = False,
+) -> None:
+    """Tell which versions, compiler and cache are there, and what to do about what is not.
+
+    Exit code 0: all is well; 1: something is missing (everything still works, if slower).
+    """
+    findings = examine()
+    if as_json:
+        typer.echo(json.dumps({f.what: {"found": f.found, "fine": f.fine, "remedy": f.remedy} for f in findings}))
+    else:
+        from rich.console import Console
+        from rich.markup import escape
+        from rich.table import Table
+
+        table = Table("what", "found", "")
+        for f in findings:
+            verdict = "[green]fine[/]" if f.fine else f"[yellow]{escape(f.remedy or 'look at this')}[/]"
+            table.add_row(f.what, escape(f.found), verdict)
+        Console().print(table)
+    raise typer.Exit(0 if all(f.fine for f in findings) else 1)

@@ -1,0 +1,129 @@
+"""The command that solves a model in several ways and tells how far they agree."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from ..errors import VarimechError
+from ..files.conduct import resolved
+from ..mechanism import Mechanism
+from ..results.run import Run
+from . import options as o
+
+INTERVALS, POINTS = 100, 40
+"""Stored times, and points, at which runs are compared."""
+REFERENCE: dict[str, Any] = {"tolerance": 1e-12}
+WAYS: tuple[dict[str, Any], ...] = (
+    {"tolerance": 1e-8},
+    {"tolerance": 1e-6, "integrator": "dopri5"},
+    {"tolerance": 1e-8, "coordinates": "rtdyn0"},
+    {"tolerance": 1e-8, "coordinates": "rtdyn1"},
+    {"tolerance": 1e-8, "formulation": "independent"},
+    {"tolerance": 1e-8, "integrator": "cvodes"},
+    {"steps": 1000},
+    {"steps": 10_000},
+    {"steps": 1000, "integrator": "generalised-alpha"},
+    {"steps": 1000, "integrator": "rk4"},
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of one way."""
+
+    way: str
+    steps: int = 0
+    build: float = 0.0
+    run: float = 0.0
+    deviation: float = 0.0
+    """Largest distance of any point from where the reference has it (m)."""
+    residual: float = 0.0
+    error: str = ""
+
+
+def compare(
+    context: typer.Context,
+    model: o.Model,
+    duration: o.Duration = None,
+    set_: o.Set = None,
+    as_json: o.Json = False,
+    backend: Annotated[str, typer.Option(help="native, interpreted or auto.")] = "auto",
+) -> None:
+    """Solve a model in several ways, and tell how long each takes and how far all points stay from a reference (tolerance 1e-12).
+
+    Helps to choose coordinates, formulation, integrator and step for a model; docs/methods.md tells what each suits.
+
+    Exit code 0: done, whatever single ways do; 2: the reference could not be computed.
+
+    Examples:
+
+      varimech compare my.yaml
+
+      varimech compare andrews --duration 0.02 --json
+    """
+    m = o.find_model(model)
+    assert m.studies is not None
+    seconds, how = resolved(m, m.studies, "simulate", o.settings(context))
+    task = _Task(m, seconds, {key: how[key] for key in ("parameters", "backend") if key in how})
+    reference = task.carried_out(REFERENCE)
+    rows = [task.row(way, reference) for way in WAYS]
+    if as_json:
+        data = [row.__dict__ for row in rows]
+        typer.echo(json.dumps({"mechanism": m.name, "duration": float(reference.time[-1]), "ways": data}))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"{m.name}, {reference.time[-1]:g} s", title_justify="left")
+    table.add_column("way")
+    for heading in ("steps", "build (s)", "run (ms)", "deviation (m)", "residual"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        if row.error:
+            table.add_row(row.way, "", "", "", "", f"[yellow]{row.error}[/]")
+        else:
+            figures = (f"{row.steps}", f"{row.build:.2f}", f"{1e3 * row.run:.3g}", f"{row.deviation:.1e}", f"{row.residual:.1e}")
+            table.add_row(row.way, *figures)
+    Console().print(table)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What all ways have in common."""
+
+    mechanism: Mechanism
+    duration: float
+    settings: dict[str, Any]
+
+    def row(self, way: dict[str, Any], reference: Run) -> Row:
+        """What comes of a way; what cannot be is told."""
+        try:
+            run = self.carried_out(way)
+        except VarimechError as error:
+            return Row(_name(way), error=str(error).split(";")[0][:100])
+        seconds, residual = run.info["seconds"], max(run.info["residuals"])
+        return Row(
+            _name(way), int(run.info["steps"]), seconds["build"], seconds["run"], self._deviation(run, reference), residual
+        )
+
+    def carried_out(self, way: dict[str, Any]) -> Run:
+        how = {key: value for key, value in way.items() if key != "steps"}
+        if "steps" in way:
+            how |= {"step": self.duration / way["steps"], "every": way["steps"] // INTERVALS}
+        else:
+            how["output"] = self.duration / INTERVALS
+        return self.mechanism.simulate(self.duration, **self.settings, **how)
+
+    def _deviation(self, run: Run, reference: Run) -> float:
+        points = [p.label for b in self.mechanism.moving_bodies for p in b.points.values()][:POINTS]
+        return max(float(np.abs(run.position(p).to_numpy() - reference.position(p).to_numpy()).max()) for p in points)
+
+
+def _name(way: dict[str, Any]) -> str:
+    words = [f"{key}={value:g}" if isinstance(value, float) else str(value) for key, value in way.items() if key != "steps"]
+    return ", ".join([f"{way['steps']} steps", *words] if "steps" in way else words)

@@ -1,0 +1,67 @@
+"""Options that commands share, and the model that they are about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..benchmarks import BENCHMARKS
+from ..errors import ModelError, unknown_name
+from ..mechanism import Mechanism
+from ..units import split_quantity
+
+Model = Annotated[str, typer.Argument(help="Model file (YAML; [bold]varimech new[/] writes one), or the name of a benchmark.")]
+Duration = Annotated[str | None, typer.Option(help="How long to simulate: seconds, or a text such as '200 ms'.")]
+Step = Annotated[float | None, typer.Option(help="Equal time steps, s.")]
+Tolerance = Annotated[float | None, typer.Option(help="Relative error for which steps are chosen, instead of a step.")]
+Integrator = Annotated[str | None, typer.Option(help="Name of an integrator; [bold]varimech methods[/] lists them.")]
+Formulation = Annotated[str | None, typer.Option(help="Name of a formulation.")]
+Coordinates = Annotated[str | None, typer.Option(help="natural, rtdyn0 or rtdyn1.")]
+Backend = Annotated[str | None, typer.Option(help="native, interpreted or auto.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", help="Another value of a parameter, as L=0.3 or L='30 mm'; may be repeated.")
+]
+Objective = Annotated[list[str] | None, typer.Option(help="Objective; may be repeated. All if not given.")]
+Wrt = Annotated[list[str] | None, typer.Option(help="Parameter; may be repeated. All if not given.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Out = Annotated[Path | None, typer.Option(help="Folder for the report (report.html), results and the model.")]
+
+
+def find_model(name: str) -> Mechanism:
+    """A mechanism with its studies, from a file or from that of a benchmark."""
+    path = Path(name)
+    if path.exists():
+        return Mechanism.from_file(path)
+    if name in BENCHMARKS:
+        return Mechanism.from_file(BENCHMARKS[name].model_file)
+    if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
+        raise ModelError(f"there is no file {name!r}; `varimech new {name}` writes one to start from")
+    raise unknown_name("model file or benchmark", name, BENCHMARKS)
+
+
+NOT_SETTINGS = ("model", "as_json", "out", "certify", "wanted", "set_", "objective", "target")
+"""Options that commands take for themselves, or by another name."""
+
+
+def settings(context: typer.Context) -> dict[str, Any]:
+    """Settings that were given on the command line, for `Mechanism.study`; the file has its own for the others."""
+    options = context.params
+    found = {name: value for name, value in options.items() if name not in NOT_SETTINGS and value is not None and value != []}
+    if isinstance(duration := found.get("duration"), str):
+        quantity = split_quantity(duration)
+        found["duration"] = duration if quantity is None or quantity[1] else quantity[0]
+    if options.get("objective"):
+        found["objectives"] = options["objective"]
+    if options.get("set_"):
+        found["parameters"] = dict(_assignment(text) for text in options["set_"])
+    return found
+
+
+def _assignment(text: str) -> tuple[str, float | str]:
+    name, sign, value = text.partition("=")
+    quantity = split_quantity(value)
+    if not sign or not name.strip() or quantity is None:
+        raise ModelError(f"--set {text!r} must be a parameter and its value, such as L=0.3 or L='30 mm'")
+    return name.strip(), value.strip() if quantity[1] else quantity[0]

@@ -1,0 +1,220 @@
+"""Commands for the studies of a model: run, sensitivity, uncertainty, optimize."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from ..results.run import Run
+from . import options as o
+from .results import Told, conduct, run_data, run_files
+
+
+def run(
+    context: typer.Context,
+    model: o.Model,
+    duration: o.Duration = None,
+    step: o.Step = None,
+    tolerance: o.Tolerance = None,
+    integrator: o.Integrator = None,
+    formulation: o.Formulation = None,
+    coordinates: o.Coordinates = None,
+    backend: o.Backend = None,
+    set_: o.Set = None,
+    as_json: o.Json = False,
+    out: o.Out = None,
+) -> None:
+    """Simulate a mechanism.
+
+    Settings that are not given are those of the file (studies: simulate). With --out there is a report to open in any browser: the mechanism
+    moving, its measures, energies, how it was computed; and the run as netCDF and CSV.
+
+    Exit code 0: done; 2: it could not be run; 130: stopped by Ctrl-C, with what was computed up to then.
+
+    Examples:
+
+      varimech new my.yaml && varimech run my.yaml --out out
+
+      varimech run five-bar --duration 2 --set L_A1=1.5 --json
+    """
+    m = o.find_model(model)
+    given = o.settings(context)
+    conduct(m, lambda: m.study("simulate", **given), _run_told, as_json=as_json, out=out)
+
+
+def _run_told(run: Run) -> Told:
+    info, energy = run.info, run.energy().to_numpy()
+    drift = abs(energy - energy[0]).max()
+    seconds = info["seconds"]
+    text = (
+        f"{run!r}\nenergy {energy[0]:.6g} J at the start, moves by {drift:.2g} J at most; "
+        f"{seconds['build']:.2f} s to build, {seconds['run']:.3g} s to run"
+    )
+    return Told(text, {**run_data(run), "energy_change": float(drift)}, (run,), run_files(run))
+
+
+def sensitivity(
+    context: typer.Context,
+    model: o.Model,
+    objective: o.Objective = None,
+    wrt: o.Wrt = None,
+    method: Annotated[
+        str | None, typer.Option(help="direct, adjoint, auto, composite, finite-difference or complex-step.")
+    ] = None,
+    duration: o.Duration = None,
+    step: o.Step = None,
+    tolerance: o.Tolerance = None,
+    integrator: o.Integrator = None,
+    formulation: o.Formulation = None,
+    coordinates: o.Coordinates = None,
+    backend: o.Backend = None,
+    set_: o.Set = None,
+    certify: Annotated[bool, typer.Option(help="Tell too how many digits can be trusted (takes longer).")] = False,
+    as_json: o.Json = False,
+    out: o.Out = None,
+) -> None:
+    """Objectives of a model, and their derivatives with respect to its parameters.
+
+    Exit code 0: done; 1: certified, and not trusted; 2: it could not be computed; 130: stopped by Ctrl-C.
+
+    Examples:
+
+      varimech sensitivity my.yaml --out out
+
+      varimech sensitivity five-bar --objective psi2 --wrt L_A1 --wrt m_A1 --method adjoint
+    """
+    m = o.find_model(model)
+    given = o.settings(context)
+    asked = m.studies is not None and m.studies.sensitivity is not None and m.studies.sensitivity.certify
+    conduct(m, lambda: m.study("sensitivity", **given), lambda g: gradient_told(g, certify or asked), as_json=as_json, out=out)
+
+
+def gradient_told(gradient: Any, certify: bool, wanted: float = 3.0) -> Told:
+    """A gradient, and its certificate if asked for."""
+    certificate = gradient.certify(wanted=wanted) if certify else None
+    data = {
+        **run_data(gradient.run),
+        "objectives": {name: float(x) for name, x in zip(gradient.objective_names, gradient.value_history[-1], strict=True)},
+        "gradient": {
+            name: {p: float(x) for p, x in zip(gradient.parameter_names, row, strict=True)}
+            for name, row in zip(gradient.objective_names, gradient.gradient_history[-1], strict=True)
+        },
+    }
+    text = str(gradient)
+    if certificate is not None:
+        data["certificate"] = certificate.to_json()
+        text = f"{text}\n\n{certificate}"
+    code = 0 if certificate is None or certificate.trusted else 1
+    return Told(text, data, (gradient,), run_files(gradient.run), certificate, code)
+
+
+def uncertainty(
+    context: typer.Context,
+    model: o.Model,
+    objective: o.Objective = None,
+    method: Annotated[str | None, typer.Option(help="moments (exact derivatives) or monte-carlo (many runs).")] = None,
+    order: Annotated[int | None, typer.Option(help="Of moments: 1 or 2.")] = None,
+    samples: Annotated[int | None, typer.Option(help="Of Monte Carlo.")] = None,
+    sampling: Annotated[str | None, typer.Option(help="random, latin-hypercube or sobol.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of the random numbers.")] = None,
+    duration: o.Duration = None,
+    step: o.Step = None,
+    tolerance: o.Tolerance = None,
+    integrator: o.Integrator = None,
+    formulation: o.Formulation = None,
+    coordinates: o.Coordinates = None,
+    backend: o.Backend = None,
+    set_: o.Set = None,
+    as_json: o.Json = False,
+    out: o.Out = None,
+) -> None:
+    """What the tolerances of parameters make of objectives: means, deviations, and what each parameter has in them.
+
+    Parameters carry their spreads in the file (tolerance: 0.1 mm, or spread: …). With --out a Monte Carlo study keeps its state in the
+    folder: the same command goes on from there after Ctrl-C, or with more samples.
+
+    Exit code 0: done; 2: it could not be computed; 130: stopped by Ctrl-C, with what was computed up to then.
+
+    Examples:
+
+      varimech uncertainty my.yaml --out out
+
+      varimech uncertainty slider-crank-tolerance --method monte-carlo --samples 4096 --sampling sobol
+    """
+    m = o.find_model(model)
+    given = o.settings(context)
+    in_file = None if m.studies is None or m.studies.uncertainty is None else m.studies.uncertainty
+    way = given.get("method") or (in_file.method if in_file is not None else "moments")
+    if out is not None and way == "monte-carlo" and (in_file is None or in_file.checkpoint is None):
+        given["checkpoint"] = str(out / "samples")
+    conduct(m, lambda: m.study("uncertainty", **given), _spread_told, as_json=as_json, out=out)
+
+
+def _spread_told(found: Any) -> Told:
+    end = {
+        name: {"mean": float(found.mean.values[-1, k]), "std": float(found.std.values[-1, k])}
+        for k, name in enumerate(str(n) for n in found.mean["objective"].to_numpy())
+    }
+    data: dict[str, Any] = {"at_end": end}
+    if hasattr(found, "contributions"):
+        shares = found.contributions
+        data["method"] = found.run.info["method"]
+        last = shares.isel(time=-1)
+        data["contributions"] = {
+            name: {str(p): float(last.sel(objective=name, parameter=p)) for p in last["parameter"].to_numpy()} for name in end
+        }
+    else:
+        data |= {"samples": int(found.tally.taken), "failed": int(found.tally.failed)}
+    return Told(str(found), data, (found,))
+
+
+def optimize(
+    context: typer.Context,
+    model: o.Model,
+    minimize: Annotated[str | None, typer.Option(help="Objective to minimise.")] = None,
+    over: Annotated[list[str] | None, typer.Option(help="Parameter that may change; may be repeated. All if not given.")] = None,
+    starts: Annotated[int | None, typer.Option(help="How many starts, spread over the bounds.")] = None,
+    solver: Annotated[str | None, typer.Option(help="ipopt, scipy, or a method of scipy.optimize.minimize.")] = None,
+    hessian: Annotated[str | None, typer.Option(help="approximate or exact.")] = None,
+    max_iterations: Annotated[int | None, typer.Option(help="From each start.")] = None,
+    duration: o.Duration = None,
+    step: o.Step = None,
+    tolerance: o.Tolerance = None,
+    integrator: o.Integrator = None,
+    formulation: o.Formulation = None,
+    coordinates: o.Coordinates = None,
+    backend: o.Backend = None,
+    set_: o.Set = None,
+    as_json: o.Json = False,
+    out: o.Out = None,
+) -> None:
+    """Find parameter values that minimise an objective and meet constraints (studies: optimize).
+
+    With --out there is a report of the design before and after, and the file best.yaml: the model with the values that were found.
+
+    Exit code 0: an optimum; 1: none was reached, the best design is told; 2: it could not be computed; 130: stopped by Ctrl-C.
+
+    Examples:
+
+      varimech optimize my.yaml --out out
+
+      varimech optimize my.yaml --minimize wear --over crank --over rod --starts 4
+    """
+    m = o.find_model(model)
+    given = o.settings(context)
+
+    def tell(best: Any) -> Told:
+        data = {
+            "objective": float(best.objective),
+            "objective_before": float(best.objective_before),
+            "parameters": best.parameters,
+            "converged": bool(best.converged),
+            "iterations": int(best.iterations),
+            "message": best.message,
+        }
+
+        files = {"best.yaml": lambda path: m.to_file(path, values=best.parameters)}
+        return Told(str(best), data, (best,), files, code=0 if best.converged else 1)
+
+    conduct(m, lambda: m.study("optimize", **given), tell, as_json=as_json, out=out)
