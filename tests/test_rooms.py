@@ -33,6 +33,7 @@ ROOMS = [
     ("derivatives",),
     ("optimization",),
     ("uncertainty",),
+    ("reports",),
     ("mechanism",),
     ("doctor",),
     ("__init__",),
