@@ -25,7 +25,9 @@ def motion(run: Run, traces: Sequence[str], before: Run | None = None) -> dict[s
     plan = run.drawing_plan
     places: Mapping[str, str] = plan.get("places", {})
     drawn = [p for _, _, points in plan["shapes"] for p in points] + list(plan["labels"]) + plan["fixed"]
-    drawn += plan.get("centres", []) + [p for j in plan.get("joints", []) for p in j["points"]]
+    extents: Mapping[str, list[str]] = plan.get("extents", {})
+    drawn += plan.get("centres", []) + [p for around in extents.values() for p in around]
+    drawn += [p for j in plan.get("joints", []) for p in j["points"]]
     aliases = {name: label for label, name in plan["labels"].items()}
     drawn += [aliases.get(t, t) for t in traces]
     points = list(dict.fromkeys(places.get(p, p) for p in drawn))
@@ -42,6 +44,7 @@ def motion(run: Run, traces: Sequence[str], before: Run | None = None) -> dict[s
                 "kind": kind,
                 "name": name,
                 "points": [index[p] for p in through],
+                "around": [index[p] for p in extents.get(name, [])] if kind == "body" else [],
                 "colour": bodies.index(name) % len(COLOURS) if name in bodies else -1,
             }
             for kind, name, through in plan["shapes"]
@@ -97,7 +100,7 @@ def _joints(plan: Mapping[str, Any], index: Mapping[str, int], paths: np.ndarray
         if kind == "slider" and joint["ground"][0] and (rail := _rail(paths[:, second])) is not None:
             drawn["rail"] = rail
         found.append(drawn)
-    jointed = {k for joint in found for k in joint["points"]}
+    jointed = {k for joint in found for k in (joint["points"][1:] if joint["kind"] == "slider" else joint["points"])}
     alone = [p for p in plan["fixed"] if index[p] not in jointed]
     return found + [{"kind": "anchor", "name": "", "points": [index[p]] * 2, "ground": True} for p in alone]
 

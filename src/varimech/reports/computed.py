@@ -21,7 +21,17 @@ def summary(run: Run) -> str:
     kind = "planar" if run.info["dimension"] == 2 else "spatial"
     counts = run.drawing_plan.get("counts", {})
     parts = [f"{n} {ONE[name] if n == 1 else name}" for name, n in counts.items() if n]
+    if freedoms := _freedoms(run):
+        parts.append("1 freedom" if freedoms == 1 else f"{freedoms} freedoms")
     return f"{kind.capitalize()} mechanism" + (f": {', '.join(parts)}" if parts else "")
+
+
+def _freedoms(run: Run) -> int:
+    """Values that the start gives, one for each freedom; 0 where they are not known."""
+    if not run.is_live or run.live.equations.model.start_conditions is None or run.live.equations.model.beams:
+        return 0
+    equations = run.live.equations
+    return sum(h.deviation(equations.frames).numel() for h in equations.model.start_conditions.holds)
 
 
 def duration(run: Run) -> str:

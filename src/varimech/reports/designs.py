@@ -74,11 +74,11 @@ def _search(optimum: Optimum, plots: Plots) -> list[str]:
         for k, name in enumerate(p.names)
     ]
     label = axis_title("parameters", p.space.units[0]) if alike else "parameter / start"
-    how = {"xlabel": "iteration", "over_time": False}
-    return [
-        plots.add("search: objective", curve_plot([objective], axis_title(p.name, p.goal.unit), log=log, **how)),
-        plots.add("search: parameters", curve_plot(parameters, label, **how)),
-    ]
+    specs = {
+        "search: objective": curve_plot([objective], axis_title(p.name, p.goal.unit), xlabel="iteration", over_time=False, log=log),
+        "search: parameters": curve_plot(parameters, label, xlabel="iteration", over_time=False),
+    }
+    return [plots.add(title, spec) for title, spec in specs.items()]
 
 
 def fit_section(fit: Fit, plots: Plots) -> str:

@@ -34,9 +34,9 @@ def gradient_section(gradient: Gradient, plots: Plots) -> str:
         heading = f"{name} = {number(g.value_history[-1, k])} {g.units[k]}"
         bars.append(plots.add(heading, spec, height=bar_height(len(g.parameter_names))))
     head = ["objective ψ", "parameter ρ", "∂ψ/∂ρ", "unit", "ρ ∂ψ/∂ρ", "unit"]
-    parts = [grid(*bars), folded("all derivatives", table(head, rows, digits=9))]
+    parts = [grid(*bars, small=True), folded("all derivatives", table(head, rows, digits=9))]
     if g.time.size > 1:
-        parts.append(grid(*_histories(g, plots)))
+        parts.append(grid(*_histories(g, plots), small=True))
     lead = (
         f"Derivatives at the end of the run by {g.method} differentiation. Bars are scaled, ρ ∂ψ/∂ρ: a hundredth of each is what 1 % more of "
         "that parameter adds, to first order."
@@ -57,7 +57,9 @@ def _histories(g: Gradient, plots: Plots) -> list[str]:
 
 def per(unit: str, parameter_unit: str) -> str:
     """The unit of a derivative."""
-    return f"{unit or '1'} / ({parameter_unit})" if parameter_unit else unit or "1"
+    if not parameter_unit:
+        return unit or "1"
+    return f"{unit or '1'}/({parameter_unit})" if any(c in parameter_unit for c in "/· ") else f"{unit or '1'}/{parameter_unit}"
 
 
 def certificate_section(certificate: Certificate, plots: Plots) -> str:
@@ -75,7 +77,7 @@ def certificate_section(certificate: Certificate, plots: Plots) -> str:
     head = ["objective", "parameter", "derivative", "digits (computed)", "digits (motion)", "verdict"]
     findings = "".join(f"<li>{escaped(f.text)}</li>" for f in c.findings)
     panels, against = c.sweep_panels()
-    sweeps = [plots.add(f"differences for {name}", _sweep(c, *panel, against), height=280) for name, panel in panels.items() if panel[0]]
+    sweeps = [plots.add(f"differences for {name}", _sweep(c, *panel, against), height=380) for name, panel in panels.items() if panel[0]]
     verdict = "All derivatives are trusted." if c.trusted else f"Not trusted: {', '.join(c.reasons)}."
     lead = f"{verdict} The gradient was computed by every road there is, and compared: how many digits agree, of the computed function and of "
     return section(
@@ -98,8 +100,8 @@ def _sweep(c: Certificate, curves: Any, levels: Any, against: str) -> dict[str, 
         height = min(max(level.value, FLOOR), CEILING)
         name, dash = f"{level.kind}, {level.label}", DASHES[kinds.index(level.kind) % len(DASHES)]
         drawn.append(Curve(name, x[[0, -1]], np.full(2, height), colour=colour.get(level.label, GREY), dash=dash))
-    spec = curve_plot(drawn, escaped(f"relative difference to {against}"), xlabel="relative perturbation", over_time=False, log=True)
-    spec["layout"]["xaxis"]["type"] = "log"
+    spec = curve_plot(drawn, escaped(f"difference to {against}"), xlabel="relative perturbation", over_time=False, log=True)
+    spec["layout"]["xaxis"] |= {"type": "log", "range": np.log10(x[[-1, 0]]).tolist()}
     spec["layout"]["hovermode"] = "closest"
     for axis in ("xaxis", "yaxis"):
         spec["layout"][axis] |= {"exponentformat": "power", "dtick": 4 if axis == "yaxis" else 3}

@@ -14,6 +14,8 @@ from .tables import grid
 
 FEW = 3
 """Points, angles and displacements shown if nothing else is asked for."""
+MOST_TRIED = 24
+"""Angles and displacements among which these are looked for."""
 
 
 def chosen(run: Run, show: Mapping[str, Any] | None) -> tuple[dict[str, list[str]], list[str]]:
@@ -45,11 +47,14 @@ def _turning(run: Run) -> dict[str, list[str]]:
     """Angles and displacements, those first that change most."""
     found = {}
     for kind, dimension in (("angle", "turn"), ("displacement", "slide")):
-        names = run.names_of(dimension)[:24]
-        ranges = {name: float(np.ptp(getattr(run, kind)(name).to_numpy())) for name in names}
-        changing = sorted((n for n in names if ranges[n] > 1e-9), key=lambda n: -ranges[n])[:FEW]
-        if changing:
-            found[kind] = sorted(changing, key=names.index)
+        curves: dict[str, np.ndarray] = {}
+        for name in run.names_of(dimension)[:MOST_TRIED]:
+            curve = getattr(run, kind)(name).to_numpy()
+            if np.ptp(curve) > 1e-9 and not any(np.allclose(curve, other) for other in curves.values()):  # a crank and its pin turn alike
+                curves[name] = curve
+        most = sorted(curves, key=lambda name: -np.ptp(curves[name]))[:FEW]
+        if most:
+            found[kind] = [name for name in curves if name in most]
     return found
 
 

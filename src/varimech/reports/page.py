@@ -21,7 +21,7 @@ from ..uncertainty.study import Study
 from .animation import motion
 from .computed import computed_section, duration, parameter_units, summary
 from .designs import fit_section, optimum_section
-from .encoding import escaped, script_json
+from .encoding import escaped, number, script_json
 from .gradients import certificate_section, gradient_section
 from .measures import chosen, measure_plots
 from .plots import Plots
@@ -174,7 +174,7 @@ def _chips(results: tuple[Any, ...], run: Run | None, certificate: Certificate |
     """Method, duration, and what can be said of each result in a few words."""
     chips = [] if run is None else [("", run.info["method"]), ("", duration(run))]
     if run is not None:
-        chips.append(("good", f"constraints hold to {max(run.info['residuals'][:1], default=0.0):.0e}"))
+        chips.append(("good", f"constraints hold to {number(run.info['residuals'][0], 1)}"))
     for result in results:
         if isinstance(result, (Optimum, Fit)):
             chips.append(("good", "converged") if result.converged else ("bad", "not converged"))

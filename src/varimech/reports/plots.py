@@ -101,10 +101,11 @@ def curve_plot(
             trace["error_y"] = {"array": plotted(curve.error[rows]), "thickness": 1, "width": 2, "color": colour}
         named.append({"trace": len(data), "name": curve.name})
         data.append(trace)
+    ends = [curve.x[k] for curve in curves for k in (0, -1)] or [0.0, 1.0]
     shapes = [_line(value) for value in limits] + ([] if until is None else [_beyond(until)])
     several = sum(d["showlegend"] if "showlegend" in d else bool(d["name"]) for d in data) > 1
     layout = {
-        "xaxis": {"title": {"text": escaped(xlabel)}},
+        "xaxis": {"title": {"text": escaped(xlabel)}, "range": [float(np.min(ends)), float(np.max(ends))]},
         "yaxis": {"title": {"text": ylabel}, "type": "log" if log else "linear"},
         "shapes": shapes,
         "showlegend": several,

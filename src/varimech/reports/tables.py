@@ -35,9 +35,9 @@ def section(key: str, heading: str, *parts: str, lead: str = "") -> str:
     return f'<section id="{key}"><h2>{escaped(heading)}</h2>{said}{"".join(parts)}</section>'
 
 
-def grid(*parts: str) -> str:
-    """Side by side where there is room."""
-    return f'<div class="grid">{"".join(parts)}</div>'
+def grid(*parts: str, small: bool = False) -> str:
+    """Side by side where there is room; small ones need less."""
+    return f'<div class="grid{" small" if small else ""}">{"".join(parts)}</div>'
 
 
 def folded(summary: str, *parts: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..uncertainty.drawing import MOST_PARTS
 from ..uncertainty.moments import Moments
 from ..uncertainty.study import Study
 from ..view.figure import COLOURS
@@ -32,6 +33,7 @@ def moments_section(moments: Moments, plots: Plots) -> str:
         until = end if end < moments.time[-1] else None
         title = name if until is None else f"{name}: holds to {moments.accuracy:g} standard deviations up to {end:.3g} s"
         over_time.append(plots.add(title, curve_plot(curves, axis_title(name, unit), until=until)))
+        over_time.append(plots.add(f"spread of {name} by parameter", _deviations(moments, k)))
         share = last["contributions"].isel(objective=k).to_numpy()
         order = np.argsort(-share, kind="stable")
         names = [moments.spreads.names[i] for i in order]
@@ -56,6 +58,17 @@ def moments_section(moments: Moments, plots: Plots) -> str:
     )
 
 
+def _deviations(moments: Moments, k: int) -> dict[str, Any]:
+    """Over time, with the shares of those parameters that matter most."""
+    std = moments.std.isel(objective=k).to_numpy()
+    parts = moments.contributions.isel(objective=k).to_numpy() * std[:, None]
+    order = np.argsort(-np.abs(parts).sum(axis=0), kind="stable")[:MOST_PARTS]
+    curves = [Curve("standard deviation", moments.time, std, colour=GREY)]
+    curves += [Curve(moments.spreads.names[i], moments.time, parts[:, i], dash="dot", colour=COLOURS[i % len(COLOURS)]) for i in order]
+    end = float(moments.horizons[k])
+    return curve_plot(curves, axis_title("standard deviation", moments.units[k]), until=end if end < moments.time[-1] else None)
+
+
 def _contributions(moments: Moments) -> str:
     head = ["objective", "parameter", "σ of the parameter", "∂ψ/∂ρ", "share of the variance (%)"]
     rows = [
@@ -74,11 +87,14 @@ def study_section(study: Study, plots: Plots) -> str:
         band = (quantiles[0, :, k], quantiles[1, :, k])
         median = study.quantile(0.5).to_numpy()[:, k]
         if study.time.size > 1:
-            curves = [
-                Curve("median", study.time, median, band=extremes, band_name="all samples", colour=GREY, dash="dash"),
-                Curve("mean", study.time, study.mean.to_numpy()[:, k], band=band, band_name="5 % to 95 %", colour=COLOURS[0]),
-            ]
-            made.append(plots.add(name, curve_plot(curves, axis_title(name, unit))))
+            mean = study.mean.to_numpy()[:, k]
+            for title, base in ((name, np.zeros_like(mean)), (f"{name} less its mean", mean)):
+                low, high, five, most = (side - base for side in (*extremes, *band))
+                curves = [
+                    Curve("median", study.time, median - base, band=(low, high), band_name="all samples", colour=GREY, dash="dash"),
+                    Curve("mean", study.time, mean - base, band=(five, most), band_name="5 % to 95 %", colour=COLOURS[0]),
+                ]
+                made.append(plots.add(title, curve_plot(curves, axis_title(title, unit))))
         made.append(plots.add(f"{name} at the end", _histogram(study, name, unit)))
     frame = study.table()
     rows = [[str(name), *[row[c] for c in frame.columns]] for name, row in frame.iterrows()]

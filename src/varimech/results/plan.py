@@ -23,7 +23,8 @@ def point_aliases(model: Parts) -> dict[str, str]:
 
 
 def drawing_plan(model: Parts) -> dict[str, Any]:
-    """Bodies, beams, springs and dampers as shapes through points; joints, centres of mass, labels, and which points are fixed.
+    """Bodies, beams, springs and dampers as shapes through points; joints, centres of mass, all points of bodies
+    that have more than two (`extents`), labels, and which points are fixed.
 
     `places` names one point for all that joints put at the same place; `gravity` is the nominal one (m/s²); `counts` tells how many of everything there are.
     """
@@ -44,6 +45,7 @@ def drawing_plan(model: Parts) -> dict[str, Any]:
         }
         for j in model.joints.values()
     ]
+    extents = {b.name: [p.label for name, p in model.points_of(b).items() if name != "com"] for b in model.moving_bodies}
     centres = [p.label for b in model.moving_bodies for name, p in model.points_of(b).items() if name == "com"]
     return {
         "shapes": shapes,
@@ -51,6 +53,7 @@ def drawing_plan(model: Parts) -> dict[str, Any]:
         "fixed": [p.label for p in model.points_of(model.ground).values()],
         "joints": joints,
         "centres": centres,
+        "extents": {name: points for name, points in extents.items() if len(points) > 2 and not isinstance(model.bodies[name], Beam)},
         "gravity": model.numbers.evaluate(model.gravity).ravel().tolist(),
         "places": {p.label: model.place_of(p).label for p in model.all_points},
         "counts": {

@@ -35,6 +35,10 @@ class Track {
   }
 }
 
+function short(number) {
+  return String(Number(number.toPrecision(3))).replace("-", "−");
+}
+
 class Animation {
   constructor(canvas, data, parameters) {
     Object.assign(this, { canvas, data, parameters, time: 0, options: { labels: true, traces: true, centres: false, before: true } });
@@ -56,6 +60,7 @@ class Animation {
     this.camera = new Camera(n, data.box, data.up);
     this.traces = data.traces.map(({ point }) => this.pathOf(point));
     this.labels = new Map();
+    this.sides = new Map();
     for (const { point, text } of data.labels) this.labels.set(point, [...(this.labels.get(point) || []), text]);
     this.theme();
     this.resize();
@@ -74,7 +79,7 @@ class Animation {
   theme() {
     const style = getComputedStyle(document.documentElement);
     this.ink = {};
-    for (const name of ["ink", "soft", "stage", "grid", "strong-grid", "ground", "bad", "card"]) this.ink[name] = style.getPropertyValue(`--${name}`).trim();
+    for (const name of ["ink", "soft", "stage", "grid", "strong-grid", "ground", "bad", "arrow"]) this.ink[name] = style.getPropertyValue(`--${name}`).trim();
   }
 
   resize() {
@@ -96,6 +101,21 @@ class Animation {
     return (this.influence.percent / 100) * (value || 1);
   }
 
+  get changeText() {
+    const { value, unit } = this.parameters[this.influence.parameter], percent = this.influence.percent;
+    return value ? `${percent > 0 ? "+" : ""}${short(percent)} %` : `${percent > 0 ? "+" : ""}${short(this.change)} ${unit}`;
+  }
+
+  // what the drawing shows besides the mechanism
+  legend() {
+    const { mode, parameter } = this.influence;
+    if (mode === "off") return this.before && this.options.before ? "Grey: before. In colour: after" : "";
+    const { name, unit } = this.parameters[parameter];
+    if (mode === "ghost") return `Ghost: ${name} changed by ${this.changeText}, to first order`;
+    const per = unit ? ` per ${unit}` : "";
+    return `Arrows: ∂r/∂${name}. Longest now ${short(this.longest)} m${per}, at any time ${short(this.data.sensitivity.largest[parameter])} m${per}`;
+  }
+
   draw() {
     const { pen, camera, ink } = this;
     camera.look();
@@ -114,7 +134,7 @@ class Animation {
     this.drawMechanism(seen, 1);
     if (this.options.centres) for (const point of this.data.centres) this.drawCentre(seen[point]);
     if (mode === "arrows") this.drawArrows(seen);
-    if (this.options.labels) for (const [point, texts] of this.labels) drawText(pen, texts.join(", "), seen[point][0] + 11, seen[point][1] - 13, ink.ink, ink.stage);
+    if (this.options.labels) this.drawLabels(seen);
     this.drawScale();
   }
 
@@ -136,7 +156,7 @@ class Animation {
       if (shape.kind === "spring") drawSpring(pen, places, colour);
       else if (shape.kind === "damper") drawDamper(pen, places, colour);
       else if (shape.kind === "beam") drawBeam(pen, places, colour, strong ? 6 : 5);
-      else drawBody(pen, places, colour, strong ? 9 : 7);
+      else drawBody(pen, places, shape.around.map((p) => seen[p]), colour, strong ? 9 : 7);
     }
     for (const joint of data.joints) this.drawJoint(joint, seen, strong);
     pen.globalAlpha = 1;
@@ -194,16 +214,14 @@ class Animation {
     });
   }
 
-  // the longest arrow of the whole run is a fifth of the mechanism's size
-  get arrowScale() {
-    return (0.2 * this.camera.size) / (this.data.sensitivity.largest[this.influence.parameter] || 1);
-  }
-
+  // the longest arrow is an eighth of the mechanism's size, unless it is next to nothing beside what it comes to later
   drawArrows(seen) {
-    const scale = this.arrowScale;
-    for (const point of this.labels.keys()) {
+    const points = [...this.labels.keys()];
+    this.longest = Math.max(...points.map((point) => Math.hypot(...this.place(this.slope, point))));
+    const scale = (0.13 * this.camera.size) / (Math.max(this.longest, 1e-3 * this.data.sensitivity.largest[this.influence.parameter]) || 1);
+    for (const point of points) {
       const place = this.place(this.places, point), slope = this.place(this.slope, point);
-      drawArrow(this.pen, seen[point], this.camera.project(place.map((x, k) => x + scale * slope[k])), this.ink.bad);
+      drawArrow(this.pen, seen[point], this.camera.project(place.map((x, k) => x + scale * slope[k])), this.ink.arrow);
     }
   }
 }

@@ -7,6 +7,8 @@ class Camera {
     this.box = box;
     this.width = this.height = 1;
     this.reset();
+    this.look();
+    this.extent = this.spatial ? this.seenExtent() : box[1].map((high, k) => Math.max(high - box[0][k], this.size * 0.02));
   }
 
   reset() {
@@ -29,12 +31,20 @@ class Camera {
     return Math.hypot(...this.box[0].map((low, k) => this.box[1][k] - low)) || 1;
   }
 
+  // width and height (m) of all of it with the floor around, as it is seen at first
+  seenExtent() {
+    const [low, high] = this.box, ends = [[], []];
+    for (let corner = 0; corner < 8; corner++) {
+      const v = this.axes.map((k, row) => (corner & (1 << row) ? 1 : -1) * ((high[k] - low[k]) / 2 + (row < 2 ? 0.08 : 0.03) * this.size));
+      [this.right, this.upright].forEach((d, k) => ends[k].push(d[0] * v[0] + d[1] * v[1] + d[2] * v[2]));
+    }
+    return ends.map((row) => Math.max(...row) - Math.min(...row));
+  }
+
   // pixels a metre
   get scale() {
-    const room = Math.min(this.width, this.height);
-    if (this.spatial) return (this.zoom * room * 0.86) / this.size;
-    const [wide, high] = [0, 1].map((k) => Math.max(this.box[1][k] - this.box[0][k], this.size * 0.02));
-    return this.zoom * Math.min((this.width * 0.8) / wide, (this.height * 0.72) / high);
+    const [wide, high] = this.extent || [1, 1];
+    return this.zoom * Math.min((this.width * 0.8) / wide, (this.height * (this.spatial ? 0.76 : 0.72)) / high);
   }
 
   // where the view comes from and which way it is upright, for the present angles

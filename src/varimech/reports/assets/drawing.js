@@ -34,14 +34,18 @@ function hull(places) {
   return [...half(sorted), ...half(sorted.reverse())];
 }
 
-function drawBody(pen, places, colour, width) {
+// a line through its places; `around` are all of its points where these are more than two
+function drawBody(pen, places, around, colour, width) {
   pen.strokeStyle = pen.fillStyle = colour;
   pen.lineCap = pen.lineJoin = "round";
   const opacity = pen.globalAlpha;
-  if (places.length > 2) {
-    pen.globalAlpha = opacity * 0.22;
-    line(pen, hull(places), true);
+  if (around.length > 2) {
+    line(pen, hull(around), true);
+    pen.globalAlpha = opacity * 0.2;
     pen.fill();
+    pen.globalAlpha = opacity * 0.5;
+    pen.lineWidth = 2;
+    pen.stroke();
     pen.globalAlpha = opacity;
   }
   pen.lineWidth = width;
@@ -152,7 +156,7 @@ function drawRail(pen, from, to, ink, hatched) {
   const at = between(from, to);
   const ends = [at(-30 / length, 0), at(1 + 30 / length, 0)];
   pen.strokeStyle = ink;
-  pen.lineWidth = 1.4;
+  pen.lineWidth = 2;
   line(pen, ends);
   pen.stroke();
   if (hatched) {

@@ -5,8 +5,11 @@ const element = (id) => document.getElementById(id);
 
 class Player {
   constructor(animation, plots) {
-    Object.assign(this, { animation, plots, playing: false, speed: 1, loop: true, wanted: false });
-    this.digits = Math.max(0, Math.min(6, 2 - Math.floor(Math.log10((animation.duration || 1) / 10))));
+    Object.assign(this, { animation, plots, playing: false, loop: true, wanted: false });
+    const speeds = [...element("speed").options].map((option) => Number(option.value));
+    this.speed = animation.duration < 2 ? Math.max(speeds[0], ...speeds.filter((s) => s < 1 && animation.duration / s >= 3)) : 1; // slow enough to be seen
+    element("speed").value = this.speed;
+    this.digits = Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(animation.duration || 1))));
     element("scrub").max = animation.duration;
     this.update();
   }
@@ -34,6 +37,8 @@ class Player {
     requestAnimationFrame(() => {
       this.wanted = false;
       this.animation.draw();
+      const legend = this.animation.legend();
+      if (element("stage-legend").textContent !== legend) element("stage-legend").textContent = legend;
     });
   }
 
@@ -141,16 +146,8 @@ function connectInfluence(player) {
     influence.parameter = Number(element("parameter").value);
     influence.percent = Number(element("change").value);
     influence.mode = document.querySelector("input[name=influence]:checked").value;
-    const { name, unit, value } = parameters[influence.parameter], of = report.tolerances && element("band-of").value;
-    const short = (x) => String(Number(x.toPrecision(4))).replace("-", "−");
-    const change = value ? `${influence.percent > 0 ? "+" : ""}${short(influence.percent)} %` : `${short(animation.change)} ${unit}`;
-    element("change-text").textContent = change;
-    const legends = {
-      off: "",
-      arrows: `Arrows: ∂r/∂${name}; the longest of the whole run is ${short(animation.data.sensitivity.largest[influence.parameter])} m${unit ? ` per ${unit}` : ""}`,
-      ghost: `Ghost: ${name} changed by ${change}, to first order`,
-    };
-    element("stage-legend").textContent = legends[influence.mode];
+    const of = report.tolerances && element("band-of").value;
+    element("change-text").textContent = animation.changeText;
     if (!element("show-bands").checked) plots.setBand(null);
     else plots.setBand(of === "tolerances" ? { deviations: 2 } : { parameter: influence.parameter, change: animation.change });
     player.redraw();
@@ -163,7 +160,7 @@ function connectInfluence(player) {
 
 function start() {
   let player = null;
-  const plots = new PlotSet(report.plots, (time) => player && (player.time = time));
+  const plots = new PlotSet(report.plots, report.animation && ((time) => (player.time = time)));
   const animation = report.animation && new Animation(element("stage"), report.animation, report.parameters);
   if (animation) {
     player = new Player(animation, plots);
@@ -172,7 +169,7 @@ function start() {
     connectInfluence(player);
     new ResizeObserver(() => {
       animation.resize();
-      animation.draw();
+      animation.draw(); // at once: a new size empties the canvas
     }).observe(animation.canvas);
   }
   const file = report.name.replace(/[^\p{L}\p{N}_-]+/gu, "-").replace(/^-+|-+$/g, "") || "report";

@@ -1,6 +1,7 @@
 // Plots drawn by plotly.js: coloured like the page, with a line at the time of the animation and bands that readers choose.
 
 class PlotSet {
+  // `onTime` is told the time where a reader clicks; null where nothing moves
   constructor(specs, onTime) {
     this.onTime = onTime;
     this.plots = [...document.querySelectorAll(".plot-area")].map((area) => ({ area, spec: specs[Number(area.dataset.plot)], cursor: null }));
@@ -31,7 +32,7 @@ class PlotSet {
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: "system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, Liberation Sans, sans-serif", size: 12, color: look.ink },
-      legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, font: { color: look.soft } },
+      legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, traceorder: "normal", font: { color: look.soft } },
       hoverlabel: { bgcolor: look.card, bordercolor: look.strong, font: { color: look.ink } },
       dragmode: "zoom",
     };
@@ -43,7 +44,7 @@ class PlotSet {
     plot.made = true;
     const { area, spec } = plot;
     Plotly.newPlot(area, spec.data, this.layout(spec), { displaylogo: false, displayModeBar: false, responsive: true });
-    if (spec.over_time) {
+    if (spec.over_time && this.onTime) {
       plot.cursor = area.appendChild(Object.assign(document.createElement("div"), { className: "cursor" }));
       let down = null;
       area.addEventListener("mousedown", (event) => (down = [event.clientX, event.clientY]), true);

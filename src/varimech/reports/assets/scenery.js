@@ -1,6 +1,27 @@
-// What lies around the mechanism: a grid, a scale, axes.
+// What lies around the mechanism: names of points, a grid, a scale, axes.
 
 Object.assign(Animation.prototype, {
+  // each beside its point, where no other one is; it stays on its side as long as it can
+  drawLabels(seen) {
+    const { pen, ink } = this, taken = [], sides = [[1, -1], [-1, -1], [1, 1], [-1, 1]];
+    const meets = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+    const places = [...this.labels.keys()].map((point) => seen[point]);
+    const [middleX, middleY] = [0, 1].map((k) => places.reduce((sum, place) => sum + place[k], 0) / places.length);
+    pen.font = "600 13px system-ui, sans-serif";
+    for (const [point, texts] of this.labels) {
+      const text = texts.join(", "), wide = pen.measureText(text).width, [x, y] = seen[point];
+      const box = ([right, down]) => [x + (right > 0 ? 9 : -9 - wide), y + down * 14 - 8, x + (right > 0 ? 9 + wide : -9), y + down * 14 + 8];
+      const outside = (x < middleX - 1 ? 1 : 0) + (y > middleY + 1 ? 2 : 0);
+      const order = [this.sides.get(point) ?? outside, outside, outside ^ 2, outside ^ 1, outside ^ 3];
+      const side = order.find((k) => !taken.some((other) => meets(box(sides[k]), other)));
+      if (side === undefined) continue;
+      this.sides.set(point, side);
+      const place = box(sides[side]);
+      taken.push(place);
+      drawText(pen, text, place[0], (place[1] + place[3]) / 2, ink.ink, ink.stage);
+    }
+  },
+
   drawGrid() {
     if (this.data.dimension === 3) return this.drawFloor();
     const { pen, camera, ink } = this, step = niceLength(110 / camera.scale), spacing = step * camera.scale;
@@ -21,7 +42,7 @@ Object.assign(Animation.prototype, {
   // a grid below all of the motion
   drawFloor() {
     const { pen, camera, ink } = this, [a, b, c] = camera.axes, [low, high] = camera.box;
-    const step = niceLength(camera.size / 6), pad = 0.15 * camera.size;
+    const step = niceLength(camera.size / 6), pad = 0.06 * camera.size;
     const bounds = [a, b].map((k) => [Math.floor((low[k] - pad) / step), Math.ceil((high[k] + pad) / step)]);
     const at = (i, j) => {
       const place = [0, 0, 0];
