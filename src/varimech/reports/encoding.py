@@ -6,6 +6,7 @@ import base64
 import html
 import json
 import math
+import re
 from numbers import Real
 from typing import Any
 
@@ -48,7 +49,7 @@ def number(value: Any, digits: int = 6) -> str:
     if math.isnan(x):
         return "–"
     text = f"{x:.{digits}g}" if math.isfinite(x) else "∞" if x > 0 else "-∞"
-    return text.replace("-", "−") if "e" not in text else text.replace("e-0", "e-").replace("e+0", "e").replace("-", "−")
+    return re.sub(r"e\+?(-?)0*", r"e\1", text).replace("-", "−")
 
 
 def worth_plotting(curves: np.ndarray, most: int = MOST_POINTS) -> np.ndarray:

@@ -134,15 +134,15 @@ def page(
 
 
 def _subject(results: tuple[Any, ...]) -> Run | None:
-    """The run that is animated: one that was differentiated, if there is any."""
+    """The run that is animated: that of an optimum, or one that was differentiated, if there is any."""
+    if (optimum := next((r for r in results if isinstance(r, Optimum)), None)) is not None:
+        return optimum.after
     runs = [r for result in results if (r := _run_of(result)) is not None]
     return next((r for r in runs if r.parameter_names), runs[0] if runs else None)
 
 
 def _run_of(result: Any) -> Run | None:
-    if isinstance(result, Run):
-        return result
-    return result.after if isinstance(result, Optimum) else getattr(result, "run", None)
+    return result if isinstance(result, Run) else getattr(result, "run", None)
 
 
 def _section(result: Any, plots: Plots) -> str:
