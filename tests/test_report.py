@@ -67,8 +67,14 @@ def moments() -> vm.Moments:
 
 
 @pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One address for all reports: a browser that has read plotly.js from there once does so faster again."""
+    return tmp_path_factory.mktemp("reports")
+
+
+@pytest.fixture(scope="module")
 def page() -> Iterator[Any]:
-    """One page for all reports: a browser that has read plotly.js once does so faster again."""
+    """One page for all reports."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as p:
@@ -150,13 +156,13 @@ Open = Callable[..., Look]
 
 
 @pytest.fixture
-def opened(page: Any, tmp_path: Path) -> Iterator[Open]:
+def opened(page: Any, folder: Path) -> Iterator[Open]:
     looks: list[Look] = []
 
     def open_report(*results: Any, **options: Any) -> Look:
         if looks:
             looks.pop().close()
-        looks.append(Look(page, vm.report(tmp_path / "report.html", *results, **options)))
+        looks.append(Look(page, vm.report(folder / "report.html", *results, **options)))
         return looks[-1]
 
     yield open_report
