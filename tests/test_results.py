@@ -405,7 +405,7 @@ def test_a_saved_run_holds_every_measure(which: str, tmp_path: Path, request: py
     }[which]
     compared = set()
     for kind, what in MEASURES.items():
-        for name in live._names(what.of) if kind not in missing else ():
+        for name in live.names_of(what.of) if kind not in missing else ():
             for wrt in (None, "all", live.parameter_names[0], live.parameter_names[:1]):
                 a, b = live._measure(kind, name, wrt), loaded._measure(kind, name, wrt)
                 assert (a.dims, a.attrs["units"], a.name) == (b.dims, b.attrs["units"], b.name)

@@ -35,6 +35,7 @@ ROOMS = [
     ("optimization",),
     ("uncertainty",),
     ("files",),
+    ("reports",),
     ("mechanism",),
     ("doctor",),
     ("__init__",),

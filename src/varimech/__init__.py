@@ -110,6 +110,7 @@ __all__ = [
     "path",
     "peak",
     "rectangle",
+    "report",
     "rotation",
     "sign",
     "sin",
@@ -130,6 +131,7 @@ if TYPE_CHECKING:
     from .optimization.optimum import Optimum
     from .optimization.problem import DesignProblem
     from .optimization.quantities import Path, Peak, path, peak
+    from .reports.page import report
     from .results.certificate import Certificate
     from .results.topology import Topology
     from .uncertainty.chaos import Chaos
@@ -159,6 +161,7 @@ LATER = {
     "measurement": "optimization.measurement",
     "path": "optimization.quantities",
     "peak": "optimization.quantities",
+    "report": "reports.page",
 }
 """Where names are found that are slow to import."""
 

@@ -119,7 +119,7 @@ def draw_fit(fit: Fit) -> Figure:
     axes = figure.subplots(len(fit.measured), 1, sharex=True, squeeze=False)[:, 0]
     first = fit.curve_run(fit.space.start)
     for ax, (name, m) in zip(axes, fit.measured.items(), strict=True):
-        curve, half = _band(fit, fit.run, m.function, m.components)
+        curve, half = confidence_band(fit, fit.run, m.function, m.components)
         begin = first.measure(m.function).to_numpy().reshape(first.time.size, -1)
         for c in range(m.components):
             colour, word = (
@@ -145,7 +145,7 @@ def draw_fit(fit: Fit) -> Figure:
     return figure
 
 
-def _band(fit: Fit, run: Run, function: Any, components: int) -> tuple[np.ndarray, np.ndarray]:
+def confidence_band(fit: Fit, run: Run, function: Any, components: int) -> tuple[np.ndarray, np.ndarray]:
     """A curve, and half the width of its confidence band: (time, component) each."""
     curve = run.measure(function).to_numpy().reshape(run.time.size, components)
     slopes = run.measure(function, wrt="all").to_numpy().reshape(run.time.size, components, -1)

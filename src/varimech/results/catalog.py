@@ -1,17 +1,12 @@
-"""The named measures of a run: what each is of, how it is labelled, in which unit, and where a drawing needs it."""
+"""The named measures of a run: what each is of, how it is labelled and in which unit."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from ..coordinates.equations import Equations
-from ..errors import ModelError
 from ..model.body import RigidBody
-from ..model.forces import Spring
-from ..model.measures import Span
-from ..model.parts import Parts
 from ..model.state import State
 from ..symbols import SX
 
@@ -73,24 +68,3 @@ def names_of(equations: Equations) -> dict[str, list[str]]:
         "beam": [b.name for b in m.beams],
         "energy_kind": list(ENERGIES),
     }
-
-
-def point_aliases(model: Parts) -> dict[str, str]:
-    """Short names of points that mean one place → the full name of one of them."""
-    found = {}
-    for name in set(model.short_names) - {"com"}:
-        try:
-            found[name] = model.find_point(name).label
-        except ModelError:
-            continue
-    return found
-
-
-def drawing_plan(model: Parts) -> dict[str, Any]:
-    """What a drawing shows, by names of points: bodies, springs, labels, and which points are fixed."""
-    shapes = [("body", b.name, [model.points_of(b)[p].label for p in b.spine]) for b in model.moving_bodies if len(b.spine) > 1]
-    for force in model.forces.values():
-        if isinstance(force, Spring) and isinstance(force.measure, Span):
-            shapes.append(("spring", force.name, [force.measure.first.label, force.measure.second.label]))
-    labels = {label: name for name, label in point_aliases(model).items()}
-    return {"shapes": shapes, "labels": labels, "fixed": [p.label for p in model.points_of(model.ground).values()]}

@@ -185,6 +185,13 @@ class Certificate:
     def plot(self) -> Figure:
         """For each parameter how far differences are off over the perturbation, a curve an objective, beside the exact roads and the error of
         the steps."""
+        panels, against = self.sweep_panels()
+        verdict = "trusted" if self.trusted else "not trusted: " + ", ".join(self.reasons)
+        title = f"{self.mechanism}: gradient by {self.differentiated}, {verdict}"
+        return sweep_figure(panels, self.objective_names, title=title, against=against)
+
+    def sweep_panels(self) -> tuple[dict[str, tuple[list[Curve], list[Level]]], str]:
+        """What `plot` draws, by parameter, and the road that all is measured against."""
         panels: dict[str, tuple[list[Curve], list[Level]]] = {}
         reference = next((r for r in reversed(self.roads) if r.gradient is not None), None)
         exact = self.gradient if reference is None or reference.gradient is None else reference.gradient
@@ -208,13 +215,7 @@ class Certificate:
                 stepping = self.errors[1, o, p] - self.errors[0, o, p]
                 levels.append(Level(objective, f"error by the {self.refinement.what}", abs(float(stepping)) / size))
             panels[parameter] = (curves, levels)
-        verdict = "trusted" if self.trusted else "not trusted: " + ", ".join(self.reasons)
-        return sweep_figure(
-            panels,
-            self.objective_names,
-            title=f"{self.mechanism}: gradient by {self.differentiated}, {verdict}",
-            against="the gradient" if reference is None else reference.name,
-        )
+        return panels, "the gradient" if reference is None else reference.name
 
     def __repr__(self) -> str:
         heads = ("objective", "parameter", "derivative", "computed", "motion", "verdict")

@@ -19,8 +19,9 @@ from ..model.state import State, as_column, call_user
 from ..symbols import SX, symbols_in
 from ..view.drawing import Shape, draw
 from ..view.figure import Line, Panel, line_figure
-from .catalog import ENERGIES, MEASURES, drawing_plan, names_of, point_aliases
+from .catalog import ENERGIES, MEASURES, names_of
 from .live import LiveRun
+from .plan import drawing_plan, point_aliases
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +52,11 @@ class Run:
         if self._live is None:
             raise ModelError("a run read from a file has only its saved measures; run the mechanism again for new ones")
         return self._live
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it is of this session: with its mechanism at hand, and not read from a file."""
+        return self._live is not None
 
     @property
     def time(self) -> np.ndarray:
@@ -192,6 +198,10 @@ class Run:
         """
         if not measures:
             raise ModelError('say what to plot, such as run.plot(position="2")')
+        return line_figure(self.panels(wrt=wrt, **measures), title=self.info["mechanism"] if title is None else title)
+
+    def panels(self, *, wrt: Any = None, **measures: Any) -> list[Panel]:
+        """Named measures as labelled curves, a panel a kind: what `plot` draws."""
         panels = []
         for kind, names in measures.items():
             if kind not in (known := [k for k, what in MEASURES.items() if not what.spatial_only]):
@@ -202,14 +212,14 @@ class Run:
             for name in [names] if isinstance(names, str) else names:
                 panel.lines.extend(self._lines(name, getattr(self, kind)(name, wrt=wrt)))
             panels.append(panel)
-        return line_figure(panels, title=self.info["mechanism"] if title is None else title)
+        return panels
 
     def draw(self, *, times: Iterable[float] | None = None, trace: Sequence[str] | str = (), title: str | None = None) -> Figure:
         """A drawing of the mechanism at given times (the last one strong; the start if not given), with paths of points."""
-        plan = drawing_plan(self._live.equations.model) if self._live is not None else self.info["drawing"]
+        plan = self.drawing_plan
         shapes = [Shape(kind, name, tuple(points)) for kind, name, points in plan["shapes"]]
         needed = {p for s in shapes for p in s.points} | set(plan["labels"])
-        paths = self._paths(sorted(needed))
+        paths = self.paths(sorted(needed))
         rows = [int(np.abs(self.time - t).argmin()) for t in ([0.0] if times is None else times)]
         frames = [{p: path[k] for p, path in paths.items()} for k in rows]
         traced = [trace] if isinstance(trace, str) else trace
@@ -217,13 +227,29 @@ class Run:
         heading = f"{self.info['mechanism']}, t = {self.time[rows[-1]]:g} s" if title is None else title
         return draw(shapes, frames, traces, plan["labels"], plan["fixed"], title=heading)
 
-    def _paths(self, points: list[str]) -> dict[str, np.ndarray]:
-        """Positions of many points, (time, component) each."""
+    @property
+    def drawing_plan(self) -> dict[str, Any]:
+        """What a drawing shows, by names of points: `results/plan.py` tells what is in it; runs saved earlier have less."""
+        return drawing_plan(self._live.equations.model) if self._live is not None else self.info["drawing"]
+
+    def paths(self, points: list[str]) -> dict[str, np.ndarray]:
+        """Positions of many points (m), (time, component) each; faster than one by one."""
         if self._live is None:
             return {p: self.position(p).transpose("time", "component").to_numpy() for p in points}
-        state = self._live.equations.state
-        places = self._live.evaluate(ca.vertcat(*[state.position(p) for p in points]))
+        places = self._live.evaluate(self._places(points))
         return dict(zip(points, np.split(places, len(points), axis=1), strict=True))
+
+    def path_slopes(self, points: list[str]) -> dict[str, np.ndarray]:
+        """Derivatives of the positions of many points with respect to all `parameter_names`, (time, component, parameter) each."""
+        self._selected("all")
+        if self._live is None:
+            dims = ("time", "component", "parameter")
+            return {p: self.position(p, wrt="all").transpose(*dims).to_numpy() for p in points}
+        slopes = self._live.derivative(self._places(points))
+        return dict(zip(points, np.split(slopes, len(points), axis=1), strict=True))
+
+    def _places(self, points: list[str]) -> SX:
+        return ca.vertcat(*[self.live.equations.state.position(p) for p in points])
 
     def __repr__(self) -> str:
         i = self.info
@@ -259,8 +285,8 @@ class Run:
         key = kind if wrt is None else f"{kind}_wrt"
         label = self.info["aliases"].get(name, name) if what.of == "point" else name
         chosen = None if wrt is None else self._selected(wrt)
-        if label not in self._names(what.of):
-            known = [*self._names(what.of), *(self.info["aliases"] if what.of == "point" else ())]
+        if label not in self.names_of(what.of):
+            known = [*self.names_of(what.of), *(self.info["aliases"] if what.of == "point" else ())]
             raise unknown_name(what.of, name, known)
         found = self.dataset[key].sel({what.of: label})
         for dim in what.dims:
@@ -304,9 +330,9 @@ class Run:
         return names if isinstance(wrt, (list, tuple)) else names[0]
 
     def _turns_in_space(self, name: str) -> bool:
-        return self.info["dimension"] == 3 and name in self._names("body")
+        return self.info["dimension"] == 3 and name in self.names_of("body")
 
-    def _names(self, of: str) -> list[str]:
+    def names_of(self, of: str) -> list[str]:
         """All names of things that a measure can be of."""
         if self._live is not None:
             return names_of(self._live.equations)[of]
@@ -321,7 +347,7 @@ class Run:
         assert self._live is not None
         variables: dict[str, xr.DataArray] = {}
         for kind, what in MEASURES.items():
-            names = [] if what.spatial_only and self._live.equations.model.dimension == 2 else self._names(what.of)
+            names = [] if what.spatial_only and self._live.equations.model.dimension == 2 else self.names_of(what.of)
             for key, wrt in ((kind, None), (f"{kind}_wrt", "all")):
                 if names and (wrt is None or self.parameter_names):
                     parts = [self._measure(kind, n, wrt).drop_vars(what.of) for n in names]

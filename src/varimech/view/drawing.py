@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shape:
-    """Something drawn through points: a body, or a spring between two of them."""
+    """Something drawn through points: a body, or a spring or damper between two of them."""
 
     kind: str
-    """"body" or "spring"."""
+    """"body", "beam", "spring" or "damper"."""
     name: str
     points: tuple[str, ...]
 
@@ -46,7 +46,7 @@ def draw(
     size = next(iter(frames[0].values())).size
     figure = new_figure(6.4, 5.4)
     ax: Any = figure.add_subplot(projection="3d" if size == 3 else None)
-    bodies = [s.name for s in shapes if s.kind == "body"]
+    bodies = [s.name for s in shapes if s.kind in ("body", "beam")]
     for name, path in traces.items():
         ax.plot(*path.T, color="#999999", linewidth=0.8, zorder=1)
         ax.plot([], [], color="#999999", linewidth=0.8, label=f"path of {name}")
@@ -74,9 +74,9 @@ def draw(
 
 def _draw_shape(ax: Any, shape: Shape, frame: Mapping[str, np.ndarray], bodies: list[str], alpha: float, strong: bool) -> None:
     path = np.array([frame[p] for p in shape.points])
-    if shape.kind == "spring":
+    if shape.kind in ("spring", "damper"):
         if strong:
-            ax.plot(*_zigzag(path[0], path[1]).T, color="#777777", linewidth=1.0, zorder=2)
+            ax.plot(*(_zigzag(*path) if shape.kind == "spring" else path).T, color="#777777", linewidth=1.0, zorder=2)
         return
     colour = COLOURS[bodies.index(shape.name) % len(COLOURS)]
     ax.plot(*path.T, color=colour, linewidth=4.0 if strong else 2.5, alpha=alpha, solid_capstyle="round", zorder=3)

@@ -1,0 +1,227 @@
+// The mechanism in motion. Frames are typed arrays; between two of them places are interpolated linearly.
+
+function decode(text) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  return new Float32Array(bytes.buffer);
+}
+
+// rows of numbers over time: (frame, size)
+class Track {
+  constructor(time, values, size) {
+    this.time = time;
+    this.values = values;
+    this.size = size;
+    this.last = 0;
+  }
+
+  // the row at a time, written into `into`
+  at(time, into) {
+    const T = this.time, n = T.length;
+    let k = this.last;
+    if (!(T[k] <= time && (k + 1 >= n || time < T[k + 1]))) {
+      let low = 0, high = n - 1;
+      while (low < high) {
+        const middle = (low + high + 1) >> 1;
+        if (T[middle] <= time) low = middle;
+        else high = middle - 1;
+      }
+      k = this.last = low;
+    }
+    const next = Math.min(k + 1, n - 1), gap = T[next] - T[k];
+    const share = gap > 0 ? Math.max(0, Math.min(1, (time - T[k]) / gap)) : 0;
+    const a = k * this.size, b = next * this.size, V = this.values;
+    for (let i = 0; i < this.size; i++) into[i] = V[a + i] + share * (V[b + i] - V[a + i]);
+    return into;
+  }
+}
+
+function short(number) {
+  return String(Number(number.toPrecision(3))).replace("-", "−");
+}
+
+class Animation {
+  constructor(canvas, data, parameters) {
+    Object.assign(this, { canvas, data, parameters, time: 0, options: { labels: true, traces: true, centres: false, before: true } });
+    this.influence = { mode: "off", parameter: 0, percent: 1 };
+    this.pen = canvas.getContext("2d");
+    const n = data.dimension, size = data.points.length * n;
+    const track = (frames, values) => new Track(decode(frames.time), values, size);
+    this.track = track(data.motion, decode(data.motion.places));
+    this.before = data.before ? track(data.before, decode(data.before.places)) : null;
+    this.slopes = [];
+    if (data.sensitivity) {
+      const all = decode(data.sensitivity.slopes), each = data.sensitivity.frames * size;
+      this.slopes = parameters.map((_, k) => track(data.sensitivity, all.subarray(k * each, (k + 1) * each)));
+    }
+    this.places = new Float32Array(size);
+    this.others = new Float32Array(size);
+    this.slope = new Float32Array(size);
+    this.duration = this.track.time[this.track.time.length - 1];
+    this.camera = new Camera(n, data.box, data.up);
+    this.traces = data.traces.map(({ point }) => this.pathOf(point));
+    this.labels = new Map();
+    this.sides = new Map();
+    for (const { point, text } of data.labels) this.labels.set(point, [...(this.labels.get(point) || []), text]);
+    this.theme();
+    this.resize();
+  }
+
+  // a point's path, in few enough places to be drawn at once
+  pathOf(point) {
+    const { time, values, size } = this.track, n = this.data.dimension, step = Math.max(1, Math.floor(time.length / 1500));
+    const path = [];
+    for (let k = 0; k < time.length; k += step) path.push({ time: time[k], place: values.subarray(k * size + point * n, k * size + point * n + n) });
+    const end = time.length - 1;
+    if (end % step) path.push({ time: time[end], place: values.subarray(end * size + point * n, end * size + point * n + n) });
+    return path;
+  }
+
+  theme() {
+    const style = getComputedStyle(document.documentElement);
+    this.ink = {};
+    for (const name of ["ink", "soft", "stage", "grid", "strong-grid", "ground", "bad", "arrow"]) this.ink[name] = style.getPropertyValue(`--${name}`).trim();
+  }
+
+  resize() {
+    const { clientWidth, clientHeight } = this.canvas, ratio = window.devicePixelRatio || 1;
+    this.canvas.width = Math.round(clientWidth * ratio);
+    this.canvas.height = Math.round(clientHeight * ratio);
+    this.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.camera.resize(clientWidth, clientHeight);
+  }
+
+  place(places, point) {
+    const n = this.data.dimension;
+    return places.subarray(point * n, point * n + n);
+  }
+
+  // change of the chosen parameter; relative to 1 of its unit where it is zero
+  get change() {
+    const value = this.parameters[this.influence.parameter].value;
+    return (this.influence.percent / 100) * (value || 1);
+  }
+
+  get changeText() {
+    const { value, unit } = this.parameters[this.influence.parameter], percent = this.influence.percent;
+    return value ? `${percent > 0 ? "+" : ""}${short(percent)} %` : `${percent > 0 ? "+" : ""}${short(this.change)} ${unit}`;
+  }
+
+  // what the drawing shows besides the mechanism
+  legend() {
+    const { mode, parameter } = this.influence;
+    if (mode === "off") return this.before && this.options.before ? "Grey: before. In colour: after" : "";
+    const { name, unit } = this.parameters[parameter];
+    if (mode === "ghost") return `Ghost: ${name} changed by ${this.changeText}, to first order`;
+    const per = unit ? ` per ${unit}` : "";
+    return `Arrows: ∂r/∂${name}. Longest now ${short(this.longest)} m${per}, at any time ${short(this.data.sensitivity.largest[parameter])} m${per}`;
+  }
+
+  draw() {
+    const { pen, camera, ink } = this;
+    camera.look();
+    pen.clearRect(0, 0, camera.width, camera.height);
+    this.drawGrid();
+    this.track.at(this.time, this.places);
+    const seen = this.project(this.places);
+    if (this.options.traces) this.drawTraces();
+    if (this.before && this.options.before) this.drawMechanism(this.project(this.before.at(this.time, this.others)), 0.45, ink.ground);
+    const { mode, parameter } = this.influence;
+    if (mode !== "off") this.slopes[parameter].at(this.time, this.slope);
+    if (mode === "ghost") {
+      for (let i = 0; i < this.others.length; i++) this.others[i] = this.places[i] + this.slope[i] * this.change;
+      this.drawMechanism(this.project(this.others), 0.32);
+    }
+    this.drawMechanism(seen, 1);
+    if (this.options.centres) for (const point of this.data.centres) this.drawCentre(seen[point]);
+    if (mode === "arrows") this.drawArrows(seen);
+    if (this.options.labels) this.drawLabels(seen);
+    this.drawScale();
+  }
+
+  project(places) {
+    return this.data.points.map((_, point) => this.camera.project(this.place(places, point)));
+  }
+
+  // `plain` is one colour for all of it
+  drawMechanism(seen, opacity, plain) {
+    const { pen, ink, data } = this;
+    pen.globalAlpha = opacity;
+    const strong = opacity === 1;
+    if (strong) for (const joint of data.joints) if (joint.kind === "slider") this.drawSlider(joint, seen, "rail");
+    const depth = (shape) => shape.points.reduce((sum, p) => sum + seen[p][2], 0) / shape.points.length;
+    const shapes = data.dimension === 3 ? [...data.shapes].sort((a, b) => depth(a) - depth(b)) : data.shapes;
+    for (const shape of shapes) {
+      const places = shape.points.map((p) => seen[p]);
+      const colour = plain || (shape.colour < 0 ? ink.soft : data.colours[shape.colour]);
+      if (shape.kind === "spring") drawSpring(pen, places, colour);
+      else if (shape.kind === "damper") drawDamper(pen, places, colour);
+      else if (shape.kind === "beam") drawBeam(pen, places, colour, strong ? 6 : 5);
+      else drawBody(pen, places, shape.around.map((p) => seen[p]), colour, strong ? 9 : 7);
+    }
+    for (const joint of data.joints) this.drawJoint(joint, seen, strong);
+    pen.globalAlpha = 1;
+  }
+
+  drawJoint(joint, seen, strong) {
+    const { pen, ink } = this, place = seen[joint.points[1]];
+    if (joint.kind === "distance") return drawRod(pen, joint.points.map((p) => seen[p]), ink.soft);
+    if (joint.kind === "slider") return strong && this.drawSlider(joint, seen, "block");
+    if (joint.ground && strong) {
+      if (joint.kind === "pin" || joint.kind === "universal") this.data.dimension === 2 ? drawGround(pen, place, ink.ground, ink.stage) : drawBlock(pen, place, [1, 0], ink.ground, ink.stage, [20, 20]);
+      else drawBlock(pen, place, [1, 0], ink.ground, ink.stage, joint.kind === "anchor" ? [10, 10] : [18, 18]);
+    }
+    if (joint.kind === "pin" || joint.kind === "universal") disc(pen, place, strong ? 5.5 : 4, ink.stage, ink.ink);
+    else if (joint.kind === "fixed") drawBlock(pen, place, [1, 0], ink.ink, ink.stage, [11, 11]);
+  }
+
+  drawSlider(joint, seen, part) {
+    const { pen, ink, camera } = this, [first, second] = joint.points.map((p) => seen[p]);
+    const ends = joint.rail ? joint.rail.map((p) => camera.project(p)) : [first, second];
+    const far = Math.hypot(ends[1][0] - ends[0][0], ends[1][1] - ends[0][1]) > 1;
+    if (part === "rail") return far && drawRail(pen, ...ends, ink.ground, Boolean(joint.rail) && this.data.dimension === 2);
+    drawBlock(pen, second, far ? [ends[1][0] - ends[0][0], ends[1][1] - ends[0][1]] : [1, 0], ink.ink, ink.stage);
+  }
+
+  drawCentre([x, y]) {
+    const { pen, ink } = this;
+    disc(pen, [x, y], 5, ink.stage, ink.ink);
+    pen.fillStyle = ink.ink;
+    for (const start of [0, Math.PI]) {
+      pen.beginPath();
+      pen.moveTo(x, y);
+      pen.arc(x, y, 5, start, start + Math.PI / 2);
+      pen.fill();
+    }
+  }
+
+  drawTraces() {
+    const { pen, camera, ink, data } = this;
+    this.traces.forEach((path, k) => {
+      const seen = path.map((at) => camera.project(at.place));
+      const passed = seen.filter((_, i) => path[i].time <= this.time);
+      passed.push(camera.project(this.place(this.places, data.traces[k].point)));
+      pen.lineJoin = "round";
+      pen.strokeStyle = ink["strong-grid"];
+      pen.lineWidth = 1.5;
+      line(pen, seen);
+      pen.stroke();
+      pen.strokeStyle = ink.bad;
+      pen.globalAlpha = 0.75;
+      pen.lineWidth = 2;
+      line(pen, passed);
+      pen.stroke();
+      pen.globalAlpha = 1;
+    });
+  }
+
+  // the longest arrow is an eighth of the mechanism's size, unless it is next to nothing beside what it comes to later
+  drawArrows(seen) {
+    const points = [...this.labels.keys()];
+    this.longest = Math.max(...points.map((point) => Math.hypot(...this.place(this.slope, point))));
+    const scale = (0.13 * this.camera.size) / (Math.max(this.longest, 1e-3 * this.data.sensitivity.largest[this.influence.parameter]) || 1);
+    for (const point of points) {
+      const place = this.place(this.places, point), slope = this.place(this.slope, point);
+      drawArrow(this.pen, seen[point], this.camera.project(place.map((x, k) => x + scale * slope[k])), this.ink.arrow);
+    }
+  }
+}

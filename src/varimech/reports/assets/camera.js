@@ -1,0 +1,104 @@
+// Where points of the mechanism come to lie on the screen. Planar: moved and zoomed. Spatial: turned and zoomed, in mild perspective.
+
+class Camera {
+  constructor(dimension, box, up) {
+    this.spatial = dimension === 3;
+    this.axes = [[1, 2, 0], [2, 0, 1], [0, 1, 2]][up]; // components that lie horizontally, horizontally, upright
+    this.box = box;
+    this.width = this.height = 1;
+    this.reset();
+    this.look();
+    this.extent = this.spatial ? this.seenExtent() : box[1].map((high, k) => Math.max(high - box[0][k], this.size * 0.02));
+  }
+
+  reset() {
+    this.yaw = 0.6;
+    this.pitch = 0.42;
+    this.zoom = 1;
+    this.shift = [0, 0];
+  }
+
+  resize(width, height) {
+    this.width = width;
+    this.height = height;
+  }
+
+  get centre() {
+    return this.box[0].map((low, k) => (low + this.box[1][k]) / 2);
+  }
+
+  get size() {
+    return Math.hypot(...this.box[0].map((low, k) => this.box[1][k] - low)) || 1;
+  }
+
+  // width and height (m) of all of it with the floor around, as it is seen at first
+  seenExtent() {
+    const [low, high] = this.box, ends = [[], []];
+    for (let corner = 0; corner < 8; corner++) {
+      const v = this.axes.map((k, row) => (corner & (1 << row) ? 1 : -1) * ((high[k] - low[k]) / 2 + (row < 2 ? 0.08 : 0.03) * this.size));
+      [this.right, this.upright].forEach((d, k) => ends[k].push(d[0] * v[0] + d[1] * v[1] + d[2] * v[2]));
+    }
+    return ends.map((row) => Math.max(...row) - Math.min(...row));
+  }
+
+  // pixels a metre
+  get scale() {
+    const [wide, high] = this.extent || [1, 1];
+    return this.zoom * Math.min((this.width * 0.8) / wide, (this.height * (this.spatial ? 0.76 : 0.72)) / high);
+  }
+
+  // where the view comes from and which way it is upright, for the present angles
+  look() {
+    const [cy, sy, cp, sp] = [Math.cos(this.yaw), Math.sin(this.yaw), Math.cos(this.pitch), Math.sin(this.pitch)];
+    this.right = [-sy, cy, 0];
+    this.upright = [-sp * cy, -sp * sy, cp];
+    this.towards = [cp * cy, cp * sy, sp];
+    this.middle = this.centre;
+    this.factor = this.scale;
+  }
+
+  // x and y in pixels, depth in metres (nearer is larger) of a place
+  project(place) {
+    const c = this.middle;
+    if (!this.spatial) {
+      return [
+        this.width / 2 + this.shift[0] + (place[0] - c[0]) * this.factor,
+        this.height / 2 + this.shift[1] - (place[1] - c[1]) * this.factor,
+        0,
+      ];
+    }
+    const v = this.axes.map((k) => place[k] - c[k]);
+    const along = (d) => d[0] * v[0] + d[1] * v[1] + d[2] * v[2];
+    const depth = along(this.towards);
+    const near = (3 * this.size) / Math.max(3 * this.size - depth, 0.3 * this.size);
+    return [
+      this.width / 2 + this.shift[0] + along(this.right) * this.factor * near,
+      this.height / 2 + this.shift[1] - along(this.upright) * this.factor * near,
+      depth,
+    ];
+  }
+
+  drag(dx, dy, moving) {
+    if (this.spatial && !moving) {
+      this.yaw -= dx * 0.008;
+      this.pitch = Math.max(-1.5, Math.min(1.5, this.pitch + dy * 0.008));
+    } else {
+      this.shift = [this.shift[0] + dx, this.shift[1] + dy];
+    }
+  }
+
+  // keeps the place below the pointer where it is
+  wheel(factor, x, y) {
+    const zoom = Math.max(0.05, Math.min(80, this.zoom * factor));
+    const [u, v] = [x - this.width / 2, y - this.height / 2];
+    this.shift = [u - ((u - this.shift[0]) * zoom) / this.zoom, v - ((v - this.shift[1]) * zoom) / this.zoom];
+    this.zoom = zoom;
+  }
+}
+
+// 1, 2 or 5 times a power of ten, not above
+function niceLength(length) {
+  const power = 10 ** Math.floor(Math.log10(length));
+  const digit = length / power;
+  return (digit >= 5 ? 5 : digit >= 2 ? 2 : 1) * power;
+}

@@ -1,0 +1,188 @@
+// The page: buttons, sliders, keys and downloads, and one time for animation and plots.
+
+const report = JSON.parse(document.getElementById("report-data").textContent);
+const element = (id) => document.getElementById(id);
+
+class Player {
+  constructor(animation, plots) {
+    Object.assign(this, { animation, plots, playing: false, loop: true, wanted: false });
+    const speeds = [...element("speed").options].map((option) => Number(option.value));
+    this.speed = animation.duration < 2 ? Math.max(speeds[0], ...speeds.filter((s) => s < 1 && animation.duration / s >= 3)) : 1; // slow enough to be seen
+    element("speed").value = this.speed;
+    this.digits = Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(animation.duration || 1))));
+    element("scrub").max = animation.duration;
+    this.update();
+  }
+
+  get time() {
+    return this.animation.time;
+  }
+
+  set time(value) {
+    this.animation.time = Math.max(0, Math.min(this.animation.duration, value));
+    this.update();
+  }
+
+  update() {
+    element("scrub").value = this.time;
+    element("clock").textContent = `${this.time.toFixed(this.digits)} s`;
+    this.plots.setTime(this.time);
+    this.redraw();
+  }
+
+  // at most once a frame of the screen
+  redraw() {
+    if (this.wanted) return;
+    this.wanted = true;
+    requestAnimationFrame(() => {
+      this.wanted = false;
+      this.animation.draw();
+      const legend = this.animation.legend();
+      if (element("stage-legend").textContent !== legend) element("stage-legend").textContent = legend;
+    });
+  }
+
+  play(on) {
+    if (on === this.playing || !this.animation.duration) return;
+    this.playing = on;
+    element("play").textContent = on ? "Pause" : "Play";
+    element("play").setAttribute("aria-label", on ? "Pause" : "Play");
+    if (!on) return;
+    if (this.time >= this.animation.duration) this.time = 0;
+    let last = performance.now();
+    const advance = (now) => {
+      if (!this.playing) return;
+      let time = this.time + (Math.max(0, now - last) / 1000) * this.speed;
+      last = now;
+      if (time > this.animation.duration) {
+        if (this.loop) time %= this.animation.duration;
+        else this.play(false);
+      }
+      this.time = time;
+      requestAnimationFrame(advance);
+    };
+    requestAnimationFrame(advance);
+  }
+}
+
+function download(name, text, type) {
+  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+function connectPlayer(player) {
+  const { animation } = player;
+  element("play").onclick = () => player.play(!player.playing);
+  element("scrub").oninput = (event) => {
+    player.play(false);
+    player.time = Number(event.target.value);
+  };
+  element("speed").onchange = (event) => (player.speed = Number(event.target.value));
+  element("loop").onchange = (event) => (player.loop = event.target.checked);
+  for (const name of ["labels", "traces", "centres", "before"]) {
+    element(`show-${name}`).onchange = (event) => {
+      animation.options[name] = event.target.checked;
+      player.redraw();
+    };
+  }
+  element("before-choice").hidden = !animation.before;
+  element("playing").hidden = !animation.duration;
+  element("clock").hidden = !animation.duration;
+  document.addEventListener("keydown", (event) => {
+    if (/^(input|select|button|summary)$/i.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
+    const step = (animation.duration / 200) * (event.shiftKey ? 10 : 1);
+    if (event.key === " ") player.play(!player.playing);
+    else if (event.key === "ArrowRight") player.time += step;
+    else if (event.key === "ArrowLeft") player.time -= step;
+    else return;
+    if (event.key !== " ") player.play(false);
+    event.preventDefault();
+  });
+}
+
+function connectView(player) {
+  const { animation } = player, { canvas, camera } = animation, pointers = new Map();
+  const drags = camera.spatial ? "Drag to turn, shift-drag to move, wheel to zoom" : "Drag to move, wheel to zoom";
+  element("view-hint").textContent = drags;
+  canvas.addEventListener("pointerdown", (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    pointers.set(event.pointerId, [event.clientX, event.clientY]);
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    const before = pointers.get(event.pointerId);
+    if (!before) return;
+    const now = [event.clientX, event.clientY];
+    const others = [...pointers].filter(([id]) => id !== event.pointerId).map(([, at]) => at);
+    if (others.length) {
+      const apart = (at) => Math.hypot(at[0] - others[0][0], at[1] - others[0][1]) || 1;
+      const box = canvas.getBoundingClientRect();
+      camera.wheel(apart(now) / apart(before), (now[0] + others[0][0]) / 2 - box.left, (now[1] + others[0][1]) / 2 - box.top);
+    } else camera.drag(now[0] - before[0], now[1] - before[1], event.shiftKey);
+    pointers.set(event.pointerId, now);
+    player.redraw();
+  });
+  for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, (event) => pointers.delete(event.pointerId));
+  canvas.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    const box = canvas.getBoundingClientRect();
+    camera.wheel(Math.exp(-event.deltaY * 0.0015), event.clientX - box.left, event.clientY - box.top);
+    player.redraw();
+  }, { passive: false });
+  element("reset-view").onclick = () => {
+    camera.reset();
+    player.redraw();
+  };
+}
+
+function connectInfluence(player) {
+  const { animation, plots } = player, { influence, parameters } = animation;
+  element("sensitivity").hidden = !animation.slopes.length;
+  if (!animation.slopes.length) return;
+  parameters.forEach(({ name }, k) => element("parameter").add(new Option(name, k)));
+  element("band-choice").hidden = !report.tolerances;
+  element("show-bands").checked = report.tolerances;
+  const update = () => {
+    influence.parameter = Number(element("parameter").value);
+    influence.percent = Number(element("change").value);
+    influence.mode = document.querySelector("input[name=influence]:checked").value;
+    const of = report.tolerances && element("band-of").value;
+    element("change-text").textContent = animation.changeText;
+    if (!element("show-bands").checked) plots.setBand(null);
+    else plots.setBand(of === "tolerances" ? { deviations: 2 } : { parameter: influence.parameter, change: animation.change });
+    player.redraw();
+  };
+  for (const id of ["parameter", "show-bands", "band-of"]) element(id).onchange = update;
+  element("change").oninput = update;
+  for (const radio of document.querySelectorAll("input[name=influence]")) radio.onchange = update;
+  update();
+}
+
+function start() {
+  let player = null;
+  const plots = new PlotSet(report.plots, report.animation && ((time) => (player.time = time)));
+  const animation = report.animation && new Animation(element("stage"), report.animation, report.parameters);
+  if (animation) {
+    player = new Player(animation, plots);
+    connectPlayer(player);
+    connectView(player);
+    connectInfluence(player);
+    new ResizeObserver(() => {
+      animation.resize();
+      animation.draw(); // at once: a new size empties the canvas
+    }).observe(animation.canvas);
+  }
+  const file = report.name.replace(/[^\p{L}\p{N}_-]+/gu, "-").replace(/^-+|-+$/g, "") || "report";
+  if (report.model !== null) element("download-model").onclick = () => download(`${file}.yaml`, report.model, "text/yaml");
+  element("download-data").onclick = () => download(`${file}.csv`, plots.csv(), "text/csv");
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    plots.theme();
+    if (animation) {
+      animation.theme();
+      player.redraw();
+    }
+  });
+  return { animation, plots, player };
+}
+
+window.varimech = start();

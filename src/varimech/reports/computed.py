@@ -1,0 +1,100 @@
+"""The parts of a report that tell how it was computed: the head of the page, method, residuals, times, versions and parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..model.parameter import Tolerance
+from ..results.run import Run
+from .encoding import number
+from .measures import energy_plots
+from .plots import Plots
+from .tables import facts, folded, section, table
+
+ONE = {"rigid bodies": "rigid body", "beams": "beam", "joints": "joint", "forces": "force", "drivers": "driver", "parameters": "parameter"}
+
+
+def summary(run: Run) -> str:
+    """One line about the mechanism: what it is made of, and how many freedoms it has where that is known."""
+    kind = "planar" if run.info["dimension"] == 2 else "spatial"
+    counts = run.drawing_plan.get("counts", {})
+    parts = [f"{n} {ONE[name] if n == 1 else name}" for name, n in counts.items() if n]
+    if freedoms := _freedoms(run):
+        parts.append("1 freedom" if freedoms == 1 else f"{freedoms} freedoms")
+    return f"{kind.capitalize()} mechanism" + (f": {', '.join(parts)}" if parts else "")
+
+
+def _freedoms(run: Run) -> int:
+    """Values that the start gives, one for each freedom; 0 where they are not known."""
+    if not run.is_live or run.live.equations.model.start_conditions is None or run.live.equations.model.beams:
+        return 0
+    equations = run.live.equations
+    return sum(h.deviation(equations.frames).numel() for h in equations.model.start_conditions.holds)
+
+
+def duration(run: Run) -> str:
+    """How long the motion takes."""
+    return "at rest" if run.time.size < 2 else f"{run.time[-1]:g} s"
+
+
+def stepping(info: dict[str, Any]) -> str:
+    """Number and length of steps, and what they were chosen for."""
+    if "steps" not in info:
+        return "none"
+    length = f"{info['step']:g} s" if isinstance(info["step"], float) else "{:.3g} to {:.3g} s".format(*info["step"])
+    return f"{info['steps']:,} steps of {length}"
+
+
+def computed_section(run: Run, plots: Plots) -> str:
+    """Method, steps, residuals, energies, times, versions, parameters."""
+    i = run.info
+    residuals = ", ".join(f"{name} {r:.1e}" for name, r in zip(("position", "velocity", "acceleration"), i["residuals"], strict=False))
+    told: dict[str, Any] = {"method": i["method"], "duration": duration(run), "time steps": stepping(i)}
+    if "tolerance" in i:
+        told |= {"tolerance": f"{i['tolerance']:g} (relative)", "steps rejected": i["rejected"]}
+    told |= {"stored times": f"{run.time.size:,}", "iterations": f"{i['iterations']:,}", "largest constraint residuals": residuals}
+    told |= {f"time to {name}": f"{s:.3g} s" for name, s in i["seconds"].items()}
+    told |= {f"version of {name}": v for name, v in i["versions"].items()}
+    parts = [facts(told)]
+    if run.time.size > 1:
+        parts.append(energy_plots(run, plots))
+    if rows := parameter_rows(run):
+        parts.append(folded("parameters", table(["parameter", "value", "unit", "lower bound", "upper bound", "spread"], rows)))
+    lead = (
+        "Residuals are the largest violations of the constraints and of their first and second derivatives over the run. The total energy "
+        "stays the same only where nothing drives or damps the mechanism."
+    )
+    return section("computed", "How it was computed", *parts, lead=lead)
+
+
+def parameter_rows(run: Run) -> list[list[Any]]:
+    """Values of this run, with unit, bounds and spread where the mechanism is at hand."""
+    known = run.live.equations.model.numbers.parameters if run.is_live else {}
+    units = parameter_units(run)
+    rows = []
+    for name, value in run.info["parameters"].items():
+        lower, upper, spread = None, None, ""
+        if name in known:
+            (lower, upper), given = known[name].bounds, known[name].spread
+            spread = f"± {number(given.width)} ({given.sigmas:g} σ)" if isinstance(given, Tolerance) else _distribution(given)
+        rows.append([name, value, units.get(name, ""), lower, upper, spread])
+    return rows
+
+
+def parameter_units(run: Run) -> dict[str, str]:
+    """Units of parameters, as far as the run knows them."""
+    if run.is_live:
+        return {name: p.unit for name, p in run.live.equations.model.numbers.parameters.items()}
+    if "parameter_unit" not in run.dataset.coords:
+        return {}
+    return dict(zip(run.parameter_names, map(str, np.atleast_1d(run.dataset["parameter_unit"].to_numpy())), strict=True))
+
+
+def _distribution(given: Any) -> str:
+    """A distribution in a word or two."""
+    if given is None:
+        return ""
+    name = getattr(getattr(given, "dist", None), "name", "") or type(given).__name__
+    return f"{name}, σ = {number(float(given.std()))}" if callable(getattr(given, "std", None)) else name

@@ -1,0 +1,103 @@
+"""The parts of a report about an optimal design, and about parameters fitted to data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..optimization.drawing import BEFORE, MOST_PATHS, confidence_band
+from ..optimization.fit import Fit
+from ..optimization.optimum import Optimum
+from ..sensitivity.objective import Objective
+from ..view.figure import COLOURS
+from .encoding import number
+from .plots import Curve, Plots, axis_title, curve_plot
+from .tables import grid, section, table
+
+
+def optimum_section(optimum: Optimum, plots: Plots) -> str:
+    """Values before and after, what holds them, motion before and after, and the search."""
+    p, s, μ = optimum.problem, optimum.problem.space, optimum.best.optimality.bounds
+    unit = f" {p.goal.unit}" if p.goal.unit else ""
+    columns = (p.names, optimum.best.start, optimum.best.x, s.units, s.lower, s.upper, μ)
+    rows = [[c.item() if isinstance(c, np.generic) else c for c in row] for row in zip(*columns, strict=True)]
+    parts = [table(["parameter", "before", "after", "unit", "lower bound", "upper bound", "multiplier"], rows)]
+    if p.rows:
+        shown = ["value", "unit", "lower", "upper", "multiplier", "active"] + (["time", "between", "violation"] if p.paths else [])
+        found = optimum.constraints
+        parts.append(table(["constraint", *shown], [[str(n), *[row[c] for c in shown]] for n, row in found.iterrows()]))
+    parts.append(grid(*_compared(optimum, plots), *_search(optimum, plots)))
+    state = "Converged" if optimum.converged else "Not converged"
+    lead = (
+        f"{p.name}: {number(optimum.objective_before)}{unit} before, {number(optimum.objective)}{unit} after. {state} in "
+        f"{optimum.iterations} iterations, {optimum.evaluations} runs ({len(p.failures)} failed), {optimum.seconds:.2g} s "
+        f"({optimum.settings.solver}): {optimum.message}"
+    )
+    return section("optimum", "Optimal design", *parts, lead=lead)
+
+
+def _compared(optimum: Optimum, plots: Plots) -> list[str]:
+    """What is optimised or bounded over time, before and after."""
+    p, goal = optimum.problem, optimum.problem.goal
+    wanted: list[tuple[str, Any, str, list[float]]] = []
+    if isinstance(goal, Objective):
+        if goal.integrand is not None:
+            wanted.append((f"integrand of {p.name}", goal.integrand, "", []))
+        if goal.final is not None:
+            wanted.append((p.name, goal.final, goal.unit, []))
+    else:
+        wanted.append((p.name, goal.function, goal.unit, []))
+    for r in [r for r in p.rows if r.name in p.paths][:MOST_PATHS]:
+        limits = [b for b in (r.constraint.lower, r.constraint.upper) if np.isfinite(b)]
+        wanted.append((r.name, p.paths[r.name].function, r.constraint.of.unit, limits))
+    made = []
+    for name, function, unit, limits in wanted:
+        curves = [
+            Curve(word, run.time, run.measure(function).to_numpy().reshape(run.time.size, -1)[:, 0], colour=colour)
+            for run, colour, word in ((optimum.before, BEFORE, "before"), (optimum.after, COLOURS[0], "after"))
+        ]
+        if any(np.ptp(c.y) for c in curves):  # a function of parameters alone says nothing over time
+            made.append(plots.add(name, curve_plot(curves, axis_title(name, unit), limits=limits)))
+    return made
+
+
+def _search(optimum: Optimum, plots: Plots) -> list[str]:
+    """Objective and parameters, iteration by iteration."""
+    p, trace = optimum.problem, optimum.best.trace
+    steps = np.arange(len(trace), dtype=float)
+    log = bool((trace[:, 0] > 0).all() and trace[:, 0].max() > 100 * trace[:, 0].min())
+    objective = Curve(p.name, steps, trace[:, 0], mode="lines+markers")
+    alike = len(set(p.space.units)) == 1 or bool((trace[0, 2:] == 0).any())
+    parameters = [
+        Curve(name, steps, trace[:, 2 + k] if alike else trace[:, 2 + k] / trace[0, 2 + k], mode="lines+markers")
+        for k, name in enumerate(p.names)
+    ]
+    label = axis_title("parameters", p.space.units[0]) if alike else "parameter / start"
+    specs = {
+        "search: objective": curve_plot([objective], axis_title(p.name, p.goal.unit), xlabel="iteration", over_time=False, log=log),
+        "search: parameters": curve_plot(parameters, label, xlabel="iteration", over_time=False),
+    }
+    return [plots.add(title, spec) for title, spec in specs.items()]
+
+
+def fit_section(fit: Fit, plots: Plots) -> str:
+    """Values with their intervals, and curves beside the data."""
+    columns, share = ["value", "standard_error", "lower", "upper"], f"{100 * fit.level:g} %"
+    rows = [[str(n), *[float(row[c]) for c in columns], row["unit"]] for n, row in fit.intervals.iterrows()]
+    made = []
+    for name, m in fit.measured.items():
+        curve, half = confidence_band(fit, fit.run, m.function, m.components)
+        curves = []
+        for c in range(m.components):
+            word = f" {'xyz'[c]}" if 1 < m.components <= 3 else f" {c}" if m.components > 1 else ""
+            colour, y = COLOURS[c % len(COLOURS)], curve[:, c]
+            band = (y - half[:, c], y + half[:, c])
+            curves.append(Curve(f"fit{word}", fit.run.time, y, band=band, band_name=f"{share} band{word}", colour=colour))
+            error = None if m.sigma is None else m.sigma[:, c]
+            curves.append(Curve(f"data{word}", m.times, m.values[:, c], mode="markers", colour=colour, error=error))
+        made.append(plots.add(name, curve_plot(curves, axis_title(name, m.unit)), height=320))
+    untold = "".join(f" The data cannot tell {', '.join(group)}." for group in fit.untold)
+    lead = f"{'Converged' if fit.converged else 'Not converged'} in {fit.evaluations} runs, {fit.seconds:.2g} s: {fit.message}.{untold}"
+    head = ["parameter", "value", "standard error", f"{share} from", "to", "unit"]
+    return section("fit", "Fit to data", table(head, rows), grid(*made), lead=lead)

@@ -1,0 +1,108 @@
+"""The part of a report about a gradient: objectives over time, scaled derivatives as bars, all values in a table; and a certificate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..results.certificate import ZERO, Certificate
+from ..results.gradient import Gradient
+from ..view.figure import COLOURS
+from ..view.sweep import CEILING, FLOOR
+from .encoding import escaped, number
+from .plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
+from .tables import folded, grid, section, table
+
+DASHES = ("dash", "dot", "dashdot", "longdash")
+
+
+def gradient_section(gradient: Gradient, plots: Plots) -> str:
+    """Scaled derivatives, which can be compared, and the plain ones."""
+    g = gradient
+    given = g.run.info["parameters"]
+    values = np.array([given[n] for n in g.parameter_names])
+    last, rows, bars = g.gradient_history[-1], [], []
+    for k, name in enumerate(g.objective_names):
+        notes = []
+        for i, parameter in enumerate(g.parameter_names):
+            unit = per(g.units[k], g.parameter_units[i])
+            scaled = values[i] * last[k, i]
+            rows.append([name, parameter, float(last[k, i]), unit, float(scaled), g.units[k]])
+            notes.append(f"∂{name}/∂{parameter} = {number(last[k, i])} {unit}; {parameter} = {number(values[i])} {g.parameter_units[i]}")
+        spec = bar_plot(g.parameter_names, (values * last[k]).tolist(), axis_title(f"ρ ∂{name}/∂ρ", g.units[k]), notes)
+        heading = f"{name} = {number(g.value_history[-1, k])} {g.units[k]}"
+        bars.append(plots.add(heading, spec, height=bar_height(len(g.parameter_names))))
+    head = ["objective ψ", "parameter ρ", "∂ψ/∂ρ", "unit", "ρ ∂ψ/∂ρ", "unit"]
+    parts = [grid(*bars, small=True), folded("all derivatives", table(head, rows, digits=9))]
+    if g.time.size > 1:
+        parts.append(grid(*_histories(g, plots), small=True))
+    lead = (
+        f"Derivatives at the end of the run by {g.method} differentiation. Bars are scaled, ρ ∂ψ/∂ρ: a hundredth of each is what 1 % more of "
+        "that parameter adds, to first order."
+    )
+    return section("gradient", "Gradient", *parts, lead=lead)
+
+
+def _histories(g: Gradient, plots: Plots) -> list[str]:
+    """Objectives as if the run ended then."""
+    whole = len(g.gradient_history) == g.time.size and list(g.run.parameter_names) == list(g.parameter_names)
+    made = []
+    for k, name in enumerate(g.objective_names):
+        slopes = g.gradient_history[:, k] if whole else None
+        curve = Curve(name, g.time, g.value_history[:, k], slopes=slopes)
+        made.append(plots.add(f"{name} up to each time", curve_plot([curve], axis_title(name, g.units[k]))))
+    return made
+
+
+def per(unit: str, parameter_unit: str) -> str:
+    """The unit of a derivative."""
+    if not parameter_unit:
+        return unit or "1"
+    return f"{unit or '1'}/({parameter_unit})" if any(c in parameter_unit for c in "/· ") else f"{unit or '1'}/{parameter_unit}"
+
+
+def certificate_section(certificate: Certificate, plots: Plots) -> str:
+    """Digits to trust, why no more, and the sweep of differences."""
+    c = certificate
+    rows: list[list[Any]] = []
+    for (o, p), value in np.ndenumerate(c.gradient):
+        said = str(c.status[o, p])
+        if c.reason[o, p]:
+            said += f": {c.reason[o, p]}"
+        elif said == ZERO:
+            said += f": below {c.errors[0, o, p]:.0e}"
+        digits = [round(float(d), 1) if np.isfinite(d) else None for d in c.digit_array[:, o, p]]
+        rows.append([c.objective_names[o], c.parameter_names[p], float(value), *digits, said])
+    head = ["objective", "parameter", "derivative", "digits (computed)", "digits (motion)", "verdict"]
+    findings = "".join(f"<li>{escaped(f.text)}</li>" for f in c.findings)
+    panels, against = c.sweep_panels()
+    sweeps = [plots.add(f"differences for {name}", _sweep(c, *panel, against), height=380) for name, panel in panels.items() if panel[0]]
+    verdict = "All derivatives are trusted." if c.trusted else f"Not trusted: {', '.join(c.reasons)}."
+    lead = f"{verdict} The gradient was computed by every road there is, and compared: how many digits agree, of the computed function and of "
+    return section(
+        "certificate",
+        "Certificate",
+        table(head, rows, digits=9),
+        f'<ul class="findings">{findings}</ul>' if findings else "",
+        folded("differences over a sweep of perturbations", grid(*sweeps)) if sweeps else "",
+        lead=lead + "the motion it stands for.",
+    )
+
+
+def _sweep(c: Certificate, curves: Any, levels: Any, against: str) -> dict[str, Any]:
+    """How far differences are off over the perturbation, beside other roads."""
+    colour = {name: COLOURS[k % len(COLOURS)] for k, name in enumerate(c.objective_names)}
+    x = np.array(c.relative_steps)
+    drawn = [Curve(v.label, v.x, np.maximum(v.y, FLOOR), colour=colour[v.label], mode="lines+markers") for v in curves]
+    kinds = list(dict.fromkeys(level.kind for level in levels))
+    for level in levels:
+        height = min(max(level.value, FLOOR), CEILING)
+        name, dash = f"{level.kind}, {level.label}", DASHES[kinds.index(level.kind) % len(DASHES)]
+        drawn.append(Curve(name, x[[0, -1]], np.full(2, height), colour=colour.get(level.label, GREY), dash=dash))
+    spec = curve_plot(drawn, escaped(f"difference to {against}"), xlabel="relative perturbation", over_time=False, log=True)
+    spec["layout"]["xaxis"] |= {"type": "log", "range": np.log10(x[[-1, 0]]).tolist()}
+    spec["layout"]["hovermode"] = "closest"
+    for axis in ("xaxis", "yaxis"):
+        spec["layout"][axis] |= {"exponentformat": "power", "dtick": 4 if axis == "yaxis" else 3}
+    return spec

@@ -1,0 +1,99 @@
+"""Which measures of a run are shown, and their curves with derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..results.run import Run
+from .plots import Curve, Plots, axis_title, curve_plot
+from .tables import grid
+
+FEW = 3
+"""Points, angles and displacements shown if nothing else is asked for."""
+MOST_TRIED = 24
+"""Angles and displacements among which these are looked for."""
+
+
+def chosen(run: Run, show: Mapping[str, Any] | None) -> tuple[dict[str, list[str]], list[str]]:
+    """Measures by kind, and points whose paths are traced: those asked for, or those that move most."""
+    if show is None:
+        points = _most_moving(run)
+        return {**({"position": points} if points else {}), **_turning(run)}, points[:1]
+    if not isinstance(show, Mapping):
+        raise ModelError(f'report: show = {show!r} must map measures to names, such as {{"position": ["2"], "trace": ["2"]}}')
+    wanted = {kind: [names] if isinstance(names, str) else list(names) for kind, names in show.items()}
+    traces = wanted.pop("trace", wanted.get("position", [])[:1])
+    wanted.pop("energy", None)  # always shown
+    return wanted, traces
+
+
+def _most_moving(run: Run) -> list[str]:
+    """Names of labelled points with the longest ways."""
+    labels: dict[str, str] = run.drawing_plan["labels"]
+    if run.time.size < 2 or not labels:
+        return []
+    paths = run.paths(list(labels))
+    ways = {labels[p]: float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum()) for p, path in paths.items()}
+    longest = max(ways.values())
+    moving = sorted((name for name, way in ways.items() if way > 1e-3 * longest), key=lambda name: (-ways[name], name))
+    return moving[: FEW - 1]
+
+
+def _turning(run: Run) -> dict[str, list[str]]:
+    """Angles and displacements, those first that change most."""
+    found = {}
+    for kind, dimension in (("angle", "turn"), ("displacement", "slide")):
+        curves: dict[str, np.ndarray] = {}
+        for name in run.names_of(dimension)[:MOST_TRIED]:
+            curve = getattr(run, kind)(name).to_numpy()
+            if np.ptp(curve) > 1e-9 and not any(np.allclose(curve, other) for other in curves.values()):  # a crank and its pin turn alike
+                curves[name] = curve
+        most = sorted(curves, key=lambda name: -np.ptp(curves[name]))[:FEW]
+        if most:
+            found[kind] = [name for name in curves if name in most]
+    return found
+
+
+def measure_plots(run: Run, measures: Mapping[str, list[str]], plots: Plots, covariance: np.ndarray | None = None) -> str:
+    """A plot a kind of measure."""
+    made = []
+    for kind, names in measures.items():
+        curves: list[Curve] = []
+        for name in names:
+            curves += _curves(run, kind, name, covariance)
+        label = run.panels(**{kind: []})[0].ylabel
+        made.append(plots.add(kind.replace("_", " "), curve_plot(curves, axis_title(label, ""))))
+    return grid(*made)
+
+
+def _curves(run: Run, kind: str, name: str, covariance: np.ndarray | None) -> list[Curve]:
+    """Of one measure, a component each; with standard deviations where parameters have a covariance."""
+    lines = run.panels(**{kind: [name]})[0].lines
+    if not run.parameter_names:
+        return [Curve(line.label, line.x, line.y) for line in lines]
+    array = getattr(run, kind)(name, wrt="all")
+    slopes = array.transpose("time", ..., "parameter").to_numpy().reshape(run.time.size, len(lines), -1)
+    return [
+        Curve(line.label, line.x, line.y, slopes=slopes[:, k], deviation=deviation(slopes[:, k], covariance))
+        for k, line in enumerate(lines)
+    ]
+
+
+def deviation(slopes: np.ndarray, covariance: np.ndarray | None) -> np.ndarray | None:
+    """√(g'Cg) of each row g."""
+    return None if covariance is None else np.sqrt(np.maximum(np.einsum("ti,ij,tj->t", slopes, covariance, slopes), 0.0))
+
+
+def energy_plots(run: Run, plots: Plots) -> str:
+    """Energies, and how the total one changes."""
+    energies = {kind: run.energy(kind).to_numpy() for kind in ("kinetic", "potential", "total")}
+    curves = [Curve(kind, run.time, values) for kind, values in energies.items()]
+    change = Curve("change", run.time, energies["total"] - energies["total"][0])
+    return grid(
+        plots.add("energies", curve_plot(curves, "energy (J)")),
+        plots.add("total energy less that at the start", curve_plot([change], "change (J)")),
+    )

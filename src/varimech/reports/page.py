@@ -1,0 +1,201 @@
+"""One page for any result: its parts put together, with all that it needs inside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError
+from ..optimization.fit import Fit
+from ..optimization.optimum import Optimum
+from ..results.certificate import Certificate
+from ..results.gradient import Gradient
+from ..results.run import Run
+from ..uncertainty.moments import Moments
+from ..uncertainty.study import Study
+from .animation import motion
+from .computed import computed_section, duration, parameter_units, summary
+from .designs import fit_section, optimum_section
+from .encoding import escaped, number, script_json
+from .gradients import certificate_section, gradient_section
+from .measures import chosen, measure_plots
+from .plots import Plots
+from .tables import section
+from .uncertain import moments_section, study_section
+
+KINDS = (Run, Gradient, Moments, Study, Optimum, Fit)
+SCRIPTS = ("camera.js", "drawing.js", "animation.js", "scenery.js", "plots.js", "page.js")
+
+
+def report(
+    path: str | Path,
+    *results: Run | Gradient | Moments | Study | Optimum | Fit,
+    title: str | None = None,
+    model: str | None = None,
+    certificate: Certificate | None = None,
+    show: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write a page about results: the mechanism in motion, plots, tables, and how it was computed. It needs nothing but a browser.
+
+    Args:
+        path: of the HTML file.
+        results: what to report, one or several of one mechanism: runs, gradients, moments, studies, optima, fits.
+        title: above the page; the name of the mechanism if not given.
+        model: text of a model file, to be downloaded from the page.
+        certificate: of a gradient, by `Gradient.certify`.
+        show: what to plot, as `Run.plot` takes it, and "trace": points whose paths are drawn; such as
+            `{"position": ["2"], "reaction": ["B"], "trace": ["2"]}`. What moves most if not given; energies always.
+
+    Raises:
+        ModelError: if a result is of another kind, or the file cannot be written.
+
+    >>> import varimech as vm, tempfile
+    >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+    >>> origin = m.ground_point("O", (0, 0))
+    >>> rod = m.bar("rod", "O", "tip", length=1.0, mass=3.0)
+    >>> joint = m.revolute("O")
+    >>> m.start(angle={"rod": -1.0})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     vm.report(f"{folder}/pendulum.html", m.simulate(1.0, step=0.01)).name
+    'pendulum.html'
+    """
+    _check(results, model, certificate)
+    text = page(results, title=title, model=model, certificate=certificate, show=show)
+    path = Path(path)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ModelError(f"report: {str(path)!r} cannot be written ({reason}); give a file in a folder that exists") from None
+    return path
+
+
+def _check(results: tuple[Any, ...], model: Any, certificate: Any) -> None:
+    names = ", ".join(kind.__name__ for kind in KINDS)
+    if not results:
+        raise ModelError(f"report: there is nothing to report; give one or more of {names}")
+    for result in results:
+        if not isinstance(result, KINDS):
+            raise ModelError(f"report: {type(result).__name__} {result!r:.60} is not a result that can be reported; give any of {names}")
+    if model is not None and not isinstance(model, str):
+        raise ModelError(f"report: model = {model!r:.60} must be the text of a model file; read it with Path(…).read_text()")
+    if certificate is not None and not isinstance(certificate, Certificate):
+        raise ModelError(f"report: certificate = {certificate!r:.60} must be what Gradient.certify() gives")
+
+
+def page(
+    results: tuple[Any, ...],
+    *,
+    title: str | None = None,
+    model: str | None = None,
+    certificate: Certificate | None = None,
+    show: Mapping[str, Any] | None = None,
+) -> str:
+    """The page as text."""
+    from plotly.offline import get_plotlyjs
+
+    plots = Plots()
+    run = _subject(results)
+    moments = next((r for r in results if isinstance(r, Moments)), None)
+    optimum = next((r for r in results if isinstance(r, Optimum)), None)
+    parts = [_section(result, plots) for result in results if not isinstance(result, Run)]
+    data: dict[str, Any] = {"animation": None, "parameters": [], "tolerances": False, "model": model}
+    name = str(results[0].label if run is None else run.info["mechanism"])  # type: ignore[union-attr]
+    if run is not None:
+        measures, traces = chosen(run, show)
+        covariance = _covariance(run, moments)
+        data["animation"] = motion(run, traces, None if optimum is None else optimum.before)
+        data["parameters"] = _parameters(run)
+        data["tolerances"] = covariance is not None
+        if run.time.size > 1 and measures:
+            parts.append(section("measures", "Measures", measure_plots(run, measures, plots, covariance)))
+    if certificate is not None:
+        parts.append(certificate_section(certificate, plots))
+    if run is not None:
+        parts.append(computed_section(run, plots))
+    data["plots"], data["name"] = plots.specs, name
+    return Template(_asset("page.html")).substitute(
+        title=escaped(title or name),
+        summary=escaped("" if run is None else summary(run)),
+        chips=_chips(results, run, certificate),
+        style=_asset("style.css"),
+        motion="" if run is None else Template(_asset("motion.html")).substitute(name=escaped(name)),
+        sections="".join(parts),
+        model=_model_section(model),
+        data=script_json(data),
+        plotly=get_plotlyjs().replace("</script", "<\\/script"),
+        scripts="\n".join(_asset(script) for script in SCRIPTS),
+    )
+
+
+def _subject(results: tuple[Any, ...]) -> Run | None:
+    """The run that is animated: that of an optimum, or one that was differentiated, if there is any."""
+    if (optimum := next((r for r in results if isinstance(r, Optimum)), None)) is not None:
+        return optimum.after
+    runs = [r for result in results if (r := _run_of(result)) is not None]
+    return next((r for r in runs if r.parameter_names), runs[0] if runs else None)
+
+
+def _run_of(result: Any) -> Run | None:
+    return result if isinstance(result, Run) else getattr(result, "run", None)
+
+
+def _section(result: Any, plots: Plots) -> str:
+    if isinstance(result, Gradient):
+        return gradient_section(result, plots) if result.objective_names else ""
+    if isinstance(result, Moments):
+        return moments_section(result, plots)
+    if isinstance(result, Study):
+        return study_section(result, plots)
+    return optimum_section(result, plots) if isinstance(result, Optimum) else fit_section(result, plots)
+
+
+def _covariance(run: Run, moments: Moments | None) -> np.ndarray | None:
+    """Of the parameters that the run was differentiated for."""
+    if moments is None or not set(moments.spreads.names) <= set(run.parameter_names):
+        return None
+    C = np.zeros((len(run.parameter_names),) * 2)
+    place = [run.parameter_names.index(n) for n in moments.spreads.names]
+    C[np.ix_(place, place)] = moments.spreads.covariance
+    return C
+
+
+def _parameters(run: Run) -> list[dict[str, Any]]:
+    units = parameter_units(run)
+    return [{"name": n, "unit": units.get(n, ""), "value": run.info["parameters"][n]} for n in run.parameter_names]
+
+
+def _chips(results: tuple[Any, ...], run: Run | None, certificate: Certificate | None) -> str:
+    """Method, duration, and what can be said of each result in a few words."""
+    chips = [] if run is None else [("", run.info["method"]), ("", duration(run))]
+    if run is not None:
+        chips.append(("good", f"constraints hold to {number(run.info['residuals'][0], 1)}"))
+    for result in results:
+        if isinstance(result, (Optimum, Fit)):
+            chips.append(("good", "converged") if result.converged else ("bad", "not converged"))
+        elif isinstance(result, Moments):
+            holds = bool((result.horizons >= result.time[-1]).all())
+            chips.append(("good", "moments hold to the end") if holds else ("bad", f"moments hold to {result.horizons.min():.3g} s"))
+        elif isinstance(result, Study):
+            chips.append(("bad" if result.failed else "good", f"{result.count:,} samples, {result.failed} failed"))
+    if certificate is not None:
+        chips.append(("good", "gradient trusted") if certificate.trusted else ("bad", "gradient not trusted"))
+    return "".join(f'<li class="{kind}">{escaped(text)}</li>' for kind, text in chips)
+
+
+def _model_section(model: str | None) -> str:
+    if model is None:
+        return ""
+    lines = "".join(f"<li><code>{escaped(line) or ' '}</code></li>" for line in model.splitlines())
+    button = '<p><button type="button" id="download-model">Download the model file</button></p>'
+    shown = f'<details><summary>Show it ({len(model.splitlines())} lines)</summary><ol class="code">{lines}</ol></details>'
+    return section("model", "Model file", button, shown)
+
+
+def _asset(name: str) -> str:
+    return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")

@@ -1,0 +1,172 @@
+"""Plots as plain data for plotly.js: curves over time with bands, bars, and what a page needs to follow the animation in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..view.figure import COLOURS
+from .encoding import escaped, floats, plotted, worth_plotting
+
+GREY = "#8a8a8a"
+SHADE = 0.2
+"""How opaque bands are."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve with what may be drawn around it."""
+
+    name: str
+    x: np.ndarray
+    y: np.ndarray
+    slopes: np.ndarray | None = None
+    """∂y/∂ρ, (point, parameter): a band that readers choose."""
+    deviation: np.ndarray | None = None
+    """Standard deviation: another one of these."""
+    band: tuple[np.ndarray, np.ndarray] | None = None
+    """Lower and upper bound that are always drawn."""
+    band_name: str = ""
+    colour: str = ""
+    dash: str = "solid"
+    mode: str = "lines"
+    error: np.ndarray | None = None
+    """Half the length of error bars."""
+
+
+@dataclass
+class Plots:
+    """All plots of a page, by the order in which they were asked for."""
+
+    specs: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, title: str, spec: dict[str, Any], *, height: int = 260) -> str:
+        """The place of a plot in the page, as HTML."""
+        spec["title"] = title
+        self.specs.append(spec)
+        heading = f"<figcaption>{escaped(title)}</figcaption>" if title else ""
+        return (
+            f'<figure class="plot">{heading}<div class="plot-area" data-plot="{len(self.specs) - 1}" style="height:{height}px" '
+            f'role="img" aria-label="{escaped(title)}"></div></figure>'
+        )
+
+
+def rgba(colour: str, opacity: float) -> str:
+    """A colour that lets others through."""
+    r, g, b = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return f"rgba({r},{g},{b},{opacity:g})"
+
+
+def axis_title(name: str, unit: str) -> str:
+    """A name with its unit."""
+    return escaped(f"{name} ({unit})" if unit else name)
+
+
+def curve_plot(
+    curves: Sequence[Curve],
+    ylabel: str,
+    *,
+    xlabel: str = "time (s)",
+    over_time: bool = True,
+    limits: Sequence[float] = (),
+    log: bool = False,
+    until: float | None = None,
+) -> dict[str, Any]:
+    """Curves over a common axis; `limits` are dashed lines, and what lies after `until` is shaded as out of reach."""
+    data: list[dict[str, Any]] = []
+    bands, named = [], []
+    for k, curve in enumerate(curves):
+        colour = curve.colour or COLOURS[k % len(COLOURS)]
+        rows = worth_plotting(np.asarray(curve.y, dtype=float)[:, None])
+        x, y = np.asarray(curve.x)[rows], np.asarray(curve.y)[rows]
+        if curve.band is not None:
+            data += _band(x, *(np.asarray(side)[rows] for side in curve.band), colour, curve.band_name)
+        elif curve.slopes is not None or curve.deviation is not None:
+            bands.append(_chosen_band(curve, rows, len(data)))
+            data += _band(x, y, y, colour, "")
+        trace: dict[str, Any] = {
+            "type": "scatter",
+            "mode": curve.mode,
+            "name": escaped(curve.name),
+            "x": plotted(x),
+            "y": plotted(y),
+            "line": {"color": colour, "width": 1.8, "dash": curve.dash},
+            "marker": {"color": colour, "size": 5},
+            "hovertemplate": "%{y:.6g}",
+        }
+        if curve.error is not None:
+            trace["error_y"] = {"array": plotted(curve.error[rows]), "thickness": 1, "width": 2, "color": colour}
+        named.append({"trace": len(data), "name": curve.name})
+        data.append(trace)
+    ends = [curve.x[k] for curve in curves for k in (0, -1)] or [0.0, 1.0]
+    shapes = [_line(value) for value in limits] + ([] if until is None else [_beyond(until)])
+    several = sum(d["showlegend"] if "showlegend" in d else bool(d["name"]) for d in data) > 1
+    layout = {
+        "xaxis": {"title": {"text": escaped(xlabel)}, "range": [float(np.min(ends)), float(np.max(ends))]},
+        "yaxis": {"title": {"text": ylabel}, "type": "log" if log else "linear"},
+        "shapes": shapes,
+        "showlegend": several,
+        "hovermode": "x unified",
+    }
+    return {"data": data, "layout": layout, "bands": bands, "curves": named, "over_time": over_time, "xlabel": xlabel}
+
+
+def _band(x: np.ndarray, lower: np.ndarray, upper: np.ndarray, colour: str, name: str) -> list[dict[str, Any]]:
+    common = {"type": "scatter", "mode": "lines", "x": plotted(x), "line": {"width": 0, "color": colour}, "hoverinfo": "skip"}
+    fill = {"fill": "tonexty", "fillcolor": rgba(colour, SHADE)}
+    return [
+        {**common, "y": plotted(lower), "name": "", "showlegend": False},
+        {**common, "y": plotted(upper), "name": escaped(name), "showlegend": bool(name), **fill},
+    ]
+
+
+def _chosen_band(curve: Curve, rows: np.ndarray, place: int) -> dict[str, Any]:
+    """What a reader's choice needs; the bands lie at `place` and the next, their curve after them."""
+    band: dict[str, Any] = {"lower": place, "upper": place + 1, "line": place + 2}
+    if curve.slopes is not None:
+        band["slopes"] = [floats(column) for column in curve.slopes[rows].T]
+    if curve.deviation is not None:
+        band["deviation"] = floats(curve.deviation[rows])
+    return band
+
+
+def _line(value: float) -> dict[str, Any]:
+    line = {"color": COLOURS[1], "width": 1.2, "dash": "dash"}
+    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": value, "y1": value, "line": line}
+
+
+def _beyond(time: float) -> dict[str, Any]:
+    rest = {"yref": "paper", "y0": 0, "y1": 1, "fillcolor": rgba(GREY, 0.18), "line": {"width": 0}, "layer": "below"}
+    return {"type": "rect", "xref": "x", "x0": time, "x1": 1e9, **rest}
+
+
+def bar_plot(names: Sequence[str], values: Sequence[float], xlabel: str, notes: Sequence[str]) -> dict[str, Any]:
+    """Horizontal bars, the first on top, one colour for each sign; `notes` are shown beside the pointer."""
+    colours = [COLOURS[0] if v >= 0 else COLOURS[1] for v in values]
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "y": [escaped(n) for n in names],
+        "x": [float(v) for v in values],
+        "marker": {"color": colours},
+        "text": [f"{v:.4g}".replace("-", "−") for v in values],
+        "textposition": "auto",
+        "cliponaxis": False,
+        "hovertext": [escaped(n) for n in notes],
+        "hoverinfo": "text",
+    }
+    layout = {
+        "xaxis": {"title": {"text": xlabel}, "zeroline": True},
+        "yaxis": {"autorange": "reversed", "type": "category", "automargin": True, "showgrid": False},
+        "showlegend": False,
+        "bargap": 0.35,
+    }
+    return {"data": [bars], "layout": layout, "bands": [], "curves": [], "over_time": False}
+
+
+def bar_height(count: int) -> int:
+    """Pixels for so many bars."""
+    return 90 + 34 * count

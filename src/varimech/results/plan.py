@@ -1,0 +1,67 @@
+"""What a drawing of a mechanism shows, by names of points: plain data that a saved run carries with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ModelError
+from ..model.beam import Beam
+from ..model.forces import Spring
+from ..model.measures import Span
+from ..model.parts import Parts
+
+
+def point_aliases(model: Parts) -> dict[str, str]:
+    """Short names of points that mean one place → the full name of one of them."""
+    found = {}
+    for name in set(model.short_names) - {"com"}:
+        try:
+            found[name] = model.find_point(name).label
+        except ModelError:
+            continue
+    return found
+
+
+def drawing_plan(model: Parts) -> dict[str, Any]:
+    """Bodies, beams, springs and dampers as shapes through points; joints, centres of mass, all points of bodies
+    that have more than two (`extents`), labels, and which points are fixed.
+
+    `places` names one point for all that joints put at the same place; `gravity` is the nominal one (m/s²); `counts` tells how many of everything there are.
+    """
+    bodies = [b for b in model.moving_bodies if len(b.spine) > 1]
+    shapes = [
+        ("beam" if isinstance(b, Beam) else "body", b.name, [model.points_of(b)[p].label for p in b.spine]) for b in bodies
+    ]
+    for force in model.forces.values():
+        if isinstance(force, Spring) and isinstance(force.measure, Span):
+            ends = [force.measure.first.label, force.measure.second.label]
+            shapes.append(("damper" if force.stiffness.is_zero() else "spring", force.name, ends))
+    joints = [
+        {
+            "kind": j.kind,
+            "name": j.name,
+            "points": [j.data.first.label, j.data.second.label],
+            "ground": [b.is_ground for b in j.bodies],
+        }
+        for j in model.joints.values()
+    ]
+    extents = {b.name: [p.label for name, p in model.points_of(b).items() if name != "com"] for b in model.moving_bodies}
+    centres = [p.label for b in model.moving_bodies for name, p in model.points_of(b).items() if name == "com"]
+    return {
+        "shapes": shapes,
+        "labels": {label: name for name, label in point_aliases(model).items()},
+        "fixed": [p.label for p in model.points_of(model.ground).values()],
+        "joints": joints,
+        "centres": centres,
+        "extents": {name: points for name, points in extents.items() if len(points) > 2 and not isinstance(model.bodies[name], Beam)},
+        "gravity": model.numbers.evaluate(model.gravity).ravel().tolist(),
+        "places": {p.label: model.place_of(p).label for p in model.all_points},
+        "counts": {
+            "rigid bodies": len(model.moving_bodies) - len(model.beams),
+            "beams": len(model.beams),
+            "joints": len(model.joints),
+            "forces": len(model.forces),
+            "drivers": len(model.drivers),
+            "parameters": len(model.numbers.parameters),
+        },
+    }

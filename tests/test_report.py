@@ -1,0 +1,441 @@
+"""Reports in a real browser: they load without a network, play, scrub, turn, follow the time, and no name in a model can harm them."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import varimech as vm
+from varimech.reports.animation import MOST_NUMBERS
+from varimech.reports.encoding import number, script_json, thinned, worth_plotting
+from varimech.view.figure import COLOURS
+
+CHROMIUM = shutil.which("chromium")
+browsing = pytest.mark.skipif(CHROMIUM is None, reason="no chromium to look at reports with")
+HOSTILE = "</script><b onclick='x()'>&\"<img src=x onerror=alert(1)>"
+MODEL = "name: slider\n# ρ, \ttabs, </script> and “quotes”\r\nbodies: {}\n"
+TRAVEL = {"travel": vm.final(lambda s: s.displacement("guide"), unit="m")}
+
+
+def slider_crank(name: str = "slider-crank") -> vm.Mechanism:
+    m = vm.Mechanism(name, gravity=(0, -9.81))
+    crank = m.parameter("crank", 0.10, unit="m", spread=vm.Tolerance(0.0003))
+    rod = m.parameter("rod", 0.25, unit="m", bounds=(0.2, 0.3), spread=vm.Tolerance(0.0003))
+    m.ground_point("O", (0, 0))
+    m.ground_point("W", (0.5, 0))
+    m.bar("crank", "O", "P", length=crank, mass=0.5)
+    m.bar("rod", "P", "S", length=rod, mass=0.8, points={"T": (0.12, 0.08)})
+    m.body("slider", mass=1.2, inertia=1e-3, points={"S": (0, 0)})
+    for joint in "OPS":
+        m.revolute(joint)
+    m.prismatic("guide", "ground.O", "slider.S", axis=(1, 0))
+    m.spring("spring", "ground.W", "slider.S", stiffness=200, natural_length=0.3)
+    m.damper("damper", "ground.O", "rod.T", damping=0.5)
+    m.start(angle={"crank": 1.0}, near={"S": (0.3, 0)})
+    return m
+
+
+def spatial_pendulum() -> vm.Mechanism:
+    m = vm.Mechanism("swing", gravity=(0, 0, -9.81))
+    m.ground_point("O", (0, 0, 0))
+    m.bar("rod", "O", "tip", length=1.0, mass=1.0, radius=0.05)
+    m.revolute("O", axis=(0, 1, 0))
+    m.start(angle={"O": 0.4})
+    return m
+
+
+def how() -> dict[str, Any]:
+    return {"duration": 0.5, "step": 0.01, "backend": "interpreted"}
+
+
+@pytest.fixture(scope="module")
+def gradient() -> vm.Gradient:
+    return slider_crank().sensitivity(TRAVEL, **how())
+
+
+@pytest.fixture(scope="module")
+def moments() -> vm.Moments:
+    return slider_crank().moments(TRAVEL, order=1, duration=0.5, step=0.01)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One address for all reports: a browser that has read plotly.js from there once does so faster again."""
+    return tmp_path_factory.mktemp("reports")
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Any]:
+    """One page for all reports."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as p:
+        browser = p.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        found = browser.new_context(viewport={"width": 1100, "height": 900}).new_page()
+        found.emulate_media(color_scheme="light")
+        yield found
+        browser.close()
+
+
+class Look:
+    """A report opened without a network; what it asked for and complained of."""
+
+    def __init__(self, page: Any, path: Path):
+        self.page = page
+        self.asked: list[str] = []
+        self.complaints: list[str] = []
+        page.unroute_all()
+        page.route(re.compile("^(?!file:|data:|blob:)"), self._refuse)
+        page.on("console", self._hear)
+        page.on("pageerror", self._hear_error)
+        page.on("requestfailed", self._hear_failure)
+        page.goto(path.as_uri())
+        page.evaluate("varimech.plots.makeAll()")
+
+    def close(self) -> None:
+        for event, listener in (("console", self._hear), ("pageerror", self._hear_error), ("requestfailed", self._hear_failure)):
+            self.page.remove_listener(event, listener)
+        assert self.asked == []
+        assert self.complaints == []
+
+    def _refuse(self, route: Any) -> None:
+        self.asked.append(route.request.url)
+        route.abort()
+
+    def _hear(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def _hear_error(self, error: Any) -> None:
+        self.complaints.append(str(error))
+
+    def _hear_failure(self, request: Any) -> None:
+        self.complaints.append(request.url)
+
+    def wait(self, condition: str) -> None:
+        """Until it holds; the page allows no script from outside, so it is asked again and again."""
+        for _ in range(500):
+            if self.page.evaluate(condition):
+                return
+            self.page.wait_for_timeout(10)
+        raise AssertionError(f"never: {condition}")
+
+    def picture(self) -> str:
+        """The animation as it is drawn now."""
+        self.page.evaluate("varimech.animation.draw()")
+        return str(self.page.evaluate("varimech.animation.canvas.toDataURL()"))
+
+    def place(self, point: str) -> list[float]:
+        """Where the animation has a point, in metres."""
+        self.page.evaluate("varimech.animation.draw()")
+        script = "(name) => { const a = varimech.animation; return [...a.place(a.places, a.data.points.indexOf(name))]; }"
+        return list(self.page.evaluate(script, point))
+
+    def set(self, slider: str, value: float) -> None:
+        self.page.evaluate(
+            "([id, value]) => { const e = document.getElementById(id); e.value = value; e.dispatchEvent(new Event('input')); }",
+            [slider, value],
+        )
+
+    def cursor(self, plot: int) -> float:
+        """Time at the line in a plot."""
+        script = """(k) => { const p = varimech.plots.plots.filter((p) => p.cursor)[k], L = p.area._fullLayout;
+            const x = p.cursor.getBoundingClientRect().left - p.area.getBoundingClientRect().left; return L.xaxis.p2d(x - L._size.l); }"""
+        return float(self.page.evaluate(script, plot))
+
+
+Open = Callable[..., Look]
+
+
+@pytest.fixture
+def opened(page: Any, folder: Path) -> Iterator[Open]:
+    looks: list[Look] = []
+
+    def open_report(*results: Any, **options: Any) -> Look:
+        if looks:
+            looks.pop().close()
+        looks.append(Look(page, vm.report(folder / "report.html", *results, **options)))
+        return looks[-1]
+
+    yield open_report
+    for look in looks:
+        look.close()
+
+
+@browsing
+def test_a_run_plays_and_scrubs(opened: Open) -> None:
+    run = slider_crank().simulate(**how())
+    look = opened(run, show={"position": ["P"], "reaction": ["O"], "trace": ["P", "T"]})
+    assert look.page.title() == "slider-crank"
+    assert "3 rigid bodies, 4 joints" in look.page.inner_text("header")
+    assert "1 freedom" in look.page.inner_text("header")
+    assert look.page.inner_text("#clock") == "0.000 s"
+    first = look.picture()
+    look.page.click("#play")
+    look.wait("varimech.animation.time > 0.01")
+    look.page.keyboard.press("Space")  # the button has the focus: it pauses
+    look.wait("!varimech.player.playing")
+    assert look.page.inner_text("#clock") != "0.000 s"
+    look.set("scrub", 0.305)
+    assert look.page.inner_text("#clock") == "0.305 s"
+    assert look.picture() != first
+    between = run.position("slider.S").to_numpy()[30:32].mean(axis=0)
+    assert look.place("slider.S") == pytest.approx(between, abs=1e-7)
+    assert look.cursor(0) == pytest.approx(0.305, abs=2e-3)
+    assert look.page.is_hidden("#sensitivity")
+
+
+@browsing
+def test_keys_and_switches(opened: Open) -> None:
+    look = opened(slider_crank().simulate(**how()))
+    look.page.focus("#stage")
+    look.page.keyboard.press("ArrowRight")
+    assert look.page.evaluate("varimech.player.time") == pytest.approx(0.0025)
+    look.page.keyboard.press("ArrowLeft")
+    assert look.page.evaluate("varimech.player.time") == 0
+    look.page.keyboard.press("Space")
+    look.wait("varimech.player.playing")
+    look.page.keyboard.press("Space")
+    pictures = [look.picture()]
+    for switch in ("#show-labels", "#show-traces", "#show-centres"):
+        look.page.click(switch)
+        pictures.append(look.picture())
+    look.page.mouse.move(500, 300)
+    look.page.mouse.wheel(0, -300)
+    look.wait("varimech.animation.camera.zoom > 1")
+    pictures.append(look.picture())
+    assert len(set(pictures)) == 5
+    look.page.click("#reset-view")
+    assert look.page.evaluate("varimech.animation.camera.zoom") == 1
+
+
+@browsing
+def test_a_click_in_a_plot_sets_the_time(opened: Open) -> None:
+    look = opened(slider_crank().simulate(**how()))
+    place = look.page.evaluate("""() => { const p = varimech.plots.plots.find((p) => p.cursor), L = p.area._fullLayout;
+        p.area.scrollIntoView(); const b = p.area.getBoundingClientRect();
+        return [b.left + L._size.l + L.xaxis.d2p(0.25), b.top + L._size.t + L._size.h / 2]; }""")
+    look.page.mouse.click(*place)
+    assert look.page.evaluate("varimech.player.time") == pytest.approx(0.25, abs=2e-3)
+    assert look.cursor(1) == pytest.approx(0.25, abs=2e-3)
+
+
+@browsing
+def test_a_gradient_with_arrows_ghost_and_bands(opened: Open, gradient: vm.Gradient) -> None:
+    look = opened(gradient)
+    look.set("scrub", 0.3)
+    plain = look.picture()
+    look.page.check("input[value=arrows]", force=True)
+    arrows = look.picture()
+    look.wait("document.getElementById('stage-legend').textContent.startsWith('Arrows: ∂r/∂crank')")
+    look.page.select_option("#parameter", label="rod")
+    look.page.check("input[value=ghost]", force=True)
+    look.set("change", 4)
+    ghost = look.picture()
+    assert len({plain, arrows, ghost}) == 3
+    look.wait("document.getElementById('stage-legend').textContent === 'Ghost: rod changed by +4 %, to first order'")
+    script = "() => { const a = varimech.animation; return [...a.place(a.others, a.data.points.indexOf('slider.S'))]; }"
+    slope = gradient.run.position("slider.S", wrt="rod").to_numpy()[30]
+    place = gradient.run.position("slider.S").to_numpy()[30]
+    assert look.page.evaluate(script) == pytest.approx(place + 0.04 * 0.25 * slope, abs=1e-6)
+    look.page.check("#show-bands")
+    script = """() => { const p = varimech.plots.plots.find((p) => p.spec.title === 'displacement'), d = p.area._fullData, b = p.spec.bands[0];
+        return d[b.upper].y[30] - d[b.line].y[30]; }"""
+    expected = abs(0.04 * 0.25 * gradient.run.displacement("guide", wrt="rod").to_numpy()[30])
+    assert look.page.evaluate(script) == pytest.approx(expected, rel=1e-5)
+    bars = look.page.evaluate("varimech.plots.plots[0].spec.data[0]")
+    assert bars["y"] == ["crank", "rod"]
+    assert bars["x"] == pytest.approx([0.10, 0.25] * gradient.gradient_history[-1, 0])
+    assert "∂ψ/∂ρ" in look.page.text_content("#gradient table")
+
+
+@browsing
+def test_space_is_turned(opened: Open) -> None:
+    look = opened(spatial_pendulum().simulate(**how()))
+    before = look.picture()
+    look.page.mouse.move(500, 350)
+    look.page.mouse.down()
+    look.page.mouse.move(560, 380)
+    look.page.mouse.up()
+    assert look.page.evaluate("varimech.animation.camera.yaw") != 0.6
+    assert look.picture() != before
+
+
+@browsing
+def test_tolerances(opened: Open, moments: vm.Moments) -> None:
+    study = slider_crank().monte_carlo(TRAVEL, duration=0.5, step=0.01, samples=64)
+    look = opened(study, moments)
+    assert "64 samples, 0 failed" in look.page.inner_text("header")
+    assert {"Monte Carlo", "Tolerances"} <= set(look.page.locator("h2").all_inner_texts())
+    titles = [p["title"] for p in look.page.evaluate("varimech.plots.plots.map((p) => p.spec)")]
+    assert {"travel", "travel at the end", "what is behind the spread of travel"} <= set(titles)
+    counted = look.page.evaluate("varimech.plots.plots.find((p) => p.spec.title === 'travel at the end').spec.data[0].y")
+    assert sum(counted) == 64
+    script = """() => { const p = varimech.plots.plots.find((p) => p.spec.title === 'displacement'), d = p.area._fullData, b = p.spec.bands[0];
+        return d[b.upper].y[50] - d[b.line].y[50]; }"""
+    assert look.page.evaluate(script) == pytest.approx(2 * moments.std.to_numpy()[-1, 0], rel=1e-5)
+    alone = opened(study)  # nothing moves here
+    assert alone.page.evaluate("varimech.animation") is None
+    assert alone.page.locator("canvas").count() == 0
+
+
+@browsing
+def test_an_optimum_is_shown_beside_what_was_before_and_a_fit_beside_its_data(opened: Open) -> None:
+    m = slider_crank()
+    best = m.optimize(TRAVEL, over=["rod"], bounds={"rod": (0.24, 0.26)}, duration=0.2, step=0.01)
+    times = np.linspace(0.02, 0.2, 10)
+    found = m.simulate(0.2, step=0.01).displacement("guide").to_numpy()[np.round(times / 0.01).astype(int)]
+    data = vm.measurement(lambda s: s.displacement("guide"), times, found, unit="m")
+    look = opened(best, m.fit({"measured": data}, over=["rod"], duration=0.2, step=0.01, start={"rod": 0.251}))
+    both = look.picture()
+    look.page.click("#show-before")
+    assert look.picture() != both
+    assert {"search: objective", "search: parameters", "travel", "measured"} <= set(look.page.locator("figcaption").all_inner_texts())
+    assert "0.24" in look.page.text_content("#optimum table")
+    assert "0.25" in look.page.text_content("#fit table")
+
+
+@browsing
+def test_downloads(opened: Open) -> None:
+    run = slider_crank().simulate(**how())
+    look = opened(run, model=MODEL, show={"displacement": ["guide"]})
+    with look.page.expect_download() as download:
+        look.page.click("#download-model")
+    assert download.value.suggested_filename == "slider-crank.yaml"
+    assert Path(download.value.path()).read_bytes() == MODEL.encode()
+    with look.page.expect_download() as download:
+        look.page.click("#download-data")
+    lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
+    rows = [line.split(",") for line in lines if line.startswith('"displacement"')]
+    assert [float(r[4]) for r in rows] == run.displacement("guide").to_numpy().tolist()
+    assert [float(r[3]) for r in rows] == run.time.tolist()
+
+
+@browsing
+def test_names_do_no_harm(opened: Open) -> None:
+    m = vm.Mechanism(HOSTILE, gravity=(0, -9.81))
+    m.parameter(HOSTILE, 1.0, unit=HOSTILE)
+    m.ground_point("O", (0, 0))
+    m.bar(HOSTILE, "O", HOSTILE.replace(".", ""), length=m.parameters[HOSTILE], mass=1.0)
+    m.revolute("O")
+    m.start(angle={HOSTILE: -1.0})
+    objective = {HOSTILE: vm.final(lambda s: s.angle(HOSTILE), unit=HOSTILE)}
+    gradient = m.sensitivity(objective, **how())
+    look = opened(gradient, title=HOSTILE, model=HOSTILE, show={"angle": [HOSTILE]})
+    assert look.page.title() == HOSTILE
+    assert look.page.inner_text("h1") == HOSTILE
+    assert look.page.locator("b, img, [onclick], [onerror]").count() == 0
+
+
+@browsing
+def test_dark_and_narrow(opened: Open, gradient: vm.Gradient) -> None:
+    look = opened(gradient)
+    assert look.page.evaluate("varimech.animation.ink.stage") == "#f6f7f8"
+    look.page.emulate_media(color_scheme="dark")
+    look.wait("varimech.animation.ink.stage === '#171b20'")
+    look.page.set_viewport_size({"width": 360, "height": 700})
+    assert look.page.evaluate("document.documentElement.scrollWidth") <= 360
+    look.page.set_viewport_size({"width": 1100, "height": 900})
+    look.page.emulate_media(color_scheme="light")
+
+
+@browsing
+def test_what_is_at_rest(opened: Open) -> None:
+    m = slider_crank()
+    look = opened(m.equilibrium(wrt="rod"))
+    assert look.page.is_hidden("#playing")
+    assert "at rest" in look.page.inner_text("header")
+
+
+@browsing
+def test_a_saved_run_and_one_saved_earlier(opened: Open, gradient: vm.Gradient, tmp_path: Path) -> None:
+    saved = vm.load_run(gradient.run.save(tmp_path / "run.nc"))
+    look = opened(saved)
+    assert look.page.locator("#parameter option").all_inner_texts() == ["crank", "rod"]
+    plan = saved.info["drawing"]
+    saved.info["drawing"] = {key: plan[key] for key in ("shapes", "labels", "fixed")}
+    look = opened(saved)
+    look.set("scrub", 0.2)
+    assert look.place("slider.S") == pytest.approx(gradient.run.position("slider.S").to_numpy()[20], abs=1e-6)
+
+
+def test_a_long_run_stays_small(tmp_path: Path) -> None:
+    m = slider_crank()
+    run = m.simulate(5.0, step=5e-4)
+    assert run.time.size == 10_001
+    path = vm.report(tmp_path / "long.html", run)
+    assert path.stat().st_size < 10e6
+    text = path.read_text(encoding="utf-8")
+    data = json.loads(re.search(r'id="report-data">(.*?)</script>', text, re.DOTALL).group(1))  # type: ignore[union-attr]
+    animation = data["animation"]
+    assert animation["motion"]["frames"] * len(animation["points"]) * 2 <= MOST_NUMBERS
+    assert animation["motion"]["frames"] > 5000
+    assert animation["colours"] == list(COLOURS)
+
+
+def test_nothing_is_fetched(tmp_path: Path) -> None:
+    text = vm.report(tmp_path / "r.html", slider_crank().simulate(**how())).read_text(encoding="utf-8")
+    outside = re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
+    assert "default-src 'none'" in outside
+    assert re.findall(r"https?://|(?:src|href)=(?!\"data:)", outside) == []
+
+
+def test_refusals(tmp_path: Path, gradient: vm.Gradient) -> None:
+    path = tmp_path / "r.html"
+    with pytest.raises(vm.ModelError, match="nothing to report; give one or more of Run, Gradient"):
+        vm.report(path)
+    with pytest.raises(vm.ModelError, match="dict .* is not a result that can be reported"):
+        vm.report(path, {"a": 1})  # type: ignore[arg-type]
+    with pytest.raises(vm.ModelError, match="cannot be written .*folder that exists"):
+        vm.report(tmp_path / "nowhere" / "r.html", gradient)
+    with pytest.raises(vm.ModelError, match="must be the text of a model file"):
+        vm.report(path, gradient, model=path)  # type: ignore[arg-type]
+    with pytest.raises(vm.ModelError, match="certify"):
+        vm.report(path, gradient, certificate=True)  # type: ignore[arg-type]
+    with pytest.raises(vm.ModelError, match="must map measures to names"):
+        vm.report(path, gradient, show=["2"])  # type: ignore[arg-type]
+    with pytest.raises(vm.ModelError, match="no measure is called 'positon'; did you mean 'position'"):
+        vm.report(path, gradient, show={"positon": ["P"]})
+    with pytest.raises(vm.ModelError, match="no point is called 'Q'"):
+        vm.report(path, gradient, show={"trace": ["Q"]})
+    assert not path.exists()
+
+
+def test_thinned_curves_keep_their_peaks() -> None:
+    y = np.sin(np.linspace(0, 20, 50_000))
+    y[31_234], y[7] = 5.0, -3.0
+    rows = worth_plotting(y[:, None])
+    assert len(rows) <= 2000
+    assert {0, 7, 31_234, 49_999} <= set(rows.tolist())
+    assert (np.diff(rows) > 0).all()
+    assert thinned(10, 20).tolist() == list(range(10))
+    assert thinned(1001, 11).tolist() == list(range(0, 1001, 100))
+
+
+def test_data_cannot_leave_its_script() -> None:
+    text = script_json({"a": HOSTILE, "b": "<!--\u2028"})
+    assert "<" not in text
+    assert json.loads(text) == {"a": HOSTILE, "b": "<!--\u2028"}
+
+
+def test_numbers_as_they_are_read() -> None:
+    assert [number(x) for x in (0.25, -1.5, math.nan, math.inf, 1.5e-7, 2e12, None, True, "m")] == [
+        "0.25", "−1.5", "–", "∞", "1.5e−7", "2e12", "–", "yes", "m",
+    ]  # fmt: skip
+
+
+@browsing
+def test_a_certificate(opened: Open, gradient: vm.Gradient) -> None:
+    certificate = gradient.certify(relative_steps=(1e-4, 1e-6))
+    assert not certificate.trusted  # its steps are long
+    look = opened(gradient, certificate=certificate)
+    assert "gradient not trusted" in look.page.inner_text("header")
+    assert certificate.reasons[0] in look.page.text_content("#certificate table")
