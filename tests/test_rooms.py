@@ -33,6 +33,7 @@ ROOMS = [
     ("derivatives",),
     ("optimization",),
     ("uncertainty",),
+    ("interchange",),
     ("mechanism",),
     ("doctor",),
     ("__init__",),

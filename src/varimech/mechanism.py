@@ -16,6 +16,7 @@ from .backends.program import Trajectory, check_backend
 from .coordinates.systems import Coordinates
 from .errors import ModelError, VarimechError, check_numbers, unknown_name
 from .integrators.sundials import Sundials
+from .interchange.verbs import Exchanging
 from .methods import Formulation, Integrator, Method, choose
 from .model.parameter import Parameter
 from .optimization.verbs import Designing
@@ -39,7 +40,7 @@ METHODS = ("auto", "direct", "adjoint", "composite", "finite-difference", "compl
 
 
 @final
-class Mechanism(Designing, Uncertain):
+class Mechanism(Designing, Exchanging, Uncertain):
     """A mechanism: bodies, joints, forces and a start, written once; motion and derivatives follow.
 
     Two components of gravity (or `dimension=2`) make it planar, three (or `dimension=3`) spatial. SI units throughout.

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from .saving import save_dataset
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -51,6 +54,10 @@ class Ensemble:
     def gradient(self) -> xr.DataArray:
         """dψ/dρ by sample, objective and parameter; only where derivatives were asked for."""
         return self.dataset["gradient"]
+
+    def save(self, path: str | Path) -> Path:
+        """Write samples, values and gradients to a file, by the ending of its name: .nc (netCDF), .csv (a row a sample) or .mat (MATLAB)."""
+        return save_dataset(self.dataset, path, rows="sample")
 
     def __repr__(self) -> str:
         count = self.value_array.shape[0]

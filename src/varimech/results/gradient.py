@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import ModelError, check_numbers
 from ..sensitivity.objective import Objective
 from ..view.figure import Line, Panel, line_figure
+from .saving import save_dataset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,10 +150,8 @@ class Gradient:
         return pd.DataFrame(self.gradient_history[-1], index=names[0], columns=names[1])
 
     def save(self, path: str | Path) -> Path:
-        """Write ψ and dψ/dρ over time to a netCDF file, to be read by xarray or any netCDF tool."""
-        path = Path(path)
-        self.history.assign_attrs(method=self.method, mechanism=self.run.info["mechanism"]).to_netcdf(path, engine="h5netcdf")
-        return path
+        """Write ψ and dψ/dρ over time to a file, by the ending of its name: .nc (netCDF), .csv or .mat (MATLAB)."""
+        return save_dataset(self.history.assign_attrs(method=self.method, mechanism=self.run.info["mechanism"]), path)
 
     def plot(self) -> Figure:
         """dψ/dρ over time: a panel an objective, a line a parameter."""

@@ -21,6 +21,7 @@ from ..view.drawing import Shape, draw
 from ..view.figure import Line, Panel, line_figure
 from .catalog import ENERGIES, MEASURES, drawing_plan, names_of, point_aliases
 from .live import LiveRun
+from .saving import save_dataset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -167,11 +168,16 @@ class Run:
             self._dataset = self._collect()
         return self._dataset
 
-    def save(self, path: str | Path) -> Path:
-        """Write all measures to a netCDF file, to be read by `varimech.load_run` or any netCDF tool."""
-        path = Path(path)
-        self.dataset.to_netcdf(path, engine="h5netcdf")
-        return path
+    def save(self, path: str | Path, *, measures: Sequence[str] | str | None = None) -> Path:
+        """Write the run to a file, by the ending of its name: .nc (netCDF, which `varimech.load_run` reads), .csv or .mat (MATLAB).
+
+        `measures` chooses some by name, such as ["position", "angle", "angle_wrt"], for tables and MATLAB; a netCDF file has all.
+        """
+        if measures is not None and Path(path).suffix == ".nc":
+            raise ModelError(
+                f"{str(path)!r}: a run in a netCDF file has all its measures; leave measures=… out, or save .csv or .mat"
+            )
+        return save_dataset(self.dataset, path, only=measures)
 
     def to_dataframe(self) -> pd.DataFrame:
         """All measures as a table with one row a time and one column a number."""

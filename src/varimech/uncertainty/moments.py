@@ -11,6 +11,7 @@ import numpy as np
 
 from ..optimization.table import table
 from ..results.run import Run
+from ..results.saving import save_dataset
 from .bands import bands_about
 from .expansion import contributions, first_variance, second_mean, second_variance
 from .horizon import horizon
@@ -164,10 +165,8 @@ class Moments:
         return self.dataset[[*UNITS]].to_dataframe().drop(columns="objective_unit")
 
     def save(self, path: str | Path) -> Path:
-        """Write all of it to a netCDF file, to be read by xarray or any netCDF tool."""
-        path = Path(path)
-        self.dataset.to_netcdf(path, engine="h5netcdf")
-        return path
+        """Write all of it to a file, by the ending of its name: .nc (netCDF), .csv or .mat (MATLAB)."""
+        return save_dataset(self.dataset, path)
 
     def plot(self, sigmas: float = 3.0) -> Figure:
         """A row an objective: its mean with a band of so many standard deviations, and these with what each parameter has in them; what lies

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError, unknown_name
+from ..results.saving import save_dataset
 from .bands import bands_about
 from .checkpoint import Checkpoint
 from .estimates import LEVEL, Estimate, mean_of, variance_of
@@ -222,10 +223,8 @@ class Study:
         return self.dataset.drop_vars(["quantiles", "quantile"]).to_dataframe().drop(columns="objective_unit")
 
     def save(self, path: str | Path) -> Path:
-        """Write the dataset to a netCDF file, to be read by xarray or any netCDF tool."""
-        path = Path(path)
-        self.dataset.to_netcdf(path, engine="h5netcdf")
-        return path
+        """Write the dataset to a file, by the ending of its name: .nc (netCDF), .csv or .mat (MATLAB)."""
+        return save_dataset(self.dataset, path)
 
     def plot(self, sigmas: float | None = None) -> Figure:
         """Means with the band that holds 90 % of the samples, a panel an objective; with `sigmas`, a band of so many standard deviations."""
