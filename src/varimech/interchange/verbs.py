@@ -90,5 +90,6 @@ class Exchanging(Derivatives):
 
         solver = self._solver(choose(1.0, coordinates=coordinates)[0])
         ρ = self.numbers.nominal
+        solver.start.check_fits(ρ)
         start = solver.start.complete(solver.start.assemble(ρ), ρ)
         return motion_equations(solver.equations, start.q, start.v, measures or {})

@@ -15,10 +15,12 @@ import numpy as np
 
 from ..angles import unwrapped
 from ..errors import ModelError, unknown_name
+from ..markup import Displayed, html_text
 from ..model.state import State, as_column, call_user
 from ..symbols import SX, symbols_in
 from ..view.drawing import Shape, draw
-from ..view.figure import Line, Panel, line_figure
+from ..view.figure import Line, Panel, line_figure, picture
+from ..view.style import in_style
 from .catalog import ENERGIES, MEASURES, drawing_plan, names_of, point_aliases
 from .live import LiveRun
 from .saving import save_dataset
@@ -33,7 +35,11 @@ BEAM_PARTS = {"segment": 0, "node": 1}
 """Dimensions along beams, and where they are counted from; nodes are those between the ends."""
 
 
-class Run:
+MOST_SHOWN = 6
+"""Angles, and displacements, that a notebook shows of a run."""
+
+
+class Run(Displayed):
     """The motion of a mechanism over time.
 
     `run.position("2")`, `run.velocity("2")`, `run.angle("A1")`, `run.reaction("B")`, `run.energy()` … are xarray arrays over time.
@@ -191,10 +197,11 @@ class Run:
                 columns[" ".join([str(name), *words])] = array.isel(dict(zip(rest, index, strict=True))).to_numpy()
         return pd.DataFrame(columns, index=pd.Index(self.time, name="time"))
 
-    def plot(self, *, wrt: Any = None, title: str | None = None, **measures: Any) -> Figure:
+    def plot(self, *, wrt: Any = None, title: str | None = None, style: str | None = None, **measures: Any) -> Figure:
         """A figure of named measures, one panel each: `run.plot(position="2", angle=["A1", "12"], energy="total")`.
 
-        `wrt="L"` (or a list, or "all") shows their derivatives with respect to parameters. Save it with `.savefig("file.png")` (.pdf, .svg).
+        `wrt="L"` (or a list, or "all") shows their derivatives with respect to parameters. Save it with `.savefig("file.png")` (.pdf, .svg);
+        `style="paper"` makes it as wide as a column of a journal, with a title only if one is given.
         """
         if not measures:
             raise ModelError('say what to plot, such as run.plot(position="2")')
@@ -208,10 +215,21 @@ class Run:
             for name in [names] if isinstance(names, str) else names:
                 panel.lines.extend(self._lines(name, getattr(self, kind)(name, wrt=wrt)))
             panels.append(panel)
-        return line_figure(panels, title=self.info["mechanism"] if title is None else title)
+        heading = ("" if style else self.info["mechanism"]) if title is None else title
+        return line_figure(panels, title=heading, style=style)
 
-    def draw(self, *, times: Iterable[float] | None = None, trace: Sequence[str] | str = (), title: str | None = None) -> Figure:
-        """A drawing of the mechanism at given times (the last one strong; the start if not given), with paths of points."""
+    def draw(
+        self,
+        *,
+        times: Iterable[float] | None = None,
+        trace: Sequence[str] | str = (),
+        title: str | None = None,
+        style: str | None = None,
+    ) -> Figure:
+        """A drawing of the mechanism at given times (the last one strong; the start if not given), with paths of points.
+
+        `style="paper"` makes it fit for a paper, as for `plot`.
+        """
         plan = drawing_plan(self._live.equations.model) if self._live is not None else self.info["drawing"]
         shapes = [Shape(kind, name, tuple(points)) for kind, name, points in plan["shapes"]]
         needed = {p for s in shapes for p in s.points} | set(plan["labels"])
@@ -221,7 +239,8 @@ class Run:
         traced = [trace] if isinstance(trace, str) else trace
         traces = {name: self.position(name).transpose("time", "component").to_numpy() for name in traced}
         heading = f"{self.info['mechanism']}, t = {self.time[rows[-1]]:g} s" if title is None else title
-        return draw(shapes, frames, traces, plan["labels"], plan["fixed"], title=heading)
+        figure = draw(shapes, frames, traces, plan["labels"], plan["fixed"], title=heading)
+        return in_style(figure, style, titled=title is not None)
 
     def _paths(self, points: list[str]) -> dict[str, np.ndarray]:
         """Positions of many points, (time, component) each."""
@@ -241,6 +260,17 @@ class Run:
         return (
             f"<Run of {i['mechanism']!r}: {self.time[-1]:g} s in {i['steps']} steps of {steps}{chosen}, {i['method']}; "
             f"largest constraint residuals (position, velocity, acceleration) {residuals}>"
+        )
+
+    def _display(self) -> str:
+        """What turns, what slides and energies over time, and the last position."""
+        words = repr(self).removeprefix("<").rstrip(">")
+        last = picture(self.draw(times=[float(self.time[-1])], title=""))
+        if self.time.size == 1:
+            return html_text(words) + last
+        told: dict[str, Any] = {"angle": self._names("turn")[:MOST_SHOWN], "displacement": self._names("slide")[:MOST_SHOWN]}
+        return (
+            html_text(words) + picture(self.plot(**{k: v for k, v in told.items() if v}, energy=list(ENERGIES), title="")) + last
         )
 
     def _lines(self, name: str, array: xr.DataArray) -> list[Line]:
