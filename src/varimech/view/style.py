@@ -26,6 +26,8 @@ LETTERS = 46
 """Of a legend that go beside each other in a column."""
 FAMILY = ["STIXGeneral", "DejaVu Serif"]
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.2, 1.5)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1, 1, 1, 1, 1)), (0, (8, 3)))
+PIXELS = 300
+"""An inch."""
 HATCHES = ("", "////", "....", "xxxx")
 FONTS: dict[Any, Any] = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}
 """Text stays text."""
@@ -122,11 +124,10 @@ def _keep_text(figure: Figure) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     class PaperCanvas(FigureCanvasAgg):
-        """Saves with fonts as text."""
+        """Saves with fonts as text, and pixels fine enough for print."""
 
-        def print_figure(self, *args: Any, **how: Any) -> Any:
+        def print_figure(self, filename: Any, dpi: Any = None, **how: Any) -> Any:
             with rc_context(FONTS):
-                return super().print_figure(*args, **how)
+                return super().print_figure(filename, PIXELS if dpi in (None, "figure") else dpi, **how)
 
-    figure.set_dpi(300)
     PaperCanvas(figure)
