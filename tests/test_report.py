@@ -298,7 +298,9 @@ def test_an_optimum_is_shown_beside_what_was_before_and_a_fit_beside_its_data(op
     both = look.picture()
     look.page.click("#show-before")
     assert look.picture() != both
-    assert {"search: objective", "search: parameters", "travel", "measured"} <= set(look.page.locator("figcaption").all_inner_texts())
+    assert {"search: objective", "search: parameters", "travel", "measured"} <= set(
+        look.page.locator("figcaption").all_inner_texts()
+    )
     assert "0.24" in look.page.text_content("#optimum table")
     assert "0.25" in look.page.text_content("#fit table")
 

@@ -9,7 +9,7 @@ import varimech
 
 SOURCE = Path(varimech.__file__).parent
 ROOMS = [
-    ("errors", "symbols", "progress", "angles", "sizes"),
+    ("errors", "symbols", "progress", "angles", "sizes", "markup"),
     ("expressions", "units"),
     ("schedule",),
     ("elimination",),
@@ -36,6 +36,7 @@ ROOMS = [
     ("uncertainty",),
     ("files",),
     ("reports",),
+    ("interchange",),
     ("mechanism",),
     ("doctor",),
     ("__init__",),

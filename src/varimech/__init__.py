@@ -66,6 +66,7 @@ __all__ = [
     "Mechanism",
     "ModelError",
     "Moments",
+    "MotionEquations",
     "Newmark",
     "Objective",
     "Optimum",
@@ -126,6 +127,7 @@ __all__ = [
 
 
 if TYPE_CHECKING:
+    from .interchange.motion_equations import MotionEquations
     from .optimization.fit import Fit
     from .optimization.measurement import Measurement, measurement
     from .optimization.optimum import Optimum
@@ -151,6 +153,7 @@ LATER = {
     "HorizonWarning": "uncertainty.horizon",
     "Measurement": "optimization.measurement",
     "Moments": "uncertainty.moments",
+    "MotionEquations": "interchange.motion_equations",
     "Optimum": "optimization.optimum",
     "Path": "optimization.quantities",
     "Peak": "optimization.quantities",

@@ -22,6 +22,7 @@ from .schedule import Schedule
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.figure import Figure
 
     from .results.topology import Topology
     from .solver import Solver
@@ -72,6 +73,22 @@ class AtRest(Model):
         from .results.topology import topology_of  # with relative coordinates, which others need not load
 
         return topology_of(self, cut)
+
+    def draw(
+        self, *, parameters: Mapping[str, float] | None = None, title: str | None = None, style: str | None = None
+    ) -> Figure:
+        """A drawing of the mechanism at its start; `style="paper"` makes it fit for a paper.
+
+        Raises:
+            AssemblyError: if the mechanism does not close there.
+        """
+        ρ, solver = self.numbers.values(parameters), self._solver(choose(1.0)[0])
+        solver.start.check_fits(ρ)
+        q, e = solver.start.assemble(ρ), solver.equations
+        state = np.concatenate([q, np.zeros(e.packed.numel() - q.size)])[None]
+        trajectory = Trajectory(np.zeros(1), state, np.zeros((1, 0)), np.zeros(3), 0, np.zeros(1))
+        run = Run(LiveRun(e, trajectory, ρ, []), self._info("start", trajectory, ρ, {}))
+        return run.draw(title=self.name if title is None and style is None else title, style=style)
 
     def equilibrium(
         self,

@@ -17,6 +17,8 @@ from .coordinates.systems import Coordinates
 from .errors import ModelError, VarimechError, check_numbers, unknown_name
 from .files.verbs import Filed
 from .integrators.sundials import Sundials
+from .interchange.verbs import Exchanging
+from .markup import Displayed, html_heading, html_table, html_text
 from .methods import Formulation, Integrator, Method, choose
 from .model.parameter import Parameter
 from .optimization.verbs import Designing
@@ -30,17 +32,20 @@ from .sensitivity.objective import Objectives, named_objectives
 from .sensitivity.smoothness import check_gradients
 from .task import Task
 from .uncertainty.verbs import Uncertain
+from .view.figure import picture
 
 if TYPE_CHECKING:
     from .solver import Solver
 
 ADJOINT_PAYS = 8
 """Parameters for each objective beyond which an adjoint is faster; see docs/architecture.md."""
+MOST_DRAWN = 200
+"""Bodies up to which a notebook shows a drawing."""
 METHODS = ("auto", "direct", "adjoint", "composite", "finite-difference", "complex-step")
 
 
 @final
-class Mechanism(Designing, Uncertain, Filed):
+class Mechanism(Displayed, Designing, Exchanging, Uncertain, Filed):
     """A mechanism: bodies, joints, forces and a start, written once; motion and derivatives follow.
 
     Two components of gravity (or `dimension=2`) make it planar, three (or `dimension=3`) spatial. SI units throughout.
@@ -64,6 +69,20 @@ class Mechanism(Designing, Uncertain, Filed):
             f"{f'{len(self.beams)} beams, ' if self.beams else ''}{len(self.joints)} joints, "
             f"{len(self.forces)} forces, {len(self.drivers)} drivers, {len(self.parameters)} parameters>"
         )
+
+    def _display(self) -> str:
+        heading = html_heading(self.name, repr(self).partition(": ")[2].rstrip(">"))
+        parameters = self.parameters._display() if self.parameters else ""
+        if len(self.moving_bodies) > MOST_DRAWN:
+            return heading + parameters
+        try:
+            return heading + picture(self.draw()) + parameters
+        except VarimechError as error:
+            parts = [[b.name, "body", ", ".join(b.points)] for b in self.moving_bodies]
+            parts += [[j.name, j.kind, " – ".join(b.name for b in j.bodies)] for j in self.joints.values()]
+            return (
+                heading + html_text(f"not drawn: {error}") + html_table(["name", "kind", "points or bodies"], parts) + parameters
+            )
 
     def simulate(
         self,

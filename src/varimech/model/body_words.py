@@ -13,7 +13,7 @@ from .beam import MASSES, MATERIALS, Beam
 from .beam_shape import pair_of, segment_count, shape_of
 from .body import Body, Point, RigidBody
 from .geometry import inertia_of
-from .parameter import Parameter
+from .parameter import Parameter, Parameters
 from .sections import SHAPES, Section
 from .writing import Number, Writing, change
 
@@ -47,9 +47,9 @@ class BodyWords(Writing):
         return parameter
 
     @property
-    def parameters(self) -> dict[str, Parameter]:
+    def parameters(self) -> Parameters:
         """All parameters by name."""
-        return dict(self.numbers.parameters)
+        return Parameters(self.numbers.parameters)
 
     @change
     def body(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..markup import Displayed, html_table
 from ..symbols import NOT_SYMBOLIC, SX
 from ..units import in_unit, is_si, si_unit, split_quantity
 
@@ -144,6 +145,31 @@ class Parameter:
 
     def __abs__(self) -> SX:
         return abs(self.symbol)
+
+
+class Parameters(Displayed, dict[str, Parameter]):
+    """Parameters by name; printed, and shown in notebooks, as a table."""
+
+    def __str__(self) -> str:
+        rows = [[str(x) for x in row] for row in ([*HEAD], *self._rows())]
+        widths = [max(len(row[k]) for row in rows) for k in range(len(HEAD))]
+        return "\n".join("  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+    def _display(self) -> str:
+        return html_table(HEAD, self._rows())
+
+    def _rows(self) -> list[list[Any]]:
+        return [[p.name, p.value, p.unit, *("" if b is None else b for b in p.bounds), _spread(p.spread)] for p in self.values()]
+
+
+HEAD = ("parameter", "value", "unit", "lower", "upper", "spread")
+
+
+def _spread(spread: Any) -> str:
+    """A spread in a few words."""
+    if spread is None:
+        return ""
+    return f"± {spread.width:g} ({spread.sigmas:g}σ)" if isinstance(spread, Tolerance) else type(spread).__name__
 
 
 def _is_number(value: Any) -> bool:

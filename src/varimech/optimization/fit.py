@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import VarimechError
 from ..results.run import Run
+from ..view.plotted import Plotted
 from .confidence import Confidence
 from .evaluation import MechanismEvaluator
 from .measurement import Measurement
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(Plotted):
     """Parameters for which the motion meets measured data best."""
 
     label: str
@@ -135,11 +136,12 @@ class Fit:
         how: Any = {k: v for k, v in e.how.items() if k != "output"}
         return MechanismEvaluator(e.mechanism, e.names, e.duration, how, e.method, held=e.held).gradient(x).run
 
-    def plot(self) -> Figure:
-        """Data with the fitted curves and their confidence bands."""
+    def plot(self, *, style: str | None = None) -> Figure:
+        """Data with the fitted curves and their confidence bands; `style="paper"` for a paper."""
+        from ..view.style import in_style
         from .drawing import draw_fit
 
-        return draw_fit(self)
+        return in_style(draw_fit(self), style)
 
     def __repr__(self) -> str:
         count, failed = self.weighted_residuals.size, f" ({len(self.failures)} failed)" if self.failures else ""

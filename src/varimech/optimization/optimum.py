@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import ModelError
 from ..results.gradient import Gradient
 from ..results.run import Run
+from ..view.plotted import Plotted
 from .evaluation import MechanismEvaluator
 from .problem import DesignProblem, Rows
 from .quantities import Peak
@@ -33,7 +34,7 @@ ACTIVE_SHARE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class Optimum:
+class Optimum(Plotted):
     """An optimal design. Pass `.parameters` to `simulate` or `sensitivity` to use it."""
 
     label: str
@@ -166,11 +167,12 @@ class Optimum:
             raise ModelError(f"{p.name!r} is largest at the start, where nothing has moved yet: there is no motion to certify")
         return self._evaluator.at_instant(p.name, p.goal, instant, self.best.x)
 
-    def plot(self) -> Figure:
-        """Before and after over time, and how the search went."""
+    def plot(self, *, style: str | None = None) -> Figure:
+        """Before and after over time, and how the search went; `style="paper"` for a paper."""
+        from ..view.style import in_style
         from .drawing import draw_optimum
 
-        return draw_optimum(self)
+        return in_style(draw_optimum(self), style)
 
     def __repr__(self) -> str:
         p, unit = self.problem, f" {self.problem.goal.unit}" if self.problem.goal.unit else ""

@@ -59,7 +59,10 @@ def motion(run: Run, traces: Sequence[str], before: Run | None = None) -> dict[s
     if before is not None:
         other = stacked(before.paths(points), points)
         data["before"] = _frames(before.time, other)
-        data["box"] = [np.minimum(data["box"][0], other.min(axis=(0, 1))).tolist(), np.maximum(data["box"][1], other.max(axis=(0, 1))).tolist()]
+        data["box"] = [
+            np.minimum(data["box"][0], other.min(axis=(0, 1))).tolist(),
+            np.maximum(data["box"][1], other.max(axis=(0, 1))).tolist(),
+        ]
     if run.parameter_names:
         data["sensitivity"] = _sensitivity(run, points)
     return data

@@ -81,7 +81,9 @@ def _check(results: tuple[Any, ...], model: Any, certificate: Any) -> None:
         raise ModelError(f"report: there is nothing to report; give one or more of {names}")
     for result in results:
         if not isinstance(result, KINDS):
-            raise ModelError(f"report: {type(result).__name__} {result!r:.60} is not a result that can be reported; give any of {names}")
+            raise ModelError(
+                f"report: {type(result).__name__} {result!r:.60} is not a result that can be reported; give any of {names}"
+            )
     if model is not None and not isinstance(model, str):
         raise ModelError(f"report: model = {model!r:.60} must be the text of a model file; read it with Path(…).read_text()")
     if certificate is not None and not isinstance(certificate, Certificate):
@@ -180,7 +182,9 @@ def _chips(results: tuple[Any, ...], run: Run | None, certificate: Certificate |
             chips.append(("good", "converged") if result.converged else ("bad", "not converged"))
         elif isinstance(result, Moments):
             holds = bool((result.horizons >= result.time[-1]).all())
-            chips.append(("good", "moments hold to the end") if holds else ("bad", f"moments hold to {result.horizons.min():.3g} s"))
+            chips.append(
+                ("good", "moments hold to the end") if holds else ("bad", f"moments hold to {result.horizons.min():.3g} s")
+            )
         elif isinstance(result, Study):
             chips.append(("bad" if result.failed else "good", f"{result.count:,} samples, {result.failed} failed"))
     if certificate is not None:

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError
+from ..markup import Displayed, html_heading, html_table, html_text
+from ..view.figure import picture
+from ..view.style import in_style
 from ..view.sweep import Curve, Level, sweep_figure
 from .evidence import Growth, Refinement, Road, Singularity
 
@@ -48,7 +51,7 @@ class Finding:
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Certificate(Displayed):
     """How far a gradient can be trusted; made by `Gradient.certify`. Arrays stand by (objective, parameter)."""
 
     mechanism: str
@@ -182,13 +185,13 @@ class Certificate:
         except (ValueError, KeyError, TypeError) as error:
             raise ModelError(f"file {str(path)!r} is not a saved certificate: {error!r}") from None
 
-    def plot(self) -> Figure:
+    def plot(self, *, style: str | None = None) -> Figure:
         """For each parameter how far differences are off over the perturbation, a curve an objective, beside the exact roads and the error of
-        the steps."""
+        the steps; `style="paper"` for a paper."""
         panels, against = self.sweep_panels()
         verdict = "trusted" if self.trusted else "not trusted: " + ", ".join(self.reasons)
         title = f"{self.mechanism}: gradient by {self.differentiated}, {verdict}"
-        return sweep_figure(panels, self.objective_names, title=title, against=against)
+        return in_style(sweep_figure(panels, self.objective_names, title=title, against=against), style)
 
     def sweep_panels(self) -> tuple[dict[str, tuple[list[Curve], list[Level]]], str]:
         """What `plot` draws, by parameter, and the road that all is measured against."""
@@ -216,6 +219,22 @@ class Certificate:
                 levels.append(Level(objective, f"error by the {self.refinement.what}", abs(float(stepping)) / size))
             panels[parameter] = (curves, levels)
         return panels, "the gradient" if reference is None else reference.name
+
+    def _display(self) -> str:
+        rows = [
+            [
+                self.objective_names[o],
+                self.parameter_names[p],
+                value,
+                *self.digit_array[:, o, p],
+                f"{self.status[o, p]} {self.reason[o, p]}",
+            ]
+            for (o, p), value in np.ndenumerate(self.gradient)
+        ]
+        head = ["objective", "parameter", "derivative", "digits computed", "digits of the motion", "verdict"]
+        verdict = "trusted" if self.trusted else f"not trusted: {', '.join(self.reasons)}"
+        told = html_heading(f"{self.mechanism}: {verdict}", f"gradient by {self.differentiated}; {self.method}")
+        return told + html_table(head, rows) + html_text("\n".join(f"• {f.text}" for f in self.findings)) + picture(self.plot())
 
     def __repr__(self) -> str:
         heads = ("objective", "parameter", "derivative", "computed", "motion", "verdict")

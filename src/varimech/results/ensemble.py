@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ..markup import Displayed, html_heading, html_table
+from .saving import save_dataset
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
 @dataclass(frozen=True)
-class Ensemble:
+class Ensemble(Displayed):
     """Objectives (and gradients, if asked for) of every sample; NaN for samples that failed, whose errors are in `failures`."""
 
     objective_names: tuple[str, ...]
@@ -51,6 +55,19 @@ class Ensemble:
     def gradient(self) -> xr.DataArray:
         """dψ/dρ by sample, objective and parameter; only where derivatives were asked for."""
         return self.dataset["gradient"]
+
+    def save(self, path: str | Path) -> Path:
+        """Write samples, values and gradients to a file, by the ending of its name: .nc (netCDF), .csv (a row a sample) or .mat (MATLAB)."""
+        return save_dataset(self.dataset, path, rows="sample")
+
+    def _display(self) -> str:
+        good = self.value_array[[k for k in range(len(self.value_array)) if k not in self.failures]]
+        rows = (
+            [[n, *(f(good[:, k]) for f in (np.min, np.mean, np.max))] for k, n in enumerate(self.objective_names)]
+            if good.size
+            else []
+        )
+        return html_heading(repr(self).strip("<>")) + html_table(["objective", "least", "mean", "largest"], rows)
 
     def __repr__(self) -> str:
         count = self.value_array.shape[0]

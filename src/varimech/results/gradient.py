@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError, check_numbers
+from ..markup import Displayed, html_heading, html_table
 from ..sensitivity.objective import Objective
-from ..view.figure import Line, Panel, line_figure
+from ..view.bars import bar_figure
+from ..view.figure import Line, Panel, line_figure, picture
+from ..view.style import in_style
+from .saving import save_dataset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +31,7 @@ MOST_DIGITS = 15.0
 
 
 @dataclass(frozen=True)
-class Gradient:
+class Gradient(Displayed):
     """Objectives ψ and their derivatives with respect to parameters, labelled.
 
     `method` tells how they were computed; `sweep` holds, for differences, the estimates for all perturbations tried. Adjoints and complex
@@ -149,20 +153,35 @@ class Gradient:
         return pd.DataFrame(self.gradient_history[-1], index=names[0], columns=names[1])
 
     def save(self, path: str | Path) -> Path:
-        """Write ψ and dψ/dρ over time to a netCDF file, to be read by xarray or any netCDF tool."""
-        path = Path(path)
-        self.history.assign_attrs(method=self.method, mechanism=self.run.info["mechanism"]).to_netcdf(path, engine="h5netcdf")
-        return path
+        """Write ψ and dψ/dρ over time to a file, by the ending of its name: .nc (netCDF), .csv or .mat (MATLAB)."""
+        return save_dataset(self.history.assign_attrs(method=self.method, mechanism=self.run.info["mechanism"]), path)
 
-    def plot(self) -> Figure:
-        """dψ/dρ over time: a panel an objective, a line a parameter."""
+    def plot(self, *, style: str | None = None) -> Figure:
+        """dψ/dρ over time: a panel an objective, a line a parameter; `style="paper"` for a paper."""
         if len(self.gradient_history) < self.time.size:
             raise ModelError(f"method={self.method!r} gives the gradient at the end only; over time it needs method='direct'")
         panels = []
         for k, objective in enumerate(self.objective_names):
             lines = [Line(name, self.time, self.gradient_history[:, k, i]) for i, name in enumerate(self.parameter_names)]
             panels.append(Panel(f"d{objective}/dρ", lines))
-        return line_figure(panels, title=f"{self.run.info['mechanism']}: gradient ({self.method})")
+        return line_figure(panels, title="" if style else f"{self.run.info['mechanism']}: gradient ({self.method})", style=style)
+
+    def bars(self, *, style: str | None = None) -> Figure:
+        """ρ dψ/dρ at the end, what a change of each parameter by its own size would do: a panel an objective, the largest first."""
+        values = self.run.info["parameters"]
+        scaled = self.gradient_history[-1] * np.array([values[name] for name in self.parameter_names])
+        units = [f" ({u})" if u else "" for u in self.units]
+        panels = {f"ρ d{n}/dρ{u}": row for n, u, row in zip(self.objective_names, units, scaled, strict=True)}
+        figure = bar_figure(panels, self.parameter_names, title=f"{self.run.info['mechanism']}: gradient ({self.method})")
+        return in_style(figure, style)
+
+    def _display(self) -> str:
+        head = [f"{n} ({u})" if u else n for n, u in zip(self.parameter_names, self.parameter_units, strict=True)]
+        values = zip(self.objective_names, self.value_history[-1], self.units, self.gradient_history[-1], strict=True)
+        table = html_table(
+            ["objective ψ", "value", "unit", *(f"dψ/d {h}" for h in head)], [[n, v, u, *g] for n, v, u, g in values]
+        )
+        return html_heading(self.run.info["mechanism"], f"gradient, {self.method}") + table + picture(self.bars())
 
     def __repr__(self) -> str:
         return f"<Gradient of {self.run.info['mechanism']!r}, {self.method}>\n{self.to_dataframe()}"

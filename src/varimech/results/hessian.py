@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import ModelError, unknown_name
+from ..markup import Displayed, html_heading, html_table
 from ..model.state import State, as_column, call_user
 from ..sensitivity.objective import checked_callable
 from ..symbols import SX, symbols_in
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Hessian:
+class Hessian(Displayed):
     """Objectives ψ, their gradients and Hessians with respect to parameters.
 
     Exact: derivatives of the discrete solution itself. Both halves of each Hessian come from different runs, so their difference
@@ -120,6 +121,12 @@ class Hessian:
         for name in names:
             coords |= {name: list(self.parameter_names), f"{name}_unit": (name, list(self.parameter_units))}
         return xr.DataArray(values, coords=coords, dims=["objective", *names])
+
+    def _display(self) -> str:
+        names, told = self.parameter_names, html_heading(self.run.info["mechanism"], f"Hessian, {self.method}")
+        for name, matrix in zip(self.objective_names, self.hessian.to_numpy(), strict=True):
+            told += html_table([f"d²{name}/dρ²", *names], [[n, *row] for n, row in zip(names, matrix, strict=True)])
+        return told
 
     def __repr__(self) -> str:
         tables = "\n".join(f"{name}\n{self.to_dataframe(name)}" for name in self.objective_names)

@@ -15,13 +15,16 @@ import numpy as np
 
 from ..angles import unwrapped
 from ..errors import ModelError, unknown_name
+from ..markup import Displayed, html_text
 from ..model.state import State, as_column, call_user
 from ..symbols import SX, symbols_in
 from ..view.drawing import Shape, draw
-from ..view.figure import Line, Panel, line_figure
+from ..view.figure import Line, Panel, line_figure, picture
+from ..view.style import in_style
 from .catalog import ENERGIES, MEASURES, names_of
 from .live import LiveRun
 from .plan import drawing_plan, point_aliases
+from .saving import save_dataset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +36,11 @@ BEAM_PARTS = {"segment": 0, "node": 1}
 """Dimensions along beams, and where they are counted from; nodes are those between the ends."""
 
 
-class Run:
+MOST_SHOWN = 6
+"""Angles, and displacements, that a notebook shows of a run."""
+
+
+class Run(Displayed):
     """The motion of a mechanism over time.
 
     `run.position("2")`, `run.velocity("2")`, `run.angle("A1")`, `run.reaction("B")`, `run.energy()` … are xarray arrays over time.
@@ -173,11 +180,16 @@ class Run:
             self._dataset = self._collect()
         return self._dataset
 
-    def save(self, path: str | Path) -> Path:
-        """Write all measures to a netCDF file, to be read by `varimech.load_run` or any netCDF tool."""
-        path = Path(path)
-        self.dataset.to_netcdf(path, engine="h5netcdf")
-        return path
+    def save(self, path: str | Path, *, measures: Sequence[str] | str | None = None) -> Path:
+        """Write the run to a file, by the ending of its name: .nc (netCDF, which `varimech.load_run` reads), .csv or .mat (MATLAB).
+
+        `measures` chooses some by name, such as ["position", "angle", "angle_wrt"], for tables and MATLAB; a netCDF file has all.
+        """
+        if measures is not None and Path(path).suffix == ".nc":
+            raise ModelError(
+                f"{str(path)!r}: a run in a netCDF file has all its measures; leave measures=… out, or save .csv or .mat"
+            )
+        return save_dataset(self.dataset, path, only=measures)
 
     def to_dataframe(self) -> pd.DataFrame:
         """All measures as a table with one row a time and one column a number."""
@@ -191,14 +203,16 @@ class Run:
                 columns[" ".join([str(name), *words])] = array.isel(dict(zip(rest, index, strict=True))).to_numpy()
         return pd.DataFrame(columns, index=pd.Index(self.time, name="time"))
 
-    def plot(self, *, wrt: Any = None, title: str | None = None, **measures: Any) -> Figure:
+    def plot(self, *, wrt: Any = None, title: str | None = None, style: str | None = None, **measures: Any) -> Figure:
         """A figure of named measures, one panel each: `run.plot(position="2", angle=["A1", "12"], energy="total")`.
 
-        `wrt="L"` (or a list, or "all") shows their derivatives with respect to parameters. Save it with `.savefig("file.png")` (.pdf, .svg).
+        `wrt="L"` (or a list, or "all") shows their derivatives with respect to parameters. Save it with `.savefig("file.png")` (.pdf, .svg);
+        `style="paper"` makes it as wide as a column of a journal, with a title only if one is given.
         """
         if not measures:
             raise ModelError('say what to plot, such as run.plot(position="2")')
-        return line_figure(self.panels(wrt=wrt, **measures), title=self.info["mechanism"] if title is None else title)
+        heading = ("" if style else self.info["mechanism"]) if title is None else title
+        return line_figure(self.panels(wrt=wrt, **measures), title=heading, style=style)
 
     def panels(self, *, wrt: Any = None, **measures: Any) -> list[Panel]:
         """Named measures as labelled curves, a panel a kind: what `plot` draws."""
@@ -214,8 +228,18 @@ class Run:
             panels.append(panel)
         return panels
 
-    def draw(self, *, times: Iterable[float] | None = None, trace: Sequence[str] | str = (), title: str | None = None) -> Figure:
-        """A drawing of the mechanism at given times (the last one strong; the start if not given), with paths of points."""
+    def draw(
+        self,
+        *,
+        times: Iterable[float] | None = None,
+        trace: Sequence[str] | str = (),
+        title: str | None = None,
+        style: str | None = None,
+    ) -> Figure:
+        """A drawing of the mechanism at given times (the last one strong; the start if not given), with paths of points.
+
+        `style="paper"` makes it fit for a paper, as for `plot`.
+        """
         plan = self.drawing_plan
         shapes = [Shape(kind, name, tuple(points)) for kind, name, points in plan["shapes"]]
         needed = {p for s in shapes for p in s.points} | set(plan["labels"])
@@ -225,7 +249,8 @@ class Run:
         traced = [trace] if isinstance(trace, str) else trace
         traces = {name: self.position(name).transpose("time", "component").to_numpy() for name in traced}
         heading = f"{self.info['mechanism']}, t = {self.time[rows[-1]]:g} s" if title is None else title
-        return draw(shapes, frames, traces, plan["labels"], plan["fixed"], title=heading)
+        figure = draw(shapes, frames, traces, plan["labels"], plan["fixed"], title=heading)
+        return in_style(figure, style, titled=title is not None)
 
     @property
     def drawing_plan(self) -> dict[str, Any]:
@@ -261,6 +286,17 @@ class Run:
         return (
             f"<Run of {i['mechanism']!r}: {self.time[-1]:g} s in {i['steps']} steps of {steps}{chosen}, {i['method']}; "
             f"largest constraint residuals (position, velocity, acceleration) {residuals}>"
+        )
+
+    def _display(self) -> str:
+        """What turns, what slides and energies over time, and the last position."""
+        words = repr(self).removeprefix("<").rstrip(">")
+        last = picture(self.draw(times=[float(self.time[-1])], title=""))
+        if self.time.size == 1:
+            return html_text(words) + last
+        told: dict[str, Any] = {"angle": self._names("turn")[:MOST_SHOWN], "displacement": self._names("slide")[:MOST_SHOWN]}
+        return (
+            html_text(words) + picture(self.plot(**{k: v for k, v in told.items() if v}, energy=list(ENERGIES), title="")) + last
         )
 
     def _lines(self, name: str, array: xr.DataArray) -> list[Line]:

@@ -11,9 +11,12 @@ from ..coordinates.relative.choice import cut_names
 from ..coordinates.relative.equations import closure_sizes
 from ..coordinates.relative.joints import coordinate_names, has_euler_parameters
 from ..coordinates.relative.spanning_tree import Link, SpanningTree, spanning_tree
+from ..markup import Displayed, html_text
 from ..model.joints import Joint
 from ..model.parts import Parts
+from ..view.figure import picture
 from ..view.outline import Branch, outline, shortened
+from ..view.style import in_style
 from ..view.tree import Chord, draw_tree
 
 if TYPE_CHECKING:
@@ -55,7 +58,7 @@ class Closure:
 
 
 @dataclass(frozen=True)
-class Topology:
+class Topology(Displayed):
     """The tree of a mechanism, its coordinates, and the joints that are cut; made by `Mechanism.topology`.
 
     `print` shows it, `draw` draws it; long rows of bodies that are alike are shortened in text, not in the data.
@@ -120,10 +123,14 @@ class Topology:
             "drivers": self.drivers,
         }
 
-    def draw(self) -> Figure:
+    def draw(self, *, style: str | None = None) -> Figure:
         """A picture: bodies in layers by their depth, the joints of the tree as lines, those that are cut as dashed curves."""
         chords = [Chord(f"{c.kind} {c.joint}", *c.bodies) for c in self.closures]
-        return draw_tree(self._branches(), chords, title=f"{self.mechanism}: {self._unknowns}")
+        figure = draw_tree(self._branches(), chords, title="" if style else f"{self.mechanism}: {self._unknowns}")
+        return in_style(figure, style, resize=False)
+
+    def _display(self) -> str:
+        return picture(self.draw()) + (html_text(str(self)) if self.closures or self.drivers else "")
 
     def __str__(self) -> str:
         lines = [f"{self.mechanism}: {self._parts}", self._unknowns, "", *outline(self._branches())]

@@ -11,6 +11,8 @@ import numpy as np
 
 from ..optimization.table import table
 from ..results.run import Run
+from ..results.saving import save_dataset
+from ..view.plotted import Plotted
 from .bands import bands_about
 from .expansion import contributions, first_variance, second_mean, second_variance
 from .horizon import horizon
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class Moments(Plotted):
     """Moments of objectives at every stored time, as if the run ended there; labelled arrays are (time, objective).
 
     `order` tells which ones `mean`, `variance` and `std` are; those of first order are at hand as well.
@@ -164,17 +166,16 @@ class Moments:
         return self.dataset[[*UNITS]].to_dataframe().drop(columns="objective_unit")
 
     def save(self, path: str | Path) -> Path:
-        """Write all of it to a netCDF file, to be read by xarray or any netCDF tool."""
-        path = Path(path)
-        self.dataset.to_netcdf(path, engine="h5netcdf")
-        return path
+        """Write all of it to a file, by the ending of its name: .nc (netCDF), .csv or .mat (MATLAB)."""
+        return save_dataset(self.dataset, path)
 
-    def plot(self, sigmas: float = 3.0) -> Figure:
+    def plot(self, sigmas: float = 3.0, *, style: str | None = None) -> Figure:
         """A row an objective: its mean with a band of so many standard deviations, and these with what each parameter has in them; what lies
-        beyond the horizon is grey."""
+        beyond the horizon is grey; `style="paper"` for a paper."""
+        from ..view.style import in_style
         from .drawing import draw_moments
 
-        return draw_moments(self, sigmas)
+        return in_style(draw_moments(self, sigmas), style)
 
     def __repr__(self) -> str:
         end, last = self.time[-1], self.dataset.isel(time=-1)

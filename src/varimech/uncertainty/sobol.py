@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import ModelError, unknown_name
 from ..optimization.table import table
+from ..view.plotted import Plotted
 from .distributions import openturns
 from .global_study import labelled, seeded
 
@@ -31,7 +32,7 @@ ESTIMATORS = {"martinez": "Martinez", "saltelli": "Saltelli", "jansen": "Jansen"
 
 
 @dataclass(frozen=True, eq=False)
-class SobolIndices:
+class SobolIndices(Plotted):
     """Indices by objective and parameter, as `dataset`, or one kind at a time."""
 
     label: str
@@ -63,11 +64,12 @@ class SobolIndices:
         frame["at"] = frame["objective"].map(order)
         return frame.sort_values(["at", "total"], ascending=[True, False]).drop(columns="at").reset_index(drop=True)
 
-    def plot(self) -> Figure:
-        """Bars of first and total indices, a panel an objective."""
+    def plot(self, *, style: str | None = None) -> Figure:
+        """Bars of first and total indices, a panel an objective; `style="paper"` for a paper."""
+        from ..view.style import in_style
         from .drawing import draw_sobol
 
-        return draw_sobol(self)
+        return in_style(draw_sobol(self), style)
 
     def __repr__(self) -> str:
         frame = self.table()

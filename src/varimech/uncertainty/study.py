@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError, unknown_name
+from ..results.saving import save_dataset
+from ..view.plotted import Plotted
 from .bands import bands_about
 from .checkpoint import Checkpoint
 from .estimates import LEVEL, Estimate, mean_of, variance_of
@@ -28,7 +30,7 @@ QUANTILES = (0.05, 0.5, 0.95)
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class Study(Plotted):
     """What samples of the parameters make of objectives at every stored time, as if the run ended there; arrays are (time, objective)."""
 
     label: str
@@ -222,16 +224,16 @@ class Study:
         return self.dataset.drop_vars(["quantiles", "quantile"]).to_dataframe().drop(columns="objective_unit")
 
     def save(self, path: str | Path) -> Path:
-        """Write the dataset to a netCDF file, to be read by xarray or any netCDF tool."""
-        path = Path(path)
-        self.dataset.to_netcdf(path, engine="h5netcdf")
-        return path
+        """Write the dataset to a file, by the ending of its name: .nc (netCDF), .csv or .mat (MATLAB)."""
+        return save_dataset(self.dataset, path)
 
-    def plot(self, sigmas: float | None = None) -> Figure:
-        """Means with the band that holds 90 % of the samples, a panel an objective; with `sigmas`, a band of so many standard deviations."""
+    def plot(self, sigmas: float | None = None, *, style: str | None = None) -> Figure:
+        """Means with the band that holds 90 % of the samples, a panel an objective; with `sigmas`, a band of so many standard
+        deviations; `style="paper"` for a paper."""
+        from ..view.style import in_style
         from .drawing import draw_study
 
-        return draw_study(self, sigmas)
+        return in_style(draw_study(self, sigmas), style)
 
     def __repr__(self) -> str:
         return in_words(self)

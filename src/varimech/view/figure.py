@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from .style import in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,8 +38,8 @@ class Panel:
     lines: list[Line] = field(default_factory=list)
 
 
-def line_figure(panels: Sequence[Panel], *, title: str = "", xlabel: str = "time (s)") -> Figure:
-    """Panels below each other with a common horizontal axis."""
+def line_figure(panels: Sequence[Panel], *, title: str = "", xlabel: str = "time (s)", style: str | None = None) -> Figure:
+    """Panels below each other with a common horizontal axis; `style="paper"` makes it fit for a paper, with a title only if one is given."""
     figure = new_figure(7.0, 1.0 + 2.2 * len(panels))
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for ax, panel in zip(axes, panels, strict=True):
@@ -52,7 +56,7 @@ def line_figure(panels: Sequence[Panel], *, title: str = "", xlabel: str = "time
     axes[-1].margins(x=0)
     if title:
         figure.suptitle(title, fontsize=12, color=INK)
-    return figure
+    return in_style(figure, style, titled=bool(title))
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -63,6 +67,13 @@ def new_figure(width: float, height: float) -> Figure:
     figure = Figure(figsize=(width, height), layout="constrained", dpi=120)
     FigureCanvasAgg(figure)
     return figure
+
+
+def picture(figure: Figure) -> str:
+    """A figure as an element of HTML, complete in itself."""
+    buffer = BytesIO()
+    figure.savefig(buffer, format="svg")
+    return f'<img src="data:image/svg+xml;base64,{b64encode(buffer.getvalue()).decode()}" style="max-width:100%"/>'
 
 
 def quiet(ax: Axes) -> None:

@@ -52,7 +52,7 @@ def draw_tree(branches: Sequence[Branch], chords: Sequence[Chord], *, title: str
     corners = np.array([*layout.place.values(), *(point for curve in curves for point in curve)])
     beyond = max([len(b.node) / 2 for b in branches] + [len(c.label) / 2 for c in chords]) * LETTER + GAP
     left, right = corners[:, 0].min() - beyond, max(corners[:, 0].max() + beyond, 1.2 * LETTER * len(title))
-    top, bottom = corners[:, 1].min() - 0.9, corners[:, 1].max() + 0.4
+    top, bottom = corners[:, 1].min() - (0.9 if title else 0.4), corners[:, 1].max() + 0.4
     figure = new_figure(right - left, bottom - top)
     figure.set_layout_engine("none")  # inches are inches
     ax = figure.add_axes((0, 0, 1, 1), xlim=(left, right), ylim=(bottom, top))

@@ -1,0 +1,98 @@
+"""Plain C of a CasADi function, behind one readable signature: arrays in, arrays out, no memory of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import casadi as ca
+
+from ..errors import ModelError
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What the C function is called, of what mechanism, and what its numbers are."""
+
+    name: str
+    mechanism: str
+    told: Mapping[str, tuple[str, ...]]
+
+
+def write_c(folder: Path, signature: Signature, function: ca.Function) -> Path:
+    """Write `name`.c and `name`.h; returns the source."""
+    name = signature.name
+    generator = ca.CodeGenerator(f"{name}.c", {"casadi_int": "int"})
+    work = ca.Function(f"{name}_work", function.sx_in(), function.call(function.sx_in()))
+    generator.add(work)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.h").write_text(_header(signature, function), encoding="utf-8")
+        source = folder / f"{name}.c"
+        source.write_text("\n".join([f'#include "{name}.h"', generator.dump(), _wrapper(name, function, work)]), encoding="utf-8")
+    except OSError as error:
+        raise ModelError(f"{folder} cannot be written to ({error.strerror}); give another folder") from None
+    return source
+
+
+def _declaration(name: str, function: ca.Function) -> str:
+    ins = [f"double {x}" if x == "t" else f"const double *{x}" for x in function.name_in()]
+    outs = [f"double *{x}" for x in function.name_out()]
+    return f"void {name}({', '.join([*ins, *outs])})"
+
+
+def _header(signature: Signature, function: ca.Function) -> str:
+    guard = f"{signature.name.upper()}_H"
+    sizes = [f" *   {x}: {function.size1_in(k)}" for k, x in enumerate(function.name_in())]
+    for k, x in enumerate(function.name_out()):
+        rows, columns = function.size_out(k)
+        sizes.append(f" *   {x}: {rows}" if columns == 1 else f" *   {x}: {rows} x {columns}, column by column")
+    told = [
+        f" * {what}:\n" + "\n".join(f" *   [{k}] {_plain(n)}" for k, n in enumerate(names))
+        for what, names in signature.told.items()
+        if names
+    ]
+    lines = [
+        "/*",
+        f" * Equations of motion of {_plain(signature.mechanism)}, SI units:",
+        " *   M a + Phi_q' lambda = Q,   Phi = 0,   Phi_q a = gamma",
+        " * Numbers of each argument; outputs that are not wanted may be 0:",
+        *sizes,
+        *told,
+        " */",
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        "#ifdef __cplusplus",
+        'extern "C" {',
+        "#endif",
+        f"{_declaration(signature.name, function)};",
+        "#ifdef __cplusplus",
+        "}",
+        "#endif",
+        "#endif",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _wrapper(name: str, function: ca.Function, work: ca.Function) -> str:
+    ins = ", ".join("&t" if x == "t" else x for x in function.name_in())
+    return "\n".join(
+        [
+            f"{_declaration(name, function)}",
+            "{",
+            f"  const casadi_real *arg[{work.sz_arg()}] = {{{ins}}};",
+            f"  casadi_real *res[{work.sz_res()}] = {{{', '.join(function.name_out())}}};",
+            f"  casadi_int iw[{work.sz_iw() + 1}];",
+            f"  casadi_real w[{work.sz_w() + 1}];",
+            f"  {name}_work(arg, res, iw, w, 0);",
+            "}",
+            "",
+        ]
+    )
+
+
+def _plain(text: str) -> str:
+    """Text that ends no comment."""
+    return text.replace("*/", "* /").replace("\n", " ")

@@ -1,0 +1,220 @@
+"""URDF files as plain data, read by urdf_parser_py, with one tag more: loops are closed by
+
+    <loop_joint name="C" type="revolute">
+      <link1 link="coupler" xyz="0.4 0 0" rpy="0 0 0"/>
+      <link2 link="rocker" xyz="0.3 0 0"/>
+      <axis xyz="0 0 1"/>
+    </loop_joint>
+
+A frame of each link (xyz in m, rpy in rad, from the link's frame) is joined as by a joint between them; the axis is that of both.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from ..errors import ModelError, unknown_name
+from .xml_text import xml_root
+
+TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+LOOP_TYPES = ("revolute", "continuous", "prismatic", "fixed", "spherical", "cylindrical", "planar")
+READ = {"link": ("inertial",), "joint": ("origin", "axis", "parent", "child", "dynamics", "mimic")}
+"""Of what a file says: the rest, such as meshes and limits, has nothing to do with the motion or is not enforced."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A frame: where (m) and how it is turned (roll, pitch, yaw, rad), as another one sees it."""
+
+    xyz: np.ndarray
+    rpy: np.ndarray
+
+    @property
+    def rotation(self) -> np.ndarray:
+        """R_z(yaw) R_y(pitch) R_x(roll)."""
+        return rpy_matrix(self.rpy)
+
+
+@dataclass(frozen=True)
+class Inertial:
+    """Mass (kg), centre of mass with the axes of the inertia, and that (kg·m²) in these axes."""
+
+    mass: float
+    origin: Placed
+    inertia: np.ndarray
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A joint of the tree."""
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    origin: Placed
+    axis: np.ndarray
+    damping: float
+
+
+@dataclass(frozen=True)
+class LoopJoint:
+    """A joint beyond the tree."""
+
+    name: str
+    type: str
+    links: tuple[str, str]
+    frames: tuple[Placed, Placed]
+    axis: np.ndarray
+
+
+@dataclass(frozen=True)
+class Robot:
+    """What a file says."""
+
+    file: str
+    name: str
+    links: dict[str, Inertial | None]
+    joints: tuple[Connection, ...]
+    loops: tuple[LoopJoint, ...]
+
+
+def read_urdf(path: str | os.PathLike[str]) -> Robot:
+    """Read a file.
+
+    Raises:
+        ModelError: with the file, the joint or link, and the remedy.
+    """
+    file, root = str(path), xml_root(path)
+    if root.tag != "robot":
+        raise ModelError(f"{file} is no URDF: its outermost tag is <{root.tag}>, not <robot>")
+    _check_names(file, root)
+    for node in root.iter("joint"):
+        if node in list(root) and node.get("type") not in TYPES:
+            raise ModelError(f"{file}: joint {node.get('name')!r}: {unknown_name('type of joint', str(node.get('type')), TYPES)}")
+    parsed = _parsed(file, root)
+    links = {link.name: _inertial(file, link) for link in parsed.links}
+    joints = tuple(_connection(file, joint, links) for joint in parsed.joints)
+    loops = tuple(_loop(file, node, links) for node in root.findall("loop_joint"))
+    return Robot(file, parsed.name, links, joints, loops)
+
+
+def rpy_matrix(rpy: Any) -> np.ndarray:
+    """R_z(yaw) R_y(pitch) R_x(roll): turned about fixed axes, x first."""
+    (a, b, c), (A, B, C) = np.sin(rpy), np.cos(rpy)
+    return np.array(
+        [
+            [C * B, C * b * a - c * A, C * b * A + c * a],
+            [c * B, c * b * a + C * A, c * b * A - C * a],
+            [-b, B * a, B * A],
+        ]
+    )
+
+
+def _parsed(file: str, root: ElementTree.Element) -> Any:
+    try:
+        from urdf_parser_py.urdf import URDF
+        from urdf_parser_py.xml_reflection.core import ParseError
+    except ImportError:
+        raise ModelError(f"{file}: reading URDF needs urdf_parser_py; install it with: pip install 'varimech[urdf]'") from None
+    kept = ElementTree.Element("robot", root.attrib)
+    for node in root:
+        if node.tag in READ:
+            copy = ElementTree.SubElement(kept, node.tag, node.attrib)
+            copy.extend(child for child in node if child.tag in READ[node.tag])
+    try:
+        return URDF.from_xml_string(ElementTree.tostring(kept))
+    except (ParseError, AssertionError, AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"{file} is no valid URDF: {' '.join(str(error).split())}") from None
+
+
+def _check_names(file: str, root: ElementTree.Element) -> None:
+    for tags in (("link",), ("joint", "loop_joint")):
+        names = [node.get("name") for node in root if node.tag in tags]
+        for name in names:
+            if not name:
+                raise ModelError(f"{file}: a <{tags[0]}> has no name; give it one")
+            if names.count(name) > 1:
+                raise ModelError(f"{file}: {names.count(name)} {tags[0]}s are called {name!r}; choose other names")
+
+
+def _inertial(file: str, link: Any) -> Inertial | None:
+    if link.inertial is None:
+        return None
+    label = f"{file}: link {link.name!r}"
+    if link.inertial.inertia is None:
+        raise ModelError(f"{label} has a mass, but no <inertia>; give it one (kg·m²)")
+    inertia = np.array(link.inertial.inertia.to_matrix(), dtype=float)
+    mass = float(link.inertial.mass)
+    if mass == 0 and not inertia.any():
+        return None
+    if not (np.isfinite(inertia).all() and np.isfinite(mass) and mass > 0):
+        raise ModelError(f"{label}: mass = {mass:g} kg must be positive, its inertia finite; without mass leave <inertial> out")
+    return Inertial(mass, _placed(label, link.inertial.origin), inertia)
+
+
+def _connection(file: str, joint: Any, links: Collection[str]) -> Connection:
+    label = f"{file}: joint {joint.name!r}"
+    for link in (joint.parent, joint.child):
+        if link not in links:
+            raise ModelError(f"{label}: {unknown_name('link', link, links)}")
+    if joint.mimic is not None:
+        raise ModelError(f"{label} mimics {joint.mimic.joint!r}, which is not read; remove <mimic>, and drive both joints alike")
+    damping, friction = (float((joint.dynamics and getattr(joint.dynamics, n)) or 0.0) for n in ("damping", "friction"))
+    if friction:
+        raise ModelError(
+            f"{label}: friction = {friction:g} is not read, as it is not smooth; set it to 0, and add a force in its place"
+        )
+    if damping and joint.type in ("planar", "floating", "fixed"):
+        raise ModelError(
+            f"{label}: damping = {damping:g} of a {joint.type} joint is not read; set it to 0, and add a force instead"
+        )
+    axis = _axis(label, (1.0, 0.0, 0.0) if joint.axis is None else joint.axis)
+    return Connection(joint.name, joint.type, joint.parent, joint.child, _placed(label, joint.origin), axis, damping)
+
+
+def _loop(file: str, node: ElementTree.Element, links: Collection[str]) -> LoopJoint:
+    label, kind = f"{file}: loop_joint {node.get('name')!r}", str(node.get("type"))
+    if kind not in LOOP_TYPES:
+        raise ModelError(f"{label}: {unknown_name('type of loop joint', kind, LOOP_TYPES)}")
+    ends, frames = [], []
+    for tag in ("link1", "link2"):
+        end = node.find(tag)
+        if end is None or end.get("link") is None:
+            raise ModelError(f'{label} needs <{tag} link="…" xyz="…" rpy="…"/>')
+        if end.get("link") not in links:
+            raise ModelError(f"{label}: {unknown_name('link', str(end.get('link')), links)}")
+        ends.append(str(end.get("link")))
+        frames.append(Placed(*(_vector(f"{label}: {tag}: {key}", end.get(key, "0 0 0")) for key in ("xyz", "rpy"))))
+    axis = node.find("axis")
+    direction = _vector(f"{label}: axis", "1 0 0" if axis is None else axis.get("xyz", "1 0 0"))
+    return LoopJoint(str(node.get("name")), kind, (ends[0], ends[1]), (frames[0], frames[1]), _axis(label, direction))
+
+
+def _placed(label: str, origin: Any) -> Placed:
+    xyz, rpy = (getattr(origin, key, None) for key in ("xyz", "rpy"))
+    return Placed(*(_vector(f"{label}: origin", (0.0, 0.0, 0.0) if x is None else x) for x in (xyz, rpy)))
+
+
+def _axis(label: str, axis: Any) -> np.ndarray:
+    direction = _vector(f"{label}: axis", axis)
+    length = float(np.linalg.norm(direction))
+    if length == 0:
+        raise ModelError(f'{label}: axis = "0 0 0" has no direction; give a vector that is not zero')
+    return direction / length
+
+
+def _vector(label: str, value: Any) -> np.ndarray:
+    try:
+        vector = np.array(value.split() if isinstance(value, str) else value, dtype=float)
+    except (TypeError, ValueError):
+        vector = np.zeros(0)
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise ModelError(f"{label} = {value!r} must be three finite numbers")
+    return vector

@@ -1,0 +1,182 @@
+"""The tree of a URDF file: which body carries which link, how frames are turned, and where links are for given joint values.
+
+A body's frame has its origin where its link has it, and is parallel to the root's while all joint values are zero: so a joint has the same
+axis in both its bodies, and its angle is zero where the file says so. With C the constant rotation of a link's own frame in its body's:
+
+    R_child = R_parent Rot(C a, θ),     p_child = p_parent + R_parent (C_parent xyz + C a s)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError, unknown_name
+from .urdf_file import Connection, Robot, rpy_matrix
+
+GROUND = "ground"
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Rotation of a link's body, place of the link's origin (m), and their rates (rad/s, m/s), in the global frame."""
+
+    R: np.ndarray
+    p: np.ndarray
+    ω: np.ndarray
+    v: np.ndarray
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Joints with parents before children, the root, the constant rotation of each link's frame, and who carries which link."""
+
+    robot: Robot
+    root: str
+    joints: tuple[Connection, ...]
+    turned: dict[str, np.ndarray]
+    carriers: dict[str, str]
+    """Link → body (a link with mass, or the ground) that it is part of."""
+
+    def axis(self, joint: Connection) -> np.ndarray:
+        """The axis of a joint, in the frames of both its bodies."""
+        return self.turned[joint.child] @ joint.axis
+
+    def plane(self, joint: Connection) -> np.ndarray:
+        """Both directions of a planar joint, as columns: x and y of the joint's frame where its axis is z, else turned with it."""
+        return self.turned[joint.child] @ _turning_z_to(joint.axis)[:, :2]
+
+    def motions(self, values: Mapping[str, np.ndarray], rates: Mapping[str, np.ndarray]) -> dict[str, Motion]:
+        """All links for joint values and rates: (θ), (s), (x, y, θ) of planar joints, (x, y, z, roll, pitch, yaw) of floating ones; rates
+        of the latter are velocity and angular velocity in the joint's frame."""
+        still = np.zeros(3)
+        found = {self.root: Motion(np.eye(3), still, still, still)}
+        for joint in self.joints:
+            up = found[joint.parent]
+            slide, glide, turn, spin = self._relative(joint, values[joint.name], rates[joint.name])
+            arm = up.R @ (self.turned[joint.parent] @ joint.origin.xyz + slide)
+            v = up.v + np.cross(up.ω, arm) + up.R @ glide
+            found[joint.child] = Motion(up.R @ turn, up.p + arm, up.ω + up.R @ spin, v)
+        return found
+
+    def _relative(self, joint: Connection, x: np.ndarray, ẋ: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Slide, its rate, turn and spin against the parent, in its body's frame."""
+        a, zero, C = self.axis(joint), np.zeros(3), self.turned[joint.child]
+        if joint.type in ("revolute", "continuous"):
+            return zero, zero, _about(a, x[0]), a * ẋ[0]
+        if joint.type == "prismatic":
+            return a * x[0], a * ẋ[0], np.eye(3), zero
+        if joint.type == "planar":
+            P = self.plane(joint)
+            return P @ x[:2], P @ ẋ[:2], _about(a, x[2]), a * ẋ[2]
+        if joint.type == "floating":
+            return C @ x[:3], C @ ẋ[:3], C @ rpy_matrix(x[3:]) @ C.T, C @ ẋ[3:]
+        return zero, zero, np.eye(3), zero
+
+
+def tree_of(robot: Robot) -> Tree:
+    """The tree of a robot.
+
+    Raises:
+        ModelError: where links form no tree, or a link without mass moves.
+    """
+    file = robot.file
+    if not robot.links:
+        raise ModelError(f"{file} has no links")
+    above: dict[str, Connection] = {}
+    for joint in robot.joints:
+        if joint.child in above:
+            both = f"{above[joint.child].name!r} and {joint.name!r}"
+            raise ModelError(f"{file}: link {joint.child!r} is the child of joints {both}; close loops by <loop_joint>")
+        above[joint.child] = joint
+    roots = [link for link in robot.links if link not in above]
+    if len(roots) > 1:
+        names = ", ".join(map(repr, roots))
+        raise ModelError(
+            f"{file}: no joint leads to links {names}; one root is allowed, so add the missing joints (or floating ones)"
+        )
+    if not roots:
+        raise ModelError(f"{file}: every link is the child of a joint, so joints form a cycle; close loops by <loop_joint>")
+    joints = _ordered(robot, roots[0])
+    turned = {roots[0]: np.eye(3)}
+    for joint in joints:
+        turned[joint.child] = turned[joint.parent] @ joint.origin.rotation
+    return Tree(robot, roots[0], joints, turned, _carriers(robot, roots[0], joints))
+
+
+def _ordered(robot: Robot, root: str) -> tuple[Connection, ...]:
+    below: dict[str, list[Connection]] = {link: [] for link in robot.links}
+    for joint in robot.joints:
+        below[joint.parent].append(joint)
+    found, queue = [], [root]
+    while queue:
+        here = below[queue.pop(0)]
+        found += here
+        queue += [joint.child for joint in here]
+    if missing := [j.name for j in robot.joints if j not in found]:
+        raise ModelError(f"{robot.file}: joints {', '.join(map(repr, missing))} form a cycle; close loops by <loop_joint>")
+    return tuple(found)
+
+
+def _carriers(robot: Robot, root: str, joints: tuple[Connection, ...]) -> dict[str, str]:
+    """Links with mass carry themselves, a root without is the ground, others are part of what fixed joints tie them to: parents first."""
+    found = {link: link for link, inertial in robot.links.items() if inertial is not None}
+    found.setdefault(root, GROUND)
+    ties = [j for j in joints if j.type == "fixed"]
+    for j in ties:
+        if j.child not in found and j.parent in found:
+            found[j.child] = found[j.parent]
+    for j in reversed(ties):
+        if j.parent not in found and j.child in found:
+            found[j.parent] = found[j.child]
+    for j in ties:
+        if j.child not in found and j.parent in found:
+            found[j.child] = found[j.parent]
+    for j in joints:
+        if j.child not in found:
+            raise ModelError(
+                f"{robot.file}: link {j.child!r} has no mass, and joint {j.name!r} lets it move; give it an <inertial>, or fix it to a "
+                "link that has one"
+            )
+    return found
+
+
+def check_values(label: str, given: Mapping[str, Any], joints: Mapping[str, Connection]) -> dict[str, np.ndarray]:
+    """Joint values by name, each with as many numbers as its joint has freedoms."""
+    found = {}
+    for name, value in given.items():
+        if name not in joints:
+            raise unknown_name(f"joint in {label}", name, joints)
+        count = FREEDOMS[joints[name].type]
+        try:
+            numbers = np.atleast_1d(np.asarray(value, dtype=float))
+        except (TypeError, ValueError):
+            numbers = np.zeros(0)
+        if numbers.shape != (count,) or not np.isfinite(numbers).all():
+            raise ModelError(
+                f"{label}: {name!r} = {value!r}; a {joints[name].type} joint has {count} freedoms, so give {count} numbers"
+            )
+        found[name] = numbers
+    return found
+
+
+FREEDOMS = {"revolute": 1, "continuous": 1, "prismatic": 1, "fixed": 0, "planar": 3, "floating": 6}
+
+
+def _about(axis: np.ndarray, angle: float) -> np.ndarray:
+    """The rotation about a unit axis."""
+    K = np.array([[0.0, -axis[2], axis[1]], [axis[2], 0.0, -axis[0]], [-axis[1], axis[0], 0.0]])
+    return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
+
+
+def _turning_z_to(axis: np.ndarray) -> np.ndarray:
+    """The shortest rotation that turns z to an axis."""
+    z = np.array([0.0, 0.0, 1.0])
+    normal, c = np.cross(z, axis), float(axis[2])
+    s = float(np.linalg.norm(normal))
+    if s == 0:
+        return np.eye(3) if c > 0 else np.diag([1.0, -1.0, -1.0])
+    return _about(normal / s, np.arctan2(s, c))

@@ -1,0 +1,136 @@
+"""Results as files: netCDF (.nc), tables (.csv) and MATLAB (.mat), by the ending of the name.
+
+A table has a row a time (or a sample) and a column a number, with its unit in the heading. A MATLAB file has one struct for each variable,
+with a field for each thing it is of: `position.rod_tip` is (time × component); `names` tells which field is what.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ModelError, unknown_name
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+ENDINGS = (".nc", ".csv", ".mat")
+LONGEST = 63
+"""Letters of a name in MATLAB."""
+
+
+def save_dataset(dataset: xr.Dataset, path: str | Path, *, only: Sequence[str] | str | None = None, rows: str = "time") -> Path:
+    """Write a dataset, or only some of its variables; `rows` is the dimension that tables go down along.
+
+    Raises:
+        ModelError: for another ending, an unknown variable, or a folder that is not there.
+    """
+    path = Path(path)
+    if path.suffix not in ENDINGS:
+        raise ModelError(f"{str(path)!r}: a result is saved as {', '.join(ENDINGS)}; choose by the ending of the name")
+    if only is not None:
+        names = [only] if isinstance(only, str) else list(only)
+        for name in names:
+            if name not in dataset:
+                raise unknown_name("measure of this result", name, map(str, dataset.data_vars))
+        dataset = dataset[names]
+    try:
+        if path.suffix == ".csv":
+            _write_csv(dataset, path, rows)
+        elif path.suffix == ".mat":
+            _write_mat(dataset, path, rows)
+        else:
+            dataset.to_netcdf(path, engine="h5netcdf")
+    except OSError as error:
+        raise ModelError(f"{str(path)!r} cannot be written: {error.strerror or error}") from None
+    return path
+
+
+def _write_csv(dataset: xr.Dataset, path: Path, rows: str) -> None:
+    import pandas as pd
+
+    columns = {rows if rows == "sample" else f"{rows} ({dataset[rows].attrs.get('units', '')})": _along(dataset, rows)}
+    for name, coordinate in dataset.coords.items():
+        if coordinate.dims == (rows,) and name != rows:
+            columns[str(name)] = coordinate.to_numpy()
+    for name, array in dataset.data_vars.items():
+        if rows in array.dims:
+            for words, unit, numbers in _columns(array, rows):
+                columns[f"{' '.join([str(name), *words])} ({unit})" if unit else " ".join([str(name), *words])] = numbers
+    pd.DataFrame(columns).to_csv(path, index=False)
+
+
+def _along(dataset: xr.Dataset, rows: str) -> np.ndarray:
+    return dataset[rows].to_numpy() if rows in dataset.coords else np.arange(dataset.sizes[rows])
+
+
+def _columns(array: xr.DataArray, rows: str) -> Iterator[tuple[list[str], str, np.ndarray]]:
+    """Labels, unit and numbers of each column; those of beams with fewer parts than others are left out where there is nothing."""
+    rest = [d for d in array.dims if d != rows]
+    for index in np.ndindex(*[array.sizes[d] for d in rest]):
+        column = array.isel(dict(zip(rest, index, strict=True)))
+        numbers = column.to_numpy()
+        if rest and not np.isfinite(numbers).any() and "beam" in rest:
+            continue
+        yield (
+            [str(column[d].item()) if d in column.coords else str(k) for d, k in zip(rest, index, strict=True)],
+            _unit(column),
+            numbers,
+        )
+
+
+def _unit(column: xr.DataArray) -> str:
+    """The unit of a column, where an objective or a parameter has a say in it."""
+    if column.name == "contributions":
+        return ""
+    unit = str(column.attrs.get("units", "objective_unit" if "objective_unit" in column.coords else ""))
+    if "objective_unit" in column.coords:
+        unit = unit.replace("objective_unit", str(column["objective_unit"].item()))
+    if unit.endswith(" per parameter unit"):
+        unit = unit.removesuffix(" per parameter unit").strip("()")
+    per = str(column["parameter_unit"].item()) if "parameter_unit" in column.coords else ""
+    return "/".join(f"({x})" if set(x) & set(" /·") else x for x in (unit, per)) if unit and per else unit
+
+
+def _write_mat(dataset: xr.Dataset, path: Path, rows: str) -> None:
+    from scipy.io import savemat
+
+    content: dict[str, Any] = {}
+    names: dict[str, dict[str, str]] = {}
+    units: dict[str, str] = {}
+    for name, array in dataset.data_vars.items():
+        key, things = _valid(str(name), content), [str(d) for d in array.dims if d != rows]
+        units[key] = str(array.attrs.get("units", ""))
+        if not things or rows not in array.dims:
+            content[key] = array.to_numpy()
+            continue
+        of = "objective" if "objective" in things else things[0]
+        content[key], names[key] = {}, {}
+        for label in array[of].to_numpy().tolist():
+            field = _valid(str(label), content[key])
+            content[key][field] = array.sel({of: label}).transpose(rows, ...).to_numpy()
+            names[key][field] = str(label)
+    for name, coordinate in dataset.coords.items():
+        values = coordinate.to_numpy()
+        text = values.dtype.kind in "OUST"
+        content[_valid(str(name), content)] = np.array([*map(str, values.tolist())], dtype=object) if text else values
+    content |= {_valid("names", content): names, _valid("units", content): units}
+    content |= {_valid(str(k), content): str(v) for k, v in dataset.attrs.items()}
+    savemat(path, content, long_field_names=True, oned_as="column")
+
+
+def _valid(name: str, taken: Any) -> str:
+    """A name that MATLAB takes: letters (Greek ones by their names), digits and underscores, a letter first, none twice."""
+    latin = "".join(unicodedata.name(c).split()[-1].lower() if unicodedata.name(c, "").startswith("GREEK") else c for c in name)
+    word = re.sub(r"\W", "_", latin, flags=re.ASCII)
+    word = (word if word[:1].isalpha() else f"x{word}")[:LONGEST]
+    count = 1
+    while word in taken:
+        count += 1
+        word = f"{word[: LONGEST - 4].removesuffix(f'_{count - 1}')}_{count}"
+    return word
