@@ -48,7 +48,7 @@ NOT_SETTINGS = ("model", "as_json", "out", "certify", "wanted", "set_", "objecti
 def settings(context: typer.Context) -> dict[str, Any]:
     """Settings that were given on the command line, for `Mechanism.study`; the file has its own for the others."""
     options = context.params
-    found = {name: value for name, value in options.items() if name not in NOT_SETTINGS and value is not None and value != []}
+    found = {name: value for name, value in options.items() if name not in NOT_SETTINGS and value not in (None, [], ())}
     if isinstance(duration := found.get("duration"), str):
         quantity = split_quantity(duration)
         found["duration"] = duration if quantity is None or quantity[1] else quantity[0]

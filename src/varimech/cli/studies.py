@@ -166,7 +166,8 @@ def _spread_told(found: Any) -> Told:
         }
     else:
         data |= {"samples": int(found.tally.taken), "failed": int(found.tally.failed)}
-    return Told(str(found), data, (found,))
+    name = "moments" if hasattr(found, "contributions") else "study"
+    return Told(str(found), data, (found,), {f"{name}.nc": found.save, f"{name}.csv": found.save})
 
 
 def optimize(

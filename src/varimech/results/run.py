@@ -294,7 +294,7 @@ class Run(Displayed):
         last = picture(self.draw(times=[float(self.time[-1])], title=""))
         if self.time.size == 1:
             return html_text(words) + last
-        told: dict[str, Any] = {"angle": self._names("turn")[:MOST_SHOWN], "displacement": self._names("slide")[:MOST_SHOWN]}
+        told: dict[str, Any] = {"angle": self.names_of("turn")[:MOST_SHOWN], "displacement": self.names_of("slide")[:MOST_SHOWN]}
         return (
             html_text(words) + picture(self.plot(**{k: v for k, v in told.items() if v}, energy=list(ENERGIES), title="")) + last
         )
