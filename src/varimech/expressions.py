@@ -138,7 +138,7 @@ def _check(text: str, node: ast.AST) -> None:
     elif isinstance(node, ast.unaryop):
         known = isinstance(node, (ast.USub, ast.UAdd))
     elif isinstance(node, ast.Call):
-        known = isinstance(node.func, ast.Name) and not node.keywords
+        known = isinstance(node.func, (ast.Name, ast.Attribute)) and not node.keywords  # the latter is refused by itself
     elif isinstance(node, ast.Constant):
         known = isinstance(node.value, (int, float, str)) and not isinstance(node.value, bool)
     elif isinstance(node, ast.Compare):

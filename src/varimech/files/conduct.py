@@ -80,10 +80,10 @@ def _with_constants(what: str, told: dict[str, Any], find: Any) -> Any:
         raise ModelError(f"{what} = {told!r} must be one name with its constants, such as {{newmark: {{gamma: 0.7}}}}")
     name, constants = next(iter(told.items()))
     known = find(name)
-    if isinstance(known, Relative) and "cut" in constants:
-        constants = {**constants, "cut": tuple(str(joint) for joint in constants["cut"])}
     try:
-        return replace(known, **constants)
+        if isinstance(known, Relative):
+            return replace(known, **{**constants, "cut": tuple(str(joint) for joint in constants.get("cut", ()))})
+        return type(known)(**constants)
     except TypeError:
         raise ModelError(f"{what} {name!r} does not have all of the constants {', '.join(constants)}") from None
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Union
 
 from pydantic import BeforeValidator, Discriminator, Field, StrictStr, Tag
-from pydantic_core import PydanticCustomError
 
 from .entries import BODIES, DRIVERS, FORCES, JOINTS, Entry, ParameterEntry, Strict
 from .kinds import Anything, Matrix, Name, Number, Pair, Place, Points, Vector
@@ -17,21 +16,21 @@ from .studies import Studies
 def _one_of(kinds: Mapping[str, type[Entry]], otherwise: str | None = None) -> Any:
     """An entry whose kind is told by the key that it has."""
 
-    def kind(value: Any) -> str:
+    def kind(value: Any) -> str | None:
         if isinstance(value, Entry):
             return type(value).word.removeprefix("drive_")
-        keys = list(value) if isinstance(value, dict) else []
-        found = [key for key in keys if key in kinds]
-        if len(found) == 1 or (found and otherwise is None):
-            return found[0]
-        near = [match for key in keys for match in difflib.get_close_matches(key, kinds, n=1)]
-        if otherwise is not None and isinstance(value, dict) and not near:
-            return otherwise
-        hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(kinds)}"
-        raise PydanticCustomError("kind", "does not say what it is: {hint}", {"hint": hint})
+        found = [key for key in value if key in kinds] if isinstance(value, dict) else []
+        return found[0] if found else otherwise
+
+    def check(value: Any) -> Any:
+        near = [match for key in (value if isinstance(value, dict) else ()) for match in difflib.get_close_matches(key, kinds, n=1)]
+        if kind(value) is None or (kind(value) == otherwise and (near or not isinstance(value, (dict, Entry)))):
+            hint = f"did you mean {near[0]!r}?" if near else f"it has one of the keys {', '.join(kinds)}"
+            raise ValueError(f"does not say what it is: {hint}")
+        return value
 
     union: Any = Union[tuple(Annotated[entry, Tag(name)] for name, entry in kinds.items())]  # noqa: UP007 - made from a table
-    return Annotated[union, Discriminator(kind)]
+    return Annotated[union, Discriminator(kind), BeforeValidator(check)]
 
 
 def _word(value: Any) -> Any:

@@ -35,6 +35,11 @@ def _is_vector(value: Any) -> bool:
     return isinstance(value, str) or _is_list(value, range(2, 4))
 
 
+def _is_place(value: Any) -> bool:
+    """A vector, with null where nothing is said."""
+    return isinstance(value, str) or _is_list(value, range(2, 4), lambda each: each is None or _is_number(each))
+
+
 def _is_matrix(value: Any) -> bool:
     return isinstance(value, str) or _is_list(value, range(1, 10_000), lambda row: _is_list(row, range(1, 10)))
 
@@ -80,7 +85,7 @@ TwoOpen = Annotated[
 Place = Annotated[
     Any,
     _kind(
-        lambda x: isinstance(x, str) or _is_list(x, range(2, 4), lambda y: y is None or _is_number(y)),
+        _is_place,
         "the components of a position, null where open",
         list[float | str | None] | str,
     ),
@@ -88,9 +93,9 @@ Place = Annotated[
 Anything = Annotated[
     Any,
     _kind(
-        lambda x: _is_number(x) or _is_vector(x) or _is_matrix(x),
+        lambda x: _is_number(x) or _is_place(x) or _is_matrix(x),
         "a number, a vector or a matrix",
-        float | str | _NUMBERS | list[_NUMBERS],
+        float | str | list[float | str | None] | list[_NUMBERS],
     ),
 ]
 Points = dict[Name, Vector]

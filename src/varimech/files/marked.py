@@ -15,7 +15,7 @@ from ..errors import FileError
 
 BYTES, DEPTH, NODES = 8_000_000, 40, 400_000
 """Of a file, of its nesting, and of all that is in it when aliases are written out."""
-_NUMBER = re.compile(r"[-+]?(0|[1-9][0-9]*)|[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_NUMBER = re.compile(r"[-+]?(0|[1-9][0-9]*)|[-+]?(\.[0-9]+|(?:0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "~": None, "": None}
 Where = tuple[str | int, ...]
 """Keys and indices on the way to something."""

@@ -113,18 +113,23 @@ def _field(marked: Marked, where: Where, message: str) -> Where:
     for key in where:
         data = data[key] if isinstance(data, dict) else None
     keys = data if isinstance(data, dict) else {}
-    found = [(place.start(), key) for key in keys if (place := re.search(rf"(?<![\w'\"]){re.escape(key)}\b", message))]
-    if not found:
-        found = [(message.index(repr(key)), key) for key in keys if repr(key) in message]
-    return (min(found)[1],) if found else ()
+    patterns = (lambda key: rf": {re.escape(key)}\b", lambda key: rf"(?<![\w'\"]){re.escape(key)} = ", lambda key: re.escape(repr(key)))
+    for pattern in patterns:
+        if found := [key for key in keys if re.search(pattern(key), message)]:
+            return (found[0],)
+    said = [key for key, value in keys.items() if isinstance(value, str) and repr(value) in message]
+    return (said[0],) if said else ()
 
 
 def _told(marked: Marked, error: ValidationError) -> FileError:
     """All that pydantic found, the first one with its place, the others below."""
     seen: dict[Where, str] = {}
-    for problem in error.errors():
+    problems = sorted(error.errors(), key=lambda problem: problem["type"] == "missing")
+    for problem in problems:
         where = _where(problem["loc"])
-        seen.setdefault(where, _sentence(problem, where))
+        misspelt = any(at[:-1] == where[:-1] and f"did you mean {where[-1]!r}" in sentence for at, sentence in seen.items() if at)
+        if not (problem["type"] == "missing" and misspelt):
+            seen.setdefault(where, _sentence(problem, where))
     told = [marked.error(where, sentence) for where, sentence in seen.items()]
     told.sort(key=lambda e: e.line or 0)
     first, rest = told[0], told[1:]

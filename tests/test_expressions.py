@@ -1,0 +1,274 @@
+"""Texts as mathematics: what they mean, what they may not say, and quantities with units."""
+
+from __future__ import annotations
+
+import math
+
+import casadi as ca
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import varimech as vm
+from varimech.expressions import FUNCTIONS, Expression, Scope
+from varimech.files.formula import formula
+from varimech.units import in_unit, is_si, si_unit, split_quantity
+
+NAMES = {"a": 2.0, "b": -0.5, "L_A1": 1.25}
+
+
+def value(text: str) -> float:
+    return float(ca.SX(Expression(text).value(Scope(NAMES))))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("L_A1/2", 0.625),
+        ("-a**2 + 3*b", -5.5),
+        ("2**-1", 0.5),
+        ("2**3**2", 512.0),
+        ("(1 - a)*(2 + b)", -1.5),
+        ("sqrt(a)*sin(b) + atan2(1, a)", math.sqrt(2) * math.sin(-0.5) + math.atan2(1, 2)),
+        ("where(a > 1, 10, 20) + where(a <= 1, 1, 2)", 12.0),
+        ("norm([3, 4]) + dot([1, 2], [3, 4]) + cross([1, 0], [0, 2])", 18.0),
+        ("rotation([0, 0, 1], pi/2)[1]", 1.0),
+        ("([[1, 2], [3, 4]] @ [1, 1])[1]", 7.0),
+        ("minimum(a, b) + maximum(a, b) + absolute(b) + sign(b)", 1.0),
+        ("1e3 + .5 + 2.", 1002.5),
+    ],
+)
+def test_worth_of_expressions(text: str, expected: float) -> None:
+    assert value(text) == pytest.approx(expected, rel=1e-14)
+
+
+def test_every_function_is_that_of_the_python_interface() -> None:
+    for name, function in FUNCTIONS.items():
+        assert function is getattr(vm, name)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a.b", "a dot, which expressions do not have"),
+        ("().__class__.__bases__", "a dot"),
+        ("__import__('os').system('true')", "a dot"),
+        ("__import__('os')", "no function is called '__import__'"),
+        ("(lambda: 1)()", "something that expressions do not have"),
+        ("[x for x in [1]]", "something that expressions do not have"),
+        ("a if b else 1", "write where(condition, yes, no)"),
+        ("a and b", "write where(condition, yes, no)"),
+        ("a^2", "a power is written **"),
+        ("a == b", "compare with <, <=, > and >="),
+        ("0 < a < 1", "something that expressions do not have"),
+        ("sin(x=1)", "something that expressions do not have"),
+        ("sin(*[1])", "something that expressions do not have"),
+        ("True", "something that expressions do not have"),
+        ("f'{a}'", "something that expressions do not have"),
+        ("9**9**9**9", "cannot be computed"),
+        ("1/0", "cannot be computed: float division by zero"),
+        ("9" * 400, "a number that is too large"),
+        ("'P' + 1", "'P' is a text, not a number"),
+        ("[1, 2][2]", "component [2.0] of 2; they are counted from 0"),
+        ("sin()", "sin does not take this"),
+        ("lenght", "no parameter or quantity is called 'lenght'"),
+        ("L_A", "did you mean 'L_A1'?"),
+        ("sine(1)", "did you mean"),
+        ("a +", "cannot be read"),
+        ("", "cannot be read"),
+        ("1\x00", "cannot be read"),
+        ("(" * 500 + "1" + ")" * 500, "cannot be read"),
+        ("-" * 6000 + "1", "nested too deeply"),
+        ("+".join(["a"] * 4000), "nested too deeply"),
+        ("a" * 20_000, "20000 characters; 10000 are allowed"),
+    ],
+)
+def test_what_expressions_may_not_say(text: str, words: str) -> None:
+    with pytest.raises(vm.ModelError) as caught:
+        value(text)
+    assert words in str(caught.value) and len(str(caught.value)) < 400
+
+
+@given(st.text(max_size=60))
+@settings(max_examples=300, deadline=None)
+def test_any_text_has_a_value_or_an_error_with_a_reason(text: str) -> None:
+    try:
+        ca.SX(Expression(text).value(Scope(NAMES)))
+    except vm.ModelError:
+        pass
+    except NotImplementedError:  # a text alone is a name, which whoever asks for a number refuses
+        assert isinstance(Expression(text).value(Scope(NAMES)), str)
+
+
+def formulas() -> st.SearchStrategy[str]:
+    numbers = st.floats(-9, 9).map(lambda x: repr(round(x, 3)))
+    leaves = st.sampled_from(["a", "b", "L_A1"]) | numbers
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(
+            st.tuples(inner, st.sampled_from("+-*/"), inner).map(lambda x: f"({x[0]} {x[1]} {x[2]})"),
+            st.tuples(st.sampled_from(["sin", "cos", "exp", "tanh", "absolute", "sign"]), inner).map(lambda x: f"{x[0]}({x[1]})"),
+            inner.map(lambda x: f"({x})**2"),
+            inner.map(lambda x: f"(-{x})"),
+            st.tuples(inner, inner, inner).map(lambda x: f"where({x[0]} < {x[1]}, {x[2]}, 0)"),
+        ),
+        max_leaves=12,
+    )
+
+
+@given(formulas())
+@settings(max_examples=150, deadline=None)
+def test_written_formulas_mean_the_same(text: str) -> None:
+    symbols = {name: ca.SX.sym(name) for name in NAMES}
+    try:
+        expression = ca.SX(Expression(text).value(Scope(symbols)))
+    except vm.ModelError:
+        return  # a division by zero
+    told = formula(expression, symbols, "it")
+    again = ca.SX(told) if isinstance(told, float) else ca.SX(Expression(told).value(Scope(symbols)))
+    both = ca.Function("f", list(symbols.values()), [expression, again])
+    first, second = (float(x) for x in both(*NAMES.values()))
+    assert first == second or (math.isnan(first) and math.isnan(second))
+
+
+def test_a_formula_without_a_word_is_refused() -> None:
+    x = ca.SX.sym("x")
+    with pytest.raises(vm.ModelError, match="no word for"):
+        formula(ca.erf(x), {"x": x}, "body 'b': mass")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "expected"),
+    [
+        ("30 mm", "m", 0.03),
+        ("2 deg", "rad", math.radians(2)),
+        ("2°", "rad", math.radians(2)),
+        ("-9.81 m/s²", "m/s²", -9.81),
+        ("206.94 GPa", "Pa", 206.94e9),
+        ("5 N/mm", "N/m", 5000.0),
+        ("1e-3 kg·m²", "kg·m²", 1e-3),
+        ("3 cm^4", "m⁴", 3e-8),
+        ("2 N*m/deg", "N·m/rad", 2 / math.radians(1)),
+        ("10 inch", "m", 0.254),
+        ("1500 rpm", "rad/s", 1500 * 2 * math.pi / 60),
+        ("7", "m", 7.0),
+    ],
+)
+def test_quantities(text: str, wanted: str, expected: float) -> None:
+    quantity = split_quantity(text)
+    assert quantity is not None
+    assert in_unit(*quantity, wanted, "it") == pytest.approx(expected, rel=1e-15)
+
+
+def test_texts_that_are_no_quantities() -> None:
+    for text in ("L/2", "2*L", "sin(2)", "mm", "", "2 + 1 mm"):
+        assert split_quantity(text) is None
+    assert split_quantity("3e5") == (3e5, "")
+
+
+def test_units_that_do_not_fit_are_refused() -> None:
+    for text, words in (
+        ("30 kg", "wrong kind of unit; what belongs here is in m"),
+        ("3 furlongz", "'furlongz' is not a unit"),
+        ("1 m^999", "not a unit"),
+    ):
+        number, unit = split_quantity(text) or (0.0, "")
+        with pytest.raises(vm.ModelError, match="length") as caught:
+            in_unit(number, unit, "m", "bar 'a': length")
+        assert words in str(caught.value)
+
+
+def test_names_of_si_units() -> None:
+    told = {
+        "mm": "m",
+        "N/mm": "N/m",
+        "N·m·s/rad": "N·m·s/rad",
+        "deg": "rad",
+        "g": "kg",
+        "GPa": "Pa",
+        "N·m/deg": "N·m/rad",
+        "": "",
+    }
+    assert {unit: si_unit(unit, "it") for unit in told} == told
+    assert is_si("N·s/m") and is_si("") and not is_si("mm") and not is_si("parsnips")
+
+
+def swinging(**changes: object) -> vm.Mechanism:
+    m = vm.Mechanism("pendulum", gravity=(0, "-9.81 m/s²"))
+    m.parameter("L", "1000 mm", bounds=("50 cm", "2 m"), spread=vm.Tolerance("3 mm"))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length="L", mass="3000 g", com="L/2", **changes)
+    m.revolute("O")
+    m.start(angle={"rod": "-45 deg"}, speed={"rod": "30 deg/s"})
+    return m
+
+
+def test_texts_take_the_place_of_numbers_everywhere() -> None:
+    m = swinging(inertia="3*L**2/12")
+    L = m.parameters["L"]
+    assert (L.value, L.unit, L.bounds, L.spread.sigma) == (1.0, "m", (0.5, 2.0), 0.001)
+    plain = vm.Mechanism("pendulum", gravity=(0, -9.81))
+    length = plain.parameter("L", 1.0, unit="m", bounds=(0.5, 2.0), spread=vm.Tolerance(0.003))
+    plain.ground_point("O", (0, 0))
+    plain.bar("rod", "O", "tip", length=length, mass=3.0, com=length / 2, inertia=3 * length**2 / 12)
+    plain.revolute("O")
+    plain.start(angle={"rod": -math.pi / 4}, speed={"rod": math.pi / 6})
+    texts = {"height": vm.final('position("tip")[1]', unit="m"), "work": vm.integral("dot(velocity('tip'), velocity('tip'))/L")}
+    lambdas = {
+        "height": vm.final(lambda s: s.position("tip")[1], unit="m"),
+        "work": vm.integral(lambda s: vm.dot(s.velocity("tip"), s.velocity("tip")) / s.parameter("L")),
+    }
+    first = m.sensitivity(texts, duration=0.5, step=0.01, backend="interpreted")
+    second = plain.sensitivity(lambdas, duration=0.5, step=0.01, backend="interpreted")
+    np.testing.assert_array_equal(first.value_history, second.value_history)
+    np.testing.assert_array_equal(first.gradient_history, second.gradient_history)
+
+
+def test_forces_and_motions_in_text() -> None:
+    def pushed(force: object, motion: object) -> vm.Run:
+        m = vm.Mechanism("cart", gravity=(0, 0))
+        m.parameter("c", 2.0)
+        m.ground_point("O", (0, 0))
+        m.body("cart", mass=1.0, inertia=1.0, points={"P": (0, 0)})
+        m.body("arm", mass=1.0, inertia=1.0, points={"P": (0, 0), "Q": (1, 0)})
+        m.prismatic("rail", "ground.O", "cart.P", axis=(1, 0))
+        m.revolute("P")
+        m.force("push", "cart.P", force)
+        m.drive_angle("motor", "arm", motion)
+        m.start(displacement={"rail": 0.0})
+        return m.simulate(0.5, step=0.01, backend="interpreted")
+
+    told = pushed(["3*sin(4*t) - c*velocity('cart.P')[0]", "1 N"], "6*t + t**2")
+    meant = pushed(lambda s: (3 * vm.sin(4 * s.time) - s.parameter("c") * s.velocity("cart.P")[0], 1.0), lambda t: 6 * t + t**2)
+    np.testing.assert_array_equal(told.position("Q"), meant.position("Q"))
+
+
+def test_every_measure_can_be_said_in_text() -> None:
+    m = swinging()
+    m.spring("s", "ground.O", "rod.com", stiffness="1 N/mm", natural_length="400 mm")
+    parts = (
+        "acceleration('tip')[0] + angle('rod') + angular_velocity('rod') + angular_acceleration('rod') + rotation('rod')[1]"
+        " + distance('ground.O', 'tip') + distance_rate('ground.O', 'rod.com') + reaction('O')[0] + reaction_torque('O')"
+        " + kinetic_energy() + potential_energy() + energy() + rate(angle('rod')) + parameter('L') + t"
+    )
+    told = m.sensitivity({"all": vm.final(parts)}, duration=0.1, step=0.01, backend="interpreted")
+
+    def meant(s: vm.State) -> object:
+        return (
+            s.acceleration("tip")[0] + s.angle("rod") + s.angular_velocity("rod") + s.angular_acceleration("rod") + s.rotation("rod")[1]
+            + s.distance("ground.O", "tip") + s.distance_rate("ground.O", "rod.com") + s.reaction("O")[0] + s.reaction_torque("O")
+            + s.kinetic_energy + s.potential_energy + s.energy + s.rate(s.angle("rod")) + s.parameter("L") + s.time
+        )  # fmt: skip
+
+    same = m.sensitivity({"all": vm.final(meant)}, duration=0.1, step=0.01, backend="interpreted")
+    np.testing.assert_array_equal(told.gradient_history, same.gradient_history)
+
+
+def test_a_text_with_the_wrong_unit_says_where() -> None:
+    with pytest.raises(vm.ModelError, match="bar 'rod': mass = '3 m' has the wrong kind of unit; what belongs here is in kg"):
+        vm.Mechanism("x", gravity=(0, -1)).bar("rod", "A", "B", length=1, mass="3 m")
+    with pytest.raises(vm.ModelError, match="parameter 'L': value 'long' is not a number, nor a quantity such as '30 mm'"):
+        vm.Mechanism("x").parameter("L", "long")
+    with pytest.raises(vm.ModelError, match=r"tolerance = '1 kg' has the wrong kind of unit"):
+        vm.Mechanism("x").parameter("L", "3 m", spread=vm.Tolerance("1 kg"))

@@ -1,0 +1,443 @@
+"""Model files: round trips to the last bit, what is wrong is told with its place, and no file can do harm."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from write_models import SCHEMA, model_text, schema_text
+
+import varimech as vm
+from varimech.benchmarks import BENCHMARKS
+from varimech.errors import FileError
+from varimech.files.document import Document
+from varimech.files.entries import BODIES, DRIVERS, FORCES, JOINTS
+from varimech.files.marked import parse_yaml
+from varimech.files.studies import OptimizeStudy, SensitivityStudy, Solving, UncertaintyStudy
+from varimech.model.model import Model
+from varimech.model.writing import Writing
+
+STARTER = Path(vm.__file__).parent / "files" / "starter.yaml"
+
+
+def read(tmp_path: Path, text: str) -> vm.Mechanism:
+    path = tmp_path / "model.yaml"
+    path.write_text(text, encoding="utf-8")
+    return vm.Mechanism.from_file(path)
+
+
+# --- round trips
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_files_of_benchmarks_are_what_their_python_says(name: str) -> None:
+    """`python tools/write_models.py` writes them anew."""
+    assert BENCHMARKS[name].model_file.read_text(encoding="utf-8") == model_text(name)
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_what_is_read_is_written_again(name: str) -> None:
+    path = BENCHMARKS[name].model_file
+    assert vm.Mechanism.from_file(path).to_text() == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["five-bar", "andrews", "bricard", "governor", "flexible-slider-crank"])
+def test_a_mechanism_from_a_file_moves_to_the_last_bit_as_the_one_it_was_written_from(name: str) -> None:
+    one, other = BENCHMARKS[name].mechanism(), vm.Mechanism.from_file(BENCHMARKS[name].model_file)
+    how: dict[str, Any] = {"step": 1e-3, "every": 2, "backend": "interpreted"}
+    first, second = one.simulate(0.004, **how), other.simulate(0.004, **how)
+    for body in one.moving_bodies:
+        point = f"{body.name}.{list(body.points)[-1]}"
+        np.testing.assert_array_equal(first.position(point), second.position(point))
+    for joint in one.joints:
+        np.testing.assert_array_equal(first.reaction(joint), second.reaction(joint))
+
+
+def test_names_mean_the_same_although_files_have_an_order_of_their_own(tmp_path: Path) -> None:
+    """Points made late, joints by shared names, ends given as objects, expressions of parameters, sections, spreads of every kind."""
+    m = vm.Mechanism("order", gravity=(0.1, -9.81))
+    a = m.parameter("a", 0.7, unit="m", spread=stats.norm(0.7, scale=0.01))
+    odd = m.parameter("odd name", 2.0, bounds=(None, 5.0), spread=vm.Tolerance(0.3, 2.0))
+    m.parameter("t", 1.0, spread=stats.triang(0.5, loc=0.9, scale=0.2))
+    rod = m.bar("rod", "O", "P", length=a + odd / 10, mass=vm.sqrt(odd) * 2)
+    m.ground_point("O", (0, a - 0.7))  # after the bar: the joint's first body is the bar
+    joint = m.revolute("O")
+    m.point(rod, "Q", (0.1, 0.2 * odd))
+    m.ground_point("Q", (0.5, 0))
+    m.spring("s", rod.points["Q"], "ground.Q", stiffness=odd**2 + 3, natural_length=0.2)
+    m.torsional_damper("d", joint, damping=m.parameters["t"] * 0.1)
+    m.beam(
+        "flex",
+        "P",
+        "E",
+        segments=2,
+        E=1e6,
+        section=vm.rectangle(0.01, odd / 500),
+        density=1000.0,
+        shape=[(0, 0), (0.2, 0.01), (0.4, 0)],
+    )
+    m.revolute("P")
+    m.start(angle={"rod": -0.4, "flex": np.float64(-0.2)}, speed={"rod": 0.5})
+    again = read(tmp_path, m.to_text())
+    assert again.to_text() == m.to_text()
+    assert [j.data.first.label for j in again.joints.values()] == [j.data.first.label for j in m.joints.values()]
+    how: dict[str, Any] = {"step": 1e-3, "backend": "interpreted"}
+    np.testing.assert_array_equal(m.simulate(0.01, **how).reaction("O"), again.simulate(0.01, **how).reaction("O"))
+    found, meant = again.parameters, m.parameters
+    for name in meant:
+        assert (found[name].value, found[name].unit, found[name].bounds) == (
+            meant[name].value,
+            meant[name].unit,
+            meant[name].bounds,
+        )
+    assert found["a"].spread.std() == 0.01 and found["odd name"].spread == vm.Tolerance(0.3, 2.0)
+    assert found["t"].spread.mean() == meant["t"].spread.mean()
+
+
+def test_all_that_a_start_can_say(tmp_path: Path) -> None:
+    m = vm.Mechanism("start", dimension=3)
+    m.ground_point("O", (0, 0, 0))
+    m.body("top", mass=1.0, inertia=(0.1, 0.1, 0.05), points={"O": (0, 0, -0.1)})
+    m.body("free", mass=1.0, inertia=(0.1, 0.1, 0.1), points={"F": (0, 0, 0), "G": (0.1, 0, 0)}, floating=True)
+    m.spherical("O")
+    turn = vm.rotation((0, 1, 0), 0.3)
+    m.start(
+        orientation={"top": turn, "free": turn},
+        position={"free.F": (1.0, None, 0.0)},
+        distance={("ground.O", "free.F"): 1.5},
+        speed={"top": (0, 0, 9.0), ("ground.O", "free.F"): 0.2, "free.F": (0.1, None, 0)},
+        near={"free.F": (1, 1, 0)},
+    )
+    again = read(tmp_path, m.to_text())
+    assert again.to_text() == m.to_text()
+    one, other = (x.simulate(0.01, step=1e-3, backend="interpreted") for x in (m, again))
+    np.testing.assert_array_equal(one.velocity("free.G"), other.velocity("free.G"))
+
+
+def test_other_values_take_the_place_of_nominal_ones(tmp_path: Path) -> None:
+    m = vm.Mechanism.from_file(STARTER)
+    better = read(tmp_path, m.to_text(values={"crank": 0.09}))
+    assert better.parameters["crank"].value == 0.09 and better.parameters["crank"].unit == "m"
+    assert better.parameters["rod"].value == m.parameters["rod"].value
+    with pytest.raises(vm.ModelError, match="outside its bounds"):
+        m.to_text(values={"crank": 9.0})
+
+
+def test_python_functions_are_refused_by_name() -> None:
+    m = vm.Mechanism("f", gravity=(0, 0))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "P", length=1.0, mass=1.0)
+    m.revolute("O")
+    m.force("push", "rod.P", lambda s: (s.time, 0))
+    with pytest.raises(vm.ModelError, match=r"force 'push': value is a Python function.*write it as a text"):
+        m.to_text()
+    x = vm.Mechanism("unit")
+    x.parameter("L", 30.0, unit="mm")
+    with pytest.raises(vm.ModelError, match="unit = 'mm' is not one of the SI"):
+        x.to_text()
+
+
+def test_words_said_to_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    m = vm.Mechanism.from_file(STARTER)
+    with pytest.raises(vm.ModelError, match="cannot be written"):
+        m.to_file(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- the schema says what the words say
+
+RENAMED = {"from_": "beam", "to": "beam"}
+
+
+@pytest.mark.parametrize("entry", [*BODIES.values(), *JOINTS.values(), *FORCES.values(), *DRIVERS.values()], ids=lambda e: e.word)
+def test_entries_have_the_keywords_of_their_words(entry: Any) -> None:
+    keywords = inspect.signature(getattr(Model, entry.word)).parameters.values()
+    told = {
+        k.name: k.default is not k.empty
+        for k in keywords
+        if k.kind is k.KEYWORD_ONLY or k.name in ("value", "motion", "direction")
+    }
+    fields = {name: not field.is_required() for name, field in entry.model_fields.items() if name != entry.names}
+    assert fields == told
+
+
+def test_every_word_has_an_entry() -> None:
+    words = {name for name, method in inspect.getmembers(Model, inspect.isfunction) if hasattr(method, "__wrapped__")}
+    told = {entry.word for table in (BODIES, JOINTS, FORCES, DRIVERS) for entry in table.values()}
+    assert words == told | {"parameter", "point", "start"}
+    assert Writing.__mro__  # the words are those of the model
+
+
+def test_studies_have_the_keywords_of_their_verbs() -> None:
+    def keywords(*verbs: Any) -> set[str]:
+        return {name for verb in verbs for name, p in inspect.signature(verb).parameters.items() if p.kind is p.KEYWORD_ONLY}
+
+    solving = keywords(vm.Mechanism.simulate) - {"ends", "progress"} | {"duration"}
+    assert set(Solving.model_fields) == solving
+    sensitivity = keywords(vm.Mechanism.sensitivity) - {"ends", "progress", "relative_steps"}
+    assert set(SensitivityStudy.model_fields) == sensitivity | {"objectives", "wrt", "certify"}
+    uncertainty = keywords(vm.Mechanism.moments, vm.Mechanism.monte_carlo) - {"executor"}
+    assert set(UncertaintyStudy.model_fields) == uncertainty | solving | {"objectives", "method"}
+    assert set(OptimizeStudy.model_fields) == keywords(vm.Mechanism.optimize) | solving | {"minimize", "over"}
+
+
+def test_the_published_schema_is_current_and_takes_all_files() -> None:
+    """`python tools/write_models.py` writes it anew."""
+    assert SCHEMA.read_text(encoding="utf-8") == schema_text()
+    validator = jsonschema.Draft202012Validator(json.loads(schema_text()))
+    for path in (STARTER, *(entry.model_file for entry in BENCHMARKS.values())):
+        marked = parse_yaml(path.read_text(encoding="utf-8"), path)
+        assert list(validator.iter_errors(marked.data)) == []
+    assert list(validator.iter_errors({"varimech": 1, "name": "x", "bodys": {}}))
+
+
+# --- what is wrong is told with its place
+
+HEAD = "varimech: 1\nname: x\ngravity: [0, -9.81]\nparameters: {L: 30 cm}\nground: {O: [0, 0]}\n"
+BARS = "bodies:\n  rod: {bar: [O, P], length: L, mass: 1}\n"
+MALFORMED = {
+    "misspelt key": (
+        HEAD + "bodies:\n  rod:\n    bar: [O, P]\n    lenght: L\n    mass: 1\n",
+        9,
+        "bodies.rod.lenght",
+        "did you mean 'length'?",
+    ),
+    "misspelt section": (HEAD + "bodeis: {}\n", 6, "bodeis", "did you mean 'bodies'?"),
+    "misspelt joint": (HEAD + BARS + "joints:\n  O: {revolut: [ground.O, rod.O]}\n", 9, "joints.O", "did you mean 'revolute'?"),
+    "missing key": (HEAD + "bodies:\n  rod: {bar: [O, P], length: L}\n", 7, "bodies.rod.mass", "is missing"),
+    "wrong unit": (
+        HEAD + "bodies:\n  rod:\n    bar: [O, P]\n    length: 3 kg\n    mass: 1\n",
+        9,
+        "bodies.rod.length",
+        "wrong kind of unit; what belongs here is in m",
+    ),
+    "unknown parameter": (
+        HEAD + "bodies:\n  rod: {bar: [O, P], length: LL/2, mass: 1}\n",
+        7,
+        "bodies.rod.length",
+        "no parameter or quantity is called 'LL'; did you mean 'L'?",
+    ),
+    "negative mass": (
+        HEAD + "bodies:\n  rod:\n    bar: [O, P]\n    mass: -1\n    length: L\n",
+        9,
+        "bodies.rod.mass",
+        "must be positive",
+    ),
+    "unknown point": (
+        HEAD + BARS + "forces:\n  f: {force: rod.Q, value: [1, 0]}\n",
+        9,
+        "forces.f",
+        "no point of body 'rod' is called 'Q'",
+    ),
+    "open joint": (
+        HEAD + BARS + "joints:\n  P: revolute\n",
+        9,
+        "joints.P",
+        "exactly two bodies must have a point 'P'; found 'rod.P'",
+    ),
+    "a list for a mapping": (HEAD + "bodies: [1, 2]\n", 6, "bodies", "valid dictionary"),
+    "wrong size": (
+        HEAD + "start:\n  near: {O: 5}\nbodies:\n  b: {mass: 1, inertia: 1, com: [1]}\n",
+        9,
+        "bodies.b.com",
+        "must be a vector of two or three numbers",
+    ),
+    "a truth for a number": (
+        HEAD + "bodies:\n  rod: {bar: [O, P], length: true, mass: 1}\n",
+        7,
+        "bodies.rod.length",
+        "must be a number, a quantity such as 30 mm",
+    ),
+    "not YAML": (HEAD + "bodies: {rod: [\n", 7, "", "is not YAML"),
+    "twice": (HEAD + "name: y\n", 6, "", "the key 'name' stands twice in the file, at first on line 2"),
+    "another version": ("varimech: 2\nname: x\n", 1, "varimech", "input should be 1"),
+    "no version": ("name: x\n", 1, "varimech", "is missing"),
+    "not a model": ("just a text\n", 1, "", "is not a model file"),
+    "unit that is not SI": (
+        HEAD.replace("{L: 30 cm}", "{L: {value: 30, unit: cm}}"),
+        4,
+        "parameters.L.unit",
+        "write value: 30 cm",
+    ),
+    "distribution": (
+        HEAD.replace("30 cm", "{value: 1, spread: {distribution: gauss}}"),
+        4,
+        "parameters.L",
+        "no continuous distribution of scipy.stats is called 'gauss'",
+    ),
+    "speed of nothing": (
+        HEAD + BARS + "joints: {O: revolute}\nstart:\n  angle: {rod: 1}\n  speed: {P: [1, 2]}\n",
+        11,
+        "start.speed",
+        "speed is given for 'P'",
+    ),
+    "objective": (
+        HEAD + "studies:\n  objectives:\n    psi:\n      final: angle(\n",
+        9,
+        "studies.objectives.psi",
+        "cannot be read",
+    ),
+    "setting": (
+        HEAD + "studies:\n  simulate:\n    durations: 2 s\n",
+        8,
+        "studies.simulate.durations",
+        "did you mean 'duration'?",
+    ),
+    "measure": (HEAD + "studies:\n  show: {positions: [P]}\n", 7, "studies.show.positions", "'position'"),
+}
+
+
+@pytest.mark.parametrize(("text", "line", "field", "words"), MALFORMED.values(), ids=MALFORMED)
+def test_malformed_files_are_told_with_file_line_and_remedy(tmp_path: Path, text: str, line: int, field: str, words: str) -> None:
+    with pytest.raises(FileError) as caught:
+        read(tmp_path, text)
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path / 'model.yaml'}:{line}: {field}")
+    assert (caught.value.line, caught.value.field.startswith(field)) == (line, True)
+    assert words in message
+
+
+def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(FileError) as caught:
+        read(tmp_path, HEAD + "bodies:\n  rod: {bar: [O], lengt: 1, mass: [1]}\nforces:\n  s: {sprig: [O, P]}\n")
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 4 and all("model.yaml:" in each for each in lines)
+
+
+# --- no file can do harm
+
+LAUGHS = "a: &a [x, x]\n" + "".join(f"{chr(98 + k)}: &{chr(98 + k)} [{', '.join([f'*{chr(97 + k)}'] * 10)}]\n" for k in range(20))
+HOSTILE = {
+    "attribute access": (
+        HEAD + "bodies: {b: {mass: '().__class__.__base__', inertia: 1}}\n",
+        "a dot, which expressions do not have",
+    ),
+    "a call": (HEAD + "bodies: {b: {mass: '__import__(\"os\").getcwd()', inertia: 1}}\n", "a dot"),
+    "huge exponent": (HEAD + "bodies: {b: {mass: '9**9**9**9', inertia: 1}}\n", "cannot be computed"),
+    "huge exponent of a unit": (HEAD + "bodies: {b: {mass: '1 kg**999999999', inertia: 1}}\n", "is not a unit"),
+    "recursive alias": ("varimech: 1\nname: &n [*n]\n", "repeats what contains it"),
+    "a thousand million laughs": (LAUGHS, "entries, aliases written out"),
+    "deep nesting": ("a: " + "[" * 100_000, "is nested more than 40 deep"),
+    "deep mappings": ("\n".join(" " * k + "a:" for k in range(2000)), "is nested more than 40 deep"),
+    "a tag": ("name: !!python/object/apply:os.system [true]\n", "has the tag tag:yaml.org,2002:python/object/apply:os.system"),
+    "two documents": ("name: x\n---\nname: y\n", "second document"),
+    "a key that is a list": ("? [a, b]\n: c\n", "a key must be a simple text"),
+    "control characters": ("name: \x07\n", "is not YAML"),
+    "unknown alias": ("name: *who\n", "model.yaml:1"),
+}
+
+
+@pytest.mark.parametrize(("text", "words"), HOSTILE.values(), ids=HOSTILE)
+def test_hostile_files_are_refused(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(FileError, match=r"model\.yaml") as caught:
+        read(tmp_path, text)
+    assert words in str(caught.value) and len(str(caught.value)) < 500
+
+
+def test_large_files_are_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "large.yaml"
+    with path.open("wb") as file:
+        file.truncate(100_000_000)
+    with pytest.raises(FileError, match="has 100 MB; model files have 8 at most"):
+        vm.Mechanism.from_file(path)
+    with pytest.raises(FileError, match="cannot be read: No such file"):
+        vm.Mechanism.from_file(tmp_path / "none.yaml")
+    (tmp_path / "latin.yaml").write_bytes("name: größe".encode("latin-1"))
+    with pytest.raises(FileError, match="is not text in UTF-8"):
+        vm.Mechanism.from_file(tmp_path / "latin.yaml")
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(max_size=8),
+        lambda x: (
+            st.lists(x, max_size=3)
+            | st.dictionaries(st.sampled_from([*Document.model_fields, "rod", "bar", "mass", "O"]), x, max_size=4)
+        ),
+        max_leaves=12,
+    )
+)
+@settings(max_examples=200, deadline=None)
+def test_any_data_is_a_mechanism_or_an_error_with_a_place(data: Any) -> None:
+    from varimech.files.reading import build, checked
+
+    marked = parse_yaml(
+        yaml.safe_dump({"varimech": 1, "name": "x", **data} if isinstance(data, dict) else data), Path("any.yaml")
+    )
+    try:
+        document = checked(marked)
+        build(marked, document, vm.Mechanism("x"))
+    except FileError:
+        pass
+
+
+def test_numbers_and_words_are_those_of_yaml_1_2() -> None:
+    data = parse_yaml(
+        "a: 1e-5\nb: yes\nc: 012\nd: .5\ne: 5.\nf: ~\ng: 'null'\nh: 0x1F\ni: 12345678901234567890\nj: &k [1]\nl: *k\n12: on\n",
+        Path("x"),
+    ).data
+    expected = {
+        "a": 1e-5,
+        "b": "yes",
+        "c": "012",
+        "d": 0.5,
+        "e": 5.0,
+        "f": None,
+        "g": "null",
+        "h": "0x1F",
+        "i": 12345678901234567890.0,
+    }
+    assert data == {**expected, "j": [1], "l": [1], "12": "on"}
+
+
+# --- studies
+
+
+def test_studies_of_a_file_are_those_of_the_verbs(tmp_path: Path) -> None:
+    m = vm.Mechanism.from_file(STARTER)
+    how: dict[str, Any] = {"tolerance": 1e-6, "backend": "interpreted"}
+    objectives = {
+        "travel": vm.final('displacement("guide")', unit="m"),
+        "wear": vm.integral('dot(reaction("O"), reaction("O"))', unit="N²·s"),
+    }
+    found = m.study("sensitivity", duration="100 ms", **how)
+    meant = m.sensitivity(objectives, ["crank", "rod", "stiffness"], duration=0.1, **how)
+    np.testing.assert_array_equal(found.gradient_history, meant.gradient_history)
+    run = m.study("simulate", duration=0.1, step="1 ms", integrator={"newmark": {"gamma": 0.7}}, backend="interpreted")
+    same = m.simulate(0.1, step=1e-3, integrator=vm.Newmark(gamma=0.7), backend="interpreted")
+    np.testing.assert_array_equal(run.position("P"), same.position("P"))
+    spread = m.study("uncertainty", duration=0.1, order=1, **how)
+    assert spread.std.values[-1, 0] == m.moments({"travel": objectives["travel"]}, duration=0.1, order=1, **how).std.values[-1, 0]
+    parts = m.study("uncertainty", duration=0.1, method="monte-carlo", samples=16, seed=3, **how)
+    assert parts.count == 16
+    best = m.study("optimize", duration=0.1, max_iterations=3, **how)
+    assert set(best.parameters) == {"crank", "rod"} and best.problem.name == "wear"
+
+
+def test_studies_that_make_no_sense() -> None:
+    m = vm.Mechanism.from_file(STARTER)
+    for kind, changes, words in (
+        ("simulation", {}, "no kind of study is called 'simulation'; did you mean 'simulate'?"),
+        ("simulate", {"duration": "2 m"}, "duration = '2 m' has the wrong kind of unit"),
+        ("simulate", {"duration": "soon"}, "neither a number of seconds nor a quantity"),
+        ("simulate", {"integrator": {"newmark": {"gama": 1}}}, "integrator 'newmark' does not have all of the constants gama"),
+        ("simulate", {"parameters": {"crankk": 1}}, "did you mean 'crank'?"),
+        ("simulate", {"parameters": {"crank": "1 kg"}}, "parameter 'crank' = '1 kg' has the wrong kind of unit"),
+        ("sensitivity", {"objectives": ["reach"]}, "objective 'reach' is a path or a peak, which only optimize takes"),
+        ("sensitivity", {"objectives": ["travels"]}, "did you mean 'travel'?"),
+        ("uncertainty", {"samples": 10}, "samples does not go with method 'moments'"),
+    ):
+        with pytest.raises(vm.ModelError) as caught:
+            m.study(kind, **changes)
+        assert words in str(caught.value)
+    with pytest.raises(vm.ModelError, match="has no studies: it was not read from a file"):
+        vm.Mechanism("x").study("simulate")
