@@ -13,7 +13,14 @@ from .measures import energy_plots
 from .plots import Plots
 from .tables import facts, folded, section, table
 
-ONE = {"rigid bodies": "rigid body", "beams": "beam", "joints": "joint", "forces": "force", "drivers": "driver", "parameters": "parameter"}
+ONE = {
+    "rigid bodies": "rigid body",
+    "beams": "beam",
+    "joints": "joint",
+    "forces": "force",
+    "drivers": "driver",
+    "parameters": "parameter",
+}
 
 
 def summary(run: Run) -> str:
@@ -28,10 +35,10 @@ def summary(run: Run) -> str:
 
 def _freedoms(run: Run) -> int:
     """Values that the start gives, one for each freedom; 0 where they are not known."""
-    if not run.is_live or run.live.equations.model.start_conditions is None or run.live.equations.model.beams:
+    model = run.live.equations.model if run.is_live else None
+    if model is None or model.start_conditions is None or model.beams:
         return 0
-    equations = run.live.equations
-    return sum(h.deviation(equations.frames).numel() for h in equations.model.start_conditions.holds)
+    return sum(int(h.deviation(run.live.equations.frames).numel()) for h in model.start_conditions.holds)
 
 
 def duration(run: Run) -> str:
@@ -50,11 +57,17 @@ def stepping(info: dict[str, Any]) -> str:
 def computed_section(run: Run, plots: Plots) -> str:
     """Method, steps, residuals, energies, times, versions, parameters."""
     i = run.info
-    residuals = ", ".join(f"{name} {r:.1e}" for name, r in zip(("position", "velocity", "acceleration"), i["residuals"], strict=False))
+    residuals = ", ".join(
+        f"{name} {r:.1e}" for name, r in zip(("position", "velocity", "acceleration"), i["residuals"], strict=False)
+    )
     told: dict[str, Any] = {"method": i["method"], "duration": duration(run), "time steps": stepping(i)}
     if "tolerance" in i:
         told |= {"tolerance": f"{i['tolerance']:g} (relative)", "steps rejected": i["rejected"]}
-    told |= {"stored times": f"{run.time.size:,}", "iterations": f"{i['iterations']:,}", "largest constraint residuals": residuals}
+    told |= {
+        "stored times": f"{run.time.size:,}",
+        "iterations": f"{i['iterations']:,}",
+        "largest constraint residuals": residuals,
+    }
     told |= {f"time to {name}": f"{s:.3g} s" for name, s in i["seconds"].items()}
     told |= {f"version of {name}": v for name, v in i["versions"].items()}
     parts = [facts(told)]

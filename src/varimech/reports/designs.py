@@ -24,7 +24,9 @@ def optimum_section(optimum: Optimum, plots: Plots) -> str:
     rows = [[c.item() if isinstance(c, np.generic) else c for c in row] for row in zip(*columns, strict=True)]
     parts = [table(["parameter", "before", "after", "unit", "lower bound", "upper bound", "multiplier"], rows)]
     if p.rows:
-        shown = ["value", "unit", "lower", "upper", "multiplier", "active"] + (["time", "between", "violation"] if p.paths else [])
+        shown = ["value", "unit", "lower", "upper", "multiplier", "active"] + (
+            ["time", "between", "violation"] if p.paths else []
+        )
         found = optimum.constraints
         parts.append(table(["constraint", *shown], [[str(n), *[row[c] for c in shown]] for n, row in found.iterrows()]))
     parts.append(grid(*_compared(optimum, plots), *_search(optimum, plots)))
@@ -75,7 +77,9 @@ def _search(optimum: Optimum, plots: Plots) -> list[str]:
     ]
     label = axis_title("parameters", p.space.units[0]) if alike else "parameter / start"
     specs = {
-        "search: objective": curve_plot([objective], axis_title(p.name, p.goal.unit), xlabel="iteration", over_time=False, log=log),
+        "search: objective": curve_plot(
+            [objective], axis_title(p.name, p.goal.unit), xlabel="iteration", over_time=False, log=log
+        ),
         "search: parameters": curve_plot(parameters, label, xlabel="iteration", over_time=False),
     }
     return [plots.add(title, spec) for title, spec in specs.items()]

@@ -29,7 +29,9 @@ def gradient_section(gradient: Gradient, plots: Plots) -> str:
             unit = per(g.units[k], g.parameter_units[i])
             scaled = values[i] * last[k, i]
             rows.append([name, parameter, float(last[k, i]), unit, float(scaled), g.units[k]])
-            notes.append(f"∂{name}/∂{parameter} = {number(last[k, i])} {unit}; {parameter} = {number(values[i])} {g.parameter_units[i]}")
+            notes.append(
+                f"∂{name}/∂{parameter} = {number(last[k, i])} {unit}; {parameter} = {number(values[i])} {g.parameter_units[i]}"
+            )
         spec = bar_plot(g.parameter_names, (values * last[k]).tolist(), axis_title(f"ρ ∂{name}/∂ρ", g.units[k]), notes)
         heading = f"{name} = {number(g.value_history[-1, k])} {g.units[k]}"
         bars.append(plots.add(heading, spec, height=bar_height(len(g.parameter_names))))
@@ -77,9 +79,11 @@ def certificate_section(certificate: Certificate, plots: Plots) -> str:
     head = ["objective", "parameter", "derivative", "digits (computed)", "digits (motion)", "verdict"]
     findings = "".join(f"<li>{escaped(f.text)}</li>" for f in c.findings)
     panels, against = c.sweep_panels()
-    sweeps = [plots.add(f"differences for {name}", _sweep(c, *panel, against), height=380) for name, panel in panels.items() if panel[0]]
+    sweeps = [
+        plots.add(f"differences for {name}", _sweep(c, *panel, against), height=380) for name, panel in panels.items() if panel[0]
+    ]
     verdict = "All derivatives are trusted." if c.trusted else f"Not trusted: {', '.join(c.reasons)}."
-    lead = f"{verdict} The gradient was computed by every road there is, and compared: how many digits agree, of the computed function and of "
+    lead = f"{verdict} The gradient was computed by every road there is: digits that agree, of the computed function and of "
     return section(
         "certificate",
         "Certificate",

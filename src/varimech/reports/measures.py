@@ -50,7 +50,9 @@ def _turning(run: Run) -> dict[str, list[str]]:
         curves: dict[str, np.ndarray] = {}
         for name in run.names_of(dimension)[:MOST_TRIED]:
             curve = getattr(run, kind)(name).to_numpy()
-            if np.ptp(curve) > 1e-9 and not any(np.allclose(curve, other) for other in curves.values()):  # a crank and its pin turn alike
+            if np.ptp(curve) > 1e-9 and not any(
+                np.allclose(curve, other) for other in curves.values()
+            ):  # a crank and its pin turn alike
                 curves[name] = curve
         most = sorted(curves, key=lambda name: -np.ptp(curves[name]))[:FEW]
         if most:

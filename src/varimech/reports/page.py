@@ -18,7 +18,7 @@ from ..results.gradient import Gradient
 from ..results.run import Run
 from ..uncertainty.moments import Moments
 from ..uncertainty.study import Study
-from .animation import motion
+from .animation import moving
 from .computed import computed_section, duration, parameter_units, summary
 from .designs import fit_section, optimum_section
 from .encoding import escaped, number, script_json
@@ -81,7 +81,9 @@ def _check(results: tuple[Any, ...], model: Any, certificate: Any) -> None:
         raise ModelError(f"report: there is nothing to report; give one or more of {names}")
     for result in results:
         if not isinstance(result, KINDS):
-            raise ModelError(f"report: {type(result).__name__} {result!r:.60} is not a result that can be reported; give any of {names}")
+            raise ModelError(
+                f"report: {type(result).__name__} {result!r:.60} is not a result that can be reported; give any of {names}"
+            )
     if model is not None and not isinstance(model, str):
         raise ModelError(f"report: model = {model!r:.60} must be the text of a model file; read it with Path(…).read_text()")
     if certificate is not None and not isinstance(certificate, Certificate):
@@ -105,11 +107,11 @@ def page(
     optimum = next((r for r in results if isinstance(r, Optimum)), None)
     parts = [_section(result, plots) for result in results if not isinstance(result, Run)]
     data: dict[str, Any] = {"animation": None, "parameters": [], "tolerances": False, "model": model}
-    name = str(results[0].label if run is None else run.info["mechanism"])  # type: ignore[union-attr]
+    name = str(results[0].label if run is None else run.info["mechanism"])
     if run is not None:
         measures, traces = chosen(run, show)
         covariance = _covariance(run, moments)
-        data["animation"] = motion(run, traces, None if optimum is None else optimum.before)
+        data["animation"] = moving(run, traces, None if optimum is None else optimum.before)
         data["parameters"] = _parameters(run)
         data["tolerances"] = covariance is not None
         if run.time.size > 1 and measures:
@@ -180,7 +182,9 @@ def _chips(results: tuple[Any, ...], run: Run | None, certificate: Certificate |
             chips.append(("good", "converged") if result.converged else ("bad", "not converged"))
         elif isinstance(result, Moments):
             holds = bool((result.horizons >= result.time[-1]).all())
-            chips.append(("good", "moments hold to the end") if holds else ("bad", f"moments hold to {result.horizons.min():.3g} s"))
+            chips.append(
+                ("good", "moments hold to the end") if holds else ("bad", f"moments hold to {result.horizons.min():.3g} s")
+            )
         elif isinstance(result, Study):
             chips.append(("bad" if result.failed else "good", f"{result.count:,} samples, {result.failed} failed"))
     if certificate is not None:

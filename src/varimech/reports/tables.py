@@ -26,7 +26,11 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, digits: int = 6
 
 def facts(pairs: Mapping[str, Any]) -> str:
     """Names and what they are."""
-    return '<dl class="facts">' + "".join(f"<div><dt>{escaped(k)}</dt><dd>{escaped(v)}</dd></div>" for k, v in pairs.items()) + "</dl>"
+    return (
+        '<dl class="facts">'
+        + "".join(f"<div><dt>{escaped(k)}</dt><dd>{escaped(v)}</dd></div>" for k, v in pairs.items())
+        + "</dl>"
+    )
 
 
 def section(key: str, heading: str, *parts: str, lead: str = "") -> str:

@@ -28,7 +28,9 @@ def moments_section(moments: Moments, plots: Plots) -> str:
         mean = moments.mean.isel(objective=k).to_numpy()
         curves = [Curve("mean", moments.time, mean, band=(lower, upper), band_name=f"± {SIGMAS:g} standard deviations")]
         if moments.order == 2:
-            curves.append(Curve("at the means", moments.time, moments.first_mean.isel(objective=k).to_numpy(), colour=GREY, dash="dash"))
+            curves.append(
+                Curve("at the means", moments.time, moments.first_mean.isel(objective=k).to_numpy(), colour=GREY, dash="dash")
+            )
         end = float(moments.horizons[k])
         until = end if end < moments.time[-1] else None
         title = name if until is None else f"{name}: holds to {moments.accuracy:g} standard deviations up to {end:.3g} s"
@@ -44,9 +46,7 @@ def moments_section(moments: Moments, plots: Plots) -> str:
         [n, last["mean"].values[k].item(), last["std"].values[k].item(), u, moments.horizons[k].item()]
         for k, (n, u) in enumerate(zip(moments.objective_names, moments.units, strict=True))
     ]
-    lead = (
-        f"Means and standard deviations of order {moments.order} from exact derivatives, as if the run ended at each time; shares at its end."
-    )
+    lead = f"Means and standard deviations of order {moments.order} by exact derivatives, as if the run ended then; shares at its end."
     return section(
         "moments",
         "Tolerances",
@@ -64,7 +64,9 @@ def _deviations(moments: Moments, k: int) -> dict[str, Any]:
     parts = moments.contributions.isel(objective=k).to_numpy() * std[:, None]
     order = np.argsort(-np.abs(parts).sum(axis=0), kind="stable")[:MOST_PARTS]
     curves = [Curve("standard deviation", moments.time, std, colour=GREY)]
-    curves += [Curve(moments.spreads.names[i], moments.time, parts[:, i], dash="dot", colour=COLOURS[i % len(COLOURS)]) for i in order]
+    curves += [
+        Curve(moments.spreads.names[i], moments.time, parts[:, i], dash="dot", colour=COLOURS[i % len(COLOURS)]) for i in order
+    ]
     end = float(moments.horizons[k])
     return curve_plot(curves, axis_title("standard deviation", moments.units[k]), until=end if end < moments.time[-1] else None)
 
@@ -72,7 +74,8 @@ def _deviations(moments: Moments, k: int) -> dict[str, Any]:
 def _contributions(moments: Moments) -> str:
     head = ["objective", "parameter", "σ of the parameter", "∂ψ/∂ρ", "share of the variance (%)"]
     rows = [
-        [r["objective"], r["parameter"], r["sigma"], r["slope"], 100 * r["contribution"]] for r in moments.table().to_dict("records")
+        [r["objective"], r["parameter"], r["sigma"], r["slope"], 100 * r["contribution"]]
+        for r in moments.table().to_dict("records")
     ]
     return table(head, rows)
 
@@ -91,7 +94,9 @@ def study_section(study: Study, plots: Plots) -> str:
             for title, base in ((name, np.zeros_like(mean)), (f"{name} less its mean", mean)):
                 low, high, five, most = (side - base for side in (*extremes, *band))
                 curves = [
-                    Curve("median", study.time, median - base, band=(low, high), band_name="all samples", colour=GREY, dash="dash"),
+                    Curve(
+                        "median", study.time, median - base, band=(low, high), band_name="all samples", colour=GREY, dash="dash"
+                    ),
                     Curve("mean", study.time, mean - base, band=(five, most), band_name="5 % to 95 %", colour=COLOURS[0]),
                 ]
                 made.append(plots.add(title, curve_plot(curves, axis_title(title, unit))))
@@ -126,4 +131,11 @@ def _histogram(study: Study, name: str, unit: str) -> dict[str, Any]:
         "showlegend": False,
         "bargap": 0.04,
     }
-    return {"data": [bars], "layout": layout, "bands": [], "curves": [{"trace": 0, "name": name}], "over_time": False, "xlabel": name}
+    return {
+        "data": [bars],
+        "layout": layout,
+        "bands": [],
+        "curves": [{"trace": 0, "name": name}],
+        "over_time": False,
+        "xlabel": name,
+    }

@@ -26,12 +26,11 @@ def drawing_plan(model: Parts) -> dict[str, Any]:
     """Bodies, beams, springs and dampers as shapes through points; joints, centres of mass, all points of bodies
     that have more than two (`extents`), labels, and which points are fixed.
 
-    `places` names one point for all that joints put at the same place; `gravity` is the nominal one (m/s²); `counts` tells how many of everything there are.
+    `places` names one point for all that joints put at the same place; `gravity` is the nominal one (m/s²); `counts` tells how many things
+    of each kind there are.
     """
     bodies = [b for b in model.moving_bodies if len(b.spine) > 1]
-    shapes = [
-        ("beam" if isinstance(b, Beam) else "body", b.name, [model.points_of(b)[p].label for p in b.spine]) for b in bodies
-    ]
+    shapes = [("beam" if isinstance(b, Beam) else "body", b.name, [model.points_of(b)[p].label for p in b.spine]) for b in bodies]
     for force in model.forces.values():
         if isinstance(force, Spring) and isinstance(force.measure, Span):
             ends = [force.measure.first.label, force.measure.second.label]
@@ -53,7 +52,9 @@ def drawing_plan(model: Parts) -> dict[str, Any]:
         "fixed": [p.label for p in model.points_of(model.ground).values()],
         "joints": joints,
         "centres": centres,
-        "extents": {name: points for name, points in extents.items() if len(points) > 2 and not isinstance(model.bodies[name], Beam)},
+        "extents": {
+            name: points for name, points in extents.items() if len(points) > 2 and not isinstance(model.bodies[name], Beam)
+        },
         "gravity": model.numbers.evaluate(model.gravity).ravel().tolist(),
         "places": {p.label: model.place_of(p).label for p in model.all_points},
         "counts": {

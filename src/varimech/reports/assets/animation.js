@@ -60,7 +60,7 @@ class Animation {
     this.camera = new Camera(n, data.box, data.up);
     this.traces = data.traces.map(({ point }) => this.pathOf(point));
     this.labels = new Map();
-    this.sides = new Map();
+    this.held = new Set(data.joints.filter((joint) => joint.ground || joint.kind === "slider").map((joint) => joint.points[1]));
     for (const { point, text } of data.labels) this.labels.set(point, [...(this.labels.get(point) || []), text]);
     this.theme();
     this.resize();
