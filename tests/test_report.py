@@ -246,7 +246,7 @@ def test_a_gradient_with_arrows_ghost_and_bands(opened: Open, gradient: vm.Gradi
     slope = gradient.run.position("slider.S", wrt="rod").to_numpy()[30]
     place = gradient.run.position("slider.S").to_numpy()[30]
     assert look.page.evaluate(script) == pytest.approx(place + 0.04 * 0.25 * slope, abs=1e-6)
-    look.page.check("#show-bands")
+    assert "Bands: rod ± 4 %, to first order." in look.page.inner_text("#measures")
     script = """() => { const p = varimech.plots.plots.find((p) => p.spec.title === 'displacement');
         const d = p.area._fullData, b = p.spec.bands[0]; return d[b.upper].y[30] - d[b.line].y[30]; }"""
     expected = abs(0.04 * 0.25 * gradient.run.displacement("guide", wrt="rod").to_numpy()[30])
@@ -282,6 +282,7 @@ def test_tolerances(opened: Open, moments: vm.Moments) -> None:
     script = """() => { const p = varimech.plots.plots.find((p) => p.spec.title === 'displacement');
         const d = p.area._fullData, b = p.spec.bands[0]; return d[b.upper].y[50] - d[b.line].y[50]; }"""
     assert look.page.evaluate(script) == pytest.approx(2 * moments.std.to_numpy()[-1, 0], rel=1e-5)
+    assert "± 2 standard deviations by all tolerances" in look.page.inner_text("#measures")
     alone = opened(study)  # nothing moves here
     assert alone.page.evaluate("varimech.animation") is None
     assert alone.page.locator("canvas").count() == 0
@@ -408,6 +409,10 @@ def test_refusals(tmp_path: Path, gradient: vm.Gradient) -> None:
         vm.report(path, gradient, show={"positon": ["P"]})
     with pytest.raises(vm.ModelError, match="no point is called 'Q'"):
         vm.report(path, gradient, show={"trace": ["Q"]})
+    with pytest.raises(vm.ModelError, match="2 results of kind Gradient; give one of each kind"):
+        vm.report(path, gradient, gradient)
+    with pytest.raises(vm.ModelError, match=r"several mechanisms \('slider-crank', 'swing'\)"):
+        vm.report(path, gradient, spatial_pendulum().simulate(**how()))
     assert not path.exists()
 
 

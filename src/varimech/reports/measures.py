@@ -14,6 +14,8 @@ from .tables import grid
 
 FEW = 3
 """Points, angles and displacements shown if nothing else is asked for."""
+BAND_NOTE = '<p class="band-note"></p>'
+"""Where the page tells what bands are."""
 MOST_TRIED = 24
 """Angles and displacements among which these are looked for."""
 
@@ -69,7 +71,7 @@ def measure_plots(run: Run, measures: Mapping[str, list[str]], plots: Plots, cov
             curves += _curves(run, kind, name, covariance)
         label = run.panels(**{kind: []})[0].ylabel
         made.append(plots.add(kind.replace("_", " "), curve_plot(curves, axis_title(label, ""))))
-    return grid(*made)
+    return BAND_NOTE + grid(*made)
 
 
 def _curves(run: Run, kind: str, name: str, covariance: np.ndarray | None) -> list[Curve]:

@@ -1,7 +1,8 @@
 // The mechanism in motion. Frames are typed arrays; between two of them places are interpolated linearly.
 
 function decode(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const raw = atob(text), bytes = new Uint8Array(raw.length);
+  for (let k = 0; k < raw.length; k++) bytes[k] = raw.charCodeAt(k);
   return new Float32Array(bytes.buffer);
 }
 
