@@ -16,7 +16,7 @@ MOST_NUMBERS = 200_000
 SLIDING = ("prismatic", "cylindrical", "point-on-line")
 DRAWN = {"fixed": "fixed", "distance": "distance", "planar": "plane", "point-on-plane": "plane", "universal": "universal"}
 """Joints that are neither sliders nor pins."""
-MOST_LABELS = 40
+MOST_LABELS = 24
 """Points with a name beside them, at most."""
 
 
@@ -24,7 +24,7 @@ def moving(run: Run, traces: Sequence[str], before: Run | None = None) -> dict[s
     """All of it as plain data; `before` is another motion of the same mechanism, drawn behind."""
     plan = run.drawing_plan
     places: Mapping[str, str] = plan.get("places", {})
-    drawn = [p for _, _, points in plan["shapes"] for p in points] + list(plan["labels"]) + plan["fixed"]
+    drawn = [p for _, _, points in plan["shapes"] for p in points] + sorted(plan["labels"]) + plan["fixed"]
     extents: Mapping[str, list[str]] = plan.get("extents", {})
     drawn += plan.get("centres", []) + [p for around in extents.values() for p in around]
     drawn += [p for j in plan.get("joints", []) for p in j["points"]]
@@ -46,13 +46,14 @@ def moving(run: Run, traces: Sequence[str], before: Run | None = None) -> dict[s
                 "kind": kind,
                 "name": name,
                 "points": [index[p] for p in through],
+                "whole": len(set(through)) == len(extents.get(name, [])),
                 "around": [index[p] for p in extents.get(name, [])] if kind == "body" else [],
                 "colour": bodies.index(name) % len(COLOURS) if name in bodies else -1,
             }
             for kind, name, through in plan["shapes"]
         ],
         "joints": _joints(plan, index, paths),
-        "labels": [{"point": index[p], "text": name} for p, name in sorted(plan["labels"].items())][:MOST_LABELS],
+        "labels": _labels(plan["labels"], index),
         "centres": [index[p] for p in plan.get("centres", [])],
         "traces": [{"point": index[aliases.get(t, t)], "name": t} for t in traces],
         "motion": _frames(motion.time, paths),
@@ -120,6 +121,12 @@ def _rail(path: np.ndarray) -> list[list[float]] | None:
     first = path[away.argmax()]
     last = path[np.linalg.norm(path - first, axis=1).argmax()]
     return None if away.max() < 1e-12 else [first.tolist(), last.tolist()]
+
+
+def _labels(names: Mapping[str, str], index: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Names in the order of the bodies; of very many, some."""
+    ordered = sorted(names, key=lambda p: (index[p], p))
+    return [{"point": index[ordered[k]], "text": names[ordered[k]]} for k in thinned(len(ordered), MOST_LABELS)]
 
 
 def _upright(gravity: Sequence[float]) -> int:
