@@ -246,9 +246,9 @@ def test_a_gradient_with_arrows_ghost_and_bands(opened: Open, gradient: vm.Gradi
     slope = gradient.run.position("slider.S", wrt="rod").to_numpy()[30]
     place = gradient.run.position("slider.S").to_numpy()[30]
     assert look.page.evaluate(script) == pytest.approx(place + 0.04 * 0.25 * slope, abs=1e-6)
-    look.page.check("#show-bands")
-    script = """() => { const p = varimech.plots.plots.find((p) => p.spec.title === 'displacement'), d = p.area._fullData, b = p.spec.bands[0];
-        return d[b.upper].y[30] - d[b.line].y[30]; }"""
+    assert "Bands: rod ± 4 %, to first order." in look.page.inner_text("#measures")
+    script = """() => { const p = varimech.plots.plots.find((p) => p.spec.title === 'displacement');
+        const d = p.area._fullData, b = p.spec.bands[0]; return d[b.upper].y[30] - d[b.line].y[30]; }"""
     expected = abs(0.04 * 0.25 * gradient.run.displacement("guide", wrt="rod").to_numpy()[30])
     assert look.page.evaluate(script) == pytest.approx(expected, rel=1e-5)
     bars = look.page.evaluate("varimech.plots.plots[0].spec.data[0]")
@@ -279,9 +279,10 @@ def test_tolerances(opened: Open, moments: vm.Moments) -> None:
     assert {"travel", "travel at the end", "what is behind the spread of travel"} <= set(titles)
     counted = look.page.evaluate("varimech.plots.plots.find((p) => p.spec.title === 'travel at the end').spec.data[0].y")
     assert sum(counted) == 64
-    script = """() => { const p = varimech.plots.plots.find((p) => p.spec.title === 'displacement'), d = p.area._fullData, b = p.spec.bands[0];
-        return d[b.upper].y[50] - d[b.line].y[50]; }"""
+    script = """() => { const p = varimech.plots.plots.find((p) => p.spec.title === 'displacement');
+        const d = p.area._fullData, b = p.spec.bands[0]; return d[b.upper].y[50] - d[b.line].y[50]; }"""
     assert look.page.evaluate(script) == pytest.approx(2 * moments.std.to_numpy()[-1, 0], rel=1e-5)
+    assert "± 2 standard deviations by all tolerances" in look.page.inner_text("#measures")
     alone = opened(study)  # nothing moves here
     assert alone.page.evaluate("varimech.animation") is None
     assert alone.page.locator("canvas").count() == 0
@@ -394,9 +395,9 @@ def test_refusals(tmp_path: Path, gradient: vm.Gradient) -> None:
     path = tmp_path / "r.html"
     with pytest.raises(vm.ModelError, match="nothing to report; give one or more of Run, Gradient"):
         vm.report(path)
-    with pytest.raises(vm.ModelError, match="dict .* is not a result that can be reported"):
+    with pytest.raises(vm.ModelError, match=r"dict .* is not a result that can be reported"):
         vm.report(path, {"a": 1})  # type: ignore[arg-type]
-    with pytest.raises(vm.ModelError, match="cannot be written .*folder that exists"):
+    with pytest.raises(vm.ModelError, match=r"cannot be written .*folder that exists"):
         vm.report(tmp_path / "nowhere" / "r.html", gradient)
     with pytest.raises(vm.ModelError, match="must be the text of a model file"):
         vm.report(path, gradient, model=path)  # type: ignore[arg-type]
@@ -408,6 +409,10 @@ def test_refusals(tmp_path: Path, gradient: vm.Gradient) -> None:
         vm.report(path, gradient, show={"positon": ["P"]})
     with pytest.raises(vm.ModelError, match="no point is called 'Q'"):
         vm.report(path, gradient, show={"trace": ["Q"]})
+    with pytest.raises(vm.ModelError, match="2 results of kind Gradient; give one of each kind"):
+        vm.report(path, gradient, gradient)
+    with pytest.raises(vm.ModelError, match=r"several mechanisms \('slider-crank', 'swing'\)"):
+        vm.report(path, gradient, spatial_pendulum().simulate(**how()))
     assert not path.exists()
 
 

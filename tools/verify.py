@@ -25,6 +25,7 @@ from verify_derivatives import adjoints_cost, adjoints_memory, optimum_of_the_fi
 from verify_flexible import beams_against_reference, beams_against_theory, beams_by_differences, beams_of_many_segments
 from verify_moments import benchmarks_with_tolerances, moments_of_simple_models, moments_of_the_pendulum
 from verify_monte_carlo import pendulum_studies, studies_elsewhere, studies_throughput
+from verify_reports import report_of_a_long_run
 
 import varimech as vm
 from varimech.benchmarks import andrews, bricard, chain, five_bar, four_bar, governor
@@ -413,6 +414,7 @@ CAPABILITIES = (
     pendulum_studies,
     studies_elsewhere,
     studies_throughput,
+    report_of_a_long_run,
 )
 
 

@@ -35,10 +35,10 @@ def summary(run: Run) -> str:
 
 def _freedoms(run: Run) -> int:
     """Values that the start gives, one for each freedom; 0 where they are not known."""
-    if not run.is_live or run.live.equations.model.start_conditions is None or run.live.equations.model.beams:
+    model = run.live.equations.model if run.is_live else None
+    if model is None or model.start_conditions is None or model.beams:
         return 0
-    equations = run.live.equations
-    return sum(h.deviation(equations.frames).numel() for h in equations.model.start_conditions.holds)
+    return sum(int(h.deviation(run.live.equations.frames).numel()) for h in model.start_conditions.holds)
 
 
 def duration(run: Run) -> str:

@@ -7,6 +7,7 @@ import html
 import json
 import math
 import re
+from itertools import pairwise
 from numbers import Real
 from typing import Any
 
@@ -64,7 +65,7 @@ def worth_plotting(curves: np.ndarray, most: int = MOST_POINTS) -> np.ndarray:
     bounds = np.linspace(0, count, stretches + 1).astype(int)
     kept = {0, count - 1}
     filled = np.nan_to_num(curves)
-    for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
+    for begin, end in pairwise(bounds):
         part = filled[begin:end]
         kept.update((begin + part.argmin(axis=0)).tolist(), (begin + part.argmax(axis=0)).tolist())
     return np.array(sorted(kept))

@@ -11,6 +11,7 @@ from ..results.gradient import Gradient
 from ..view.figure import COLOURS
 from ..view.sweep import CEILING, FLOOR
 from .encoding import escaped, number
+from .measures import BAND_NOTE
 from .plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
 from .tables import folded, grid, section, table
 
@@ -38,7 +39,7 @@ def gradient_section(gradient: Gradient, plots: Plots) -> str:
     head = ["objective ψ", "parameter ρ", "∂ψ/∂ρ", "unit", "ρ ∂ψ/∂ρ", "unit"]
     parts = [grid(*bars, small=True), folded("all derivatives", table(head, rows, digits=9))]
     if g.time.size > 1:
-        parts.append(grid(*_histories(g, plots), small=True))
+        parts.append(BAND_NOTE + grid(*_histories(g, plots), small=True))
     lead = (
         f"Derivatives at the end of the run by {g.method} differentiation. Bars are scaled, ρ ∂ψ/∂ρ: a hundredth of each is what 1 % more of "
         "that parameter adds, to first order."
@@ -83,7 +84,7 @@ def certificate_section(certificate: Certificate, plots: Plots) -> str:
         plots.add(f"differences for {name}", _sweep(c, *panel, against), height=380) for name, panel in panels.items() if panel[0]
     ]
     verdict = "All derivatives are trusted." if c.trusted else f"Not trusted: {', '.join(c.reasons)}."
-    lead = f"{verdict} The gradient was computed by every road there is, and compared: how many digits agree, of the computed function and of "
+    lead = f"{verdict} The gradient was computed by every road there is: digits that agree, of the computed function and of "
     return section(
         "certificate",
         "Certificate",

@@ -9,13 +9,18 @@ import numpy as np
 
 from ..errors import ModelError
 from ..results.run import Run
+from .encoding import thinned
 from .plots import Curve, Plots, axis_title, curve_plot
 from .tables import grid
 
 FEW = 3
 """Points, angles and displacements shown if nothing else is asked for."""
-MOST_TRIED = 24
+BAND_NOTE = '<p class="band-note"></p>'
+"""Where the page tells what bands are."""
+MOST_TRIED = 16
 """Angles and displacements among which these are looked for."""
+FEW_TIMES = 400
+"""At which these are looked at."""
 
 
 def chosen(run: Run, show: Mapping[str, Any] | None) -> tuple[dict[str, list[str]], list[str]]:
@@ -36,7 +41,7 @@ def _most_moving(run: Run) -> list[str]:
     labels: dict[str, str] = run.drawing_plan["labels"]
     if run.time.size < 2 or not labels:
         return []
-    paths = run.paths(list(labels))
+    paths = run.at_rows(thinned(run.time.size, FEW_TIMES)).paths(list(labels))
     ways = {labels[p]: float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum()) for p, path in paths.items()}
     longest = max(ways.values())
     moving = sorted((name for name, way in ways.items() if way > 1e-3 * longest), key=lambda name: (-ways[name], name))
@@ -46,6 +51,7 @@ def _most_moving(run: Run) -> list[str]:
 def _turning(run: Run) -> dict[str, list[str]]:
     """Angles and displacements, those first that change most."""
     found = {}
+    run = run.at_rows(thinned(run.time.size, FEW_TIMES))
     for kind, dimension in (("angle", "turn"), ("displacement", "slide")):
         curves: dict[str, np.ndarray] = {}
         for name in run.names_of(dimension)[:MOST_TRIED]:
@@ -69,7 +75,7 @@ def measure_plots(run: Run, measures: Mapping[str, list[str]], plots: Plots, cov
             curves += _curves(run, kind, name, covariance)
         label = run.panels(**{kind: []})[0].ylabel
         made.append(plots.add(kind.replace("_", " "), curve_plot(curves, axis_title(label, ""))))
-    return grid(*made)
+    return BAND_NOTE + grid(*made)
 
 
 def _curves(run: Run, kind: str, name: str, covariance: np.ndarray | None) -> list[Curve]:
@@ -92,7 +98,8 @@ def deviation(slopes: np.ndarray, covariance: np.ndarray | None) -> np.ndarray |
 
 def energy_plots(run: Run, plots: Plots) -> str:
     """Energies, and how the total one changes."""
-    energies = {kind: run.energy(kind).to_numpy() for kind in ("kinetic", "potential", "total")}
+    energies = {kind: run.energy(kind).to_numpy() for kind in ("kinetic", "potential")}
+    energies["total"] = energies["kinetic"] + energies["potential"]
     curves = [Curve(kind, run.time, values) for kind, values in energies.items()]
     change = Curve("change", run.time, energies["total"] - energies["total"][0])
     return grid(

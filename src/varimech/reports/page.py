@@ -18,7 +18,7 @@ from ..results.gradient import Gradient
 from ..results.run import Run
 from ..uncertainty.moments import Moments
 from ..uncertainty.study import Study
-from .animation import motion
+from .animation import moving
 from .computed import computed_section, duration, parameter_units, summary
 from .designs import fit_section, optimum_section
 from .encoding import escaped, number, script_json
@@ -29,6 +29,8 @@ from .tables import section
 from .uncertain import moments_section, study_section
 
 KINDS = (Run, Gradient, Moments, Study, Optimum, Fit)
+CLOSED = 1e-6
+"""Largest residual of constraints (m) of a mechanism that holds together."""
 SCRIPTS = ("camera.js", "drawing.js", "animation.js", "scenery.js", "plots.js", "page.js")
 
 
@@ -84,10 +86,24 @@ def _check(results: tuple[Any, ...], model: Any, certificate: Any) -> None:
             raise ModelError(
                 f"report: {type(result).__name__} {result!r:.60} is not a result that can be reported; give any of {names}"
             )
+    kinds = [type(result).__name__ for result in results]
+    if doubled := next((kind for kind in kinds if kinds.count(kind) > 1), None):
+        raise ModelError(
+            f"report: there are {kinds.count(doubled)} results of kind {doubled}; give one of each kind, and the others a page of their own"
+        )
+    if len(mechanisms := {_mechanism(result) for result in results}) > 1:
+        raise ModelError(
+            f"report: results are of several mechanisms ({', '.join(map(repr, sorted(mechanisms)))}); give each a page of its own"
+        )
     if model is not None and not isinstance(model, str):
         raise ModelError(f"report: model = {model!r:.60} must be the text of a model file; read it with Path(…).read_text()")
     if certificate is not None and not isinstance(certificate, Certificate):
         raise ModelError(f"report: certificate = {certificate!r:.60} must be what Gradient.certify() gives")
+
+
+def _mechanism(result: Any) -> str:
+    run = _run_of(result)
+    return str(result.label if run is None or isinstance(result, Fit) else run.info["mechanism"])
 
 
 def page(
@@ -107,11 +123,11 @@ def page(
     optimum = next((r for r in results if isinstance(r, Optimum)), None)
     parts = [_section(result, plots) for result in results if not isinstance(result, Run)]
     data: dict[str, Any] = {"animation": None, "parameters": [], "tolerances": False, "model": model}
-    name = str(results[0].label if run is None else run.info["mechanism"])  # type: ignore[union-attr]
+    name = _mechanism(results[0])
     if run is not None:
         measures, traces = chosen(run, show)
         covariance = _covariance(run, moments)
-        data["animation"] = motion(run, traces, None if optimum is None else optimum.before)
+        data["animation"] = moving(run, traces, None if optimum is None else optimum.before)
         data["parameters"] = _parameters(run)
         data["tolerances"] = covariance is not None
         if run.time.size > 1 and measures:
@@ -176,7 +192,8 @@ def _chips(results: tuple[Any, ...], run: Run | None, certificate: Certificate |
     """Method, duration, and what can be said of each result in a few words."""
     chips = [] if run is None else [("", run.info["method"]), ("", duration(run))]
     if run is not None:
-        chips.append(("good", f"constraints hold to {number(run.info['residuals'][0], 1)}"))
+        closed = run.info["residuals"][0] < CLOSED
+        chips.append(("good" if closed else "", f"constraints hold to {number(run.info['residuals'][0], 1)}"))
     for result in results:
         if isinstance(result, (Optimum, Fit)):
             chips.append(("good", "converged") if result.converged else ("bad", "not converged"))

@@ -83,7 +83,8 @@ def curve_plot(
         rows = worth_plotting(np.asarray(curve.y, dtype=float)[:, None])
         x, y = np.asarray(curve.x)[rows], np.asarray(curve.y)[rows]
         if curve.band is not None:
-            data += _band(x, *(np.asarray(side)[rows] for side in curve.band), colour, curve.band_name)
+            lower, upper = (np.asarray(side)[rows] for side in curve.band)
+            data += _band(x, lower, upper, colour, curve.band_name)
         elif curve.slopes is not None or curve.deviation is not None:
             bands.append(_chosen_band(curve, rows, len(data)))
             data += _band(x, y, y, colour, "")

@@ -46,7 +46,7 @@ def moments_section(moments: Moments, plots: Plots) -> str:
         [n, last["mean"].values[k].item(), last["std"].values[k].item(), u, moments.horizons[k].item()]
         for k, (n, u) in enumerate(zip(moments.objective_names, moments.units, strict=True))
     ]
-    lead = f"Means and standard deviations of order {moments.order} from exact derivatives, as if the run ended at each time; shares at its end."
+    lead = f"Means and standard deviations of order {moments.order} by exact derivatives, as if the run ended then; shares at its end."
     return section(
         "moments",
         "Tolerances",

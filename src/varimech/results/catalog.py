@@ -27,7 +27,9 @@ class MeasureKind:
 
 
 def _energy(state: State, kind: str) -> SX:
-    return {"kinetic": state.kinetic_energy, "potential": state.potential_energy, "total": state.energy}[kind]
+    if kind == "total":
+        return state.energy
+    return state.kinetic_energy if kind == "kinetic" else state.potential_energy
 
 
 MEASURES: dict[str, MeasureKind] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
@@ -30,6 +30,12 @@ class LiveRun:
         """Names of those parameters."""
         names = list(self.equations.model.numbers.parameters)
         return [names[k] for k in self.indices]
+
+    def at_rows(self, rows: np.ndarray) -> LiveRun:
+        """The same at some of its stored times only."""
+        T = self.trajectory
+        S = None if T.sensitivities is None else T.sensitivities[rows]
+        return replace(self, trajectory=replace(T, time=T.time[rows], states=T.states[rows], sensitivities=S))
 
     def held_angle(self, name: str) -> float | None:
         """The angle of a body or joint that the start gives, if it does."""

@@ -26,7 +26,8 @@ def drawing_plan(model: Parts) -> dict[str, Any]:
     """Bodies, beams, springs and dampers as shapes through points; joints, centres of mass, all points of bodies
     that have more than two (`extents`), labels, and which points are fixed.
 
-    `places` names one point for all that joints put at the same place; `gravity` is the nominal one (m/s²); `counts` tells how many of everything there are.
+    `places` names one point for all that joints put at the same place; `gravity` is the nominal one (m/s²); `counts` tells how many things
+    of each kind there are.
     """
     bodies = [b for b in model.moving_bodies if len(b.spine) > 1]
     shapes = [("beam" if isinstance(b, Beam) else "body", b.name, [model.points_of(b)[p].label for p in b.spine]) for b in bodies]

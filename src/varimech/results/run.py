@@ -257,6 +257,12 @@ class Run(Displayed):
         """What a drawing shows, by names of points: `results/plan.py` tells what is in it; runs saved earlier have less."""
         return drawing_plan(self._live.equations.model) if self._live is not None else self.info["drawing"]
 
+    def at_rows(self, rows: np.ndarray) -> Run:
+        """The same at some of its stored times only; with few of them, angles may lose whole turns."""
+        if self._live is None:
+            return Run(None, self.info, self.dataset.isel(time=rows))
+        return Run(self._live.at_rows(rows), self.info)
+
     def paths(self, points: list[str]) -> dict[str, np.ndarray]:
         """Positions of many points (m), (time, component) each; faster than one by one."""
         if self._live is None:

@@ -1,7 +1,8 @@
 // The mechanism in motion. Frames are typed arrays; between two of them places are interpolated linearly.
 
 function decode(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const raw = atob(text), bytes = new Uint8Array(raw.length);
+  for (let k = 0; k < raw.length; k++) bytes[k] = raw.charCodeAt(k);
   return new Float32Array(bytes.buffer);
 }
 
@@ -58,9 +59,10 @@ class Animation {
     this.slope = new Float32Array(size);
     this.duration = this.track.time[this.track.time.length - 1];
     this.camera = new Camera(n, data.box, data.up);
+    this.typical = this.typicalLength();
     this.traces = data.traces.map(({ point }) => this.pathOf(point));
     this.labels = new Map();
-    this.sides = new Map();
+    this.held = new Set(data.joints.filter((joint) => joint.ground || joint.kind === "slider").map((joint) => joint.points[1]));
     for (const { point, text } of data.labels) this.labels.set(point, [...(this.labels.get(point) || []), text]);
     this.theme();
     this.resize();
@@ -88,6 +90,19 @@ class Animation {
     this.canvas.height = Math.round(clientHeight * ratio);
     this.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.camera.resize(clientWidth, clientHeight);
+  }
+
+  // lines get thinner where bodies are small on the screen
+  get weight() {
+    return Math.max(0.3, Math.min(1, (this.typical * this.camera.factor) / 50));
+  }
+
+  // the median length of bodies (m), at the start
+  typicalLength() {
+    const { dimension: n, shapes } = this.data, at = (p) => this.track.values.subarray(p * n, p * n + n);
+    const apart = (p, q) => Math.hypot(...at(p).map((x, k) => x - at(q)[k]));
+    const lengths = shapes.filter((s) => s.colour >= 0).map((s) => s.points.slice(1).reduce((sum, p, k) => sum + apart(p, s.points[k]), 0));
+    return lengths.sort((a, b) => a - b)[lengths.length >> 1] || this.camera.size;
   }
 
   place(places, point) {
@@ -146,7 +161,7 @@ class Animation {
   drawMechanism(seen, opacity, plain) {
     const { pen, ink, data } = this;
     pen.globalAlpha = opacity;
-    const strong = opacity === 1;
+    const strong = opacity === 1, weight = this.weight;
     if (strong) for (const joint of data.joints) if (joint.kind === "slider") this.drawSlider(joint, seen, "rail");
     const depth = (shape) => shape.points.reduce((sum, p) => sum + seen[p][2], 0) / shape.points.length;
     const shapes = data.dimension === 3 ? [...data.shapes].sort((a, b) => depth(a) - depth(b)) : data.shapes;
@@ -155,8 +170,8 @@ class Animation {
       const colour = plain || (shape.colour < 0 ? ink.soft : data.colours[shape.colour]);
       if (shape.kind === "spring") drawSpring(pen, places, colour);
       else if (shape.kind === "damper") drawDamper(pen, places, colour);
-      else if (shape.kind === "beam") drawBeam(pen, places, colour, strong ? 6 : 5);
-      else drawBody(pen, places, shape.around.map((p) => seen[p]), colour, strong ? 9 : 7);
+      else if (shape.kind === "beam") drawBeam(pen, places, colour, (strong ? 6 : 5) * weight);
+      else drawBody(pen, places, shape.around.map((p) => seen[p]), colour, (strong ? 9 : 7) * weight, shape.whole);
     }
     for (const joint of data.joints) this.drawJoint(joint, seen, strong);
     pen.globalAlpha = 1;
@@ -170,7 +185,8 @@ class Animation {
       if (joint.kind === "pin" || joint.kind === "universal") this.data.dimension === 2 ? drawGround(pen, place, ink.ground, ink.stage) : drawBlock(pen, place, [1, 0], ink.ground, ink.stage, [20, 20]);
       else drawBlock(pen, place, [1, 0], ink.ground, ink.stage, joint.kind === "anchor" ? [10, 10] : [18, 18]);
     }
-    if (joint.kind === "pin" || joint.kind === "universal") disc(pen, place, strong ? 5.5 : 4, ink.stage, ink.ink);
+    if (this.weight < 0.5 && !joint.ground) return; // there are too many of them to be told apart
+    if (joint.kind === "pin" || joint.kind === "universal") disc(pen, place, (strong ? 5.5 : 4) * this.weight, ink.stage, ink.ink, 2 * this.weight);
     else if (joint.kind === "fixed") drawBlock(pen, place, [1, 0], ink.ink, ink.stage, [11, 11]);
   }
 

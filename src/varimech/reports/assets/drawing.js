@@ -34,21 +34,31 @@ function hull(places) {
   return [...half(sorted), ...half(sorted.reverse())];
 }
 
-// a line through its places; `around` are all of its points where these are more than two
-function drawBody(pen, places, around, colour, width) {
+// a line through its places; or, where it has more than two points, `around`, a polygon with arms to those within
+function drawBody(pen, places, around, colour, width, whole) {
   pen.strokeStyle = pen.fillStyle = colour;
   pen.lineCap = pen.lineJoin = "round";
   const opacity = pen.globalAlpha;
-  if (around.length > 2) {
-    line(pen, hull(around), true);
+  const corners = around.length > 2 ? hull(around) : [];
+  if (corners.length > 2) {
+    line(pen, corners, true);
     pen.globalAlpha = opacity * 0.2;
     pen.fill();
-    pen.globalAlpha = opacity * 0.5;
-    pen.lineWidth = 2;
+    pen.globalAlpha = whole ? opacity : opacity * 0.5;
+    pen.lineWidth = whole ? width * 0.7 : 2;
     pen.stroke();
     pen.globalAlpha = opacity;
   }
   pen.lineWidth = width;
+  if (corners.length > 2 && whole) {
+    const middle = [0, 1].map((k) => corners.reduce((sum, corner) => sum + corner[k], 0) / corners.length);
+    pen.lineWidth = width * 0.5;
+    for (const place of around) if (!corners.includes(place)) {
+      line(pen, [middle, place]);
+      pen.stroke();
+    }
+    return;
+  }
   line(pen, places);
   pen.stroke();
 }
@@ -98,14 +108,14 @@ function drawRod(pen, places, colour) {
   pen.stroke();
 }
 
-function disc(pen, [x, y], radius, fill, stroke) {
+function disc(pen, [x, y], radius, fill, stroke, width = 2) {
   pen.beginPath();
   pen.arc(x, y, radius, 0, 2 * Math.PI);
   pen.fillStyle = fill;
   pen.fill();
   if (!stroke) return;
   pen.strokeStyle = stroke;
-  pen.lineWidth = 2;
+  pen.lineWidth = width;
   pen.stroke();
 }
 

@@ -141,15 +141,17 @@ function connectInfluence(player) {
   if (!animation.slopes.length) return;
   parameters.forEach(({ name }, k) => element("parameter").add(new Option(name, k)));
   element("band-choice").hidden = !report.tolerances;
-  element("show-bands").checked = report.tolerances;
   const update = () => {
     influence.parameter = Number(element("parameter").value);
     influence.percent = Number(element("change").value);
     influence.mode = document.querySelector("input[name=influence]:checked").value;
     const of = report.tolerances && element("band-of").value;
     element("change-text").textContent = animation.changeText;
-    if (!element("show-bands").checked) plots.setBand(null);
+    const shown = element("show-bands").checked, { name } = parameters[influence.parameter], by = animation.changeText.replace(/^[+−]/, "± ");
+    if (!shown) plots.setBand(null);
     else plots.setBand(of === "tolerances" ? { deviations: 2 } : { parameter: influence.parameter, change: animation.change });
+    const note = of === "tolerances" ? "± 2 standard deviations by all tolerances" : `${name} ${by}`;
+    for (const place of document.querySelectorAll(".band-note")) place.textContent = shown ? `Bands: ${note}, to first order.` : "";
     player.redraw();
   };
   for (const id of ["parameter", "show-bands", "band-of"]) element(id).onchange = update;

@@ -1,7 +1,7 @@
 // What lies around the mechanism: names of points, a grid, a scale, axes.
 
 Object.assign(Animation.prototype, {
-  // each beside its point, where no other one is; it stays on its side as long as it can
+  // each beside its point, towards the outside, where no other one is; above what has a bearing or a rail below
   drawLabels(seen) {
     const { pen, ink } = this, taken = [], sides = [[1, -1], [-1, -1], [1, 1], [-1, 1]];
     const meets = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
@@ -11,11 +11,9 @@ Object.assign(Animation.prototype, {
     for (const [point, texts] of this.labels) {
       const text = texts.join(", "), wide = pen.measureText(text).width, [x, y] = seen[point];
       const box = ([right, down]) => [x + (right > 0 ? 9 : -9 - wide), y + down * 14 - 8, x + (right > 0 ? 9 + wide : -9), y + down * 14 + 8];
-      const outside = (x < middleX - 1 ? 1 : 0) + (y > middleY + 1 ? 2 : 0);
-      const order = [this.sides.get(point) ?? outside, outside, outside ^ 2, outside ^ 1, outside ^ 3];
-      const side = order.find((k) => !taken.some((other) => meets(box(sides[k]), other)));
+      const outside = (x < middleX - 4 ? 1 : 0) + (y > middleY + 4 && !this.held.has(point) ? 2 : 0);
+      const side = [outside, outside ^ 2, outside ^ 1, outside ^ 3].find((k) => !taken.some((other) => meets(box(sides[k]), other)));
       if (side === undefined) continue;
-      this.sides.set(point, side);
       const place = box(sides[side]);
       taken.push(place);
       drawText(pen, text, place[0], (place[1] + place[3]) / 2, ink.ink, ink.stage);
