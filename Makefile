@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 PEERS  := .venv-peers
-EXAMPLES := five_bar_still five_bar_path andrews_peak_reaction slider_crank_section pendulum_fit tolerances five_bar_reliability
+EXAMPLES := bricard_loop governor_regulation slider_crank_reaction five_bar_soft andrews_lengths tolerances five_bar_reliability five_bar_still five_bar_path andrews_peak_reaction slider_crank_section pendulum_fit
 
 .PHONY: setup demo examples test verify compare pictures format clean
 
@@ -18,7 +18,7 @@ $(STAMP): pyproject.toml constraints.txt
 demo: setup  ## run the five-bar benchmark and draw its figures
 	$(BIN)/varimech benchmark five-bar --out out/five-bar
 
-examples: setup  ## optimal design, fitting, tolerances and reliability: seven examples with their pictures, each in out/
+examples: setup  ## the gallery: twelve examples with their pictures, each in out/
 	for name in $(EXAMPLES); do echo "== $$name"; $(BIN)/python examples/$$name.py || exit 1; done
 
 test: setup  ## formatter, linter, type checker and all tests

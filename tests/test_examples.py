@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.stats import binom
 
+import andrews_lengths
 import andrews_peak_reaction
+import bricard_loop
 import five_bar_path
+import five_bar_soft
 import five_bar_still
+import governor_regulation
 import pendulum_fit
+import slider_crank_reaction
 import slider_crank_section
 import tolerances
 import varimech as vm
+from varimech.benchmarks import bricard, flexible_five_bar, spatial_slider_crank
 
 
 def balancing_lengths() -> tuple[float, float]:
@@ -214,3 +222,92 @@ def test_tolerances_of_the_squeezer_hold_as_long_as_is_said() -> None:
     beyond = off > 0.1 * largest + 1e-9
     assert found.horizons[0] == 0.05 and not beyond[:, 0].any()
     assert found.horizons[1] == pytest.approx(t[np.flatnonzero(beyond[:, 1])[0]], rel=0.05)
+
+
+def test_bricards_loop_moves_although_it_should_not() -> None:
+    m = bricard_loop.mechanism()
+    tree = m.topology()
+    assert len(tree.coordinates) - tree.equations["closure"] == 0 and m.freedoms == 1
+    run = m.simulate(2.5, tolerance=1e-9, output=0.5)
+    for t, place in bricard.PLACES.items():  # by another program
+        assert run.position("P3").sel(time=t, method="nearest").to_numpy() == pytest.approx(place, abs=1e-7)
+    # it starts at rest, so that it swings to where its weights are as high again: half a turn, by symmetry after half a period
+    assert run.angle("P1").to_numpy()[-1] == pytest.approx(math.pi, abs=1e-3)
+    assert bricard_loop.mechanism(math.radians(1)).freedoms == 0
+
+
+def test_the_governor_settles_where_statics_say() -> None:
+    """The potential of gravity, spring and centrifugal forces is stationary; its derivative is that of its values to both sides."""
+    g = governor_regulation
+
+    def potential(s: float, k: float, Ω: float) -> float:
+        droop = math.asin((g.TOP - s) / g.ARM)
+        out = g.OUT + g.ARM * math.cos(droop)
+        return (2 * g.BALL + g.COLLAR) * 9.81 * s + k / 2 * (s - g.NATURAL) ** 2 - g.BALL * (Ω * out) ** 2
+
+    def speed(s: float, k: float) -> float:
+        slope = [(potential(s + 1e-6, k, Ω) - potential(s - 1e-6, k, Ω)) / 2e-6 for Ω in (0.0, 1.0)]
+        return math.sqrt(slope[0] / (slope[0] - slope[1]))
+
+    m, k = g.mechanism(), 50.0
+    risen = g.S0 + (g.LOADS[0] - g.LOADS[1]) / g.GAIN
+    run = m.simulate(6.0, tolerance=1e-7, output=0.5, parameters={"k": k})
+    Ω, s = run.angular_velocity("foot").to_numpy(), run.displacement("guide").to_numpy()
+    assert Ω[:2] == pytest.approx(speed(g.S0, k), rel=1e-6) and s[:2] == pytest.approx(g.S0, abs=1e-6)
+    assert s[-1] == pytest.approx(risen, abs=2e-5) and Ω[-1] == pytest.approx(speed(risen, k), rel=1e-4)
+    gains = [speed(risen, k) / speed(g.S0, k) for k in g.STIFFNESSES]
+    assert gains == sorted(gains)  # softer springs let go of less speed
+
+
+def test_what_a_longer_crank_does_is_foretold() -> None:
+    """What is left falls with the square of the change."""
+    m = spatial_slider_crank.mechanism()
+    run = slider_crank_reaction.solve(m).run
+    R, slope = (run.measure(slider_crank_reaction.reaction, wrt=wrt).to_numpy() for wrt in (None, "L_crank"))
+    left = []
+    for longer in (1e-4, 5e-5):
+        other = m.simulate(slider_crank_reaction.DURATION, tolerance=1e-9, parameters={"L_crank": 0.08 + longer})
+        change = other.measure(slider_crank_reaction.reaction).to_numpy() - R
+        left.append(np.abs(change - longer * slope).max())
+        assert left[-1] < 0.06 * np.abs(change).max()
+    assert left[0] / left[1] == pytest.approx(4, rel=0.1)
+
+
+@pytest.mark.parametrize("E", [five_bar_soft.STEEL, five_bar_soft.SOFT], ids=["steel", "soft"])
+def test_the_five_bar_bends_as_another_program_says(E: float) -> None:
+    run = five_bar_soft.mechanism(segments=2).simulate(five_bar_soft.DURATION, tolerance=1e-10, output=0.5, parameters={"E": E})
+    for point, place in flexible_five_bar.PLACES[E].items():
+        assert run.position(point).to_numpy()[-1] == pytest.approx(place, abs=1e-7)
+
+
+def test_all_lengths_of_the_squeezer_at_once() -> None:
+    m = andrews_lengths.mechanism()
+    found = andrews_lengths.solve(m)
+    energy, β = found.run.energy().to_numpy(), found.run.angle("OF").to_numpy()
+    assert energy[-1] - energy[0] == pytest.approx(0.033 * (β[-1] - β[0]), rel=1e-7)  # what the motor gave
+    kinetic = {}
+    for name in ("L_BE", "y_C", "rr"):
+        x = m.parameters[name].value
+        for change in (1e-5, -1e-5):
+            run = m.simulate(andrews_lengths.DURATION, tolerance=1e-11, output=0.03, parameters={name: x * (1 + change)})
+            kinetic[change] = float(run.energy("kinetic")[-1])
+        slope = (kinetic[1e-5] - kinetic[-1e-5]) / (2e-5 * x)
+        assert found.gradient.sel(parameter=name).item() == pytest.approx(slope, rel=1e-4)
+
+
+@pytest.mark.parametrize("example", [andrews_lengths, slider_crank_reaction], ids=lambda e: e.__name__)
+def test_pictures_of_the_gallery_are_drawn(example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example.main(tmp_path)
+    assert len(list(tmp_path.glob("*.png"))) == 2 and len(capsys.readouterr().out) > 100
+
+
+def test_every_example_is_in_the_gallery_and_in_the_makefile() -> None:
+    root = Path(__file__).parent.parent
+    page, makefile = ((root / name).read_text(encoding="utf-8") for name in ("docs/gallery.md", "Makefile"))
+    listed = re.search(r"^EXAMPLES := (.*)$", makefile, flags=re.MULTILINE)
+    names = {path.stem for path in (root / "examples").glob("*.py")}
+    assert listed and set(listed[1].split()) == names
+    for name in names:
+        assert f"examples/{name}.py" in page, name
+    pictures = [root / "docs" / x for x in re.findall(r"\]\((images/[^)]+)\)", page)]
+    assert len(pictures) >= len(names) and all(p.stat().st_size < 150_000 for p in pictures)

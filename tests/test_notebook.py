@@ -129,6 +129,15 @@ def test_figures_for_papers(things: dict[str, tuple[Any, int, str]], tmp_path: P
     assert dict(mpl.rcParams) == before
 
 
+def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Path(__file__).parent.parent / "docs" / "figures.md"
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+        exec(compile(block, str(page), "exec"), namespace)
+    assert {p.name for p in tmp_path.iterdir()} == {"motion.pdf", "mechanism.svg", "wide.pdf"}
+
+
 def test_curves_for_papers_differ_in_grey(gradient: vm.Gradient, tmp_path: Path) -> None:
     figure = gradient.run.plot(energy=["kinetic", "potential", "total"], style="paper")
     lines = figure.axes[0].lines

@@ -222,6 +222,8 @@ def hinge(name: str, parent: str, child: str, kind: str = "continuous", more: st
         (LINKS + hinge("j", "world", "a", more="<origin xyz='0 0'/>"), "no valid URDF"),
         (LINKS + "<joint name='j' type='fixed'><parent link='a'/></joint>", "no valid URDF"),
         (LINKS + "<link name='a'/>", "2 links are called 'a'"),
+        ("", "has no links"),
+        (LINKS.replace("'b'", "'ground'") + hinge("j", "world", "a"), "link 'ground' has a mass"),
         (LINKS.replace("<mass value='1'/>", "<mass value='-1'/>"), "link 'a': mass = -1 kg must be positive"),
         (
             LINKS.replace("izz='0.1'", "izz='9'") + hinge("j", "world", "a") + hinge("k", "a", "b"),
@@ -272,6 +274,9 @@ def test_files_that_are_missing_or_huge(tmp_path: Path) -> None:
         file.truncate(10**9)
     with pytest.raises(vm.ModelError, match="1,000,000,000 bytes are more"):
         vm.Mechanism.from_urdf(tmp_path / "huge.urdf")
+    many = written(tmp_path, "".join(f"<link name='{k}'/>" for k in range(200_000)))
+    with pytest.raises(vm.ModelError, match="200,000 links are more"):
+        vm.Mechanism.from_urdf(many)
 
 
 @pytest.mark.parametrize(

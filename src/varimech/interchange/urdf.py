@@ -93,12 +93,11 @@ class Writer:
             self._steps[j.name] = SX(turned[j.parent]) @ self._vector("origin", j.name, j.origin.xyz)
         self._offsets = {link: SX.zeros(3) for link, carrier in carriers.items() if carrier in (link, GROUND)}
         ties = [j for j in self.tree.joints if carriers[j.parent] == carriers[j.child]]
-        while waiting := [j for j in ties if (j.parent in self._offsets) != (j.child in self._offsets)]:
-            for j in waiting:
-                if j.parent in self._offsets:
-                    self._offsets[j.child] = self._offsets[j.parent] + self._steps[j.name]
-                else:
-                    self._offsets[j.parent] = self._offsets[j.child] - self._steps[j.name]
+        for j in (*ties, *reversed(ties), *ties):  # down from carriers, up to what they carry above them, and down from there
+            if j.parent in self._offsets and j.child not in self._offsets:
+                self._offsets[j.child] = self._offsets[j.parent] + self._steps[j.name]
+            elif j.child in self._offsets and j.parent not in self._offsets:
+                self._offsets[j.parent] = self._offsets[j.child] - self._steps[j.name]
 
     def _points(self) -> dict[str, dict[str, Any]]:
         """Body → its named points: where joints are, and the origins of links that it carries."""

@@ -12,6 +12,7 @@ A frame of each link (xyz in m, rpy in rad, from the link's frame) is joined as 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,8 @@ from .xml_text import xml_root
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 LOOP_TYPES = ("revolute", "continuous", "prismatic", "fixed", "spherical", "cylindrical", "planar")
+MOST = 10_000
+"""Links, and joints, of a file."""
 READ = {"link": ("inertial",), "joint": ("origin", "axis", "parent", "child", "dynamics", "mimic")}
 """Of what a file says: the rest, such as meshes and limits, has nothing to do with the motion or is not enforced."""
 
@@ -95,8 +98,8 @@ def read_urdf(path: str | os.PathLike[str]) -> Robot:
     if root.tag != "robot":
         raise ModelError(f"{file} is no URDF: its outermost tag is <{root.tag}>, not <robot>")
     _check_names(file, root)
-    for node in root.iter("joint"):
-        if node in list(root) and node.get("type") not in TYPES:
+    for node in root.findall("joint"):
+        if node.get("type") not in TYPES:
             raise ModelError(f"{file}: joint {node.get('name')!r}: {unknown_name('type of joint', str(node.get('type')), TYPES)}")
     parsed = _parsed(file, root)
     links = {link.name: _inertial(file, link) for link in parsed.links}
@@ -136,12 +139,14 @@ def _parsed(file: str, root: ElementTree.Element) -> Any:
 
 def _check_names(file: str, root: ElementTree.Element) -> None:
     for tags in (("link",), ("joint", "loop_joint")):
-        names = [node.get("name") for node in root if node.tag in tags]
-        for name in names:
+        counts = Counter(node.get("name") for node in root if node.tag in tags)
+        if sum(counts.values()) > MOST:
+            raise ModelError(f"{file}: {sum(counts.values()):,} {tags[0]}s are more than a mechanism has; check the file")
+        for name, count in counts.items():
             if not name:
                 raise ModelError(f"{file}: a <{tags[0]}> has no name; give it one")
-            if names.count(name) > 1:
-                raise ModelError(f"{file}: {names.count(name)} {tags[0]}s are called {name!r}; choose other names")
+            if count > 1:
+                raise ModelError(f"{file}: {count} {tags[0]}s are called {name!r}; choose other names")
 
 
 def _inertial(file: str, link: Any) -> Inertial | None:

@@ -85,7 +85,9 @@ def tree_of(robot: Robot) -> Tree:
     """
     file = robot.file
     if not robot.links:
-        raise ModelError(f"{file} has no links")
+        raise ModelError(f"{file} has no links; add some")
+    if robot.links.get(GROUND) is not None:
+        raise ModelError(f"{file}: link {GROUND!r} has a mass, but that name is taken by what does not move; choose another")
     above: dict[str, Connection] = {}
     for joint in robot.joints:
         if joint.child in above:
@@ -111,12 +113,11 @@ def _ordered(robot: Robot, root: str) -> tuple[Connection, ...]:
     below: dict[str, list[Connection]] = {link: [] for link in robot.links}
     for joint in robot.joints:
         below[joint.parent].append(joint)
-    found, queue = [], [root]
-    while queue:
-        here = below[queue.pop(0)]
-        found += here
-        queue += [joint.child for joint in here]
-    if missing := [j.name for j in robot.joints if j not in found]:
+    found = list(below[root])
+    for joint in found:  # which grows on the way
+        found += below[joint.child]
+    reached = {joint.name for joint in found}
+    if missing := [j.name for j in robot.joints if j.name not in reached]:
         raise ModelError(f"{robot.file}: joints {', '.join(map(repr, missing))} form a cycle; close loops by <loop_joint>")
     return tuple(found)
 
@@ -126,15 +127,11 @@ def _carriers(robot: Robot, root: str, joints: tuple[Connection, ...]) -> dict[s
     found = {link: link for link, inertial in robot.links.items() if inertial is not None}
     found.setdefault(root, GROUND)
     ties = [j for j in joints if j.type == "fixed"]
-    for j in ties:
-        if j.child not in found and j.parent in found:
-            found[j.child] = found[j.parent]
-    for j in reversed(ties):
-        if j.parent not in found and j.child in found:
+    for j in (*ties, *reversed(ties), *ties):  # down from links with mass, up from them, and down from there
+        if j.parent in found:
+            found.setdefault(j.child, found[j.parent])
+        elif j.child in found:
             found[j.parent] = found[j.child]
-    for j in ties:
-        if j.child not in found and j.parent in found:
-            found[j.child] = found[j.parent]
     for j in joints:
         if j.child not in found:
             raise ModelError(

@@ -171,7 +171,10 @@ class Gradient(Displayed):
         values = self.run.info["parameters"]
         scaled = self.gradient_history[-1] * np.array([values[name] for name in self.parameter_names])
         units = [f" ({u})" if u else "" for u in self.units]
-        panels = {f"ρ d{n}/dρ{u}": row for n, u, row in zip(self.objective_names, units, scaled, strict=True)}
+        panels = {
+            f"ρ d{n if n.isidentifier() else f'({n})'}/dρ{u}": row
+            for n, u, row in zip(self.objective_names, units, scaled, strict=True)
+        }
         figure = bar_figure(panels, self.parameter_names, title=f"{self.run.info['mechanism']}: gradient ({self.method})")
         return in_style(figure, style)
 

@@ -126,8 +126,10 @@ def _keep_text(figure: Figure) -> None:
     class PaperCanvas(FigureCanvasAgg):
         """Saves with fonts as text, and pixels fine enough for print."""
 
-        def print_figure(self, filename: Any, dpi: Any = None, **how: Any) -> Any:
+        def print_figure(self, *args: Any, **how: Any) -> Any:
+            if how.get("dpi") in (None, "figure"):
+                how["dpi"] = PIXELS
             with rc_context(FONTS):
-                return super().print_figure(filename, PIXELS if dpi in (None, "figure") else dpi, **how)
+                return super().print_figure(*args, **how)
 
     PaperCanvas(figure)
