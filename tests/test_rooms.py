@@ -9,7 +9,7 @@ import varimech
 
 SOURCE = Path(varimech.__file__).parent
 ROOMS = [
-    ("errors", "symbols", "progress", "angles", "sizes"),
+    ("errors", "interrupts", "symbols", "progress", "angles", "sizes"),
     ("expressions", "units"),
     ("schedule",),
     ("elimination",),

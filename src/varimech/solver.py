@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from .backends.complex_step import complex_step, refusal
-from .backends.program import UNDERFLOW, Amplified, Inputs, StartFailure, StepFailure, Trajectory
+from .backends.program import UNDERFLOW, Amplified, BrokenOff, Inputs, StartFailure, StepFailure, Trajectory
 from .backends.runner import Runner, make_room
 from .backends.sampler import Sampler, Samples, joined, nothing
 from .backends.selection import select
@@ -352,7 +352,6 @@ class Solver:
     def _carry_out(self, task: Task, inputs: Inputs, *, regular: bool, relaxed: bool) -> tuple[Trajectory, float]:
         runner = self.runner(task.objectives, self._wanted(task), regular=regular, relaxed=relaxed)
         carry_out = runner.prepare(inputs, task.backend, runs=task.runs)
-        n = self.equations.packed.numel()  # without what the integrator remembers
         try:
             with progress_bar(f"{self.model.name}: {task.schedule.duration:g} s", 1.0, task.progress) as tell:
                 trajectory, ran = carry_out(tell)
@@ -360,15 +359,32 @@ class Solver:
             if failure.reason == UNDERFLOW and runner.program.sharp:
                 raise Amplified from None  # as happens at singular positions, too
             raise explained(failure, inputs, self.equations, runner.program.step, self.method) from None
-        check_finite(trajectory, list(task.objectives), self.model.name)
-        check_constraints(trajectory, task.schedule.tolerance, self.method.formulation, self.equations)
+        except BrokenOff as stopped:
+            raise self._kept(stopped, task) from None
+        self._check(trajectory, task)
         if task.complex_step:
             trajectory, ran = self._with_complex_steps(task, inputs, trajectory, ran, regular=regular, relaxed=relaxed)
-        S, gradients = trajectory.sensitivities, trajectory.gradients
-        if task.adjoint and gradients is not None:
-            gradients = gradients[:, :, task.indices]
-        states = trajectory.states[:, :n]
-        return replace(trajectory, states=states, sensitivities=None if S is None else S[:, :n], gradients=gradients), ran
+        if task.adjoint and trajectory.gradients is not None:
+            trajectory = replace(trajectory, gradients=trajectory.gradients[:, :, task.indices])
+        return self._own_states(trajectory), ran
+
+    def _own_states(self, trajectory: Trajectory) -> Trajectory:
+        """The same without what the integrator remembers."""
+        n, S = self.equations.packed.numel(), trajectory.sensitivities
+        return replace(trajectory, states=trajectory.states[:, :n], sensitivities=None if S is None else S[:, :n])
+
+    def _check(self, trajectory: Trajectory, task: Task) -> None:
+        """A motion that came to its end may be no result still."""
+        check_finite(trajectory, list(task.objectives), self.model.name)
+        check_constraints(trajectory, task.schedule.tolerance, self.method.formulation, self.equations)
+
+    def _kept(self, stopped: BrokenOff, task: Task) -> KeyboardInterrupt:
+        """What is kept of a run that was broken off: nothing where it would have failed anyway."""
+        try:
+            self._check(stopped.trajectory, task)
+        except SimulationError as error:
+            return KeyboardInterrupt(str(error))
+        return BrokenOff(self._own_states(stopped.trajectory), stopped.seconds)
 
     def _check_complex(self, guess: np.ndarray | None) -> None:
         name = self.model.name
