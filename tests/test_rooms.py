@@ -9,7 +9,7 @@ import varimech
 
 SOURCE = Path(varimech.__file__).parent
 ROOMS = [
-    ("errors", "symbols", "progress", "angles", "sizes", "markup"),
+    ("errors", "interrupts", "symbols", "progress", "angles", "sizes", "markup"),
     ("expressions", "units"),
     ("schedule",),
     ("elimination",),

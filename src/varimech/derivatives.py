@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from .at_rest import AtRest, seconds_of
 from .errors import ModelError, check_numbers, unknown_name
+from .interrupts import workers
 from .methods import RunOptions, check_options, choose
 from .model.parameter import Parameter
 from .progress import progress_bar
@@ -174,14 +174,14 @@ class Derivatives(AtRest):
         found = []
         with (
             progress_bar(f"{self.name}: second derivatives", len(directions), progress) as tell,
-            ThreadPoolExecutor(os.cpu_count()) as pool,
+            workers(os.cpu_count()) as (pool, stop),
         ):
             # the first one compiles what the others share
             first, seconds = solver.run_second(task, ρ, directions[0])
             found.append(first)
             tell(1)
-            began = time.perf_counter()
-            for derivatives, _ in pool.map(lambda d: solver.run_second(task, ρ, d), directions[1:]):
+            began, stoppable = time.perf_counter(), replace(task, stop=stop)
+            for derivatives, _ in pool.map(lambda d: solver.run_second(stoppable, ρ, d), directions[1:]):
                 found.append(derivatives)
                 tell(len(found))
             ran += seconds + time.perf_counter() - began

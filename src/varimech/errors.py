@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,29 @@ class StudyError(VarimechError):
     def __init__(self, message: str, study: Any):
         super().__init__(message)
         self.study = study
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C came, and something was computed before: the message says how far it is.
+
+    Who does not ask for it stops as by any KeyboardInterrupt.
+
+    Attributes:
+        result: what the verb would have given, as far as it came: `Run`, `Gradient`, `Study` or `Optimum`.
+    """
+
+    def __init__(self, message: str, result: Any):
+        super().__init__(message)
+        self.result = result
+
+
+@contextmanager
+def all_or_nothing() -> Iterator[None]:
+    """Where a part of a larger work is broken off, what came of the part is not what was asked for: a plain KeyboardInterrupt is left."""
+    try:
+        yield
+    except Interrupted:
+        raise KeyboardInterrupt from None
 
 
 def check_numbers(owner: str, **values: object) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, final
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from .at_rest import seconds_of
-from .backends.program import Trajectory, check_backend
+from .backends.program import BrokenOff, Trajectory, check_backend
 from .coordinates.systems import Coordinates
-from .errors import ModelError, VarimechError, check_numbers, unknown_name
+from .errors import Interrupted, ModelError, VarimechError, check_numbers, unknown_name
 from .files.verbs import Filed
 from .integrators.sundials import Sundials
 from .interchange.verbs import Exchanging
@@ -26,7 +26,7 @@ from .progress import progress_bar
 from .results.ensemble import Ensemble
 from .results.gradient import Gradient
 from .results.run import Run
-from .schedule import Output
+from .schedule import Output, Schedule
 from .sensitivity.finite_difference import RELATIVE_STEPS, central_differences
 from .sensitivity.objective import Objectives, named_objectives
 from .sensitivity.smoothness import check_gradients
@@ -128,6 +128,7 @@ class Mechanism(Displayed, Designing, Exchanging, Uncertain, Filed):
             ModelError: for input that makes no sense.
             AssemblyError: if the mechanism does not close at its start.
             SimulationError: if a step fails, with its time and the constraint or force to look at.
+            Interrupted: on Ctrl-C; the run up to then is its `result`. (CVODES and IDAS keep nothing: a plain KeyboardInterrupt.)
         """
         began = time.perf_counter()
         check_backend(backend)
@@ -143,8 +144,14 @@ class Mechanism(Displayed, Designing, Exchanging, Uncertain, Filed):
             coordinates=coordinates,
         )
         ρ, solver = self.numbers.values(parameters), self._solver(method)
-        trajectory, ran = solver.run(Task(schedule, {}, None, backend, progress), ρ)
-        return self._run(solver, schedule, trajectory, ρ, [], seconds_of(began, ran))
+
+        def result(trajectory: Trajectory, ran: float) -> Run:
+            return self._run(solver, schedule, trajectory, ρ, [], seconds_of(began, ran))
+
+        try:
+            return result(*solver.run(Task(schedule, {}, None, backend, progress), ρ))
+        except BrokenOff as stopped:
+            raise self._stopped(stopped, schedule, result) from None
 
     def sensitivity(
         self,
@@ -184,6 +191,10 @@ class Mechanism(Displayed, Designing, Exchanging, Uncertain, Filed):
 
         Returns:
             A `Gradient`: `.values`, `.gradient`, `.history`, and `.run`, whose measures take `wrt=`.
+
+        Raises:
+            Interrupted: on Ctrl-C with method="direct"; its `result` is the gradient of the motion up to then. Other methods know
+                nothing before their end: a plain KeyboardInterrupt.
         """
         if method not in METHODS:
             raise unknown_name("method", method, METHODS)
@@ -209,14 +220,7 @@ class Mechanism(Displayed, Designing, Exchanging, Uncertain, Filed):
         if method != "finite-difference":
             check_gradients(solver.equations, named)
         perturbations = _perturbations(relative_steps)
-        task, sweep = Task(schedule, named, indices, backend, progress, memory=1e6 * memory), None
-        if method == "finite-difference":
-            trajectory, sweep, ran = self._differences(solver, task, ρ, perturbations)
-        else:
-            task = replace(task, method=method)
-            trajectory, ran = solver.run_composite(task, ρ) if method == "composite" else solver.run(task, ρ)
-        assert trajectory.gradients is not None
-        seconds = seconds_of(began, ran)
+        task = Task(schedule, named, indices, backend, progress, memory=1e6 * memory)
         chosen = [list(self.parameters.values())[k] for k in indices]
         revision = self.revision
         given: dict[str, Any] = {
@@ -243,20 +247,43 @@ class Mechanism(Displayed, Designing, Exchanging, Uncertain, Filed):
                 raise ModelError(f"mechanism {self.name!r} has been changed since this gradient was computed; compute it anew")
             return self.sensitivity(named, **{**given, **changes})
 
-        return Gradient(
-            method,
-            tuple(named),
-            tuple(p.name for p in chosen),
-            tuple(o.unit for o in named.values()),
-            tuple(p.unit for p in chosen),
-            trajectory.time,
-            trajectory.objectives,
-            trajectory.gradients,
-            self._run(solver, schedule, trajectory, ρ, indices, seconds),
-            seconds,
-            sweep,
-            repeat,
-            named,
+        def result(trajectory: Trajectory, ran: float, sweep: Any = None) -> Gradient:
+            assert trajectory.gradients is not None
+            seconds = seconds_of(began, ran)
+            return Gradient(
+                method,
+                tuple(named),
+                tuple(p.name for p in chosen),
+                tuple(o.unit for o in named.values()),
+                tuple(p.unit for p in chosen),
+                trajectory.time,
+                trajectory.objectives,
+                trajectory.gradients,
+                self._run(solver, schedule, trajectory, ρ, indices, seconds),
+                seconds,
+                sweep,
+                repeat,
+                named,
+            )
+
+        try:
+            if method == "finite-difference":
+                return result(*self._differences(solver, task, ρ, perturbations))
+            task = replace(task, method=method)
+            return result(*(solver.run_composite(task, ρ) if method == "composite" else solver.run(task, ρ)))
+        except BrokenOff as stopped:
+            if method != "direct":  # which know nothing before their end
+                raise KeyboardInterrupt from None
+            raise self._stopped(stopped, schedule, lambda *found: replace(result(*found), repeat=_cannot_repeat)) from None
+
+    def _stopped(self, stopped: BrokenOff, schedule: Schedule, result: Callable[[Trajectory, float], Any]) -> Interrupted:
+        """Ctrl-C in words, with what came of a run up to then."""
+        found, last = result(stopped.trajectory, stopped.seconds), float(stopped.trajectory.time[-1])
+        (found if isinstance(found, Run) else found.run).info["stopped"] = {"time": last, "duration": schedule.duration}
+        return Interrupted(
+            f"{self.name!r}: stopped at t = {last:.6g} s of {schedule.duration:g} s; what was stored up to then is the `result` of this "
+            "interrupt",
+            found,
         )
 
     def ensemble(
@@ -347,7 +374,7 @@ class Mechanism(Displayed, Designing, Exchanging, Uncertain, Filed):
             )
         return method
 
-    def _differences(self, solver: Solver, task: Task, ρ: np.ndarray, steps: tuple[float, ...]) -> tuple[Trajectory, Any, float]:
+    def _differences(self, solver: Solver, task: Task, ρ: np.ndarray, steps: tuple[float, ...]) -> tuple[Trajectory, float, Any]:
         import xarray as xr
 
         assert task.indices is not None
@@ -381,7 +408,13 @@ class Mechanism(Displayed, Designing, Exchanging, Uncertain, Filed):
             coords={"relative_step": list(steps), "objective": list(task.objectives), "parameter": names},
             dims=["relative_step", "objective", "parameter"],
         )
-        return replace(trajectory, sensitivities=found.sensitivities, gradients=found.gradient_history), sweep, ran
+        return replace(trajectory, sensitivities=found.sensitivities, gradients=found.gradient_history), ran, sweep
+
+
+def _cannot_repeat(**changes: Any) -> Gradient:
+    raise ModelError(
+        "this gradient is that of a run that was stopped; compute it anew, with duration= of that time, to certify it"
+    )
 
 
 def _perturbations(steps: Any) -> tuple[float, ...]:

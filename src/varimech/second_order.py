@@ -66,7 +66,7 @@ class SecondOrder:
             chosen=None if inputs.chosen is None else np.concatenate([inputs.chosen, np.ones_like(inputs.chosen)]),
         )
         try:
-            found, seconds = self._runner(task, relaxed).prepare(given, task.backend, runs=task.runs)(None)
+            found, seconds = self._runner(task, relaxed).prepare(given, task.backend, runs=task.runs)(task.watched())
         except StartFailure:
             raise ModelError(f"mechanism {self._equations.model.name!r}: no start with second derivatives was found") from None
         except StepFailure as f:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -13,9 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from .backends.complex_step import complex_step, refusal
-from .backends.program import UNDERFLOW, Amplified, Inputs, StartFailure, StepFailure, Trajectory
+from .backends.program import UNDERFLOW, Amplified, BrokenOff, Inputs, StartFailure, StepFailure, Trajectory
 from .backends.runner import Runner, make_room
-from .backends.sampler import Sampler, Samples, joined, nothing
+from .backends.sampler import Sampler, Samples, in_slices, joined, nothing
 from .backends.selection import select
 from .backends.sundials import SundialsRunner
 from .composite import CompositeSolver
@@ -25,6 +24,7 @@ from .errors import ModelError, SimulationError, VarimechError
 from .formulations.independent import Independent
 from .formulations.index1 import Projected
 from .integrators.sundials import IDAS, Sundials
+from .interrupts import workers
 from .methods import Method
 from .model.parts import Parts
 from .programs import LARGE, Programs, Wanted
@@ -179,12 +179,12 @@ class Solver:
         chunks = [range(first, min(first + size, len(rows))) for first in range(0, len(rows), size)]
 
         def together(chunk: range) -> tuple[Samples, dict[int, VarimechError]]:
-            return self.sample(task, sampler, rows[chunk.start : chunk.stop])
+            return self.sample(replace(task, stop=stop), sampler, rows[chunk.start : chunk.stop])
 
         parts: list[Samples] = []
         with (
             progress_bar(f"{self.model.name}: {len(rows)} runs", len(rows), task.progress) as tell,
-            ThreadPoolExecutor(threads) as pool,
+            workers(threads) as (pool, stop),
         ):
             for chunk, (found, failed) in zip(chunks, pool.map(together, chunks), strict=True):
                 parts.append(found)
@@ -195,7 +195,7 @@ class Solver:
     def sample(self, task: Task, sampler: Sampler | None, rows: np.ndarray) -> tuple[Samples, dict[int, VarimechError]]:
         """Runs for rows of parameter values: at once what can be, the others one by one; and why some failed."""
         sizes = task.schedule.stored_count, len(task.objectives), None if task.indices is None else len(task.indices)
-        found = nothing(len(rows), *sizes) if sampler is None else sampler(rows)
+        found = nothing(len(rows), *sizes) if sampler is None else in_slices(sampler, rows, task.stop)
         failures: dict[int, VarimechError] = {}
         for k in np.flatnonzero(~found.done).tolist():
             outcome = self.look_after(task, rows[k])
@@ -352,23 +352,39 @@ class Solver:
     def _carry_out(self, task: Task, inputs: Inputs, *, regular: bool, relaxed: bool) -> tuple[Trajectory, float]:
         runner = self.runner(task.objectives, self._wanted(task), regular=regular, relaxed=relaxed)
         carry_out = runner.prepare(inputs, task.backend, runs=task.runs)
-        n = self.equations.packed.numel()  # without what the integrator remembers
         try:
             with progress_bar(f"{self.model.name}: {task.schedule.duration:g} s", 1.0, task.progress) as tell:
-                trajectory, ran = carry_out(tell)
+                trajectory, ran = carry_out(task.watched(tell))
         except StepFailure as failure:
             if failure.reason == UNDERFLOW and runner.program.sharp:
                 raise Amplified from None  # as happens at singular positions, too
             raise explained(failure, inputs, self.equations, runner.program.step, self.method) from None
-        check_finite(trajectory, list(task.objectives), self.model.name)
-        check_constraints(trajectory, task.schedule.tolerance, self.method.formulation, self.equations)
+        except BrokenOff as stopped:
+            raise self._kept(stopped, task) from None
+        self._check(trajectory, task)
         if task.complex_step:
             trajectory, ran = self._with_complex_steps(task, inputs, trajectory, ran, regular=regular, relaxed=relaxed)
-        S, gradients = trajectory.sensitivities, trajectory.gradients
-        if task.adjoint and gradients is not None:
-            gradients = gradients[:, :, task.indices]
-        states = trajectory.states[:, :n]
-        return replace(trajectory, states=states, sensitivities=None if S is None else S[:, :n], gradients=gradients), ran
+        if task.adjoint and trajectory.gradients is not None:
+            trajectory = replace(trajectory, gradients=trajectory.gradients[:, :, task.indices])
+        return self._own_states(trajectory), ran
+
+    def _own_states(self, trajectory: Trajectory) -> Trajectory:
+        """The same without what the integrator remembers."""
+        n, S = self.equations.packed.numel(), trajectory.sensitivities
+        return replace(trajectory, states=trajectory.states[:, :n], sensitivities=None if S is None else S[:, :n])
+
+    def _check(self, trajectory: Trajectory, task: Task) -> None:
+        """A motion that came to its end may be no result still."""
+        check_finite(trajectory, list(task.objectives), self.model.name)
+        check_constraints(trajectory, task.schedule.tolerance, self.method.formulation, self.equations)
+
+    def _kept(self, stopped: BrokenOff, task: Task) -> KeyboardInterrupt:
+        """What is kept of a run that was broken off: nothing where it would have failed anyway."""
+        try:
+            self._check(stopped.trajectory, task)
+        except SimulationError as error:
+            return KeyboardInterrupt(str(error))
+        return BrokenOff(self._own_states(stopped.trajectory), stopped.seconds)
 
     def _check_complex(self, guess: np.ndarray | None) -> None:
         name = self.model.name

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from threading import Event
 
+from .interrupts import Stopped
 from .schedule import Schedule
 from .sensitivity.objective import Objective
 
@@ -25,6 +27,8 @@ class Task:
     """Bytes that an adjoint may take for what it records."""
     runs: int = 1
     """How many such runs are ahead."""
+    stop: Event | None = None
+    """Set when it is to be given up."""
 
     @property
     def adjoint(self) -> bool:
@@ -35,3 +39,13 @@ class Task:
     def complex_step(self) -> bool:
         """Whether there are runs in complex numbers."""
         return self.method == "complex-step"
+
+    def watched(self, tell: Callable[[float], None] = lambda share: None) -> Callable[[float], None]:
+        """What a run tells its progress; it gives up (`Stopped`) where it is to stop."""
+
+        def told(share: float) -> None:
+            if self.stop is not None and self.stop.is_set():
+                raise Stopped
+            tell(share)
+
+        return told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from .program import (
     StartFailure,
     StepFailure,
     Trajectory,
+    broken_off,
 )
 from .selection import select
 
@@ -47,6 +49,7 @@ def run_interpreted(
         StartFailure: if no start is found from the guess.
         StepFailure: if a step fails.
         OutOfTime: if it will take longer than `limit` seconds.
+        BrokenOff: on Ctrl-C, with what is stored, unless there is a sweep backwards.
     """
     return _Run(program, inputs).carry_out(progress, limit)
 
@@ -132,6 +135,26 @@ class _Run:
             self.differentiate = bound(p.jacobian, [self.new[:q], *ρ_t], [self.jacobian])
 
     def carry_out(self, progress: Callable[[float], None] | None, limit: float) -> Trajectory:
+        try:
+            self._take_steps(progress, limit)
+        except KeyboardInterrupt:
+            if self.records is not None:
+                raise
+            raise broken_off(self._trajectory, self.stored_count) from None
+        if self.records is None:
+            return self._trajectory
+        back = Backward(self.program, self.inputs, self.penalty, self.guess, self.start_unknowns)
+        return replace(self._trajectory, sensitivities=None, gradients=back.sweep(self.records.list, self.X[0])[None])
+
+    @property
+    def _trajectory(self) -> Trajectory:
+        """What it has yielded."""
+        slopes = (self.sensitivities, self.gradients) if self.program.direction_count is not None else (None, None)
+        ends = np.array(self.ends) if self.schedule.tolerance else self.schedule.known_ends
+        counts = self.rejected, self.selections
+        return Trajectory(self.times, self.states, self.objectives, self.worst, self.iterations, ends, *counts, None, *slopes)
+
+    def _take_steps(self, progress: Callable[[float], None] | None, limit: float) -> None:
         schedule, began = self.schedule, time.perf_counter()
         self._begin()
         now, done = 0.0, 0
@@ -172,15 +195,6 @@ class _Run:
                 self.proposal = h * self._explicit.growth(error)
             if progress is not None and done % 64 == 0:
                 progress(now / schedule.duration)
-        S = ψ_ = None
-        if self.program.direction_count is not None:
-            S, ψ_ = self.sensitivities, self.gradients
-        if self.records is not None:
-            back = Backward(self.program, self.inputs, self.penalty, self.guess, self.start_unknowns)
-            S, ψ_ = None, back.sweep(self.records.list, self.X[0])[None]
-        ends = np.array(self.ends) if schedule.tolerance else schedule.known_ends
-        counts = self.rejected, self.selections
-        return Trajectory(self.times, self.states, self.objectives, self.worst, self.iterations, ends, *counts, None, S, ψ_)
 
     @property
     def _explicit(self) -> ExplicitScheme:
@@ -312,11 +326,12 @@ class _Run:
         self._choose()
 
     def _store(self, time: float, ψ: np.ndarray, ψ_: np.ndarray) -> None:
-        """Store the new state."""
-        k, self.stored_count = self.stored_count, self.stored_count + 1
+        """Store the new state; it counts when all of it is there, because Ctrl-C may come in between."""
+        k = self.stored_count
         self.finals()
         self.times[k], self.states[k], self.objectives[k] = time, self.new, self.value + ψ
         self.sensitivities[k], self.gradients[k] = self.new_[:, : self.count], self.slope + ψ_
+        self.stored_count = k + 1
 
     def _store_within(self, begin: float, h: float, end: float) -> None:
         """Store what dense output gives at all times wanted before the end of a step."""

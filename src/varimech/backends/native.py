@@ -32,6 +32,7 @@ from .program import (
     Program,
     StartFailure,
     Trajectory,
+    broken_off,
 )
 from .scheme_tables import SchemeTables
 from .tape import Tape, next_slice
@@ -116,20 +117,24 @@ class NativeProgram:
             StartFailure: if no start is found from the guess.
             StepFailure: if a step fails.
             Amplified: if a sharp program comes near a singular position.
+            BrokenOff: on Ctrl-C, with what is stored, unless there is a sweep backwards.
         """
         run = NativeRun(self, inputs)
         return Tape(self, run).carry_out(progress) if self.program.adjoint else self._forward(run, progress)
 
     def _forward(self, run: NativeRun, progress: Callable[[float], None] | None) -> Trajectory:
         size = 64
-        while not run.finished:
-            done = int(run.record["done"])
-            run.make_room(done + size)
-            began = time.perf_counter()
-            self.advance(run, done + size)
-            size = next_slice(size, time.perf_counter() - began)
-            if progress is not None:
-                progress(run.share_done)
+        try:
+            while not run.finished:
+                done = int(run.record["done"])
+                run.make_room(done + size)
+                began = time.perf_counter()
+                self.advance(run, done + size)
+                size = next_slice(size, time.perf_counter() - began)
+                if progress is not None:
+                    progress(run.share_done)
+        except KeyboardInterrupt:  # between two slices
+            raise broken_off(run.trajectory, int(run.record["stored"])) from None
         return run.trajectory
 
     def advance(self, run: NativeRun, last: int) -> None:

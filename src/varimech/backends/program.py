@@ -21,7 +21,7 @@ the next is known to be about  r³ / r_last². Converged means: r ≤ 1, or the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import casadi as ca
@@ -220,6 +220,35 @@ class Trajectory:
     """(time, state, parameter)"""
     gradients: np.ndarray | None = None
     """(time, objective, parameter); of an adjoint program with all parameters, and only at the end, else not a number"""
+
+    def beginning(self, rows: int) -> Trajectory:
+        """The first stored results, with the steps that led there."""
+        steps = 1 + int(np.searchsorted(self.step_ends, self.time[rows - 1]))
+        return replace(
+            self,
+            time=self.time[:rows],
+            states=self.states[:rows],
+            objectives=self.objectives[:rows],
+            step_ends=self.step_ends[:steps],
+            sensitivities=None if self.sensitivities is None else self.sensitivities[:rows],
+            gradients=None if self.gradients is None else self.gradients[:rows],
+        )
+
+
+class BrokenOff(KeyboardInterrupt):
+    """Ctrl-C came on the way, with something stored already."""
+
+    def __init__(self, trajectory: Trajectory, seconds: float = 0.0):
+        super().__init__(f"t = {trajectory.time[-1]:g} s")
+        self.trajectory = trajectory
+        """Up to the last result that was stored."""
+        self.seconds = seconds
+        """That it took."""
+
+
+def broken_off(trajectory: Trajectory, rows: int) -> KeyboardInterrupt:
+    """What Ctrl-C leaves of a run that has stored so many results; of the start alone, nothing."""
+    return BrokenOff(trajectory.beginning(rows)) if rows > 1 else KeyboardInterrupt()
 
 
 class Amplified(Exception):

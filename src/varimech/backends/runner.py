@@ -21,7 +21,7 @@ from ..stages.plan import Plan
 from .compiler import BuildError, find_compiler
 from .interpreted import OutOfTime, run_interpreted
 from .native import NativeProgram
-from .program import Function, Inputs, Program, Trajectory, check_backend
+from .program import BrokenOff, Function, Inputs, Program, Trajectory, check_backend
 
 SECONDS_PER_INSTRUCTION = 12e-9
 """Of the virtual machine, measured."""
@@ -131,7 +131,11 @@ def _explain_once(text: str) -> None:
 def timed(run: Callable[[], Trajectory]) -> Timed:
     """What a run yields, and how long it takes."""
     began = time.perf_counter()
-    trajectory = run()
+    try:
+        trajectory = run()
+    except BrokenOff as stopped:
+        stopped.seconds = time.perf_counter() - began
+        raise
     return trajectory, time.perf_counter() - began
 
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Event
 from typing import Any
 
 import numpy as np
 
+from ..interrupts import Stopped
 from .batch import DONE, Batch, Processor
 from .native import NativeProgram
 from .native_run import FIELDS, settings_of, shared_arrays
 from .program import Inputs
+
+SLICE = 0.1
+"""Seconds that compiled runs go on without a look at whether they are to stop."""
+GROWTH = 8
+"""Times as many runs as in the slice before, at most: how long they take shows only on the way."""
 
 
 @dataclass(frozen=True)
@@ -124,3 +132,16 @@ def joined(parts: Sequence[Samples]) -> Samples:
         np.concatenate([p.done for p in parts]),
         np.concatenate(gradients) if gradients else None,
     )
+
+
+def in_slices(sampler: Sampler, rows: np.ndarray, stop: Event | None) -> Samples:
+    """All runs, a tenth of a second of them at a time; they do not depend on which are run together."""
+    parts, at, size = [], 0, 1
+    while at < len(rows):
+        if stop is not None and stop.is_set():
+            raise Stopped
+        began = time.perf_counter()
+        parts.append(sampler(rows[at : at + size]))
+        at += size
+        size = max(1, int(size * min(GROWTH, SLICE / max(time.perf_counter() - began, 1e-9))))
+    return joined(parts)

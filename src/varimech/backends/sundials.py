@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ..integrators.sundials import IDAS, Sundials
+from ..interrupts import HeldBack, held_back
 from ..stages.chain import Chain
 from ..symbols import SX
 from .bound import evaluated
@@ -41,7 +42,8 @@ class SundialsRunner:
         def carry_out(progress: Progress | None) -> Timed:
             with self._alone:
                 integrate = self._integrator(inputs)
-                return timed(lambda: self._run(integrate, inputs))
+                with held_back() as held:
+                    return timed(lambda: self._run(integrate, inputs, held))
 
         return carry_out
 
@@ -87,7 +89,7 @@ class SundialsRunner:
         # integrals of objectives count for the choice of steps, as they do with explicit integrators
         return ca.integrator("run", self._solver.name, problem, 0.0, outputs[1:].tolist(), {**options, "quad_err_con": True})
 
-    def _run(self, integrate: ca.Function, inputs: Inputs) -> Trajectory:
+    def _run(self, integrate: ca.Function, inputs: Inputs, held: HeldBack) -> Trajectory:
         p, n, outputs = self.program, self.program.coordinates, inputs.schedule.outputs
         assert outputs is not None and inputs.state is not None
         α = evaluated(p.penalty, inputs.state[:n], inputs.nominal, np.zeros(1))[0][: self._chain.settings[0].value.numel()]
@@ -95,10 +97,13 @@ class SundialsRunner:
         if self._solver == IDAS:
             begin["z0"] = inputs.state[2 * n :]
         try:
-            found = integrate(**begin)
-            stats = integrate.stats()
-            S, ψ_ = self._sensitivities(integrate, begin, inputs)
+            with held.let_through():
+                found = integrate(**begin)
+                stats = integrate.stats()
+                S, ψ_ = self._sensitivities(integrate, begin, inputs)
         except RuntimeError:
+            if held.came_through:  # of which CasADi makes a failure of the step
+                raise KeyboardInterrupt from None
             stats = integrate.stats()
             t, h = float(stats.get("tcur", 0.0)), float(stats.get("hcur", 0.0))
             raise StepFailure(int(stats.get("nsteps", 0)), t, h, inputs.state, α, UNDERFLOW) from None

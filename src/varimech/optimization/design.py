@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from ..errors import ModelError, unknown_name
+from ..errors import Interrupted, ModelError, unknown_name
 from ..methods import RunOptions
 from .checks import check_influence, check_slopes
 from .evaluation import Differentiable, MechanismEvaluator
@@ -13,7 +13,7 @@ from .optimum import Optimum
 from .problem import DesignProblem, quantities_of
 from .quantities import Constraints, Goal, named_constraints, named_goal
 from .refinement import refined_search
-from .search import check_settings, search
+from .search import Attempt, Stopped, check_settings, search
 from .solvers import HESSIANS, Settings, find_solver
 from .space import Bounds, Over, space_of
 
@@ -75,8 +75,17 @@ def optimize(
     )
     begins = problem.space.starts(starts, seed)
     settings = settings_for(problem, solver, hessian, max_iterations, tolerance)
-    best, attempts = search(problem, settings, begins, mechanism.name, progress)
-    problem, best = refined_search(problem, settings, best, mechanism.name, progress)
+    attempts: list[Attempt] = []
+    try:
+        best, attempts = search(problem, settings, begins, mechanism.name, progress)
+        problem, best = refined_search(problem, settings, best, mechanism.name, progress)
+    except Stopped as stopped:
+        found = stopped.problem, settings, stopped.best, tuple(stopped.attempts or attempts)
+        raise Interrupted(
+            f"{mechanism.name!r}: stopped after {stopped.best.iterations} iterations; the best design up to then is the `result` of this "
+            "interrupt",
+            Optimum(mechanism.name, *found, time.perf_counter() - began),
+        ) from None
     return Optimum(mechanism.name, problem, settings, best, tuple(attempts), time.perf_counter() - began)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..coordinates.equations import Equations
+from ..errors import all_or_nothing
 from ..methods import Method, RunOptions, check_options, choose
 from ..model.numbers import Numbers
 from ..results.gradient import Gradient
@@ -121,6 +122,7 @@ class MechanismEvaluator:
             slopes[k] = gradient.run.measure(path.function, name=name, wrt="all")
         return Outcome(gradient.value_history[-1], gradient.gradient_history[-1], gradient.time, values, slopes)
 
+    @all_or_nothing()
     def gradient(self, x: np.ndarray, *, lean: bool = False) -> Gradient:
         """Scalars with their gradient; lean ones store no more than optimisation needs."""
         chosen = "direct" if self.paths and self.method == "auto" else self.method
@@ -134,6 +136,7 @@ class MechanismEvaluator:
         )
         return found
 
+    @all_or_nothing()
     def at_instant(self, name: str, goal: Peak, instant: float, x: np.ndarray) -> Gradient:
         """A function of the state at one instant, with its gradient."""
         how = {key: value for key, value in self.how.items() if key not in ("output", "every", "ends")}
@@ -143,6 +146,7 @@ class MechanismEvaluator:
         )
         return found
 
+    @all_or_nothing()
     def second(self, x: np.ndarray) -> Second:
         """Second derivatives by `Mechanism.hessian`, carried along the motion where paths are wanted."""
         found = self.mechanism.hessian(
@@ -157,6 +161,7 @@ class MechanismEvaluator:
         paths = [found.measure(path.function, name=name).to_numpy() for name, path in self.paths.items()]
         return Second(np.asarray(found.hessian), np.array(paths).reshape(len(paths), *shape))
 
+    @all_or_nothing()
     def simulate(self, x: np.ndarray, *, finer: int = 1) -> Run:
         """The motion, stored as a user asked for, or so many times as often where steps are chosen."""
         how = dict(self.how)

@@ -100,6 +100,8 @@ class Optimum(Plotted):
             return said
         if not self.best.feasible:
             return f"{said}; constraints are not met: {self.problem.infeasibility(self.best.x):.3g} is missing"
+        if self.best.stopped:
+            return f"{said}; {self.optimality:.1e} of the gradient at the start is left: start=….parameters goes on from there"
         if self.optimality <= SETTLED and not self.best.exhausted:
             return f"{said}; but between stored times bounds are still broken: a smaller output= leaves less room there"
         hint = "more max_iterations= may help" if self.best.exhausted else "a smaller tolerance= makes runs smoother"

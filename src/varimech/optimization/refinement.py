@@ -8,7 +8,7 @@ import numpy as np
 
 from .evaluation import MechanismEvaluator
 from .problem import DesignProblem
-from .search import Attempt, search
+from .search import Attempt, Stopped, search
 from .solvers import Settings
 
 FINER = 10
@@ -23,25 +23,32 @@ MISSED = 1e-8
 def refined_search(
     problem: DesignProblem, settings: Settings, best: Attempt, label: str, progress: bool | None
 ) -> tuple[DesignProblem, Attempt]:
-    """The problem with more instants, and its optimum; both as they are where nothing is missed."""
-    for _ in range(PASSES):
-        if not problem.paths or not best.feasible or not isinstance(problem.evaluator, MechanismEvaluator):
-            return problem, best
-        times = _missed(problem, best.x)
-        evaluator = problem.evaluator.storing(times)
-        if not times.size or evaluator is None:
-            return problem, best
-        finer = DesignProblem(
-            evaluator, replace(problem.space, start=best.x), problem.name, problem.goal, problem.named_constraints
-        )
-        finer.evaluations += problem.evaluations
-        finer.failures[:0] = problem.failures
-        again, _ = search(finer, replace(settings, warm=True), [best.x], label, progress)
-        if not again.feasible:
-            return problem, replace(best, converged=False)
-        trace = np.vstack([best.trace, again.trace[1:]])
-        problem, best = finer, replace(again, start=best.start, iterations=best.iterations + again.iterations, trace=trace)
-    return problem, replace(best, converged=best.converged and not _missed(problem, best.x).size)
+    """The problem with more instants, and its optimum; both as they are where nothing is missed.
+
+    Raises:
+        Stopped: on Ctrl-C, with the last of them that is done.
+    """
+    try:
+        for _ in range(PASSES):
+            if not problem.paths or not best.feasible or not isinstance(problem.evaluator, MechanismEvaluator):
+                return problem, best
+            times = _missed(problem, best.x)
+            evaluator = problem.evaluator.storing(times)
+            if not times.size or evaluator is None:
+                return problem, best
+            finer = DesignProblem(
+                evaluator, replace(problem.space, start=best.x), problem.name, problem.goal, problem.named_constraints
+            )
+            finer.evaluations += problem.evaluations
+            finer.failures[:0] = problem.failures
+            again, _ = search(finer, replace(settings, warm=True), [best.x], label, progress)
+            if not again.feasible:
+                return problem, replace(best, converged=False)
+            trace = np.vstack([best.trace, again.trace[1:]])
+            problem, best = finer, replace(again, start=best.start, iterations=best.iterations + again.iterations, trace=trace)
+        return problem, replace(best, converged=best.converged and not _missed(problem, best.x).size)
+    except KeyboardInterrupt:
+        raise Stopped(problem, best, []) from None
 
 
 def _missed(problem: DesignProblem, x: np.ndarray) -> np.ndarray:

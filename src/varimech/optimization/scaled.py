@@ -93,6 +93,10 @@ class Scaled:
         total[:n, :n] *= np.outer(self.sizes, self.sizes)
         return total
 
+    def shortfall(self, x: np.ndarray) -> float:
+        """The largest violation of the scaled constraints of the problem itself, by parameter values."""
+        return float((self.problem.violations(x) / self.row_sizes).max(initial=0.0))
+
     def violation(self, z: np.ndarray) -> float:
         """The largest violation of scaled constraints."""
         c = self.constraints(z)

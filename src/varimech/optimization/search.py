@@ -38,6 +38,8 @@ class Attempt:
     exhausted: bool
     trace: np.ndarray
     """(iteration; objective, infeasibility, parameters)"""
+    stopped: bool = False
+    """Whether Ctrl-C ended it."""
 
     @property
     def feasible(self) -> bool:
@@ -45,11 +47,48 @@ class Attempt:
         return self.violation <= FEASIBLE
 
 
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C came, with some design to show already."""
+
+    def __init__(self, problem: DesignProblem, best: Attempt, attempts: list[Attempt]):
+        super().__init__()
+        self.problem = problem
+        self.best = stopped(best)
+        self.attempts = [self.best if attempt is best else attempt for attempt in attempts]
+
+
+def stopped(attempt: Attempt) -> Attempt:
+    """The same as one that was not carried to its end."""
+    return replace(attempt, converged=False, message="stopped", stopped=True)
+
+
 def search(
     problem: DesignProblem, settings: Settings, starts: list[np.ndarray], label: str, progress: bool | None
 ) -> tuple[Attempt, list[Attempt]]:
-    """The best attempt, and all of them."""
+    """The best attempt, and all of them.
+
+    Raises:
+        Stopped: on Ctrl-C, with those up to then; a plain KeyboardInterrupt before the first iteration.
+    """
     attempts: list[Attempt] = []
+    try:
+        return _search(problem, settings, starts, attempts, label, progress)
+    except _Broken as broken:
+        attempts.append(broken.attempt)
+    except KeyboardInterrupt:
+        if not attempts:
+            raise KeyboardInterrupt from None
+    raise Stopped(problem, _best(attempts), attempts)
+
+
+def _search(
+    problem: DesignProblem,
+    settings: Settings,
+    starts: list[np.ndarray],
+    attempts: list[Attempt],
+    label: str,
+    progress: bool | None,
+) -> tuple[Attempt, list[Attempt]]:
     with progress_bar(f"{label}: optimisation", len(starts) * settings.max_iterations, progress) as tell:
         for k, start in enumerate(starts):
             done = k * settings.max_iterations
@@ -62,14 +101,24 @@ def search(
                 attempts.append(_attempt(problem, settings, start, show))
         best = _best(attempts)
         if not best.feasible:
-            again = _attempt(problem, settings, _feasible_design(problem, best), lambda iteration, objective: None)
-            # one search still, which began where the user said
-            trace, iterations = np.vstack([best.trace, again.trace]), best.iterations + again.iterations
-            attempts.append(replace(again, start=best.start, trace=trace, iterations=iterations))
+            attempts.append(_continued(problem, settings, best, _feasible_design(problem, best)))
             best = _best(attempts)
         where = next(k for k, attempt in enumerate(attempts) if attempt is best)
         attempts[where] = best = _sharpened(problem, settings, best)
     return best, attempts
+
+
+def _continued(problem: DesignProblem, settings: Settings, first: Attempt, x: np.ndarray) -> Attempt:
+    """The search from another design, and the one before: one search still, which began where the user said."""
+
+    def joined(again: Attempt) -> Attempt:
+        trace, iterations = np.vstack([first.trace, again.trace]), first.iterations + again.iterations
+        return replace(again, start=first.start, trace=trace, iterations=iterations)
+
+    try:
+        return joined(_attempt(problem, settings, x, lambda iteration, objective: None))
+    except _Broken as broken:
+        raise _Broken(joined(broken.attempt)) from None
 
 
 def _sharpened(problem: DesignProblem, settings: Settings, best: Attempt) -> Attempt:
@@ -80,24 +129,41 @@ def _sharpened(problem: DesignProblem, settings: Settings, best: Attempt) -> Att
     first, last = (Scaled(problem, x).objective_size for x in (best.start, best.x))
     if last <= max(FLAT * abs(best.objective), SETTLED * first) or last > SHRUNK * first:
         return best  # none is left, or much
-    again = _attempt(problem, replace(settings, warm=True), best.x, lambda iteration, objective: None)
+    try:
+        again = _attempt(problem, replace(settings, warm=True), best.x, lambda iteration, objective: None)
+    except _Broken:  # what it began with is an optimum already, nearly
+        raise KeyboardInterrupt from None
     if not again.feasible or again.objective > best.objective:
         return best
     trace = np.vstack([best.trace, again.trace[1:]])
     return replace(again, start=best.start, iterations=best.iterations + again.iterations, trace=trace)
 
 
+class _Broken(KeyboardInterrupt):
+    """Ctrl-C came after an iteration or more."""
+
+    def __init__(self, attempt: Attempt):
+        super().__init__()
+        self.attempt = attempt
+
+
 def _attempt(problem: DesignProblem, settings: Settings, start: np.ndarray, show: Callable[[int, float], None]) -> Attempt:
     scaled, trace = Scaled(problem, start), [_point(problem, start)]
+    missed = [scaled.shortfall(start)]
 
     def tell(z: np.ndarray) -> None:
         x = scaled.x_of(z)
         if problem.outcome(x) is not None and not np.array_equal(x, trace[-1][2:]):
+            missed.append(scaled.shortfall(x))
             trace.append(_point(problem, x))
         show(len(trace) - 1, trace[-1][0])
 
     try:
         ended = solve(scaled, settings, tell)
+    except KeyboardInterrupt:
+        if len(trace) == 1:
+            raise
+        raise _Broken(_best_so_far(scaled, trace, missed)) from None
     except VarimechError:
         raise
     except (RuntimeError, ValueError) as error:  # as solvers raise them
@@ -105,13 +171,25 @@ def _attempt(problem: DesignProblem, settings: Settings, start: np.ndarray, show
     z = ended.z
     if not scaled.works(z):  # it gave up in the middle of a line search
         z = np.concatenate([(trace[-1][2:] - start) / scaled.sizes, z[start.size :]])
+    found = _judged(scaled, z, ended.message, ended.iterations, trace)
+    converged = found.feasible and found.optimality.residual <= max(SETTLED, 100 * settings.tolerance)
+    return replace(found, converged=converged, exhausted=ended.exhausted)
+
+
+def _judged(scaled: Scaled, z: np.ndarray, message: str, iterations: int, trace: list[np.ndarray]) -> Attempt:
+    """What a design is worth, measured apart from the solver."""
+    problem = scaled.problem
     if scaled.slack:
-        z = np.concatenate([z[:-1], [problem.fun(scaled.x_of(z)) / scaled.objective_size]])
+        z = np.concatenate([z[: scaled.start.size], [problem.fun(scaled.x_of(z)) / scaled.objective_size]])
     x, found, violation = scaled.x_of(z), optimality(scaled, z), scaled.violation(z)
-    converged = violation <= FEASIBLE and found.residual <= max(SETTLED, 100 * settings.tolerance)
-    return Attempt(
-        start, x, problem.fun(x), found, violation, converged, ended.message, ended.iterations, ended.exhausted, np.array(trace)
-    )
+    return Attempt(scaled.start, x, problem.fun(x), found, violation, False, message, iterations, False, np.array(trace))
+
+
+def _best_so_far(scaled: Scaled, trace: list[np.ndarray], missed: list[float]) -> Attempt:
+    """The best design that meets all constraints, or that comes nearest to it, among those of a search that was broken off."""
+    best = min(range(len(trace)), key=lambda k: (missed[k] if missed[k] > FEASIBLE else 0.0, trace[k][0]))
+    z = (trace[best][2:] - scaled.start) / scaled.sizes
+    return stopped(_judged(scaled, z, "", len(trace) - 1, trace))
 
 
 def _point(problem: DesignProblem, x: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import ModelError, unknown_name
+from ..interrupts import HeldBack, held_back
 from .scaled import Scaled
 
 NEWTON = ("Newton-CG", "dogleg", "trust-ncg", "trust-krylov", "trust-exact")
@@ -88,14 +89,40 @@ def solve(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
 Shapes = dict[str, tuple[int, int]]
 
 
+class _Raised:
+    """What functions that IPOPT calls have raised: CasADi would print it and go on. It is raised when IPOPT has ended, which it soon does,
+    because from then on nothing is computed any more. Ctrl-C comes where one of them is at work."""
+
+    def __init__(self, held: HeldBack):
+        self.first: BaseException | None = None
+        self._held = held
+
+    def call(self, function: Callable[[], list[Any]]) -> list[Any] | None:
+        """What a function gives; None where it raises, or another did before."""
+        if self.first is None:
+            try:
+                with self._held.let_through():
+                    return function()
+            except BaseException as error:
+                self.first = error
+        return None
+
+
 class _Plain(ca.Callback):
-    """A Python function of vectors as a CasADi function; what it raises is kept."""
+    """A Python function of vectors as a CasADi function; where it raises, it gives `otherwise`."""
 
     def __init__(
-        self, name: str, function: Callable[..., list[Any]], inputs: Shapes, outputs: Shapes, raised: list[BaseException]
+        self,
+        name: str,
+        function: Callable[..., list[Any]],
+        inputs: Shapes,
+        outputs: Shapes,
+        raised: _Raised,
+        otherwise: float = np.nan,
     ):
         ca.Callback.__init__(self)
-        self._function, self._in, self._out, self._raised = function, list(inputs.items()), list(outputs.items()), raised
+        self._function, self._in, self._out = function, list(inputs.items()), list(outputs.items())
+        self._raised, self._otherwise = raised, otherwise
         self.construct(name, {})
 
     def get_n_in(self) -> int:
@@ -118,18 +145,21 @@ class _Plain(ca.Callback):
         return ca.Sparsity.upper(shape[0]) if self._out[i][0].startswith("triu") else ca.Sparsity.dense(*shape)
 
     def eval(self, arguments: Sequence[ca.DM]) -> list[ca.DM]:
-        try:
-            found = self._function(*[np.array(a) for a in arguments])
-        except BaseException as error:  # CasADi would print it and go on; it is raised when IPOPT has ended
-            self._raised.append(error)
-            found = [np.full(shape, np.nan) for _, shape in self._out]
+        found = self._raised.call(lambda: self._function(*[np.array(a) for a in arguments]))
+        if found is None:
+            found = [np.full(shape, self._otherwise) for _, shape in self._out]
         shapes = [shape for _, shape in self._out]
         dense = [ca.DM(np.asarray(v, dtype=float).reshape(s)) for v, s in zip(found, shapes, strict=True)]
         return [ca.triu(d) if name.startswith("triu") else d for d, (name, _) in zip(dense, self._out, strict=True)]
 
 
 def _ipopt(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
-    n, m, raised = scaled.z0.size, scaled.row_lower.size, list[BaseException]()
+    with held_back() as held:
+        return _by_ipopt(scaled, settings, tell, _Raised(held))
+
+
+def _by_ipopt(scaled: Scaled, settings: Settings, tell: Tell, raised: _Raised) -> Ended:
+    n, m = scaled.z0.size, scaled.row_lower.size
     inputs, one, rows = {"x": (n, 1), "p": (0, 1)}, (1, 1), (m, 1)
 
     def flat(function: Callable[[np.ndarray], Any]) -> Callable[[np.ndarray], Any]:
@@ -160,9 +190,9 @@ def _ipopt(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
 
     def iterated(z: np.ndarray, *rest: np.ndarray) -> list[Any]:
         tell(z.ravel())
-        return [float(bool(raised))]
+        return [0.0]
 
-    kept.append(_Plain("iterated", iterated, after, {"stop": one}, raised))
+    kept.append(_Plain("iterated", iterated, after, {"stop": one}, raised, otherwise=1.0))
     options["iteration_callback"] = kept[-1]
     options["ipopt"] = {
         "print_level": 0,
@@ -182,8 +212,8 @@ def _ipopt(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
     solver = ca.nlpsol("design", "ipopt", problem, options)
     bounds = {"lbx": scaled.lower, "ubx": scaled.upper, "lbg": scaled.row_lower, "ubg": scaled.row_upper}
     found, stats = solver(x0=scaled.z0, **bounds), solver.stats()
-    if raised:
-        raise raised[0]
+    if raised.first is not None:
+        raise raised.first
     status = str(stats["return_status"])
     return Ended(np.array(found["x"]).ravel(), status.replace("_", " "), int(stats["iter_count"]), "Maximum_Iterations" in status)
 

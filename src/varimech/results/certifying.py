@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..errors import all_or_nothing
 from .certificate import (
     CHAOS,
     DISAGREE,
@@ -54,6 +55,7 @@ AMPLIFIED = 1e5
 """Roundings of an objective, relative, by which exact roads may differ."""
 
 
+@all_or_nothing()
 def certify(gradient: Gradient, steps: tuple[float, ...], wanted: float, sizes: np.ndarray, progress: bool | None) -> Certificate:
     """Gather all evidence and judge it."""
     began = time.perf_counter()

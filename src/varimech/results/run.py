@@ -51,7 +51,8 @@ class Run(Displayed):
         self._live = live
         self._dataset = dataset
         self.info = info
-        """Mechanism, method, step (or the shortest and the longest chosen), residuals, iterations, times taken, versions."""
+        """Mechanism, method, step (or the shortest and the longest chosen), residuals, iterations, times taken, versions; and of a run that
+        was interrupted, when it `stopped` and its whole duration (s)."""
 
     @property
     def live(self) -> LiveRun:
@@ -288,9 +289,10 @@ class Run(Displayed):
             return f"<Run of {i['mechanism']!r}: {i['method']}, found in {i['iterations']} iterations>"
         residuals = ", ".join(f"{r:.1e}" for r in i["residuals"])
         steps = f"{i['step']:g} s" if isinstance(i["step"], float) else "{:.3g} to {:.3g} s".format(*i["step"])
+        length = f"{self.time[-1]:g} s" + (f" of {i['stopped']['duration']:g} s" if "stopped" in i else "")
         chosen = f" for a tolerance of {i['tolerance']:g}" if "tolerance" in i else ""
         return (
-            f"<Run of {i['mechanism']!r}: {self.time[-1]:g} s in {i['steps']} steps of {steps}{chosen}, {i['method']}; "
+            f"<Run of {i['mechanism']!r}: {length} in {i['steps']} steps of {steps}{chosen}, {i['method']}; "
             f"largest constraint residuals (position, velocity, acceleration) {residuals}>"
         )
 

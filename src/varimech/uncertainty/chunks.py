@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from threading import Event
 
 import numpy as np
 
-from ..backends.sampler import Sampler, Samples, joined
+from ..backends.sampler import Sampler, in_slices
 from ..errors import VarimechError
+from ..interrupts import Stopped
 from .statistics import CoMoments, Summary, both
 
 LookAfter = Callable[[np.ndarray, bool], np.ndarray | VarimechError]
 """One sample by itself: parameter values → objectives (time, objective), or why there are none, explained or in short."""
 EXPLAINED = 2
 """Failures of a chunk that are explained; each may take as long as thousands of samples."""
-
-
-SLICE = 0.1
-"""Seconds that compiled runs go on without a look at whether they are to stop."""
-GROWTH = 8
-"""Times as many runs as in the slice before, at most: how long they take shows only on the way."""
-
-
-class Stopped(Exception):
-    """The study was broken off."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +66,7 @@ class Work:
         """For values of all parameters, a row a sample."""
         if self.sampler is None or not len(rows):
             return Outcome(None, None, tuple(range(len(rows))), np.full((len(rows), self.columns), np.nan) if self.keep else None)
-        found = _in_slices(self.sampler, rows, stop)
+        found = in_slices(self.sampler, rows, stop)
         return self.summed_up(rows, found.values.reshape(len(rows), -1), found.done)
 
     def summed_up(self, rows: np.ndarray, values: np.ndarray, done: np.ndarray) -> Outcome:
@@ -112,16 +102,3 @@ class Work:
             values=kept,
             failures=tuple(failures),
         )
-
-
-def _in_slices(sampler: Sampler, rows: np.ndarray, stop: Event | None) -> Samples:
-    """All runs, a tenth of a second of them at a time; they do not depend on which are run together."""
-    parts, at, size = [], 0, 1
-    while at < len(rows):
-        if stop is not None and stop.is_set():
-            raise Stopped
-        began = time.perf_counter()
-        parts.append(sampler(rows[at : at + size]))
-        at += size
-        size = max(1, int(size * min(GROWTH, SLICE / max(time.perf_counter() - began, 1e-9))))
-    return joined(parts)

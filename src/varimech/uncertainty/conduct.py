@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import StudyError
+from ..errors import Interrupted, StudyError
+from ..interrupts import held_back
 from ..progress import progress_bar
 from .checkpoint import Checkpoint
 from .chunks import LookAfter, Outcome, Work
@@ -63,7 +64,16 @@ class Conduct:
 
         Raises:
             StudyError: if too many fail.
+            Interrupted: on Ctrl-C, with what is counted in.
         """
+        try:
+            self._carry_out(where, work, look_after)
+        except KeyboardInterrupt:
+            if not self.study.tally.taken:
+                raise KeyboardInterrupt from None
+            raise self._stopped() from None
+
+    def _carry_out(self, where: Executor, work: Work, look_after: LookAfter) -> None:
         study, tally = self.study, self.study.tally
         began, drawn = time.perf_counter() - tally.seconds, deque[Drawn]()
 
@@ -79,8 +89,9 @@ class Conduct:
             # judged before anything is run, too: what was refused once is not accepted because it is asked for again
             while not self._judged(ended=tally.taken >= self.limits.samples or self._suffices()):
                 outcome = next(outcomes)
-                tally.seconds = time.perf_counter() - began
-                self._add(drawn.popleft(), outcome)
+                with held_back():  # a chunk is counted in as a whole
+                    tally.seconds = time.perf_counter() - began
+                    self._add(drawn.popleft(), outcome)
                 tell(tally.taken, lambda: so_far(study))
 
     def _draw(self, taken: int) -> Iterator[Drawn]:
@@ -107,6 +118,15 @@ class Conduct:
         study.tally.add(each.number, len(each.rows), outcome.summary, outcome.comoments, failures)
         if self.folder is not None:
             self.folder.save(study.tally)
+
+    def _stopped(self) -> Interrupted:
+        study, n = self.study, self.study.tally.taken
+        again = "; the same call goes on from its checkpoint" if self.folder is not None else ""
+        return Interrupted(
+            f"{study.label!r}: stopped after {n:,} of {self.limits.samples:,} samples; the study of these is the `result` of this "
+            f"interrupt{again}",
+            study,
+        )
 
     def _suffices(self) -> bool:
         """Whether means are known well enough, looked at after whole rounds of replicates only."""

@@ -11,9 +11,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from numbers import Integral
-from threading import Event
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -22,6 +20,7 @@ from ..backends.compiler import BuildError
 from ..backends.cuda import card_for, check_card
 from ..backends.sampler import Sampler, Samples
 from ..errors import ModelError, VarimechError
+from ..interrupts import stopping, workers
 from .chunks import LookAfter, Outcome, Work
 
 AHEAD = 2
@@ -73,7 +72,7 @@ class Threads:
 
     def run(self, work: Work, look_after: LookAfter, chunks: Iterable[np.ndarray]) -> Generator[Outcome, None, None]:
         """See `Executor`."""
-        with ThreadPoolExecutor(self.count) as pool, _stopping() as stop:
+        with workers(self.count) as (pool, stop):
             yield from _in_order(
                 pool, lambda rows: work.finished(rows, work(rows, stop), look_after, stop), chunks, lambda: AHEAD * self.count
             )
@@ -116,7 +115,7 @@ class Cluster:
                 under_way.discard(future)
             return work.finished(rows, found, look_after, stop)
 
-        with ThreadPoolExecutor(os.cpu_count()) as pool, _stopping(lambda: client.cancel(list(under_way))) as stop:
+        with ThreadPoolExecutor(os.cpu_count()) as pool, stopping(lambda: client.cancel(list(under_way))) as stop:
             yield from _in_order(pool, finish, sent(), lambda: AHEAD * max(1, sum(client.nthreads().values())))
 
 
@@ -136,7 +135,7 @@ class OnCard:
         def summed_up(rows: np.ndarray, values: np.ndarray, done: np.ndarray) -> Outcome:
             return work.finished(rows, work.summed_up(rows, values.reshape(len(rows), -1), done), look_after, stop)
 
-        with ThreadPoolExecutor(1) as launching, ThreadPoolExecutor(SUMMING) as pool, _stopping() as stop:
+        with ThreadPoolExecutor(1) as launching, ThreadPoolExecutor(SUMMING) as pool, stopping() as stop:
             for group, found in _in_order(launching, launched, _gathered(chunks, min(card.most, LAUNCHED)), lambda: AHEAD):
                 ends = np.cumsum([len(rows) for rows in group])[:-1]
                 yield from pool.map(summed_up, group, np.split(found.values, ends), np.split(found.done, ends))
@@ -150,18 +149,6 @@ def _compiled(work: Work) -> Sampler:
             "compiler: `varimech doctor`); leave executor out to use threads"
         )
     return work.sampler
-
-
-@contextmanager
-def _stopping(besides: Callable[[], object] = lambda: None) -> Iterator[Event]:
-    """What is set when a study is broken off (Ctrl-C, an error, enough samples), for those at work to see."""
-    stop = Event()
-    try:
-        yield stop
-    except BaseException:
-        stop.set()
-        besides()
-        raise
 
 
 def _gathered(chunks: Iterable[np.ndarray], most: int) -> Iterator[list[np.ndarray]]:

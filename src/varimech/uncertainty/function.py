@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import ModelError, VarimechError
+from ..interrupts import HeldBack, held_back, nothing_held
 from ..sensitivity.objective import Objective
 from ..solver import Solver
 from ..task import Task
@@ -40,8 +41,10 @@ class Runs:
     given: Mapping[str, Any]
     """Arguments of `sensitivity` and `hessian`."""
     revision: int
-    error: VarimechError | None = None
+    error: VarimechError | KeyboardInterrupt | None = None
     """Why a run failed: OpenTURNS hands on texts of errors only."""
+    held: HeldBack = field(default_factory=nothing_held)
+    """Ctrl-C, which OpenTURNS would make a text of, too."""
     calls: Counter[str] = field(default_factory=Counter)
     """How many values, gradients and Hessians were computed."""
 
@@ -76,7 +79,8 @@ class Runs:
         """Errors of runs as they were before OpenTURNS made texts of them; its own with a word about what was being done."""
         self.error = None
         try:
-            yield
+            with held_back() as self.held:
+                yield
         except (RuntimeError, TypeError, ValueError) as other:
             if isinstance(other, VarimechError):
                 raise
@@ -104,7 +108,11 @@ class Runs:
         try:
             if self.mechanism.revision != self.revision:
                 raise ModelError(f"mechanism {self.mechanism.name!r} has been changed since; call openturns(…) anew")
-            return compute()
+            with self.held.let_through():
+                return compute()
+        except KeyboardInterrupt:
+            self.error = KeyboardInterrupt()
+            raise self.error from None
         except VarimechError as error:
             self.error = error if point is None else VarimechError(f"{self._words(point)}: {type(error).__name__}: {error}")
             raise self.error from error

@@ -134,6 +134,7 @@ class Uncertain(Derivatives):
 
         Raises:
             StudyError: if too many samples fail; what was found up to then is its `study`.
+            Interrupted: on Ctrl-C; the study of the samples up to then is its `result`, and a checkpoint goes on from there.
 
         >>> import varimech as vm
         >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
