@@ -194,11 +194,11 @@ def test_names_of_si_units() -> None:
     assert is_si("N·s/m") and is_si("") and not is_si("mm") and not is_si("parsnips")
 
 
-def swinging(**changes: object) -> vm.Mechanism:
+def swinging(inertia: str | None = None) -> vm.Mechanism:
     m = vm.Mechanism("pendulum", gravity=(0, "-9.81 m/s²"))
     m.parameter("L", "1000 mm", bounds=("50 cm", "2 m"), spread=vm.Tolerance("3 mm"))
     m.ground_point("O", (0, 0))
-    m.bar("rod", "O", "tip", length="L", mass="3000 g", com="L/2", **changes)
+    m.bar("rod", "O", "tip", length="L", mass="3000 g", com="L/2", inertia=inertia)
     m.revolute("O")
     m.start(angle={"rod": "-45 deg"}, speed={"rod": "30 deg/s"})
     return m
