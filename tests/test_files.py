@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,19 @@ def test_words_said_to_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(vm.ModelError, match="cannot be written"):
         m.to_file(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_files_of_the_documentation_are_read(tmp_path: Path) -> None:
+    docs = Path(__file__).parent.parent / "docs"
+    blocks = [
+        b
+        for page in docs.rglob("*.md")
+        for b in re.findall(r"```yaml\n(varimech: 1.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    ]
+    assert blocks
+    for block in blocks:
+        m = read(tmp_path, block)
+        m.study("simulate", duration=0.01, backend="interpreted")
 
 
 # --- the schema says what the words say
