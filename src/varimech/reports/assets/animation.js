@@ -178,16 +178,17 @@ class Animation {
   }
 
   drawJoint(joint, seen, strong) {
-    const { pen, ink } = this, place = seen[joint.points[1]];
+    const { pen, ink } = this, place = seen[joint.points[1]], size = Math.max(0.6, this.weight), square = (width) => [width * size, width * size];
     if (joint.kind === "distance") return drawRod(pen, joint.points.map((p) => seen[p]), ink.soft);
     if (joint.kind === "slider") return strong && this.drawSlider(joint, seen, "block");
+    const pinned = joint.kind === "pin" || joint.kind === "universal";
     if (joint.ground && strong) {
-      if (joint.kind === "pin" || joint.kind === "universal") this.data.dimension === 2 ? drawGround(pen, place, ink.ground, ink.stage) : drawBlock(pen, place, [1, 0], ink.ground, ink.stage, [20, 20]);
-      else drawBlock(pen, place, [1, 0], ink.ground, ink.stage, joint.kind === "anchor" ? [10, 10] : [18, 18]);
+      if (pinned && this.data.dimension === 2) drawGround(pen, place, ink.ground, ink.stage, size);
+      else drawBlock(pen, place, [1, 0], ink.ground, ink.stage, square(joint.kind === "anchor" ? 10 : 20));
     }
     if (this.weight < 0.5 && !joint.ground) return; // there are too many of them to be told apart
-    if (joint.kind === "pin" || joint.kind === "universal") disc(pen, place, (strong ? 5.5 : 4) * this.weight, ink.stage, ink.ink, 2 * this.weight);
-    else if (joint.kind === "fixed") drawBlock(pen, place, [1, 0], ink.ink, ink.stage, [11, 11]);
+    if (pinned) disc(pen, place, (strong ? 5.5 : 4) * this.weight, ink.stage, ink.ink, 2 * this.weight);
+    else if (joint.kind === "fixed") drawBlock(pen, place, [1, 0], ink.ink, ink.stage, square(11));
   }
 
   drawSlider(joint, seen, part) {
@@ -195,7 +196,7 @@ class Animation {
     const ends = joint.rail ? joint.rail.map((p) => camera.project(p)) : [first, second];
     const far = Math.hypot(ends[1][0] - ends[0][0], ends[1][1] - ends[0][1]) > 1;
     if (part === "rail") return far && drawRail(pen, ...ends, ink.ground, Boolean(joint.rail) && this.data.dimension === 2);
-    drawBlock(pen, second, far ? [ends[1][0] - ends[0][0], ends[1][1] - ends[0][1]] : [1, 0], ink.ink, ink.stage);
+    drawBlock(pen, second, far ? [ends[1][0] - ends[0][0], ends[1][1] - ends[0][1]] : [1, 0], ink.ink, ink.stage, [26, 16].map((x) => x * Math.max(0.6, this.weight)));
   }
 
   drawCentre([x, y]) {

@@ -120,15 +120,16 @@ function disc(pen, [x, y], radius, fill, stroke, width = 2) {
 }
 
 // a bearing on the ground: a triangle on a hatched line
-function drawGround(pen, [x, y], ink, paper) {
+function drawGround(pen, [x, y], ink, paper, size) {
   pen.strokeStyle = ink;
   pen.fillStyle = paper;
   pen.lineWidth = 1.8;
   pen.lineJoin = "round";
-  line(pen, [[x, y], [x - 11, y + 18], [x + 11, y + 18]], true);
+  const [half, high, wide] = [11 * size, 18 * size, 16 * size];
+  line(pen, [[x, y], [x - half, y + high], [x + half, y + high]], true);
   pen.fill();
   pen.stroke();
-  hatch(pen, [x - 16, y + 18], [x + 16, y + 18], ink);
+  hatch(pen, [x - wide, y + high], [x + wide, y + high], ink);
 }
 
 // a line with strokes below (on its right hand side)
@@ -146,7 +147,7 @@ function hatch(pen, from, to, ink) {
   }
 }
 
-function drawBlock(pen, place, direction, ink, paper, [length, width] = [26, 16]) {
+function drawBlock(pen, place, direction, ink, paper, [length, width]) {
   const angle = Math.atan2(direction[1], direction[0]);
   pen.save();
   pen.translate(place[0], place[1]);
