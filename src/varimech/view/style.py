@@ -22,7 +22,7 @@ TEXT, SMALL = 8.0, 7.0
 """Points: labels; ticks and legends."""
 THIN = 0.9
 """Of curves; others are thinned in proportion."""
-LETTERS = 46
+LETTERS = 52
 """Of a legend that go beside each other in a column."""
 FAMILY = ["STIXGeneral", "DejaVu Serif"]
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.2, 1.5)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1, 1, 1, 1, 1)), (0, (8, 3)))
