@@ -4,9 +4,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 PEERS  := .venv-peers
+SITE   := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 EXAMPLES := five_bar_still five_bar_path andrews_peak_reaction slider_crank_section pendulum_fit tolerances five_bar_reliability
 
-.PHONY: setup demo examples test verify compare pictures format clean
+.PHONY: setup demo examples test verify docs docs-serve compare pictures format clean
 
 setup: $(STAMP)
 
@@ -21,11 +22,19 @@ demo: setup  ## run the five-bar benchmark and draw its figures
 examples: setup  ## optimal design, fitting, tolerances and reliability: seven examples with their pictures, each in out/
 	for name in $(EXAMPLES); do echo "== $$name"; $(BIN)/python examples/$$name.py || exit 1; done
 
-test: setup  ## formatter, linter, type checker and all tests
+test: setup  ## formatter, linter, type checker, documentation and all tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(SITE) build --strict
 	$(BIN)/pytest -n 2
+
+docs: setup  ## the documentation as a site
+	$(SITE) build --strict
+	@echo "open build/site-docs/index.html"
+
+docs-serve: setup  ## the same while it is written, anew with every change
+	$(SITE) serve
 
 verify: setup  ## every acceptance figure with its bound, in one table, after the tests that take long
 	$(BIN)/pytest -n 2 -m slow
