@@ -48,9 +48,11 @@ $(PEERS)/.ready: tools/compare/constraints.txt
 compare: setup $(PEERS)/.ready  ## Varimech beside its peers: tables, pages in docs/ and their pictures
 	$(BIN)/python tools/compare/compare.py
 
-pictures: demo  ## the pictures of the README, made anew
+pictures: demo  ## the pictures of the README, of the elements and of the tutorial, made anew
 	cp out/five-bar/mechanism.png docs/images/five_bar_mechanism.png
 	cp out/five-bar/figure6_gradients.png docs/images/five_bar_gradients.png
+	$(BIN)/python tools/draw_elements.py
+	$(BIN)/python tools/tutorial_pictures.py
 
 format: setup
 	$(BIN)/ruff format .

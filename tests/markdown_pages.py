@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-FENCE = re.compile(r"^( *)```(\S*) *(.*)\n(.*?)^\1```", flags=re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^( *)```(\w*) *([^\n]*)\n(.*?)^\1```$", flags=re.DOTALL | re.MULTILINE)
 
 
 def blocks(page: Path, language: str = "python") -> list[tuple[str, str]]:
@@ -34,3 +35,32 @@ def run_page(page: Path) -> dict[str, Any]:
         if not not_run(title):
             exec(compile(text, str(page), "exec"), namespace)
     return namespace
+
+
+def run_told(page: Path, capture: Any) -> list[tuple[str, str]]:
+    """(told, printed) for each block of text that follows one of code."""
+    namespace: dict[str, Any] = {"__name__": page.stem}
+    pairs: list[tuple[str, str]] = []
+    printed = ""
+    for _, kind, info, text in FENCE.findall(page.read_text(encoding="utf-8")):
+        if kind == "python" and not not_run(info.rstrip('"')):
+            exec(compile(text, str(page), "exec"), namespace)
+            printed = capture.readouterr().out
+        elif kind == "text":
+            pairs.append((text, printed))
+    return pairs
+
+
+def same(told: str, printed: str) -> bool:
+    """Word by word: equal, equal up to "…", or numbers that agree in six digits."""
+    words = told.split(), printed.split()
+    return len(words[0]) == len(words[1]) and all(map(_agree, *words))
+
+
+def _agree(told: str, printed: str) -> bool:
+    if told == printed or ("…" in told and printed.startswith(told.split("…")[0])):
+        return True
+    try:
+        return math.isclose(float(told.strip("[](){},;")), float(printed.strip("[](){},;")), rel_tol=1e-6)
+    except ValueError:
+        return False
