@@ -26,6 +26,8 @@ SLOW = (
     "test_benchmarks.py::test_tree_references_come_from_another_program",
     "test_coordinates.py::test_motion_reactions_and_sensitivities_agree[governor",
     "test_coordinates.py::test_motion_reactions_and_sensitivities_agree[tree",
+    "test_docs.py::test_blocks_run[docs/certificate",
+    "test_docs.py::test_blocks_run[docs/monte_carlo",
     "test_examples.py::test_the_five_bar_draws_the_ellipse_as_well_as_it_can",
     "test_examples.py::test_the_rod_is_as_light_as_it_may_be",
     "test_examples.py::test_the_squeezer_is_lighter_on_its_bearing",

@@ -1,4 +1,8 @@
-"""Code of the pages: blocks fenced as ```python run, in order, in one namespace; those whose title ends with "not run" are only looked at."""
+"""Code of the pages: blocks fenced as ```python run, in order, in one namespace.
+
+Their titles say what else they are: "name.py" shows a file beside the page, "from examples/name.py" lines of a file that is tested elsewhere,
+and "…, not run" what needs another program or machine.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +28,8 @@ def blocks(page: Path, language: str = "python") -> list[tuple[str, str]]:
 
 
 def not_run(title: str) -> bool:
-    """Whether readers are told so."""
-    return title.endswith("not run")
+    """Whether readers are told so, or that it is part of a file that runs elsewhere."""
+    return title.endswith("not run") or title.startswith("from ")
 
 
 def run_page(page: Path) -> dict[str, Any]:
@@ -43,7 +47,7 @@ def run_told(page: Path, capture: Any) -> list[tuple[str, str]]:
     pairs: list[tuple[str, str]] = []
     printed = ""
     for _, kind, info, text in FENCE.findall(page.read_text(encoding="utf-8")):
-        if kind == "python" and not not_run(info.rstrip('"')):
+        if kind == "python" and not not_run(info.removeprefix('title="').rstrip('"')):
             exec(compile(text, str(page), "exec"), namespace)
             printed = capture.readouterr().out
         elif kind == "text":
