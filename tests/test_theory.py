@@ -89,13 +89,11 @@ def test_a_step_of_ali3p_is_the_one_of_the_formulas() -> None:
     m.start(position={"b.com": (q[0], None)}, angle={"b": 0.0}, speed={"b.com": (v[0], None)}, near={"b.com": q})
     run = m.simulate(0.5, step=h)
 
-    def projected(x: np.ndarray, q: np.ndarray, violation: float) -> tuple[np.ndarray, float]:
-        """M (y − x) + Φ_qᵀ σ = 0 with Φ_q y = Φ_q x − violation; y and σ."""
-        J = q / L
-        σ = mass * violation / (J @ J)
-        return x - J * σ / mass, σ
+    def projected(x: np.ndarray, q: np.ndarray, violation: float) -> np.ndarray:
+        """y of  M (y − x) + Φ_qᵀ σ = 0,  Φ_q y = Φ_q x − violation."""
+        return np.asarray(x - q / L * violation / (q @ q) * L**2)
 
-    a, _ = projected(g, q, (q @ g + v @ v) / L)
+    a = projected(g, q, (q @ g + v @ v) / L)
     for place, rate, acceleration, force in zip(
         run.position("b.com").values,
         run.velocity("b.com").values,
@@ -112,5 +110,5 @@ def test_a_step_of_ali3p_is_the_one_of_the_formulas() -> None:
             q = (start + h**2 / 4 * g) / scale
             λ -= ((q @ q - L**2) / (2 * L)) / (-(q @ q) / L * h**2 / 4 / (mass * L) / scale)
         star = g - q / L * λ / mass
-        v, _ = projected(begin + h / 2 * star, q, q @ (begin + h / 2 * star) / L)
-        a, _ = projected(star, q, (q @ star + v @ v) / L)
+        v = projected(begin + h / 2 * star, q, q @ (begin + h / 2 * star) / L)
+        a = projected(star, q, (q @ star + v @ v) / L)
