@@ -18,6 +18,7 @@ from varimech.model.force_words import ForceWords
 from varimech.model.joint_words import JointWords
 from varimech.model.joints import JOINTS
 from varimech.model.model import Model
+from varimech.model.writing import Writing
 
 ELEMENTS = sorted(page for page in (DOCS / "elements").glob("*.md") if page.name != "index.md")
 TUTORIAL = DOCS / "tutorial"
@@ -177,9 +178,15 @@ def test_every_public_name_is_in_the_reference() -> None:
     pages = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
     told = set(re.findall(r"^::: varimech\.(\w+)", pages, flags=re.MULTILINE)) | set(re.findall(r"`vm\.(\w+)", pages))
     assert set(vm.__all__) <= told
-    assert {name for name in re.findall(r"^::: varimech\.(\w+)", pages, flags=re.MULTILINE)} <= set(vm.__all__)
+    assert {name for name in re.findall(r"^::: varimech\.(\w+)$", pages, flags=re.MULTILINE)} <= set(vm.__all__)
+
+
+def test_every_verb_and_word_is_in_the_reference() -> None:
+    told = set(re.findall(r"^        - (\w+)$", (DOCS / "api" / "mechanism.md").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    inner = set(dir(Writing))
+    assert told == {name for name in dir(vm.Mechanism) if not name.startswith("_")} - inner
 
 
 def test_the_site_loads_nothing_from_elsewhere() -> None:
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    assert "font: false" in settings and "http" not in settings
+    assert "font: false" in settings and "polyfills: [assets/iframe-worker.js]" in settings and "http" not in settings
