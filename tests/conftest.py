@@ -27,6 +27,7 @@ SLOW = (
     "test_coordinates.py::test_motion_reactions_and_sensitivities_agree[governor",
     "test_coordinates.py::test_motion_reactions_and_sensitivities_agree[tree",
     "test_docs.py::test_blocks_run[docs/certificate",
+    "test_docs.py::test_blocks_run[docs/methods",
     "test_docs.py::test_blocks_run[docs/monte_carlo",
     "test_examples.py::test_the_five_bar_draws_the_ellipse_as_well_as_it_can",
     "test_examples.py::test_the_rod_is_as_light_as_it_may_be",
