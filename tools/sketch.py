@@ -43,11 +43,17 @@ class Sketch:
         self.ax.axis("off")
 
     def save(self, file: Path) -> None:
-        """As SVG, the same to the last byte each time."""
+        """As SVG of full width and no more height than needed, the same to the last byte each time."""
         import matplotlib
+        from matplotlib.transforms import Bbox
 
+        drawn = [a.get_tightbbox() for a in (*self.ax.lines, *self.ax.patches, *self.ax.texts)]
+        used = Bbox.union([box for box in drawn if box and np.isfinite(box.extents).all()]).transformed(
+            self.figure.dpi_scale_trans.inverted()
+        )
+        page = Bbox([[0, used.y0 - 0.1], [self.figure.get_figwidth(), used.y1 + 0.1]])
         with matplotlib.rc_context({"svg.hashsalt": file.stem, "svg.fonttype": "path"}):
-            self.figure.savefig(file, metadata={"Date": None, "Creator": None}, transparent=False)
+            self.figure.savefig(file, metadata={"Date": None, "Creator": None}, bbox_inches=page)
 
     def line(self, *places: Place, colour: str = INK, width: float = 1.0, style: str = "-", order: float = 2) -> None:
         x, y = zip(*places, strict=True)
