@@ -4,9 +4,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 PEERS  := .venv-peers
+SITE   := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 EXAMPLES := bricard_loop governor_regulation slider_crank_reaction five_bar_soft andrews_lengths tolerances five_bar_reliability five_bar_still five_bar_path andrews_peak_reaction slider_crank_section pendulum_fit
 
-.PHONY: setup demo examples test verify compare pictures format clean
+.PHONY: setup demo examples test verify docs docs-serve compare pictures format clean
 
 setup: $(STAMP)
 
@@ -21,11 +22,19 @@ demo: setup  ## run the five-bar benchmark and draw its figures
 examples: setup  ## the gallery: twelve examples with their pictures, each in out/
 	for name in $(EXAMPLES); do echo "== $$name"; $(BIN)/python examples/$$name.py || exit 1; done
 
-test: setup  ## formatter, linter, type checker and all tests
+test: setup  ## formatter, linter, type checker, documentation and all tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(SITE) build --strict
 	$(BIN)/pytest -n 2
+
+docs: setup  ## the documentation as a site
+	$(SITE) build --strict
+	@echo "open build/site-docs/index.html"
+
+docs-serve: setup  ## the same while it is written, anew with every change
+	$(SITE) serve
 
 verify: setup  ## every acceptance figure with its bound, in one table, after the tests that take long
 	$(BIN)/pytest -n 2 -m slow
@@ -39,9 +48,11 @@ $(PEERS)/.ready: tools/compare/constraints.txt
 compare: setup $(PEERS)/.ready  ## Varimech beside its peers: tables, pages in docs/ and their pictures
 	$(BIN)/python tools/compare/compare.py
 
-pictures: demo  ## the pictures of the README, made anew
+pictures: demo  ## the pictures of the README, of the elements and of the tutorial, made anew
 	cp out/five-bar/mechanism.png docs/images/five_bar_mechanism.png
 	cp out/five-bar/figure6_gradients.png docs/images/five_bar_gradients.png
+	$(BIN)/python tools/draw_elements.py
+	$(BIN)/python tools/tutorial_pictures.py
 
 format: setup
 	$(BIN)/ruff format .

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ import xarray as xr
 from scipy import stats
 
 import varimech as vm
+from markdown_pages import DOCS, blocks, run_page
 from varimech.benchmarks.pendulum_tolerance import START, exact_moments, mechanism, objectives
 from varimech.uncertainty.spreads import spreads_of
 
@@ -237,10 +237,9 @@ def test_many_parameters_are_told_together() -> None:
 
 def test_the_page_tells_the_truth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
-    page = (Path(__file__).parent.parent / "docs" / "uncertainty.md").read_text(encoding="utf-8")
-    code, told = (re.findall(rf"```{kind}\n(.*?)```", page, flags=re.DOTALL)[0] for kind in ("python", "text"))
-    exec(compile(code, "uncertainty.md", "exec"), {})
-    assert capsys.readouterr().out == told
+    page = DOCS / "uncertainty.md"
+    run_page(page)
+    assert capsys.readouterr().out == blocks(page, "text")[0][1]
     assert (tmp_path / "angle.png").stat().st_size > 10_000
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import math
-import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ from scipy import stats
 
 import five_bar_reliability
 import varimech as vm
+from markdown_pages import DOCS, run_page
 from varimech.uncertainty.distributions import distribution_of
 from varimech.uncertainty.spreads import spreads_of
 
@@ -305,11 +305,9 @@ def test_bad_studies_are_refused(m: vm.Mechanism) -> None:
 
 
 def test_blocks_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    page = Path(__file__).parent.parent / "docs" / "reliability.md"
+    page = DOCS / "reliability.md"
     monkeypatch.chdir(tmp_path)
-    text, namespace = page.read_text(encoding="utf-8"), dict[str, Any]()
-    for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
-        exec(compile(block, str(page), "exec"), namespace)
+    text, namespace = page.read_text(encoding="utf-8"), run_page(page)
     found, chaos = namespace["found"], namespace["chaos"]
     assert chaos.q2.item() > 0.9999 and f"{chaos.sobol.first[0, 0].item():.4f}" in text
     drawn = namespace["drawn"][:, -1, 0].to_numpy()

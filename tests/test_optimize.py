@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import ellipk
 
 import varimech as vm
+from markdown_pages import DOCS, run_page
 from oscillator import GOAL, of, oscillator, x_of
 from varimech.benchmarks import five_bar
 from varimech.optimization.design import settings_for
@@ -376,11 +376,8 @@ def test_what_cannot_be_met_is_named(m: vm.Mechanism) -> None:
 
 
 def test_blocks_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    page = Path(__file__).parent.parent / "docs" / "optimisation.md"
     monkeypatch.chdir(tmp_path)
-    namespace: dict[str, Any] = {}
-    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
-        exec(compile(block, str(page), "exec"), namespace)
+    namespace = run_page(DOCS / "optimisation.md")
     assert namespace["still"].parameters == pytest.approx(STILL, abs=1e-8)
     assert "converged" in capsys.readouterr().out
     assert {f.name for f in tmp_path.iterdir()} == {"buffer.png", "fit.png"}

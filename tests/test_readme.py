@@ -7,16 +7,14 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parent.parent / "README.md"
+from markdown_pages import ROOT, run_page
+
+README = ROOT / "README.md"
 
 
 def test_readme_blocks_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert len(blocks) >= 2
-    namespace: dict[str, object] = {}
-    for block in blocks:
-        exec(compile(block, str(README), "exec"), namespace)
+    run_page(README)
     assert "travel" in capsys.readouterr().out
     assert (tmp_path / "crank-slider.png").stat().st_size > 10_000
     assert (tmp_path / "crank-slider.nc").exists()

@@ -17,14 +17,20 @@ A method is a formulation (how constraints are kept) with an integrator (how tim
 lists them, and combinations that cannot be are refused with one that can.
 
 ```python
-m.simulate(5.0)  # {choose(1.0)[0].title}; tolerance 1e-8
-m.simulate(5.0, tolerance=1e-6)  # the same, looser; output=0.01 spaces the stored results
-m.simulate(5.0, step=1e-3)  # {choose(1.0, step=0.1)[0].title}
-m.simulate(5.0, step=1e-3, integrator="generalised-alpha")
-m.simulate(5.0, integrator="dopri5", formulation="independent")
-m.simulate(5.0, step=1e-3, formulation=vm.Penalty(factor=1e8, omega=20))
-m.simulate(5.0, coordinates="rtdyn1")
-m.sensitivity(objectives, duration=5.0, method="composite")  # a second road to the same derivatives
+import varimech as vm
+from varimech.benchmarks import five_bar
+
+m, objectives = five_bar.mechanism(), five_bar.objectives()
+m.simulate(0.5)  # {choose(1.0)[0].title}; tolerance 1e-8
+m.simulate(0.5, tolerance=1e-6)  # the same, looser; output=0.01 spaces the stored results
+m.simulate(0.5, step=1e-3)  # {choose(1.0, step=0.1)[0].title}
+m.simulate(0.5, step=1e-3, integrator="generalised-alpha")
+m.simulate(0.5, integrator="dopri5", formulation="independent")
+m.simulate(0.5, step=1e-3, formulation=vm.Penalty(factor=1e8, omega=20))
+m.simulate(0.5, coordinates="rtdyn1")
+m.sensitivity(objectives, duration=0.5, method="composite")  # a second road to the same derivatives
+m.sensitivity(objectives, duration=0.5, method="complex-step")  # a third, without any derivative; at the end of the run only
+m.sensitivity(objectives, duration=0.5).certify()  # all of them, compared: docs/certificate.md
 ```
 
 What to take:
@@ -33,6 +39,8 @@ What to take:
   drivers and massless parts, passes singular positions, and is cheap enough for moderately stiff ones.
 - **A fixed step** (`step=…`) for stiff forces that need not be resolved, for real-time work, and where energy should be kept over very long
   runs. `hht` and `generalised-alpha` damp vibrations that the step cannot resolve; the trapezoidal rule does not.
+- **Beams** vibrate along their segments far faster than anything else moves: take `step=`, which need not follow that, for many segments or
+  long runs, and a tolerance for few segments and many digits ([flexible.md](flexible.md) has steps and errors).
 - **`dopri5`** for coarse tolerances and forces with kinks.
 - **`cvodes`, `idas`** where a tolerance is wanted and forces are so stiff that explicit steps become too many. Their derivatives are those
   of the continuous problem, to the tolerance, not of the discrete solution.

@@ -1,0 +1,192 @@
+"""The documentation tells the truth: code runs, errors are as told, formulas name tests that exist, nothing public is left out."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import warnings
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import varimech as vm
+from markdown_pages import DOCS, ROOT, blocks, not_run, run_page, run_told, same
+from varimech.model.body_words import BodyWords
+from varimech.model.force_words import ForceWords
+from varimech.model.joint_words import JointWords
+from varimech.model.joints import JOINTS
+from varimech.model.model import Model
+from varimech.model.writing import Writing
+
+ELEMENTS = sorted(page for page in (DOCS / "elements").glob("*.md") if page.name != "index.md")
+TUTORIAL = DOCS / "tutorial"
+ELSEWHERE = {
+    "optimisation.md": "test_optimize.py",
+    "reliability.md": "test_openturns.py",
+    "uncertainty.md": "test_moments.py",
+    "README.md": "test_readme.py",
+}
+"""Pages that are run by tests that know what has to come out."""
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+STEPS = sorted(TUTORIAL.glob("[0-9]_*.md"))
+OTHERS = [p for p in PAGES if p.name not in ELSEWHERE and p not in (*ELEMENTS, *STEPS)]
+RUN = [p for p in OTHERS if any(not not_run(title) for title, _ in blocks(p))]
+NOT_RUN = 12
+"""At most so many blocks may be left out: other programs, other machines."""
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(TUTORIAL)
+
+
+@pytest.mark.parametrize("page", RUN, ids=[str(p.relative_to(ROOT)) for p in RUN])
+def test_blocks_run(page: Path) -> None:
+    with warnings.catch_warnings(action="ignore", category=vm.HorizonWarning):
+        run_page(page)
+
+
+@pytest.mark.parametrize("page", STEPS, ids=lambda p: p.stem)
+def test_the_tutorial_prints_what_it_says(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for told, printed in run_told(page, capsys):
+        assert same(told, printed), f"{page.name} says\n{told}\nbut this is printed:\n{printed}"
+    for picture in re.findall(r"images/tutorial/([\w-]+\.png)", page.read_text(encoding="utf-8")):
+        assert (DOCS / "images" / "tutorial" / picture).exists() and Path(picture).stat().st_size > 5_000
+
+
+def test_words_are_compared_with_care() -> None:
+    assert same("ψ = 1.25 m, 3… runs", "ψ = 1.2500001 m, 37 runs")
+    assert not same("ψ = 1.25 m", "ψ = 1.26 m") and not same("a b", "a") and not same("a", "b")
+
+
+def test_blocks_that_are_left_out_are_few_and_say_so() -> None:
+    left_out = [(p.name, title) for p in PAGES for title, _ in blocks(p) if title.endswith("not run")]
+    assert len(left_out) <= NOT_RUN, left_out
+    for page, test in ELSEWHERE.items():
+        assert page in (ROOT / "tests" / test).read_text(encoding="utf-8"), f"{page} is run by nobody"
+
+
+def test_blocks_that_are_files_are_those_files() -> None:
+    named = [
+        (p.with_name(title), text) for p in PAGES for title, text in blocks(p) if title.endswith(".py") and not not_run(title)
+    ]
+    assert named
+    for file, text in named:
+        assert file.read_text(encoding="utf-8") == text, f"{file.name} is not what its page shows"
+
+
+def test_lines_from_examples_are_there() -> None:
+    shown = [(title.removeprefix("from "), text) for p in PAGES for title, text in blocks(p) if title.startswith("from ")]
+    assert shown
+    for file, text in shown:
+        lines = [line.strip() for line in (ROOT / file).read_text(encoding="utf-8").splitlines()]
+        for line in text.splitlines():
+            assert line.strip() in lines, f"{file} has no line {line!r}"
+
+
+# elements
+
+
+@pytest.mark.parametrize("page", ELEMENTS, ids=lambda p: p.stem)
+def test_elements_run_and_refuse_as_told(page: Path) -> None:
+    namespace = run_page(page)
+    told = re.findall(r"^\| `(.+?)` \| (.+) \|$", page.read_text(encoding="utf-8").split("## Errors")[1], flags=re.MULTILINE)
+    assert told
+    for code, says in told:
+        with pytest.raises(vm.VarimechError) as caught:
+            eval(code, namespace)
+        assert str(caught.value).startswith(says.removesuffix(" …")), code
+
+
+@pytest.mark.parametrize("page", ELEMENTS, ids=lambda p: p.stem)
+def test_elements_have_drawing_symbols_and_equation(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert (DOCS / "images" / "elements" / f"{page.stem}.svg").exists()
+    assert f"../images/elements/{page.stem}.svg" in text
+    assert "| symbol | what | unit | in the call |" in text
+    assert re.search(r"## Equations\n\n    \S", text)
+
+
+def test_every_word_of_a_model_has_a_page() -> None:
+    shown = "\n".join(text for page in ELEMENTS for _, text in blocks(page))
+    words = [name for kind in (BodyWords, JointWords, ForceWords, Model) for name in vars(kind) if not name.startswith("_")]
+    assert "revolute" in words and "start" in words
+    for word in words:
+        if inspect.isfunction(getattr(Model, word)):
+            assert f"m.{word}(" in shown, f"no page of docs/elements shows m.{word}(…)"
+
+
+def test_every_joint_has_a_page() -> None:
+    assert {kind.replace("-", "_") for kind in JOINTS} <= {page.stem for page in ELEMENTS}
+
+
+# tests that pages name
+
+
+@cache
+def _known() -> set[str]:
+    """Tests and their files."""
+    known = set()
+    for file in (ROOT / "tests").glob("test_*.py"):
+        known.add(file.name)
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        known |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
+    return known
+
+
+def _named(text: str) -> set[str]:
+    return set(re.findall(r"\btest_\w+(?:\.py)?", text))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_named_tests_exist(page: Path) -> None:
+    assert _named(page.read_text(encoding="utf-8")) <= _known()
+
+
+@pytest.mark.parametrize("page", ELEMENTS, ids=lambda p: p.stem)
+def test_elements_name_their_tests(page: Path) -> None:
+    assert _named(page.read_text(encoding="utf-8").split("## Tests")[1])
+
+
+def _statements(text: str) -> list[str]:
+    """Paragraphs of the theory, each with the formulas that are set off in it and what follows them."""
+    found: list[str] = []
+    for paragraph in re.split(r"\n\n+", text):
+        goes_on = paragraph.startswith("    ") or (found and found[-1].rsplit("\n\n")[-1].startswith("    "))
+        if goes_on and not paragraph.startswith("#"):
+            found[-1] += "\n\n" + paragraph
+        else:
+            found.append(paragraph)
+    return found
+
+
+def test_every_formula_names_a_test() -> None:
+    """A statement is a paragraph with its formulas; where there is an equals sign, a test has to be named, not only a file."""
+    statements = [s for s in _statements((DOCS / "theory.md").read_text(encoding="utf-8")) if "=" in re.sub(r"`[^`]*`", "", s)]
+    assert len(statements) > 20
+    without = [s for s in statements if not any(name in _known() and not name.endswith(".py") for name in _named(s))]
+    assert not without, "no test is named for:\n\n" + "\n\n".join(without)
+
+
+# the interface
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
+    told = set(re.findall(r"^::: varimech\.(\w+)", pages, flags=re.MULTILINE)) | set(re.findall(r"`vm\.(\w+)", pages))
+    assert set(vm.__all__) <= told
+    assert {name for name in re.findall(r"^::: varimech\.(\w+)$", pages, flags=re.MULTILINE)} <= set(vm.__all__)
+
+
+def test_every_verb_and_word_is_in_the_reference() -> None:
+    told = set(re.findall(r"^        - (\w+)$", (DOCS / "api" / "mechanism.md").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    inner = set(dir(Writing))
+    assert told == {name for name in dir(vm.Mechanism) if not name.startswith("_")} - inner
+
+
+def test_the_site_loads_nothing_from_elsewhere() -> None:
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert "font: false" in settings and "polyfills: [assets/iframe-worker.js]" in settings and "http" not in settings
