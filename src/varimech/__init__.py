@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from .coordinates.systems import Relative
-from .errors import AssemblyError, InfeasibleError, Interrupted, ModelError, SimulationError, StudyError, VarimechError
+from .errors import AssemblyError, FileError, InfeasibleError, Interrupted, ModelError, SimulationError, StudyError, VarimechError
 from .formulations.index1 import Stabilised
 from .formulations.penalty import Penalty
 from .integrators.generalised_alpha import GeneralisedAlpha
@@ -54,6 +54,7 @@ __all__ = [
     "Constraint",
     "DesignProblem",
     "Ensemble",
+    "FileError",
     "Fit",
     "GeneralisedAlpha",
     "GlobalStudy",

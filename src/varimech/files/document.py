@@ -23,7 +23,9 @@ def _one_of(kinds: Mapping[str, type[Entry]], otherwise: str | None = None) -> A
         return found[0] if found else otherwise
 
     def check(value: Any) -> Any:
-        near = [match for key in (value if isinstance(value, dict) else ()) for match in difflib.get_close_matches(key, kinds, n=1)]
+        near = [
+            match for key in (value if isinstance(value, dict) else ()) for match in difflib.get_close_matches(key, kinds, n=1)
+        ]
         if kind(value) is None or (kind(value) == otherwise and (near or not isinstance(value, (dict, Entry)))):
             hint = f"did you mean {near[0]!r}?" if near else f"it has one of the keys {', '.join(kinds)}"
             raise ValueError(f"does not say what it is: {hint}")

@@ -113,7 +113,11 @@ def _field(marked: Marked, where: Where, message: str) -> Where:
     for key in where:
         data = data[key] if isinstance(data, dict) else None
     keys = data if isinstance(data, dict) else {}
-    patterns = (lambda key: rf": {re.escape(key)}\b", lambda key: rf"(?<![\w'\"]){re.escape(key)} = ", lambda key: re.escape(repr(key)))
+    patterns = (
+        lambda key: rf": {re.escape(key)}\b",
+        lambda key: rf"(?<![\w'\"]){re.escape(key)} = ",
+        lambda key: re.escape(repr(key)),
+    )
     for pattern in patterns:
         if found := [key for key in keys if re.search(pattern(key), message)]:
             return (found[0],)
