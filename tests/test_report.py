@@ -88,7 +88,7 @@ def page() -> Iterator[Any]:
 class Look:
     """A report opened without a network; what it asked for and complained of."""
 
-    def __init__(self, page: Any, path: Path):
+    def __init__(self, page: Any, path: Path, *, plots: bool):
         self.page = page
         self.asked: list[str] = []
         self.complaints: list[str] = []
@@ -98,7 +98,8 @@ class Look:
         page.on("pageerror", self._hear_error)
         page.on("requestfailed", self._hear_failure)
         page.goto(path.as_uri())
-        page.evaluate("varimech.plots.makeAll()")
+        if plots:  # also those that are out of sight
+            page.evaluate("varimech.plots.makeAll()")
 
     def close(self) -> None:
         for event, listener in (("console", self._hear), ("pageerror", self._hear_error), ("requestfailed", self._hear_failure)):
@@ -159,10 +160,10 @@ Open = Callable[..., Look]
 def opened(page: Any, folder: Path) -> Iterator[Open]:
     looks: list[Look] = []
 
-    def open_report(*results: Any, **options: Any) -> Look:
+    def open_report(*results: Any, plots: bool = True, **options: Any) -> Look:
         if looks:
             looks.pop().close()
-        looks.append(Look(page, vm.report(folder / "report.html", *results, **options)))
+        looks.append(Look(page, vm.report(folder / "report.html", *results, **options), plots=plots))
         return looks[-1]
 
     yield open_report
@@ -195,7 +196,7 @@ def test_a_run_plays_and_scrubs(opened: Open) -> None:
 
 @browsing
 def test_keys_and_switches(opened: Open) -> None:
-    look = opened(slider_crank().simulate(**how()))
+    look = opened(slider_crank().simulate(**how()), plots=False)
     look.page.focus("#stage")
     look.page.keyboard.press("ArrowRight")
     assert look.page.evaluate("varimech.player.time") == pytest.approx(0.0025)
@@ -259,7 +260,7 @@ def test_a_gradient_with_arrows_ghost_and_bands(opened: Open, gradient: vm.Gradi
 
 @browsing
 def test_space_is_turned(opened: Open) -> None:
-    look = opened(spatial_pendulum().simulate(**how()))
+    look = opened(spatial_pendulum().simulate(**how()), plots=False)
     before = look.picture()
     look.page.mouse.move(500, 350)
     look.page.mouse.down()
@@ -361,11 +362,11 @@ def test_what_is_at_rest(opened: Open) -> None:
 @browsing
 def test_a_saved_run_and_one_saved_earlier(opened: Open, gradient: vm.Gradient, tmp_path: Path) -> None:
     saved = vm.load_run(gradient.run.save(tmp_path / "run.nc"))
-    look = opened(saved)
+    look = opened(saved, plots=False)
     assert look.page.locator("#parameter option").all_inner_texts() == ["crank", "rod"]
     plan = saved.info["drawing"]
     saved.info["drawing"] = {key: plan[key] for key in ("shapes", "labels", "fixed")}
-    look = opened(saved)
+    look = opened(saved, plots=False)
     look.set("scrub", 0.2)
     assert look.place("slider.S") == pytest.approx(gradient.run.position("slider.S").to_numpy()[20], abs=1e-6)
 

@@ -81,6 +81,7 @@ class Animation {
   theme() {
     const style = getComputedStyle(document.documentElement);
     this.ink = {};
+    this.colours = this.data.colours.map(tone);
     for (const name of ["ink", "soft", "stage", "grid", "strong-grid", "ground", "bad", "arrow"]) this.ink[name] = style.getPropertyValue(`--${name}`).trim();
   }
 
@@ -167,7 +168,7 @@ class Animation {
     const shapes = data.dimension === 3 ? [...data.shapes].sort((a, b) => depth(a) - depth(b)) : data.shapes;
     for (const shape of shapes) {
       const places = shape.points.map((p) => seen[p]);
-      const colour = plain || (shape.colour < 0 ? ink.soft : data.colours[shape.colour]);
+      const colour = plain || (shape.colour < 0 ? ink.soft : this.colours[shape.colour]);
       if (shape.kind === "spring") drawSpring(pen, places, colour);
       else if (shape.kind === "damper") drawDamper(pen, places, colour);
       else if (shape.kind === "beam") drawBeam(pen, places, colour, (strong ? 6 : 5) * weight);

@@ -1,5 +1,12 @@
 // Shapes on the canvas, in pixels: bodies, beams, springs, dampers, joints, arrows, grids. Each takes a pen (a 2D context) and places.
 
+// a colour as it is on light paper, or lighter where that is dark
+function tone(colour) {
+  if (!/^#[0-9a-f]{6}$/i.test(colour) || !matchMedia("(prefers-color-scheme: dark)").matches) return colour;
+  const lighter = [1, 3, 5].map((k) => Math.round(0.7 * parseInt(colour.slice(k, k + 2), 16) + 0.3 * 255));
+  return `rgb(${lighter.join(",")})`;
+}
+
 function line(pen, places, closed) {
   pen.beginPath();
   places.forEach(([x, y], k) => (k ? pen.lineTo(x, y) : pen.moveTo(x, y)));

@@ -18,6 +18,14 @@ class PlotSet {
     return { ink: get("--ink"), soft: get("--soft"), grid: get("--line"), card: get("--card"), strong: get("--strong-grid") };
   }
 
+  data(spec) {
+    const toned = (colour) => (Array.isArray(colour) ? colour.map(tone) : tone(colour));
+    return spec.data.map((trace) => {
+      const parts = ["line", "marker"].filter((part) => trace[part]);
+      return { ...trace, ...Object.fromEntries(parts.map((part) => [part, { ...trace[part], color: toned(trace[part].color) }])) };
+    });
+  }
+
   layout(spec) {
     const look = this.look();
     const axis = (own) => ({
@@ -43,7 +51,7 @@ class PlotSet {
     if (!plot || plot.made) return;
     plot.made = true;
     const { area, spec } = plot;
-    Plotly.newPlot(area, spec.data, this.layout(spec), { displaylogo: false, displayModeBar: false, responsive: true });
+    Plotly.newPlot(area, this.data(spec), this.layout(spec), { displaylogo: false, displayModeBar: false, responsive: true });
     if (spec.over_time && this.onTime) {
       plot.cursor = area.appendChild(Object.assign(document.createElement("div"), { className: "cursor" }));
       let down = null;
@@ -100,7 +108,11 @@ class PlotSet {
   }
 
   theme() {
-    for (const { area, spec, made } of this.plots) if (made) Plotly.relayout(area, this.layout(spec));
+    for (const plot of this.plots) {
+      if (!plot.made) continue;
+      Plotly.react(plot.area, this.data(plot.spec), this.layout(plot.spec));
+      this.drawBand(plot);
+    }
   }
 
   // all plotted curves, a row a point

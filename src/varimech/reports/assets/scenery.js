@@ -78,10 +78,10 @@ Object.assign(Animation.prototype, {
   },
 
   drawTriad(x, y) {
-    const { pen, camera, data, ink } = this;
+    const { pen, camera, ink } = this;
     [0, 1, 2].forEach((row) => {
       const name = camera.axes[row], to = [x + 30 * camera.right[row], y - 30 * camera.upright[row]];
-      drawArrow(pen, [x, y], to, data.colours[[1, 2, 0][name]]);
+      drawArrow(pen, [x, y], to, this.colours[[1, 2, 0][name]]);
       drawText(pen, "xyz"[name], x + 40 * camera.right[row], y - 40 * camera.upright[row], ink.soft, ink.stage, "center", 12);
     });
   },
