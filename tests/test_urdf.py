@@ -217,6 +217,39 @@ def test_planar_and_floating_joints(tmp_path: Path) -> None:
     assert run.rotation("ball").to_numpy()[0] == pytest.approx(own, abs=1e-12)
 
 
+def test_a_puck_and_a_ball_on_a_turntable_start_with_its_speed(tmp_path: Path) -> None:
+    """Positions and speeds are those of the joints, on a parent that turns: velocities by differences of places by hand."""
+    ball = BAR.replace("0.5 0 0", "0 0 0")
+    file = written(
+        tmp_path,
+        f"<link name='world'/><link name='table'>{BAR}</link><link name='puck'>{ball}</link><link name='ball'>{ball}</link>"
+        "<joint name='turn' type='continuous'><parent link='world'/><child link='table'/><axis xyz='0 0 1'/></joint>"
+        "<joint name='ice' type='planar'><parent link='table'/><child link='puck'/><axis xyz='0 0 1'/>"
+        "<origin xyz='0.3 0 1' rpy='0 0.2 0.5'/></joint>"
+        "<joint name='free' type='floating'><parent link='table'/><child link='ball'/><origin xyz='0 1 0' rpy='0.1 0.2 1'/></joint>",
+    )
+    places = {"turn": 0.4, "ice": (0.1, 0.2, 0.3), "free": (0.5, 0.1, 0.2, 0.1, 0.2, 0.3)}
+    speeds = {"turn": 2.0, "ice": (1.0, -2.0, 3.0), "free": (1.0, 2.0, 3.0, 0.4, 0.5, 0.6)}
+    run = vm.Mechanism.from_urdf(file, positions=places, speeds=speeds).simulate(1e-3, step=1e-3)
+
+    def puck(t: float) -> np.ndarray:
+        slid = turn("z", 0.5) @ turn("y", 0.2) @ (0.1 + t, 0.2 - 2 * t, 0)
+        return np.asarray(turn("z", 0.4 + 2 * t) @ (np.array([0.3, 0, 1]) + slid))
+
+    def thrown(t: float) -> np.ndarray:
+        own = turn("z", 1) @ turn("y", 0.2) @ turn("x", 0.1) @ (0.5 + t, 0.1 + 2 * t, 0.2 + 3 * t)
+        return np.asarray(turn("z", 0.4 + 2 * t) @ (np.array([0, 1, 0]) + own))
+
+    for name, place in (("puck.com", puck), ("ball.com", thrown)):
+        assert run.position(name).to_numpy()[0] == pytest.approx(place(0.0), abs=1e-12)
+        assert run.velocity(name).to_numpy()[0] == pytest.approx((place(1e-5) - place(-1e-5)) / 2e-5, abs=1e-8)
+    assert run.angle("ice").to_numpy()[0] == pytest.approx(0.3) and run.angular_velocity("ice").to_numpy()[0] == pytest.approx(
+        3.0
+    )
+    spin = turn("z", 0.4) @ turn("z", 1) @ turn("y", 0.2) @ turn("x", 0.1) @ (0.4, 0.5, 0.6)
+    assert run.angular_velocity("ball").to_numpy()[0] == pytest.approx(np.array([0, 0, 2]) + spin, abs=1e-12)
+
+
 def test_links_without_mass_are_part_of_what_they_are_fixed_to(tmp_path: Path) -> None:
     """Above the body as well as below it: hinge – mount – bar – tip."""
     file = written(
