@@ -317,7 +317,8 @@ def test_list_names_all_benchmarks() -> None:
 def test_command_writes_figures_9_and_10_of_andrews(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["benchmark", "andrews", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
-    assert {p.name for p in tmp_path.iterdir()} == {"figure9_energy.png", "figure10_point_f.png", "mechanism.png", "results.json"}
+    pictures = {"figure9_energy.png", "figure10_point_f.png", "mechanism.png"}
+    assert {p.name for p in tmp_path.iterdir()} == {*pictures, "results.json", "report.html"}
     assert all(p.stat().st_size > 10_000 for p in tmp_path.glob("*.png"))
     assert json.loads((tmp_path / "results.json").read_text())["passed"] is True
     assert "1 result files and 3 pictures" in result.stdout

@@ -347,7 +347,7 @@ def test_the_command(tmp_path: Path) -> None:
     told = CliRunner().invoke(app, [*common, "--out", str(tmp_path / "out")])
     assert told.exit_code == 0, told.output
     assert "TRUSTED" in told.stdout and "L_A1" in told.stdout
-    assert {p.name for p in (tmp_path / "out").iterdir()} == {"certificate.json", "certificate.png"}
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {"certificate.json", "certificate.png", "model.yaml", "report.html"}
     data = json.loads(CliRunner().invoke(app, [*common, "--json"]).stdout)
     assert data["trusted"] and data["parameter_names"] == ["Ls1", "L_A1"]
     assert CliRunner().invoke(app, [*common, "--wanted", "14"]).exit_code == 1
@@ -356,7 +356,7 @@ def test_the_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["pendulum"], "has no objectives; those that have: "),
+        (["pendulum"], "there are no objectives; give some under studies.objectives"),
         (["five-bar", "--objective", "psi7"], "no objective is called 'psi7'"),
         (["five-bar", "--wrt", "LA1"], "no parameter"),
     ],

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import varimech as vm
 
@@ -74,6 +75,51 @@ def test_a_double_pendulum_is_that_of_the_words() -> None:
     assert runs[0].reaction("shoulder").to_numpy() == pytest.approx(runs[1].reaction("S").to_numpy(), abs=1e-9)
     assert runs[0].angle("elbow").to_numpy()[0] == pytest.approx(second, abs=1e-14)
     assert np.ptp(runs[0].angle("elbow").to_numpy()) > 0.05
+
+
+def test_masses_and_weights_of_a_random_arm_are_those_of_its_jacobians(tmp_path: Path) -> None:
+    """M = Σ m Jvᵀ Jv + Jωᵀ I Jω and Q = −Σ m g ∂z/∂q, by hand from the frames of a file with nothing aligned; hinges and sliders in turn."""
+    random, n = np.random.default_rng(4), 5
+    numbers = random.uniform(-1, 1, (n, 5, 3))  # origin, rpy, axis, com, rpy of the inertia
+    masses, moments = random.uniform(1, 2, n), random.uniform(1, 1.9, (n, 3))
+    slides = [k % 3 == 1 for k in range(n)]
+
+    def text(x: np.ndarray) -> str:
+        return " ".join(map(repr, x.tolist()))
+
+    body = "<link name='l0'/>"
+    for k, (xyz, rpy, axis, com, turned) in enumerate(numbers):
+        diagonal = " ".join(f"i{c}{c}='{x}'" for c, x in zip("xyz", moments[k].tolist(), strict=True))
+        body += f"<link name='l{k + 1}'><inertial><origin xyz='{text(com)}' rpy='{text(turned)}'/><mass value='{masses[k]}'/>"
+        body += f"<inertia {diagonal} ixy='0' ixz='0' iyz='0'/></inertial></link>"
+        body += f"<joint name='j{k + 1}' type='{'prismatic' if slides[k] else 'continuous'}'><parent link='l{k}'/><child link='l{k + 1}'/>"
+        body += f"<origin xyz='{text(xyz)}' rpy='{text(rpy)}'/><axis xyz='{text(axis)}'/></joint>"
+    q = random.uniform(-1, 1, n)
+    m = vm.Mechanism.from_urdf(written(tmp_path, body), positions={f"j{k + 1}": x for k, x in enumerate(q)})
+    found = m.equations(coordinates="rtdyn1")
+    M, Q = (np.array(x) for x in found.function(found.q, found.v, 0.0, found.parameters)[:2])
+    assert found.q == pytest.approx(q, abs=1e-12)
+
+    R, p, M_hand, Q_hand = np.eye(3), np.zeros(3), np.zeros((n, n)), np.zeros(n)
+    axes, places = [], []
+    for k, (xyz, rpy, axis, com, turned) in enumerate(numbers):
+        p, R = p + R @ xyz, R @ turn("z", rpy[2]) @ turn("y", rpy[1]) @ turn("x", rpy[0])
+        a = axis / np.linalg.norm(axis)
+        axes.append(R @ a)
+        places.append(p)
+        if slides[k]:
+            p = p + q[k] * axes[-1]
+        else:
+            R = R @ Rotation.from_rotvec(q[k] * a).as_matrix()
+        centre, own = p + R @ com, R @ turn("z", turned[2]) @ turn("y", turned[1]) @ turn("x", turned[0])
+        Jv, Jω = np.zeros((3, n)), np.zeros((3, n))
+        for i in range(k + 1):
+            Jv[:, i] = axes[i] if slides[i] else np.cross(axes[i], centre - places[i])
+            Jω[:, i] = 0.0 if slides[i] else axes[i]
+        M_hand += masses[k] * Jv.T @ Jv + Jω.T @ own @ np.diag(moments[k]) @ own.T @ Jω
+        Q_hand -= masses[k] * 9.81 * Jv[2]
+    assert pytest.approx(M_hand, abs=1e-12) == M
+    assert Q.ravel() == pytest.approx(Q_hand, abs=1e-12)
 
 
 def test_zeros_of_a_file_are_where_the_rotations_of_its_frames_put_them() -> None:
@@ -171,6 +217,39 @@ def test_planar_and_floating_joints(tmp_path: Path) -> None:
     assert run.rotation("ball").to_numpy()[0] == pytest.approx(own, abs=1e-12)
 
 
+def test_a_puck_and_a_ball_on_a_turntable_start_with_its_speed(tmp_path: Path) -> None:
+    """Positions and speeds are those of the joints, on a parent that turns: velocities by differences of places by hand."""
+    ball = BAR.replace("0.5 0 0", "0 0 0")
+    file = written(
+        tmp_path,
+        f"<link name='world'/><link name='table'>{BAR}</link><link name='puck'>{ball}</link><link name='ball'>{ball}</link>"
+        "<joint name='turn' type='continuous'><parent link='world'/><child link='table'/><axis xyz='0 0 1'/></joint>"
+        "<joint name='ice' type='planar'><parent link='table'/><child link='puck'/><axis xyz='0 0 1'/>"
+        "<origin xyz='0.3 0 1' rpy='0 0.2 0.5'/></joint>"
+        "<joint name='free' type='floating'><parent link='table'/><child link='ball'/><origin xyz='0 1 0' rpy='0.1 0.2 1'/></joint>",
+    )
+    places = {"turn": 0.4, "ice": (0.1, 0.2, 0.3), "free": (0.5, 0.1, 0.2, 0.1, 0.2, 0.3)}
+    speeds = {"turn": 2.0, "ice": (1.0, -2.0, 3.0), "free": (1.0, 2.0, 3.0, 0.4, 0.5, 0.6)}
+    run = vm.Mechanism.from_urdf(file, positions=places, speeds=speeds).simulate(1e-3, step=1e-3)
+
+    def puck(t: float) -> np.ndarray:
+        slid = turn("z", 0.5) @ turn("y", 0.2) @ (0.1 + t, 0.2 - 2 * t, 0)
+        return np.asarray(turn("z", 0.4 + 2 * t) @ (np.array([0.3, 0, 1]) + slid))
+
+    def thrown(t: float) -> np.ndarray:
+        own = turn("z", 1) @ turn("y", 0.2) @ turn("x", 0.1) @ (0.5 + t, 0.1 + 2 * t, 0.2 + 3 * t)
+        return np.asarray(turn("z", 0.4 + 2 * t) @ (np.array([0, 1, 0]) + own))
+
+    for name, place in (("puck.com", puck), ("ball.com", thrown)):
+        assert run.position(name).to_numpy()[0] == pytest.approx(place(0.0), abs=1e-12)
+        assert run.velocity(name).to_numpy()[0] == pytest.approx((place(1e-5) - place(-1e-5)) / 2e-5, abs=1e-8)
+    assert run.angle("ice").to_numpy()[0] == pytest.approx(0.3) and run.angular_velocity("ice").to_numpy()[0] == pytest.approx(
+        3.0
+    )
+    spin = turn("z", 0.4) @ turn("z", 1) @ turn("y", 0.2) @ turn("x", 0.1) @ (0.4, 0.5, 0.6)
+    assert run.angular_velocity("ball").to_numpy()[0] == pytest.approx(np.array([0, 0, 2]) + spin, abs=1e-12)
+
+
 def test_links_without_mass_are_part_of_what_they_are_fixed_to(tmp_path: Path) -> None:
     """Above the body as well as below it: hinge – mount – bar – tip."""
     file = written(
@@ -225,6 +304,7 @@ def hinge(name: str, parent: str, child: str, kind: str = "continuous", more: st
         ("", "has no links"),
         (LINKS.replace("'b'", "'ground'") + hinge("j", "world", "a"), "link 'ground' has a mass"),
         (LINKS.replace("<mass value='1'/>", "<mass value='-1'/>"), "link 'a': mass = -1 kg must be positive"),
+        (LINKS.replace("value='1'", "value='0'") + hinge("j", "world", "a") + hinge("k", "a", "b"), "link 'a': mass = 0 kg"),
         (
             LINKS.replace("izz='0.1'", "izz='9'") + hinge("j", "world", "a") + hinge("k", "a", "b"),
             "(?s)link 'a': .*no body can have",

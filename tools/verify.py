@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.table import Table
 from verify_derivatives import adjoints_cost, adjoints_memory, optimum_of_the_five_bar, second_derivatives
 from verify_flexible import beams_against_reference, beams_against_theory, beams_by_differences, beams_of_many_segments
+from verify_interchange import equations_in_c, gallery, notebooks, urdf_files
 from verify_moments import benchmarks_with_tolerances, moments_of_simple_models, moments_of_the_pendulum
 from verify_monte_carlo import pendulum_studies, studies_elsewhere, studies_throughput
 from verify_reports import report_of_a_long_run
@@ -415,6 +416,10 @@ CAPABILITIES = (
     studies_elsewhere,
     studies_throughput,
     report_of_a_long_run,
+    urdf_files,
+    equations_in_c,
+    notebooks,
+    gallery,
 )
 
 

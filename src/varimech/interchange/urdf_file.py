@@ -102,7 +102,8 @@ def read_urdf(path: str | os.PathLike[str]) -> Robot:
         if node.get("type") not in TYPES:
             raise ModelError(f"{file}: joint {node.get('name')!r}: {unknown_name('type of joint', str(node.get('type')), TYPES)}")
     parsed = _parsed(file, root)
-    links = {link.name: _inertial(file, link) for link in parsed.links}
+    children = {joint.child for joint in parsed.joints}
+    links = {link.name: _inertial(file, link, root=link.name not in children) for link in parsed.links}
     joints = tuple(_connection(file, joint, links) for joint in parsed.joints)
     loops = tuple(_loop(file, node, links) for node in root.findall("loop_joint"))
     return Robot(file, parsed.name, links, joints, loops)
@@ -149,7 +150,8 @@ def _check_names(file: str, root: ElementTree.Element) -> None:
                 raise ModelError(f"{file}: {count} {tags[0]}s are called {name!r}; choose other names")
 
 
-def _inertial(file: str, link: Any) -> Inertial | None:
+def _inertial(file: str, link: Any, *, root: bool) -> Inertial | None:
+    """None for a link without mass; a root without stands on the ground, so that its inertia does not matter."""
     if link.inertial is None:
         return None
     label = f"{file}: link {link.name!r}"
@@ -157,7 +159,7 @@ def _inertial(file: str, link: Any) -> Inertial | None:
         raise ModelError(f"{label} has a mass, but no <inertia>; give it one (kg·m²)")
     inertia = np.array(link.inertial.inertia.to_matrix(), dtype=float)
     mass = float(link.inertial.mass)
-    if mass == 0 and not inertia.any():
+    if mass == 0 and (root or not inertia.any()):
         return None
     if not (np.isfinite(inertia).all() and np.isfinite(mass) and mass > 0):
         raise ModelError(f"{label}: mass = {mass:g} kg must be positive, its inertia finite; without mass leave <inertial> out")

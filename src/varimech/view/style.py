@@ -77,7 +77,8 @@ def _thin_curves(ax: Axes) -> None:
     ax.tick_params(labelsize=SMALL, width=0.5, length=2.5)
     for spine in ax.spines.values():
         spine.set_linewidth(0.5)
-    ax.grid(linewidth=0.3, axis="both") if any(line.get_visible() for line in ax.get_xgridlines()) else None
+    for grid in (*ax.get_xgridlines(), *ax.get_ygridlines()):
+        grid.set_linewidth(0.3)
 
 
 def _thin_drawing(ax: Axes) -> None:
