@@ -4,6 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 PEERS  := .venv-peers
+BEGAN  := $(shell date +%s)
 SITE   := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 EXAMPLES := bricard_loop governor_regulation slider_crank_reaction five_bar_soft andrews_lengths tolerances five_bar_reliability five_bar_still five_bar_path andrews_peak_reaction slider_crank_section pendulum_fit
 
@@ -16,8 +17,9 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs,cluster,uq,urdf]'
 	@touch $@
 
-demo: setup  ## run the five-bar benchmark and draw its figures
+demo: setup  ## run the five-bar benchmark, draw its figures and write its report
 	$(BIN)/varimech benchmark five-bar --out out/five-bar
+	@echo "from 'make' to the report: $$(( $$(date +%s) - $(BEGAN) )) s; open out/five-bar/report.html"
 
 examples: setup  ## the gallery: twelve examples with their pictures, each in out/
 	for name in $(EXAMPLES); do echo "== $$name"; $(BIN)/python examples/$$name.py || exit 1; done

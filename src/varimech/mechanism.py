@@ -274,7 +274,7 @@ class Mechanism(Displayed, Designing, Exchanging, Uncertain, Filed):
         except BrokenOff as stopped:
             if method != "direct":  # which know nothing before their end
                 raise KeyboardInterrupt from None
-            raise self._stopped(stopped, schedule, lambda *found: replace(result(*found), repeat=_cannot_repeat)) from None
+            raise self._stopped(stopped, schedule, lambda *found: replace(result(*found), repeat=None)) from None
 
     def _stopped(self, stopped: BrokenOff, schedule: Schedule, result: Callable[[Trajectory, float], Any]) -> Interrupted:
         """Ctrl-C in words, with what came of a run up to then."""
@@ -409,12 +409,6 @@ class Mechanism(Displayed, Designing, Exchanging, Uncertain, Filed):
             dims=["relative_step", "objective", "parameter"],
         )
         return replace(trajectory, sensitivities=found.sensitivities, gradients=found.gradient_history), ran, sweep
-
-
-def _cannot_repeat(**changes: Any) -> Gradient:
-    raise ModelError(
-        "this gradient is that of a run that was stopped; compute it anew, with duration= of that time, to certify it"
-    )
 
 
 def _perturbations(steps: Any) -> tuple[float, ...]:

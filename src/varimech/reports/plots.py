@@ -159,8 +159,14 @@ def bar_plot(names: Sequence[str], values: Sequence[float], xlabel: str, notes: 
         "hovertext": [escaped(n) for n in notes],
         "hoverinfo": "text",
     }
+    low, high = min(0.0, *values), max(0.0, *values)
+    room = 0.22 * (high - low) or 1.0  # for numbers beside short bars, on their side of zero
     layout = {
-        "xaxis": {"title": {"text": xlabel}, "zeroline": True},
+        "xaxis": {
+            "title": {"text": xlabel},
+            "zeroline": True,
+            "range": [low - room if low < 0 else low, high + room if high > 0 else high],
+        },
         "yaxis": {"autorange": "reversed", "type": "category", "automargin": True, "showgrid": False},
         "showlegend": False,
         "bargap": 0.35,

@@ -123,6 +123,10 @@ class Gradient(Displayed):
         """
         from .certifying import RELATIVE_STEPS, certify
 
+        if "stopped" in self.run.info:
+            raise ModelError(
+                f"this gradient is that of a run that was stopped; compute it anew, with duration={self.time[-1]:g}, to certify it"
+            )
         if self.repeat is None:
             raise ModelError("a gradient can be certified only together with its mechanism, in the session that computed it")
         if not self.objective_names:

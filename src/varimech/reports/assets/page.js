@@ -184,6 +184,7 @@ function start() {
       player.redraw();
     }
   });
+  window.addEventListener("beforeprint", () => plots.makeAll()); // paper is not scrolled
   return { animation, plots, player };
 }
 

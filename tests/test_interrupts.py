@@ -1,0 +1,467 @@
+"""Ctrl-C, as a real signal: work stops, what was computed is kept to the last bit, and the mechanism is as good as before."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import varimech as vm
+from oscillator import GOAL, of, oscillator, x_of
+from test_monte_carlo import same, study
+from varimech import interrupts, progress, solver
+from varimech.backends import compiler, interpreted, native, tape
+from varimech.optimization import refinement, search, solvers
+from varimech.optimization.problem import DesignProblem
+from varimech.uncertainty import conduct
+from varimech.uncertainty.tally import Tally
+
+FINAL = {"x": vm.final(x_of, unit="m"), "distance": vm.integral(lambda s: x_of(s) ** 2)}
+WAYS: list[dict[str, Any]] = [
+    {"duration": 0.5, "step": 1e-3},
+    {"duration": 0.5, "step": 1e-3, "every": 7},
+    {"duration": 10.0, "tolerance": 1e-8},
+]
+
+
+def interrupt() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def interrupting(function: Callable[..., Any], at: int = 1) -> Callable[..., Any]:
+    """A function during whose call of this number Ctrl-C comes."""
+    calls = 0
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == at:
+            interrupt()
+        return function(*arguments, **options)
+
+    return counted
+
+
+@pytest.fixture
+def hooked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Lets Ctrl-C come during a call of something; undone by calling it without anything."""
+
+    def hook(owner: Any = None, name: str = "", at: int = 1) -> None:
+        monkeypatch.undo()
+        if owner is not None:
+            monkeypatch.setattr(owner, name, interrupting(getattr(owner, name), at))
+
+    yield hook
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.fixture(scope="module")
+def mechanism() -> vm.Mechanism:
+    return oscillator()
+
+
+def stopped(function: Callable[[], object]) -> vm.Interrupted:
+    with pytest.raises(vm.Interrupted) as caught:
+        function()
+    return caught.value
+
+
+def plainly(function: Callable[[], object]) -> None:
+    with pytest.raises(KeyboardInterrupt) as caught:
+        function()
+    assert caught.type is KeyboardInterrupt
+
+
+# runs
+
+
+def on_the_way(backend: str, hooked: Callable[..., None]) -> None:
+    """Ctrl-C after the first slice of compiled steps, or in the middle of one that Python takes."""
+    if backend == "native":
+        hooked(native, "next_slice")
+    else:
+        hooked(interpreted._Run, "_keep", 200)
+
+
+@pytest.mark.parametrize("how", WAYS, ids=["equal", "every", "chosen"])
+@pytest.mark.parametrize("backend", ["native", "interpreted"])
+def test_a_run_keeps_its_first_rows(
+    mechanism: vm.Mechanism, hooked: Callable[..., None], backend: str, how: dict[str, Any]
+) -> None:
+    def go() -> vm.Run:
+        return mechanism.simulate(backend=backend, **how)
+
+    whole = go()
+    on_the_way(backend, hooked)
+    error = stopped(go)
+    run, last = error.result, error.result.time[-1]
+    assert 1 < run.time.size < whole.time.size
+    np.testing.assert_array_equal(run.time, whole.time[: run.time.size])
+    np.testing.assert_array_equal(run.live.trajectory.states, whole.live.trajectory.states[: run.time.size])
+    np.testing.assert_array_equal(run.step_ends, whole.step_ends[: run.step_ends.size])
+    assert run.step_ends[-2] < last <= run.step_ends[-1]
+    assert run.info["stopped"] == {"time": last, "duration": how["duration"]}
+    assert f"'oscillator': stopped at t = {last:.6g} s of {how['duration']:g} s; " in str(error)
+    assert f"{last:g} s of {how['duration']:g} s in {run.step_ends.size - 1} steps" in repr(run)
+    hooked()
+    np.testing.assert_array_equal(go().live.trajectory.states, whole.live.trajectory.states)
+
+
+@pytest.mark.parametrize("how", WAYS[1:], ids=["every", "chosen"])
+@pytest.mark.parametrize("backend", ["native", "interpreted"])
+def test_a_gradient_is_that_of_the_motion_up_to_then(
+    mechanism: vm.Mechanism, hooked: Callable[..., None], backend: str, how: dict[str, Any]
+) -> None:
+    def go() -> vm.Gradient:
+        return mechanism.sensitivity(FINAL, ["k", "c"], backend=backend, **how)
+
+    whole = go()
+    on_the_way(backend, hooked)
+    found, n = (error := stopped(go)).result, error.result.time.size
+    assert 1 < n < whole.time.size
+    for name in ("time", "value_history", "gradient_history"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(whole, name)[:n], err_msg=name)
+    slopes = whole.run.displacement("guide", wrt="all")[:n]
+    np.testing.assert_array_equal(found.run.displacement("guide", wrt="all"), slopes)
+    np.testing.assert_array_equal(found.gradient, whole.gradient_history[n - 1])
+    with pytest.raises(vm.ModelError, match="a run that was stopped; compute it anew"):
+        found.certify()
+    hooked()
+    np.testing.assert_array_equal(go().gradient, whole.gradient)
+
+
+def test_what_is_kept_can_be_saved_and_plotted(mechanism: vm.Mechanism, hooked: Callable[..., None], tmp_path: Path) -> None:
+    hooked(native, "next_slice")
+    run = stopped(lambda: mechanism.simulate(1.0, step=1e-3, every=32, backend="native")).result
+    loaded = vm.load_run(run.save(tmp_path / "run.nc"))
+    assert loaded.info["stopped"] == {"time": run.time[-1], "duration": 1.0} == {"time": pytest.approx(0.064), "duration": 1.0}
+    np.testing.assert_array_equal(loaded.displacement("guide"), run.displacement("guide"))
+    assert len(run.plot(displacement="guide").axes) == 1
+
+
+def test_a_signal_that_comes_while_compiled_code_runs(mechanism: vm.Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
+    under_way = threading.Event()
+
+    def next_slice(steps: int, seconds: float) -> int:
+        under_way.set()
+        return 1000
+
+    def wait_and_interrupt() -> None:
+        under_way.wait()
+        interrupt()
+
+    monkeypatch.setattr(native, "next_slice", next_slice)
+    thread = threading.Thread(target=wait_and_interrupt, daemon=True)
+    thread.start()
+    run = stopped(lambda: mechanism.simulate(1e4, step=1e-3, every=10, backend="native")).result
+    thread.join()
+    n = run.time.size
+    np.testing.assert_array_equal(
+        run.live.trajectory.states, mechanism.simulate(run.time[-1], step=1e-3, every=10).live.trajectory.states[:n]
+    )
+
+
+def test_nothing_is_kept_of_the_start_alone(mechanism: vm.Mechanism, hooked: Callable[..., None]) -> None:
+    hooked(native, "next_slice")
+    plainly(lambda: mechanism.simulate(20.0, step=1e-3, every=20_000, backend="native"))
+
+
+@pytest.mark.parametrize("method", ["adjoint", "composite", "finite-difference", "complex-step"])
+def test_methods_that_know_nothing_before_their_end(mechanism: vm.Mechanism, hooked: Callable[..., None], method: str) -> None:
+    def go() -> vm.Gradient:
+        return mechanism.sensitivity(FINAL, "k", duration=1.0, step=1e-3, method=method, backend="native")
+
+    hooked(tape if method == "adjoint" else native, "next_slice")
+    plainly(go)
+    hooked()
+    direct = mechanism.sensitivity(FINAL, "k", duration=1.0, step=1e-3, backend="native").gradient
+    np.testing.assert_allclose(go().gradient, direct, rtol=1e-5)
+
+
+def test_a_run_that_had_failed_is_not_kept(hooked: Callable[..., None]) -> None:
+    m, never = oscillator(), vm.final(lambda s: (x_of(s) - 1) ** 0.5)
+    hooked(native, "next_slice")
+    plainly(lambda: m.sensitivity(never, "k", duration=1.0, step=1e-3, backend="native"))
+
+
+@pytest.mark.parametrize("integrator", ["cvodes", "idas"])
+def test_sundials(mechanism: vm.Mechanism, integrator: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def let_through(self: interrupts.HeldBack) -> Iterator[None]:
+        """As CasADi does where Ctrl-C comes in its functions."""
+        self.came_through = True
+        raise RuntimeError("the right-hand side failed")
+        yield
+
+    with monkeypatch.context() as changed:
+        changed.setattr(interrupts.HeldBack, "let_through", let_through)
+        plainly(lambda: mechanism.simulate(1.0, integrator=integrator))
+    assert mechanism.simulate(1.0, integrator=integrator).time[-1] == 1.0
+
+
+# what is derived and compiled
+
+
+def test_a_compiler_that_is_interrupted_leaves_nothing(
+    hooked: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    m = oscillator()
+    hooked(compiler.subprocess, "run")
+    os.environ["VARIMECH_CACHE"], before = str(tmp_path), os.environ.get("VARIMECH_CACHE")
+    try:
+        plainly(lambda: m.simulate(1.0, step=1e-3, backend="native"))
+        assert list(tmp_path.iterdir()) == []
+        hooked()
+        assert m.simulate(1.0, step=1e-3, backend="native").time[-1] == pytest.approx(1.0)
+        assert len(list(tmp_path.iterdir())) == 1
+    finally:
+        os.environ.pop("VARIMECH_CACHE")
+        if before is not None:
+            os.environ["VARIMECH_CACHE"] = before
+
+
+def test_a_solver_that_is_half_built_is_built_anew(hooked: Callable[..., None]) -> None:
+    m = oscillator()
+    hooked(solver.Programs, "program")
+    plainly(lambda: m.simulate(1.0, step=1e-2))
+    hooked()
+    np.testing.assert_array_equal(
+        m.simulate(1.0, step=1e-2).live.trajectory.states, oscillator().simulate(1.0, step=1e-2).live.trajectory.states
+    )
+
+
+def test_bars_are_closed(mechanism: vm.Mechanism, hooked: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich.progress import Progress
+
+    started, ended = [], []
+    hooked(native, "next_slice", at=3)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(Progress, "start", lambda self: started.append(self))
+    monkeypatch.setattr(Progress, "stop", lambda self: ended.append(self))
+    stopped(lambda: mechanism.simulate(1e4, step=1e-3, every=1000, backend="native", progress=True))
+    assert len(started) == 1
+    assert started == ended
+
+
+# studies
+
+
+def test_a_study_is_that_of_the_samples_so_far(hooked: Callable[..., None], tmp_path: Path) -> None:
+    request: dict[str, Any] = {"samples": 96, "chunk": 16, "sampling": "sobol", "keep": True, "executor": 2}
+    whole, first = study(**request), study(**{**request, "samples": 48})
+    hooked(conduct.Conduct, "_suffices", at=4)  # looked at before each chunk, and at the end
+    error = stopped(lambda: study(checkpoint=tmp_path, **request))
+    assert "stopped after 48 of 96 samples; " in str(error)
+    assert "goes on from its checkpoint" in str(error)
+    same(error.result, first)
+    np.testing.assert_array_equal(error.result.samples["values"], first.samples["values"])
+    hooked()
+    same(study(checkpoint=tmp_path, **request), whole)
+
+
+def test_a_chunk_is_counted_in_as_a_whole(hooked: Callable[..., None]) -> None:
+    request: dict[str, Any] = {"samples": 64, "chunk": 16}
+    hooked(Tally, "add", at=2)
+    found = stopped(lambda: study(**request)).result
+    hooked()
+    same(found, study(**{**request, "samples": 32}))
+
+
+def test_a_study_without_samples_is_none(hooked: Callable[..., None]) -> None:
+    hooked(conduct.Conduct, "_suffices")
+    plainly(lambda: study(samples=64, chunk=16))
+
+
+# designs
+
+
+PARABOLA: dict[str, Any] = {"over": ["a", "b"], "duration": 0.01, "step": 0.01, "start": {"a": 0.9, "b": 0.8}}
+BANANA = of(lambda a, b: (1 - a) ** 2 + 100 * (b - a**2) ** 2)
+
+
+@pytest.mark.parametrize("name", ["ipopt", "SLSQP", "COBYLA", "TNC"])
+def test_a_search_keeps_its_best_design(hooked: Callable[..., None], name: str) -> None:
+    m = oscillator(a=(-2.0, 2.0), b=(-2.0, 2.0))
+    request = {**PARABOLA, "start": {"a": -1.2, "b": 1.0}, "solver": name}
+    hooked(DesignProblem, "fun", at=60)
+    error = stopped(lambda: m.optimize(BANANA, **request))
+    found = error.result
+    assert f"stopped after {found.iterations} iterations; " in str(error)
+    assert found.iterations == len(found.history) - 1 > 0
+    assert not found.converged
+    assert found.message.startswith("stopped; ")
+    assert found.objective == found.history["objective"].min() < found.objective_before == pytest.approx(24.2)
+    a, b = found.parameters["a"], found.parameters["b"]
+    assert found.objective == pytest.approx((1 - a) ** 2 + 100 * (b - a**2) ** 2)
+    hooked()
+    assert "NOT converged" in repr(found)
+    again = m.optimize(BANANA, **{**request, "start": {"a": a, "b": b}, "solver": "ipopt"})
+    assert again.parameters["a"] == pytest.approx(1.0, abs=1e-4)
+
+
+def test_designs_that_meet_constraints_come_first(hooked: Callable[..., None]) -> None:
+    m = oscillator()
+    limits = {"above": of(lambda a, b: a + b) >= 1.0}
+    hooked(DesignProblem, "_evaluated", at=120)
+    found = stopped(lambda: m.optimize(GOAL, constraints=limits, **PARABOLA, tolerance_optimality=1e-14)).result
+    met = found.history[found.history["infeasibility"] <= 1e-6]
+    assert found.objective == pytest.approx(met["objective"].min())
+    assert found.best.feasible
+
+
+def test_a_signal_between_the_functions_that_ipopt_calls(hooked: Callable[..., None]) -> None:
+    """CasADi would print it, and go on."""
+    m = oscillator(a=(-2.0, 2.0), b=(-2.0, 2.0))
+    hooked(solvers._Plain, "get_n_out")  # before anything is solved
+    plainly(lambda: m.optimize(GOAL, **PARABOLA))
+    hooked(solvers._Plain, "eval", at=20)
+    request = {**PARABOLA, "start": {"a": -1.2, "b": 1.0}}
+    found = stopped(lambda: m.optimize(BANANA, **request)).result
+    assert 0 < found.iterations < 20
+    assert found.objective < 24.2
+
+
+def test_a_search_without_an_iteration_keeps_nothing(hooked: Callable[..., None]) -> None:
+    m = oscillator()
+    hooked(DesignProblem, "jac", at=2)
+    plainly(lambda: m.optimize(GOAL, **PARABOLA))
+    hooked()
+    assert m.optimize(GOAL, **PARABOLA).converged
+
+
+def test_starts_that_are_done_count(hooked: Callable[..., None]) -> None:
+    m = oscillator(a=(-2.0, 2.0), b=(-2.0, 2.0))
+    first = m.optimize(GOAL, **PARABOLA, method="direct")
+    hooked(search, "_attempt", at=2)
+    found = stopped(lambda: m.optimize(GOAL, **PARABOLA, starts=3, method="direct")).result
+    assert len(found.starts) == 1
+    assert found.best is found.starts[0]
+    assert found.parameters == first.parameters
+    assert not found.converged
+
+
+def test_what_holds_between_stored_times_is_the_last_that_is_done(hooked: Callable[..., None]) -> None:
+    m = oscillator()
+    hooked(refinement, "_missed")
+    request: dict[str, Any] = {"over": ["c"], "duration": 0.5, "output": 0.05, "tolerance": 1e-8}
+    goal, limit = vm.final(lambda s: s.parameter("c") ** 2), {"swing": vm.path(x_of) >= -0.05}
+    found = stopped(lambda: m.optimize(goal, constraints=limit, **request)).result
+    assert found.best.feasible
+    assert not found.converged
+    assert found.message.startswith("stopped; ")
+
+
+# everything else stops, and leaves the mechanism usable
+
+
+def samples_of(m: vm.Mechanism) -> Any:
+    return m.ensemble(FINAL, {"k": np.linspace(90, 110, 200)}, duration=1.0, step=1e-3, threads=2)
+
+
+OTHERS: dict[str, tuple[Callable[[vm.Mechanism], Any], tuple[Any, str, int]]] = {
+    "ensemble": (samples_of, (solver, "joined", 1)),
+    "hessian": (lambda m: m.hessian(FINAL, ["k", "c"], duration=0.2, step=1e-2), (solver.Solver, "run_second", 1)),
+    "moments": (
+        lambda m: m.moments(FINAL, {"k": vm.Tolerance(1.0)}, duration=0.2, step=1e-2),
+        (solver.Solver, "run_second", 1),
+    ),
+    "fit": (
+        lambda m: m.fit(vm.measurement(x_of, [0.1, 0.2], [0.05, -0.01]), ["k"], step=1e-2),
+        (solver.Solver, "run", 3),
+    ),
+    "certify": (
+        lambda m: m.sensitivity(FINAL, ["k"], duration=0.2, step=1e-2).certify(),
+        (solver.Solver, "run", 3),
+    ),
+}
+
+
+@pytest.mark.parametrize("verb", OTHERS)
+def test_other_verbs_stop(mechanism: vm.Mechanism, hooked: Callable[..., None], verb: str) -> None:
+    go, where = OTHERS[verb]
+    hooked(*where)
+    plainly(lambda: go(mechanism))
+    hooked()
+    assert go(mechanism) is not None
+
+
+def test_a_part_of_a_larger_work_is_not_its_result(mechanism: vm.Mechanism, hooked: Callable[..., None]) -> None:
+    """The run in which a fit or a certificate is interrupted is not what was asked for."""
+    data = vm.measurement(x_of, [1.0, 2.0], [0.05, -0.01])
+    hooked(native, "next_slice", at=2)
+    plainly(lambda: mechanism.fit(data, ["k"], step=1e-3, backend="native"))
+    gradient = mechanism.sensitivity(FINAL, ["k"], duration=1.0, step=1e-3, backend="native")
+    hooked(native, "next_slice", at=2)
+    plainly(gradient.certify)
+
+
+def test_threads_give_up() -> None:
+    begun, stop, seen = threading.Event(), threading.Event(), list[bool]()
+
+    def work(number: int) -> None:
+        begun.set()
+        seen.append(stop.wait(60))
+
+    def wait_for_them() -> None:
+        nonlocal stop
+        with interrupts.workers(1) as (pool, stop):
+            for number in range(3):
+                pool.submit(work, number)
+            begun.wait()
+            interrupt()
+
+    plainly(wait_for_them)
+    assert seen == [True]  # nothing new was taken up
+
+
+# holding back
+
+
+def test_ctrl_c_is_held_back() -> None:
+    done = list[str]()
+
+    def let_through(held: interrupts.HeldBack) -> None:
+        with held.let_through():
+            done.append("never")
+
+    def hold() -> None:
+        with interrupts.held_back() as held:
+            interrupt()
+            done.append("first")
+            plainly(lambda: let_through(held))
+            interrupt()
+            done.append("second")
+
+    plainly(hold)
+    assert done == ["first", "second"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_that_is_ignored_stays_so() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with interrupts.held_back() as held, held.let_through():
+            interrupt()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_threads_do_not_touch_signals() -> None:
+    found = list[object]()
+
+    def look() -> None:
+        with interrupts.held_back():
+            found.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    assert found == [signal.default_int_handler]
