@@ -84,8 +84,12 @@ def _thin_drawing(ax: Axes) -> None:
         line.set_linewidth(0.55 * line.get_linewidth())
         line.set_markersize(0.55 * line.get_markersize())
         line.set_markeredgewidth(0.6)
-    for text in ax.texts:
-        text.set_fontsize(min(text.get_fontsize(), TEXT))
+    if ax.name == "3d":  # distances of labels do not shrink by themselves
+        ax.tick_params(pad=-3)
+        space: Any = ax
+        for axis in (space.xaxis, space.yaxis, space.zaxis):
+            axis.labelpad = -5
+            axis.line.set_linewidth(0.5)
 
 
 def _fit(figure: Figure) -> None:
