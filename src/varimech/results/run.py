@@ -249,7 +249,8 @@ class Run(Displayed):
         frames = [{p: path[k] for p, path in paths.items()} for k in rows]
         traced = [trace] if isinstance(trace, str) else trace
         traces = {name: self.position(name).transpose("time", "component").to_numpy() for name in traced}
-        heading = f"{self.info['mechanism']}, t = {self.time[rows[-1]]:g} s" if title is None else title
+        told = "" if style else f"{self.info['mechanism']}, t = {self.time[rows[-1]]:g} s"
+        heading = told if title is None else title
         figure = draw(shapes, frames, traces, plan["labels"], plan["fixed"], title=heading)
         return in_style(figure, style, titled=title is not None)
 

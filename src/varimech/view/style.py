@@ -42,9 +42,8 @@ def in_style(figure: Figure, style: str | None, *, resize: bool = True, titled: 
     from matplotlib.text import Text
 
     for ax in figure.axes:
-        if not titled:
-            ax.set_title("")
         (_thin_curves if _has_curves(ax) else _thin_drawing)(ax)
+        ax.tick_params(labelsize=SMALL, width=0.5, length=2.5, labelfontfamily=FAMILY)  # also of ticks that are yet to come
     if not titled and figure.get_suptitle():
         figure.suptitle("")
     if resize:
@@ -74,7 +73,6 @@ def _thin_curves(ax: Axes) -> None:
     for k, bars in enumerate(c for c in ax.containers if isinstance(c, BarContainer)):
         for bar in bars:
             bar.set(hatch=HATCHES[k % len(HATCHES)], edgecolor="black", linewidth=0.4)
-    ax.tick_params(labelsize=SMALL, width=0.5, length=2.5)
     for spine in ax.spines.values():
         spine.set_linewidth(0.5)
     for grid in (*ax.get_xgridlines(), *ax.get_ygridlines()):
@@ -86,38 +84,58 @@ def _thin_drawing(ax: Axes) -> None:
         line.set_linewidth(0.55 * line.get_linewidth())
         line.set_markersize(0.55 * line.get_markersize())
         line.set_markeredgewidth(0.6)
-    for text in ax.texts:
-        text.set_fontsize(min(text.get_fontsize(), TEXT))
-    ax.tick_params(labelsize=SMALL, width=0.5, length=2.5)
+    if ax.name == "3d":  # distances of labels do not shrink by themselves
+        ax.tick_params(pad=-3)
+        space: Any = ax
+        for axis in (space.xaxis, space.yaxis, space.zaxis):
+            axis.labelpad = -5
+            axis.line.set_linewidth(0.5)
 
 
 def _fit(figure: Figure) -> None:
-    """To the width of a column or of the page; legends beside curves go above them."""
+    """To the width of a column or of the page; in a column legends beside curves go above them."""
     width, height = figure.get_size_inches()
     wide = PAGE if width > WIDE else COLUMN
-    rows = 0
-    for ax in figure.axes:
-        if (legend := ax.get_legend()) is not None:
-            handles, labels = ax.get_legend_handles_labels()
-            beside = wide == COLUMN and legend.get_bbox_to_anchor().x0 >= ax.bbox.x1 - 1
-            if not beside:
-                continue
-            columns = max(1, min(len(labels), LETTERS // (max(map(len, labels)) + 7)))
-            rows += -(-len(labels) // columns)
-            ax.legend(
-                handles,
-                labels,
-                frameon=False,
-                fontsize=SMALL,
-                ncols=columns,
-                loc="lower left",
-                bbox_to_anchor=(0.0, 1.0),
-                borderaxespad=0.1,
-                handlelength=2.2,
-                columnspacing=1.0,
-            )
+    rows = sum(_fit_legend(ax, narrow=wide == COLUMN) for ax in figure.axes)
+    for legend in list(figure.legends) if wide == COLUMN else ():
+        labels = [text.get_text() for text in legend.get_texts()]
+        columns, handles = _columns(labels), [h for h in legend.legend_handles if h is not None]
+        legend.remove()
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=SMALL, columnspacing=1.0
+        )
+        rows += -(-len(labels) // columns)
     stretch = 1.25 if all(_has_curves(ax) for ax in figure.axes) else 1.0
     figure.set_size_inches(wide, stretch * height * wide / width + 0.13 * rows)
+
+
+def _fit_legend(ax: Axes, *, narrow: bool) -> int:
+    """Rows that a legend takes above its curves."""
+    from matplotlib.lines import Line2D
+
+    legend = ax.get_legend()
+    if legend is None:
+        return 0
+    handles, labels = ax.get_legend_handles_labels()
+    if narrow and legend.get_bbox_to_anchor().x0 >= ax.bbox.x1 - 1:
+        columns = _columns(labels)
+        look: dict[str, Any] = {
+            "frameon": False,
+            "fontsize": SMALL,
+            "handlelength": 2.2,
+            "columnspacing": 1.0,
+            "borderaxespad": 0.1,
+        }
+        ax.legend(handles, labels, ncols=columns, loc="lower left", bbox_to_anchor=(0.0, 1.0), **look)
+        return -(-len(labels) // columns)
+    for shown, curve in zip(legend.legend_handles, handles, strict=False):
+        if isinstance(shown, Line2D) and isinstance(curve, Line2D):
+            shown.set(linestyle=curve.get_linestyle(), linewidth=curve.get_linewidth(), markersize=curve.get_markersize())
+    return 0
+
+
+def _columns(labels: list[str]) -> int:
+    return max(1, min(len(labels), LETTERS // (max(map(len, labels)) + 7)))
 
 
 def _keep_text(figure: Figure) -> None:
