@@ -105,6 +105,7 @@ def test_a_run_keeps_its_first_rows(
     assert 1 < run.time.size < whole.time.size
     np.testing.assert_array_equal(run.time, whole.time[: run.time.size])
     np.testing.assert_array_equal(run.live.trajectory.states, whole.live.trajectory.states[: run.time.size])
+    assert whole.step_ends is not None
     np.testing.assert_array_equal(run.step_ends, whole.step_ends[: run.step_ends.size])
     assert run.step_ends[-2] < last <= run.step_ends[-1]
     assert run.info["stopped"] == {"time": last, "duration": how["duration"]}
@@ -366,7 +367,7 @@ def samples_of(m: vm.Mechanism) -> Any:
 
 
 OTHERS: dict[str, tuple[Callable[[vm.Mechanism], Any], tuple[Any, str, int]]] = {
-    "ensemble": (samples_of, (solver, "joined", 1)),
+    "ensemble": (samples_of, (solver.Solver, "sample", 2)),
     "hessian": (lambda m: m.hessian(FINAL, ["k", "c"], duration=0.2, step=1e-2), (solver.Solver, "run_second", 1)),
     "moments": (
         lambda m: m.moments(FINAL, {"k": vm.Tolerance(1.0)}, duration=0.2, step=1e-2),
@@ -390,6 +391,17 @@ def test_other_verbs_stop(mechanism: vm.Mechanism, hooked: Callable[..., None], 
     plainly(lambda: go(mechanism))
     hooked()
     assert go(mechanism) is not None
+
+
+def test_openturns(hooked: Callable[..., None]) -> None:
+    """Whose own handler breaks down where Python runs."""
+    x = vm.final(x_of, unit="m")
+    found = oscillator().openturns(x, {"k": vm.Tolerance(1.0)}, duration=0.1, step=1e-2)
+    limit = x >= float(found.function([100.0])[0]) + 1e-4
+    hooked(solver.Solver, "run", at=4)
+    plainly(lambda: found.probability(limit))
+    hooked()
+    assert 0 < found.probability(limit).form < 1
 
 
 def test_a_part_of_a_larger_work_is_not_its_result(mechanism: vm.Mechanism, hooked: Callable[..., None]) -> None:

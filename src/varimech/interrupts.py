@@ -12,9 +12,10 @@ from types import FrameType
 
 
 class HeldBack:
-    """Ctrl-C that is held back."""
+    """Ctrl-C that is held back; `armed` where it comes at all."""
 
-    def __init__(self, before: Callable[[int, FrameType | None], object]):
+    def __init__(self, before: Callable[[int, FrameType | None], object], *, armed: bool):
+        self._armed = armed
         self.came_through = False
         """Whether it came where it was let through: those that call Python may make another error of it."""
         self._before = before
@@ -28,6 +29,11 @@ class HeldBack:
             self.came_through = True
             self.deliver()
 
+    def arm(self) -> None:
+        """Have it come here. OpenTURNS, for one, puts a handler of its own in place, which breaks down where Python runs."""
+        if self._armed:
+            signal.signal(signal.SIGINT, self.note)
+
     def deliver(self) -> None:
         """Do what Ctrl-C would have done before."""
         if self._came:
@@ -37,6 +43,7 @@ class HeldBack:
     @contextmanager
     def let_through(self) -> Iterator[None]:
         """Here it may come, and what came before comes at once."""
+        self.arm()
         try:
             self._open = True
             self.deliver()
@@ -47,7 +54,7 @@ class HeldBack:
 
 def nothing_held() -> HeldBack:
     """Where Ctrl-C does not come, or comes as ever."""
-    return HeldBack(lambda number, frame: None)
+    return HeldBack(lambda number, frame: None, armed=False)
 
 
 @contextmanager
@@ -57,9 +64,9 @@ def held_back() -> Iterator[HeldBack]:
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield nothing_held()
         return
-    held = HeldBack(before)
+    held = HeldBack(before, armed=True)
     try:
-        signal.signal(signal.SIGINT, held.note)
+        held.arm()
         yield held
     finally:
         signal.signal(signal.SIGINT, before)

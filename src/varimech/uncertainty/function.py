@@ -87,6 +87,8 @@ class Runs:
             if self.error is not None:
                 raise self.error from None
             raise VarimechError(f"{self.mechanism.name!r}: {doing}: OpenTURNS gave up: {other}") from other
+        finally:
+            self.held = nothing_held()
 
     def _values(self, points: np.ndarray) -> np.ndarray:
         rows = self.spreads.rows(points, self.ρ)
@@ -112,7 +114,7 @@ class Runs:
                 return compute()
         except KeyboardInterrupt:
             self.error = KeyboardInterrupt()
-            raise self.error from None
+            raise VarimechError("interrupted") from None  # OpenTURNS breaks down with what is no Exception
         except VarimechError as error:
             self.error = error if point is None else VarimechError(f"{self._words(point)}: {type(error).__name__}: {error}")
             raise self.error from error
