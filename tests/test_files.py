@@ -168,6 +168,20 @@ def test_the_files_of_the_documentation_are_read(tmp_path: Path) -> None:
         m.study("simulate", duration=0.01, backend="interpreted")
 
 
+def test_the_mistakes_of_the_documentation_are_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    starter = STARTER.read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    told = []
+    for right, wrong in (("[P, S], length:", "[P, S], lenght:"), ("mass: 1.2 kg", "mass: 1.2 m")):
+        Path("my.yaml").write_text(starter.replace(right, wrong), encoding="utf-8")
+        with pytest.raises(FileError) as caught:
+            vm.Mechanism.from_file("my.yaml")
+        told.append(str(caught.value))
+    docs = Path(__file__).parent.parent / "docs"
+    assert "\n".join(told) in (docs / "files.md").read_text(encoding="utf-8")
+    assert told[0] in (docs / "tutorial" / "0_model_file.md").read_text(encoding="utf-8")
+
+
 # --- the schema says what the words say
 
 RENAMED = {"from_": "beam", "to": "beam"}

@@ -102,6 +102,7 @@ def test_a_run_keeps_its_first_rows(
     on_the_way(backend, hooked)
     error = stopped(go)
     run, last = error.result, error.result.time[-1]
+    assert whole.step_ends is not None
     assert 1 < run.time.size < whole.time.size
     np.testing.assert_array_equal(run.time, whole.time[: run.time.size])
     np.testing.assert_array_equal(run.live.trajectory.states, whole.live.trajectory.states[: run.time.size])
