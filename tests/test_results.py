@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 
 import varimech as vm
+from varimech import progress
 from varimech.results.catalog import MEASURES
 
 L, M, W, G = 0.8, 2.0, 40.0, 9.81
@@ -631,3 +632,19 @@ def test_what_a_run_tells_about_itself() -> None:
     assert len(info["residuals"]) == 3 and max(info["residuals"]) < 1e-9
     assert info["iterations"] >= 10
     assert {"varimech", "casadi", "numpy"} <= set(info["versions"])
+
+
+def test_only_the_outer_of_two_progress_bars_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich.progress import Progress
+
+    shown: list[str] = []
+    real = Progress.add_task
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(Progress, "add_task", lambda self, label, **how: (shown.append(label), real(self, label, **how))[1])
+    with progress.progress_bar("outer", 1.0, True) as tell:
+        tell(0.5)
+        with progress.progress_bar("inner", None, True) as tell_too:
+            tell_too(0)
+    with progress.progress_bar("later", None, True) as tell:
+        tell(0)
+    assert shown == ["outer", "later"]

@@ -17,6 +17,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from ..progress import progress_bar
+
 FLAGS = (
     "-O2",
     "-march=native",
@@ -90,10 +92,24 @@ def _compile(compiler: list[str], source: str, folder: Path) -> None:
     text = folder / "program.c"
     text.write_text(source, encoding="utf-8")
     command = [*compiler, *FLAGS, str(text), "-o", str(folder / LIBRARY), "-lm"]
-    outcome = subprocess.run(command, capture_output=True, text=True, check=False)
-    if outcome.returncode:
-        raise BuildError(f"{shlex.join(compiler)} failed:\n{outcome.stderr.strip()[-2000:]}")
+    failed, complaints = _carried_out(command)
+    if failed:
+        raise BuildError(f"{shlex.join(compiler)} failed:\n{complaints.strip()[-2000:]}")
     (folder / CHECKSUM).write_text(_digest(folder / LIBRARY), encoding="utf-8")
+
+
+def _carried_out(command: list[str]) -> tuple[bool, str]:
+    """Whether a command fails, and what it complains of; told on the terminal where it takes long."""
+    with progress_bar("compiling", None) as tell, subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while True:
+            try:
+                _, complaints = process.communicate(timeout=0.25)
+                return process.returncode != 0, complaints
+            except subprocess.TimeoutExpired:
+                tell(0)
+            except BaseException:  # Ctrl-C: nothing is left behind
+                process.kill()
+                raise
 
 
 def _install(fresh: Path, entry: Path) -> Path:

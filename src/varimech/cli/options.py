@@ -15,6 +15,7 @@ from ..units import split_quantity
 Model = Annotated[str, typer.Argument(help="Model file (YAML; [bold]varimech new[/] writes one), or the name of a benchmark.")]
 Duration = Annotated[str | None, typer.Option(help="How long to simulate: seconds, or a text such as '200 ms'.")]
 Step = Annotated[float | None, typer.Option(help="Equal time steps, s.")]
+Every = Annotated[int | None, typer.Option(help="Store every so many equal steps.")]
 Tolerance = Annotated[float | None, typer.Option(help="Relative error for which steps are chosen, instead of a step.")]
 Integrator = Annotated[str | None, typer.Option(help="Name of an integrator; [bold]varimech methods[/] lists them.")]
 Formulation = Annotated[str | None, typer.Option(help="Name of a formulation.")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -45,7 +46,7 @@ def conduct(
     try:
         result = study()
     except KeyboardInterrupt as stop:
-        result, stopped = getattr(stop, "result", None), str(stop) or "stopped"
+        result, stopped = getattr(stop, "result", None), str(stop).split(";")[0]  # the rest speaks to Python
         if result is None:
             raise
     told = tell(result)
@@ -68,6 +69,8 @@ def write(mechanism: Mechanism, told: Told, out: Path) -> list[Path]:
     """The report first, then the model and all results."""
     from .. import report
 
+    if sys.stderr.isatty():
+        typer.echo("writing the report …", err=True)
     text = mechanism.to_text()
     show = None if mechanism.studies is None else mechanism.studies.show
     out.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..files.writing import document_of, to_text
 from ..optimization.fit import Fit
 from ..optimization.optimum import Optimum
 from ..results.certificate import Certificate
@@ -48,7 +49,7 @@ def report(
         path: of the HTML file.
         results: what to report, one or several of one mechanism: runs, gradients, moments, studies, optima, fits.
         title: above the page; the name of the mechanism if not given.
-        model: text of a model file, to be downloaded from the page.
+        model: text of a model file, to be downloaded from the page; written from the mechanism if not given and it can be.
         certificate: of a gradient, by `Gradient.certify`.
         show: what to plot, as `Run.plot` takes it, and "trace": points whose paths are drawn; such as
             `{"position": ["2"], "reaction": ["B"], "trace": ["2"]}`. What moves most if not given; energies always.
@@ -101,6 +102,16 @@ def _check(results: tuple[Any, ...], model: Any, certificate: Any) -> None:
         raise ModelError(f"report: certificate = {certificate!r:.60} must be what Gradient.certify() gives")
 
 
+def _model(run: Run | None) -> str | None:
+    """The model file of a run of this session; none where Python functions are in it."""
+    if run is None or not run.is_live:
+        return None
+    try:
+        return to_text(document_of(run.live.equations.model, None, {}))
+    except ModelError:
+        return None
+
+
 def _mechanism(result: Any) -> str:
     run = _run_of(result)
     return str(result.label if run is None or isinstance(result, Fit) else run.info["mechanism"])
@@ -119,6 +130,7 @@ def page(
 
     plots = Plots()
     run = _subject(results)
+    model = _model(run) if model is None else model
     moments = next((r for r in results if isinstance(r, Moments)), None)
     optimum = next((r for r in results if isinstance(r, Optimum)), None)
     parts = [_section(result, plots) for result in results if not isinstance(result, Run)]
