@@ -639,8 +639,13 @@ def test_only_the_outer_of_two_progress_bars_is_shown(monkeypatch: pytest.Monkey
 
     shown: list[str] = []
     real = Progress.add_task
+
+    def add_task(self: Progress, label: str, **how: Any) -> Any:
+        shown.append(label)
+        return real(self, label, **how)
+
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
-    monkeypatch.setattr(Progress, "add_task", lambda self, label, **how: (shown.append(label), real(self, label, **how))[1])
+    monkeypatch.setattr(Progress, "add_task", add_task)
     with progress.progress_bar("outer", 1.0, True) as tell:
         tell(0.5)
         with progress.progress_bar("inner", None, True) as tell_too:
