@@ -32,7 +32,7 @@ from .uncertain import moments_section, study_section
 KINDS = (Run, Gradient, Moments, Study, Optimum, Fit)
 CLOSED = 1e-6
 """Largest residual of constraints (m) of a mechanism that holds together."""
-SCRIPTS = ("camera.js", "drawing.js", "animation.js", "scenery.js", "plots.js", "page.js")
+SCRIPTS = ("camera.js", "drawing.js", "animation.js", "joints.js", "scenery.js", "plots.js", "page.js")
 
 
 def report(
@@ -154,13 +154,17 @@ def page(
         summary=escaped("" if run is None else summary(run)),
         chips=_chips(results, run, certificate),
         style=_asset("style.css"),
-        motion="" if run is None else Template(_asset("motion.html")).substitute(name=escaped(name)),
+        motion="" if run is None else _motion(name, data["animation"]["warning"]),
         sections="".join(parts),
         model=_model_section(model),
         data=script_json(data),
         plotly=get_plotlyjs().replace("</script", "<\\/script"),
         scripts="\n".join(_asset(script) for script in SCRIPTS),
     )
+
+
+def _motion(name: str, warning: str) -> str:
+    return Template(_asset("motion.html")).substitute(name=escaped(name), warning=escaped(warning))
 
 
 def _subject(results: tuple[Any, ...]) -> Run | None:

@@ -35,7 +35,7 @@ def moments_section(moments: Moments, plots: Plots) -> str:
         until = end if end < moments.time[-1] else None
         title = name if until is None else f"{name}: holds to {moments.accuracy:g} standard deviations up to {end:.3g} s"
         over_time.append(plots.add(title, curve_plot(curves, axis_title(name, unit), until=until)))
-        over_time.append(plots.add(f"spread of {name} by parameter", _deviations(moments, k)))
+        over_time.append(plots.add(f"spread of {name} by each parameter alone", _deviations(moments, k)))
         share = last["contributions"].isel(objective=k).to_numpy()
         order = np.argsort(-share, kind="stable")
         names = [moments.spreads.names[i] for i in order]
@@ -59,11 +59,11 @@ def moments_section(moments: Moments, plots: Plots) -> str:
 
 
 def _deviations(moments: Moments, k: int) -> dict[str, Any]:
-    """Over time, with the shares of those parameters that matter most."""
+    """Over time, with |∂ψ/∂ρ| σ, what each of those parameters that matter most would make alone: squares add up, not these."""
     std = moments.std.isel(objective=k).to_numpy()
-    parts = moments.contributions.isel(objective=k).to_numpy() * std[:, None]
-    order = np.argsort(-np.abs(parts).sum(axis=0), kind="stable")[:MOST_PARTS]
-    curves = [Curve("standard deviation", moments.time, std, colour=GREY)]
+    parts = np.abs(moments.slopes[:, k]) * moments.spreads.sigma
+    order = np.argsort(-parts.sum(axis=0), kind="stable")[:MOST_PARTS]
+    curves = [Curve("all together", moments.time, std, colour=GREY)]
     curves += [
         Curve(moments.spreads.names[i], moments.time, parts[:, i], dash="dot", colour=COLOURS[i % len(COLOURS)]) for i in order
     ]

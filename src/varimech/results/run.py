@@ -272,6 +272,26 @@ class Run(Displayed):
         places = self._live.evaluate(self._places(points))
         return dict(zip(points, np.split(places, len(points), axis=1), strict=True))
 
+    def path_rates(self, points: list[str]) -> dict[str, np.ndarray]:
+        """Their velocities (m/s), likewise."""
+        if self._live is None:
+            return {p: self.velocity(p).transpose("time", "component").to_numpy() for p in points}
+        state = self._live.equations.state
+        rates = self._live.evaluate(ca.vertcat(*[state.velocity(p) for p in points]))
+        return dict(zip(points, np.split(rates, len(points), axis=1), strict=True))
+
+    def directions(self, given: Sequence[tuple[str | None, Sequence[float]]]) -> np.ndarray:
+        """Where directions of bodies (None: of the ground) point to, (time, direction, component)."""
+        turned = []
+        for body, direction in given:
+            R = (
+                np.eye(len(direction))[None]
+                if body is None
+                else self.rotation(body).transpose("time", "row", "column").to_numpy()
+            )
+            turned.append(np.broadcast_to(R @ np.asarray(direction), (self.time.size, len(direction))))
+        return np.stack(turned, axis=1)
+
     def path_slopes(self, points: list[str]) -> dict[str, np.ndarray]:
         """Derivatives of the positions of many points with respect to all `parameter_names`, (time, component, parameter) each."""
         self._selected("all")

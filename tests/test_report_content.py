@@ -1,0 +1,127 @@
+"""What reports say and draw, as data: where points are, what is said of them, and that it is so."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import varimech as vm
+from varimech.reports.page import page
+
+TRAVEL = {"travel": vm.final(lambda s: s.displacement("guide"), unit="m")}
+
+
+def slider_crank(**options: Any) -> vm.Mechanism:
+    m = vm.Mechanism("slider-crank", gravity=(0, -9.81))
+    crank = m.parameter("crank", 0.10, unit="m", spread=vm.Tolerance(0.0005))
+    rod = m.parameter("rod", 0.25, unit="m", spread=vm.Tolerance(0.001))
+    m.ground_point("O", (0, 0))
+    m.bar("crank", "O", "P", length=crank, mass=0.5)
+    m.bar("rod", "P", "S", length=rod, mass=0.8)
+    m.body("slider", mass=1.2, inertia=1e-3, points={"S": (0, 0)})
+    for joint in "OPS":
+        m.revolute(joint)
+    m.prismatic("guide", *options.get("guide", ("ground.O", "slider.S")), axis=(1, 0))
+    m.start(angle={"crank": 1.0}, near={"S": (0.3, 0)})
+    return m
+
+
+def pendulum(at: tuple[float, ...] = (0, 0), length: float = 0.1, gravity: float = -9.81) -> vm.Mechanism:
+    space: dict[str, Any] = {"radius": 0.01} if len(at) == 3 else {}
+    hinge: dict[str, Any] = {"axis": (0, 1, 0)} if len(at) == 3 else {}
+    m = vm.Mechanism("pendulum", gravity=(*[0.0] * (len(at) - 1), gravity))
+    m.ground_point("O", at)
+    m.bar("rod", "O", "tip", length=length, mass=1.0, **space)
+    m.revolute("O", **hinge)
+    m.start(angle={"O" if space else "rod": 0.0})
+    return m
+
+
+def how(duration: float = 0.5, step: float = 0.01) -> dict[str, Any]:
+    return {"duration": duration, "step": step, "backend": "interpreted"}
+
+
+class Content:
+    """A page as it is written: its words, and the data of its plots and of the animation."""
+
+    def __init__(self, *results: Any, **options: Any):
+        text = page(results, **options)
+        self.data: dict[str, Any] = json.loads(re.search(r'id="report-data">(.*?)</script>', text, re.DOTALL).group(1))  # type: ignore[union-attr]
+        self.html = text[: text.index('<script type="application/json"')]
+        self.text = re.sub(r"<style>.*?</style>|<[^>]*>", " ", self.html, flags=re.DOTALL)
+        self.chips = dict(reversed(pair) for pair in re.findall(r'<li class="(\w*)">(.*?)</li>', self.html.split("<main>")[0]))
+
+    @property
+    def animation(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.data["animation"]
+        return found
+
+    def plot(self, title: str) -> dict[str, Any]:
+        return next(spec for spec in self.data["plots"] if spec["title"] == title)
+
+    def curves(self, title: str) -> dict[str, np.ndarray]:
+        spec = self.plot(title)
+        return {c["name"]: _numbers(spec["data"][c["trace"]]["y"]["bdata"], "<f8") for c in spec["curves"]}
+
+    def places(self, point: str) -> np.ndarray:
+        """As they are drawn, (time, component)."""
+        a = self.animation
+        all_of_them = _numbers(a["motion"]["places"], "<f4").reshape(a["motion"]["frames"], len(a["points"]), -1)
+        return np.asarray(all_of_them[:, a["points"].index(point)].astype(float) + a["origin"])
+
+    def joint(self, name: str) -> dict[str, Any]:
+        return next(j for j in self.animation["joints"] if j["name"] == name)
+
+
+def _numbers(text: str, kind: str) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), dtype=kind)
+
+
+def test_the_spread_by_a_parameter_is_what_it_would_make_alone() -> None:
+    m = slider_crank()
+    found = Content(m.moments(TRAVEL, order=1, duration=0.5, step=0.01)).curves("spread of travel by each parameter alone")
+    for name in ("crank", "rod"):
+        others = {n: None for n in ("crank", "rod") if n != name}
+        alone = m.moments(TRAVEL, others, order=1, duration=0.5, step=0.01)
+        assert found[name] == pytest.approx(alone.std.to_numpy()[:, 0], rel=1e-9)
+    assert found["all together"] == pytest.approx(np.hypot(found["crank"], found["rod"]), rel=1e-9)
+
+
+def test_far_from_the_origin_it_is_drawn_as_near_it() -> None:
+    near, far = (Content(pendulum(at).simulate(**how())) for at in ((0.0, 0.0), (5e5, 5e6)))
+    assert far.places("rod.tip") - (5e5, 5e6) == pytest.approx(near.places("rod.tip"), abs=1e-8)
+    assert np.ptp(far.animation["box"], axis=0) == pytest.approx(np.ptp(near.animation["box"], axis=0), abs=1e-8)
+
+
+@pytest.mark.parametrize(("gravity", "up"), [(-9.81, [2, 1]), (9.81, [2, -1]), (0.0, [2, 1])])
+def test_gravity_points_down(gravity: float, up: list[int]) -> None:
+    assert Content(pendulum((0, 0, 0), gravity=gravity).simulate(**how(0.1))).animation["up"] == up
+
+
+def test_what_turns_too_far_between_stored_times_is_said_and_not_made_up() -> None:
+    m = pendulum(gravity=0.0)
+    m.drive_angle("motor", "rod", lambda t: 300 * t)
+    m.start()
+    fast, slow = (m.simulate(0.2, step=1e-3, every=k, backend="interpreted") for k in (20, 5))  # 6 rad, 1.5 rad
+    found = Content(fast)
+    assert "This run is stored every 0.02 s" in found.animation["warning"]
+    assert found.animation["warning"] in found.text
+    assert found.animation["motion"]["stepwise"]
+    assert Content(slow).animation["warning"] == ""
+
+
+def test_a_swinging_mass_too() -> None:
+    m = vm.Mechanism("oscillator", gravity=(0, 0))
+    m.ground_point("O", (0, 0))
+    m.body("mass", mass=1.0, inertia=1.0, points={"S": (0, 0)})
+    m.prismatic("guide", "ground.O", "mass.S", axis=(1, 0))
+    m.spring("spring", "ground.O", "mass.S", stiffness=100.0, natural_length=0.5)
+    m.start(displacement={"guide": 0.6})
+    seldom, often = (m.simulate(4.0, step=1e-2, every=k, backend="interpreted") for k in (57, 10))
+    assert Content(seldom).animation["warning"]
+    assert not Content(often).animation["warning"]
