@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import varimech as vm
 from varimech.reports.page import page
@@ -125,3 +127,84 @@ def test_a_swinging_mass_too() -> None:
     seldom, often = (m.simulate(4.0, step=1e-2, every=k, backend="interpreted") for k in (57, 10))
     assert Content(seldom).animation["warning"]
     assert not Content(often).animation["warning"]
+
+
+def test_a_study_moves_as_at_the_means_of_its_parameters(tmp_path: Any) -> None:
+    m = slider_crank()
+    wanted: dict[str, Any] = {"duration": 0.2, "step": 0.01, "samples": 32, "checkpoint": tmp_path / "samples"}
+    spreads = {"crank": scipy.stats.uniform(0.1, 0.02), "rod": vm.Tolerance(0.001)}
+    m.monte_carlo(TRAVEL, spreads, **wanted)
+    study = m.monte_carlo(TRAVEL, spreads, **wanted)  # goes on from there, with nothing left to do
+    found = Content(study)
+    at_means = m.simulate(0.2, step=0.01, parameters={"crank": 0.11})
+    assert found.places("slider.S") == pytest.approx(at_means.position("S").to_numpy(), abs=1e-7)
+    assert "uniform" in found.text
+    assert "version of casadi" in found.text
+    m.ground_point("elsewhere", (1, 1))  # now it is another mechanism
+    assert Content(study).animation["points"] == found.animation["points"]
+    with pytest.raises(vm.ModelError, match="has been changed since this study was made"):
+        study.at_means()
+    assert Content(replace(study)).data["animation"] is None  # which has not been run before
+
+
+def test_what_was_stopped_says_so() -> None:
+    m = slider_crank()
+    run = m.simulate(**how())
+    assert Content(run).chips["0.5 s"] == ""
+    run.info["stopped"] = {"time": 0.5, "duration": 2.0}
+    assert Content(run).chips["stopped at 0.5 s of 2 s"] == "warn"
+    study = m.monte_carlo(TRAVEL, duration=0.2, step=0.01, samples=16)
+    assert not any("stopped" in chip for chip in Content(study).chips)
+    stopped = replace(study, stopped=400)
+    assert Content(stopped).chips["stopped before 400 samples"] == "warn"
+    assert "16 samples of 400" in str(stopped)
+
+
+def test_parameters_that_are_zero_have_bars_and_ghosts() -> None:
+    m = vm.Mechanism("offset", gravity=(0, -9.81))
+    offsets = [
+        m.parameter("plain", 0.0, unit="m"),
+        m.parameter("bounded", 0.0, unit="m", bounds=(-0.1, 0.3)),
+        m.parameter("tolerated", 0.0, unit="m", spread=vm.Tolerance(0.02)),
+        m.parameter("given", 2.0, unit="m"),
+    ]
+    m.ground_point("O", (0, sum(offsets[1:], offsets[0])))
+    m.bar("rod", "O", "tip", length=1.0, mass=1.0)
+    m.revolute("O")
+    m.start(angle={"rod": 0.0})
+    found = Content(m.sensitivity({"y": vm.final(lambda s: s.position("tip")[1], unit="m")}, **how()))
+    bars = found.data["plots"][0]["data"][0]
+    assert dict(zip(bars["y"], bars["x"], strict=True)) == pytest.approx(
+        {"plain, by 1 m": 1.0, "bounded, by 0.4 m": 0.4, "tolerated, by 0.02 m": 0.02, "given": 2.0}
+    )
+    assert [p["scale"] for p in found.data["parameters"]] == pytest.approx([1.0, 0.4, 0.02, 2.0])
+
+
+def test_a_body_of_one_point_is_a_disc_and_a_slider_its_block() -> None:
+    m = vm.Mechanism("ball", gravity=(0, -9.81))
+    m.body("ball", mass=1.0, inertia=1.0, points={"P": (0, 0)}, floating=True)
+    m.start(position={"P": (0, 1)}, angle={"ball": 0.0}, speed={"P": (1.0, 2.0), "ball": 3.0})
+    found = Content(m.simulate(**how())).animation
+    assert [(s["kind"], found["points"][s["points"][0]], s["colour"]) for s in found["shapes"]] == [("mass", "ball.com", 0)]
+    slid = Content(slider_crank().simulate(**how()))
+    assert [s["name"] for s in slid.animation["shapes"]] == ["crank", "rod"]
+    assert not slid.joint("guide")["ground"]
+    assert "rail" in slid.joint("guide")
+    turned_round = Content(slider_crank(guide=("slider.S", "ground.O")).simulate(**how()))
+    assert [(s["kind"], s["name"]) for s in turned_round.animation["shapes"]][-1] == ("mass", "slider")
+    assert turned_round.joint("guide")["ground"]
+
+
+def test_what_is_at_rest_has_its_forces() -> None:
+    m = vm.Mechanism("hanging", gravity=(0, -10.0))
+    k = m.parameter("k", 100.0, unit="N/m")
+    m.ground_point("O", (0, 0))
+    m.body("weight", mass=2.0, inertia=1e-3, points={"S": (0, 0)})
+    m.prismatic("guide", "ground.O", "weight.S", axis=(0, -1))
+    m.spring("spring", "ground.O", "weight.S", stiffness=k, natural_length=0.3)
+    m.start(displacement={"guide": 0.3})
+    cells = [
+        re.findall(r"<td [^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>.*?</tr>", Content(m.equilibrium(wrt="k")).html)
+    ]
+    assert ["displacement", "guide", "", "0.5", "m", "−0.002"] in cells  # 0.3 m + m g / k
+    assert ["energy", "potential", "", "−8", "J", "0.02"] in cells  # k x² / 2 − m g (0.3 m + x); x² / 2

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model.parameter import Tolerance
+from ..model.parameter import Parameter, Tolerance
 from ..results.run import Run
 from .encoding import number
 from .measures import energy_plots
@@ -43,6 +43,9 @@ def _freedoms(run: Run) -> int:
 
 def duration(run: Run) -> str:
     """How long the motion takes."""
+    stopped = run.info.get("stopped")
+    if stopped is not None:
+        return f"stopped at {run.time[-1]:g} s of {stopped['duration']:g} s"
     return "at rest" if run.time.size < 2 else f"{run.time[-1]:g} s"
 
 
@@ -103,6 +106,21 @@ def parameter_units(run: Run) -> dict[str, str]:
     if "parameter_unit" not in run.dataset.coords:
         return {}
     return dict(zip(run.parameter_names, map(str, np.atleast_1d(run.dataset["parameter_unit"].to_numpy())), strict=True))
+
+
+def parameter_scales(run: Run) -> dict[str, float]:
+    """What derivatives are multiplied by to be compared: values; where these are zero the width of bounds or tolerances, or else one unit."""
+    known = run.live.equations.model.numbers.parameters if run.is_live else {}
+    return {name: float(value) or _width(known.get(name)) for name, value in run.info["parameters"].items()}
+
+
+def _width(parameter: Parameter | None) -> float:
+    if parameter is None:
+        return 1.0
+    lower, upper = (np.nan if bound is None else float(bound) for bound in parameter.bounds)
+    if np.isfinite(upper - lower):
+        return float(upper - lower)
+    return float(parameter.spread.width) if isinstance(parameter.spread, Tolerance) else 1.0
 
 
 def _distribution(given: Any) -> str:

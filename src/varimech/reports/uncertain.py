@@ -104,9 +104,24 @@ def study_section(study: Study, plots: Plots) -> str:
     frame = study.table()
     rows = [[str(name), *[row[c] for c in frame.columns]] for name, row in frame.iterrows()]
     failed = f"; {study.failed} failed" if study.failed else ""
-    sampling = f"{study.count:,} samples ({study.sampling.kind}, seed {study.sampling.seed}){failed}"
+    asked = "" if study.stopped is None else f" of {study.stopped:,}, where it was stopped"
+    sampling = f"{study.count:,} samples{asked} ({study.sampling.kind}, seed {study.sampling.seed}){failed}"
     lead = f"{sampling}, in {study.seconds['run']:.2g} s. ± is the half-width of a 95 % confidence interval of the mean."
-    return section("study", "Monte Carlo", table(["objective", *map(str, frame.columns)], rows), grid(*made), lead=lead)
+    return section(
+        "study",
+        "Monte Carlo",
+        table(["objective", *map(str, frame.columns)], rows),
+        grid(*made),
+        folded("spreads of the parameters", _spreads(study)),
+        lead=lead,
+    )
+
+
+def _spreads(study: Study) -> str:
+    """How each parameter varies."""
+    told = study.spreads.described()["parameters"]
+    rows = [[p["name"], p["mean"], p["sigma"], p["unit"], p["distribution"]] for p in told]
+    return table(["parameter", "mean", "standard deviation", "unit", "distribution"], rows)
 
 
 def _histogram(study: Study, name: str, unit: str) -> dict[str, Any]:

@@ -114,10 +114,9 @@ class Animation {
     return places.subarray(point * n, point * n + n);
   }
 
-  // change of the chosen parameter; relative to 1 of its unit where it is zero
+  // change of the chosen parameter; where it is zero, relative to what stands in for it
   get change() {
-    const value = this.parameters[this.influence.parameter].value;
-    return (this.influence.percent / 100) * (value || 1);
+    return (this.influence.percent / 100) * this.parameters[this.influence.parameter].scale;
   }
 
   get changeText() {

@@ -141,6 +141,7 @@ function connectInfluence(player) {
   if (!animation.slopes.length) return;
   parameters.forEach(({ name }, k) => element("parameter").add(new Option(name, k)));
   element("band-choice").hidden = !report.tolerances;
+  element("bands-choice").hidden = !report.plots.some((plot) => plot.bands.length);
   const update = () => {
     influence.parameter = Number(element("parameter").value);
     influence.percent = Number(element("change").value);
