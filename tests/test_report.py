@@ -15,12 +15,12 @@ import pytest
 
 import varimech as vm
 from varimech.reports.animation import MOST_NUMBERS
-from varimech.reports.encoding import number, script_json, thinned, worth_plotting
+from varimech.reports.encoding import escaped, number, script_json, thinned, worth_plotting
 from varimech.view.figure import COLOURS
 
 CHROMIUM = shutil.which("chromium")
 browsing = pytest.mark.skipif(CHROMIUM is None, reason="no chromium to look at reports with")
-HOSTILE = "</script><b onclick='x()'>&\"<img src=x onerror=alert(1)>"
+HOSTILE = "$t_1$</script><b onclick='x()'>&\"<img src=x onerror=alert(1)>"
 MODEL = "name: slider\n# ρ, \ttabs, </script> and “quotes”\r\nbodies: {}\n"
 TRAVEL = {"travel": vm.final(lambda s: s.displacement("guide"), unit="m")}
 
@@ -294,8 +294,8 @@ def test_tolerances(opened: Open, moments: vm.Moments) -> None:
     assert sum(counted) == 64
     script = """() => { const p = varimech.plots.plots.find((p) => p.spec.title === 'displacement');
         const d = p.area._fullData, b = p.spec.bands[0]; return d[b.upper].y[50] - d[b.line].y[50]; }"""
-    assert look.page.evaluate(script) == pytest.approx(2 * moments.std.to_numpy()[-1, 0], rel=1e-5)
-    assert "± 2 standard deviations by all tolerances" in look.page.inner_text("#measures")
+    assert look.page.evaluate(script) == pytest.approx(3 * moments.std.to_numpy()[-1, 0], rel=1e-5)
+    assert "± 3 standard deviations by all tolerances" in look.page.inner_text("#measures")
     alone = opened(study)
     assert alone.page.evaluate("varimech.animation.duration") == pytest.approx(0.5)
 
@@ -347,6 +347,9 @@ def test_names_do_no_harm(opened: Open) -> None:
     look = opened(gradient, title=HOSTILE, model=HOSTILE, show={"angle": [HOSTILE]})
     assert look.page.title() == HOSTILE
     assert look.page.inner_text("h1") == HOSTILE
+    assert look.page.evaluate("varimech.plots.plots[0].area._fullLayout.yaxis._categories") == [
+        escaped(HOSTILE).replace("$", "&#36;")
+    ]
     assert look.page.locator("b, img, [onclick], [onerror]").count() == 0
 
 
@@ -360,6 +363,10 @@ def test_dark_and_narrow(opened: Open, gradient: vm.Gradient) -> None:
     assert look.page.evaluate("document.documentElement.scrollWidth") <= 360
     look.page.set_viewport_size({"width": 1100, "height": 900})
     look.page.emulate_media(color_scheme="light")
+    look.page.evaluate("dispatchEvent(new Event('beforeprint'))")  # paper is not unfolded
+    assert look.page.is_visible("#gradient table")
+    look.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert look.page.is_hidden("#gradient table")
 
 
 @browsing

@@ -13,6 +13,7 @@ import pytest
 import scipy.stats
 
 import varimech as vm
+from varimech.reports.encoding import number
 from varimech.reports.page import page
 
 TRAVEL = {"travel": vm.final(lambda s: s.displacement("guide"), unit="m")}
@@ -59,6 +60,11 @@ class Content:
         self.chips = dict(reversed(pair) for pair in re.findall(r'<li class="(\w*)">(.*?)</li>', self.html.split("<main>")[0]))
 
     @property
+    def cells(self) -> list[list[str]]:
+        """Of all tables, row by row."""
+        return [re.findall(r"<td [^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>.*?</tr>", self.html)]
+
+    @property
     def animation(self) -> dict[str, Any]:
         found: dict[str, Any] = self.data["animation"]
         return found
@@ -86,10 +92,10 @@ def _numbers(text: str, kind: str) -> np.ndarray:
 
 def test_the_spread_by_a_parameter_is_what_it_would_make_alone() -> None:
     m = slider_crank()
-    found = Content(m.moments(TRAVEL, order=1, duration=0.5, step=0.01)).curves("spread of travel by each parameter alone")
+    found = Content(m.moments(TRAVEL, order=1, **how())).curves("spread of travel by each parameter alone")
     for name in ("crank", "rod"):
         others = {n: None for n in ("crank", "rod") if n != name}
-        alone = m.moments(TRAVEL, others, order=1, duration=0.5, step=0.01)
+        alone = m.moments(TRAVEL, others, order=1, **how())
         assert found[name] == pytest.approx(alone.std.to_numpy()[:, 0], rel=1e-9)
     assert found["all together"] == pytest.approx(np.hypot(found["crank"], found["rod"]), rel=1e-9)
 
@@ -203,8 +209,76 @@ def test_what_is_at_rest_has_its_forces() -> None:
     m.prismatic("guide", "ground.O", "weight.S", axis=(0, -1))
     m.spring("spring", "ground.O", "weight.S", stiffness=k, natural_length=0.3)
     m.start(displacement={"guide": 0.3})
-    cells = [
-        re.findall(r"<td [^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>.*?</tr>", Content(m.equilibrium(wrt="k")).html)
-    ]
+    cells = Content(m.equilibrium(wrt="k")).cells
     assert ["displacement", "guide", "", "0.5", "m", "−0.002"] in cells  # 0.3 m + m g / k
     assert ["energy", "potential", "", "−8", "J", "0.02"] in cells  # k x² / 2 − m g (0.3 m + x); x² / 2
+
+
+def test_an_optimum_says_what_its_start_breaks_and_units() -> None:
+    m = slider_crank()
+    wear = vm.integral(lambda s: vm.dot(s.reaction("O"), s.reaction("O")), unit="N²·s")
+    wall = vm.path(lambda s: s.displacement("guide"), unit="m") <= 0.32
+    best = m.optimize(
+        {"wear": wear}, over=["crank"], bounds={"crank": (0.05, 0.12)}, constraints={"wall": wall}, duration=0.5, step=0.01
+    )
+    found, reached = Content(best), float(m.simulate(0.5, step=0.01).displacement("guide").max())
+    assert reached > 0.33
+    assert best.broken_before == pytest.approx({"wall": reached - 0.32})
+    assert f"before (breaking wall by {reached - 0.32:.3g} m)" in found.text
+    assert found.plot("integrand of wear")["layout"]["yaxis"]["title"]["text"] == "integrand of wear (N²)"
+
+
+@pytest.mark.parametrize("scale", [1e-5, 1.0, 1e7])
+def test_constraints_hold_by_the_size_of_the_mechanism(scale: float) -> None:
+    run = pendulum(length=0.1 * scale, gravity=-9.81 * scale).simulate(**how())
+    run.info["residuals"][0] = 1e-8 * scale
+    assert Content(run).chips[f"constraints hold to {number(1e-8 * scale, 1)} m"] == "good"
+    run.info["residuals"][0] = 1e-5 * scale
+    assert Content(run).chips[f"constraints hold to {number(1e-5 * scale, 1)} m"] == "bad"
+
+
+def test_measures_are_those_that_change_most_of_however_many() -> None:
+    m = vm.Mechanism("chain", gravity=(0, -9.81))
+    m.ground_point("p0", (0, 0))
+    for k in range(20):
+        m.bar(f"b{k}", f"p{k}", f"p{k + 1}", length=0.1, mass=1.0)
+        m.revolute(f"p{k}")
+    m.start(angle={f"b{k}": 0.0 for k in range(20)}, speed={f"b{k}": 3.0 * (k == 18) for k in range(20)})
+    run = m.simulate(**how(0.1))
+    turned = {name: float(np.ptp(run.angle(name).to_numpy())) for name in run.names_of("turn")}
+    assert {name: float(np.ptp(curve)) for name, curve in run.curves("angle").items()} == pytest.approx(turned)
+    shown = list(Content(run).curves("angle"))
+    assert max(turned, key=lambda name: turned[name]) in shown
+    assert len(shown) == 3
+
+
+def test_units_of_efforts() -> None:
+    m = slider_crank()
+    m.drive_angle("motor", "crank", lambda t: 1.0 + t)
+    m.start(near={"S": (0.3, 0)})
+    run = m.simulate(**how(0.1))
+    assert Content(run, show={"effort": ["motor"]}).plot("effort")["layout"]["yaxis"]["title"]["text"] == "effort (N·m)"
+
+
+def test_axes_of_hinges_turn_with_their_bodies() -> None:
+    m = vm.Mechanism("arm", gravity=(0, 0, -9.81))
+    m.ground_point("O", (0, 0, 0))
+    m.bar("upper", "O", "E", length=1.0, mass=1.0, radius=0.05)
+    m.bar("lower", "E", "H", length=1.0, mass=1.0, radius=0.05)
+    m.revolute("O", axis=(0, 0, 1))
+    m.revolute("E", axis=(0, 1, 0))
+    m.start(angle={"O": 0.0, "E": 0.3}, speed={"O": 2.0, "E": 0.0})
+    run = m.simulate(**how(0.2))
+    found = Content(run)
+    axes = _numbers(found.animation["axes"], "<f4").reshape(run.time.size, 2, 3)
+    φ = run.angle("O").to_numpy()
+    expected = np.stack([-np.sin(φ), np.cos(φ), np.zeros_like(φ)], axis=1)
+    assert axes[:, found.joint("E")["axis"]] == pytest.approx(expected, abs=1e-6)
+    assert axes[:, found.joint("O")["axis"]] == pytest.approx(np.tile([0, 0, 1], (run.time.size, 1)))
+
+
+def test_histograms_have_as_many_bars_as_samples_can_fill() -> None:
+    study = slider_crank().monte_carlo(TRAVEL, duration=0.2, step=0.01, samples=512)
+    bars = Content(study).plot("travel at the end")["data"][0]["y"]
+    assert sum(bars) == 512
+    assert 8 <= len(bars) <= 16  # 2 ∛512

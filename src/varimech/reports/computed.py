@@ -13,6 +13,7 @@ from .measures import energy_plots
 from .plots import Plots
 from .tables import facts, folded, section, table
 
+LEVELS = {"position": "m", "velocity": "m/s", "acceleration": "m/s²"}
 ONE = {
     "rigid bodies": "rigid body",
     "beams": "beam",
@@ -51,26 +52,24 @@ def duration(run: Run) -> str:
 
 def stepping(info: dict[str, Any]) -> str:
     """Number and length of steps, and what they were chosen for."""
-    if "steps" not in info:
-        return "none"
     length = f"{info['step']:g} s" if isinstance(info["step"], float) else "{:.3g} to {:.3g} s".format(*info["step"])
-    return f"{info['steps']:,} steps of {length}"
+    return f"{info['steps']:,} {'step' if info['steps'] == 1 else 'steps'} of {length}"
 
 
 def computed_section(run: Run, plots: Plots) -> str:
     """Method, steps, residuals, energies, times, versions, parameters."""
     i = run.info
     residuals = ", ".join(
-        f"{name} {r:.1e}" for name, r in zip(("position", "velocity", "acceleration"), i["residuals"], strict=False)
+        f"{name} {number(r, 2)} {unit}" for (name, unit), r in zip(LEVELS.items(), i["residuals"], strict=False)
     )
-    told: dict[str, Any] = {"method": i["method"], "duration": duration(run), "time steps": stepping(i)}
+    told: dict[str, Any] = {"method": i["method"], "duration": duration(run)}
+    if "steps" in i:
+        told |= {"time steps": stepping(i), "stored times": f"{run.time.size:,}"}
     if "tolerance" in i:
         told |= {"tolerance": f"{i['tolerance']:g} (relative)", "steps rejected": i["rejected"]}
-    told |= {
-        "stored times": f"{run.time.size:,}",
-        "iterations": f"{i['iterations']:,}",
-        "largest constraint residuals": residuals,
-    }
+    if i["iterations"]:  # explicit schemes have none
+        told["iterations"] = f"{i['iterations']:,}"
+    told["largest constraint residuals"] = residuals
     told |= {f"time to {name}": f"{s:.3g} s" for name, s in i["seconds"].items()}
     told |= {f"version of {name}": v for name, v in i["versions"].items()}
     parts = [facts(told)]

@@ -11,7 +11,7 @@ from ..results.gradient import Gradient
 from ..view.figure import COLOURS
 from ..view.sweep import CEILING, FLOOR
 from .computed import parameter_scales
-from .encoding import escaped, number
+from .encoding import escaped, number, plot_text
 from .measures import BAND_NOTE
 from .plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
 from .tables import folded, grid, section, table
@@ -112,7 +112,7 @@ def _sweep(c: Certificate, curves: Any, levels: Any, against: str) -> dict[str, 
         height = min(max(level.value, FLOOR), CEILING)
         name, dash = f"{level.kind}, {level.label}", DASHES[kinds.index(level.kind) % len(DASHES)]
         drawn.append(Curve(name, x[[0, -1]], np.full(2, height), colour=colour.get(level.label, GREY), dash=dash))
-    spec = curve_plot(drawn, escaped(f"difference to {against}"), xlabel="relative perturbation", over_time=False, log=True)
+    spec = curve_plot(drawn, plot_text(f"difference to {against}"), xlabel="relative perturbation", over_time=False, log=True)
     spec["layout"]["xaxis"] |= {"type": "log", "range": np.log10(x[[-1, 0]]).tolist()}
     spec["layout"]["hovermode"] = "closest"
     for axis in ("xaxis", "yaxis"):

@@ -28,11 +28,11 @@ from .measures import chosen, measure_plots
 from .plots import Plots
 from .rest import rest_section
 from .tables import section
-from .uncertain import moments_section, study_section
+from .uncertain import SIGMAS, moments_section, study_section
 
 KINDS = (Run, Gradient, Moments, Study, Optimum, Fit)
 CLOSED = 1e-6
-"""Largest residual of constraints (m) of a mechanism that holds together."""
+"""Largest residual of constraints of a mechanism that holds together, as a share of its size."""
 SCRIPTS = ("camera.js", "drawing.js", "animation.js", "joints.js", "scenery.js", "plots.js", "page.js")
 
 
@@ -136,7 +136,7 @@ def page(
     moments = next((r for r in results if isinstance(r, Moments)), None)
     optimum = next((r for r in results if isinstance(r, Optimum)), None)
     parts = [_section(result, plots) for result in results if not isinstance(result, Run)]
-    data: dict[str, Any] = {"animation": None, "parameters": [], "tolerances": False, "model": model}
+    data: dict[str, Any] = {"animation": None, "parameters": [], "tolerances": False, "sigmas": SIGMAS, "model": model}
     name = _mechanism(results[0])
     if run is not None:
         measures, traces = chosen(run, show)
@@ -156,7 +156,7 @@ def page(
     return Template(_asset("page.html")).substitute(
         title=escaped(title or name),
         summary=escaped("" if run is None else summary(run)),
-        chips=_chips(results, run, certificate),
+        chips=_chips(results, run, certificate, data["animation"]),
         style=_asset("style.css"),
         motion="" if run is None else _motion(name, data["animation"]["warning"]),
         sections="".join(parts),
@@ -168,7 +168,7 @@ def page(
 
 
 def _motion(name: str, warning: str) -> str:
-    return Template(_asset("motion.html")).substitute(name=escaped(name), warning=escaped(warning))
+    return Template(_asset("motion.html")).substitute(name=escaped(name), warning=escaped(warning), sigmas=f"{SIGMAS:g}")
 
 
 def _subject(results: tuple[Any, ...]) -> Run | None:
@@ -216,12 +216,14 @@ def _parameters(run: Run) -> list[dict[str, Any]]:
     return [{"name": n, "unit": units.get(n, ""), "value": values[n], "scale": scales[n]} for n in run.parameter_names]
 
 
-def _chips(results: tuple[Any, ...], run: Run | None, certificate: Certificate | None) -> str:
+def _chips(results: tuple[Any, ...], run: Run | None, certificate: Certificate | None, animation: Any) -> str:
     """Method, duration, and what can be said of each result in a few words."""
     chips = [] if run is None else [("", run.info["method"]), ("warn" if "stopped" in run.info else "", duration(run))]
     if run is not None:
-        closed = run.info["residuals"][0] < CLOSED
-        chips.append(("good" if closed else "", f"constraints hold to {number(run.info['residuals'][0], 1)}"))
+        residual, size = run.info["residuals"][0], float(np.linalg.norm(np.ptp(animation["box"], axis=0)))
+        chips.append(("good" if residual <= CLOSED * size else "bad", f"constraints hold to {number(residual, 1)} m"))
+        if animation["warning"]:
+            chips.append(("warn", "too few stored times to be drawn as it moves"))
     for result in results:
         if isinstance(result, Optimum) and result.best.stopped:
             chips.append(("warn", f"stopped after {result.iterations} iterations"))

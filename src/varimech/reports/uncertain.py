@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,12 @@ from ..uncertainty.drawing import MOST_PARTS
 from ..uncertainty.moments import Moments
 from ..uncertainty.study import Study
 from ..view.figure import COLOURS
-from .encoding import escaped, number, plotted
+from .encoding import number, plot_text, plotted
 from .plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
 from .tables import folded, grid, section, table
 
-SIGMAS = 2.0
-BARS = 64
+SIGMAS = 3.0
+MOST_BARS = 64
 """Of a histogram."""
 
 
@@ -128,7 +129,7 @@ def _histogram(study: Study, name: str, unit: str) -> dict[str, Any]:
     """Neighbouring bins together, so that some are left to be seen."""
     counts = study.histogram(name)
     middles, width = counts["value"].to_numpy(), float(counts.attrs["width"])
-    together = max(1, -(-len(middles) // BARS))
+    together = max(1, -(-len(middles) // min(MOST_BARS, math.ceil(2 * study.count ** (1 / 3)))))  # Rice's rule
     groups = np.add.reduceat(counts.to_numpy(), np.arange(0, len(middles), together))
     starts = middles[::together] - width / 2
     bars = {
@@ -138,7 +139,7 @@ def _histogram(study: Study, name: str, unit: str) -> dict[str, Any]:
         "width": together * width,
         "marker": {"color": COLOURS[0], "line": {"width": 0}},
         "hovertemplate": "%{x:.6g}: %{y}<extra></extra>",
-        "name": escaped(name),
+        "name": plot_text(name),
     }
     layout = {
         "xaxis": {"title": {"text": axis_title(name, unit)}},

@@ -9,7 +9,7 @@ from ..model.beam import Beam
 from ..model.body import RigidBody
 from ..model.forces import Spring
 from ..model.joints import Joint
-from ..model.measures import Span
+from ..model.measures import Span, Turn
 from ..model.parts import Parts
 
 
@@ -30,7 +30,7 @@ def drawing_plan(model: Parts) -> dict[str, Any]:
 
     `masses` are bodies without a length: their centre of mass and their points. Joints with an axis tell it in the frame of a `body`
     (none: the ground). `places` names one point for all that joints put at the same place; `gravity` is the nominal one (m/s²); `counts`
-    tells how many things of each kind there are.
+    tells how many things of each kind there are, `efforts` in which unit drivers push.
     """
     bodies = [b for b in model.moving_bodies if len(b.spine) > 1]
     shapes = [("beam" if isinstance(b, Beam) else "body", b.name, [model.points_of(b)[p].label for p in b.spine]) for b in bodies]
@@ -64,6 +64,7 @@ def drawing_plan(model: Parts) -> dict[str, Any]:
             for b in model.moving_bodies
             if len(b.spine) < 2
         },
+        "efforts": {d.name: "N·m" if isinstance(d.measure, Turn) else "N" for d in model.drivers.values()},
         "gravity": model.numbers.evaluate(model.gravity).ravel().tolist(),
         "places": {p.label: model.place_of(p).label for p in model.all_points},
         "counts": {

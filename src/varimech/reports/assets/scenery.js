@@ -11,8 +11,9 @@ Object.assign(Animation.prototype, {
     for (const [point, texts] of this.labels) {
       const text = texts.join(", "), wide = pen.measureText(text).width, [x, y] = seen[point];
       const box = ([right, down]) => [x + (right > 0 ? 9 : -9 - wide), y + down * 14 - 8, x + (right > 0 ? 9 + wide : -9), y + down * 14 + 8];
+      const around = ([left, top, right, bottom]) => [left - 7, top, right + 7, bottom]; // words are told apart
       const outside = (x < middleX - 4 ? 1 : 0) + (y > middleY + 4 && !this.held.has(point) ? 2 : 0);
-      const side = [outside, outside ^ 2, outside ^ 1, outside ^ 3].find((k) => !taken.some((other) => meets(box(sides[k]), other)));
+      const side = [outside, outside ^ 2, outside ^ 1, outside ^ 3].find((k) => !taken.some((other) => meets(around(box(sides[k])), other)));
       if (side === undefined) continue;
       const place = box(sides[side]);
       taken.push(place);
@@ -88,6 +89,6 @@ Object.assign(Animation.prototype, {
 });
 
 function lengthText(length) {
-  const [factor, unit] = length >= 1 ? [1, "m"] : length >= 1e-3 ? [1e3, "mm"] : [1e6, "µm"];
+  const [factor, unit] = length >= 1e3 ? [1e-3, "km"] : length >= 1 ? [1, "m"] : length >= 1e-3 ? [1e3, "mm"] : [1e6, "µm"];
   return `${Number((length * factor).toPrecision(6))} ${unit}`;
 }
