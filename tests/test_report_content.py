@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import pickle
 import re
 from dataclasses import replace
 from typing import Any
@@ -149,8 +150,12 @@ def test_a_study_moves_as_at_the_means_of_its_parameters(tmp_path: Any) -> None:
     m.ground_point("elsewhere", (1, 1))  # now it is another mechanism
     assert Content(study).animation["points"] == found.animation["points"]
     with pytest.raises(vm.ModelError, match="has been changed since this study was made"):
-        study.at_means()
-    assert Content(replace(study)).data["animation"] is None  # which has not been run before
+        replace(study).run
+    assert Content(replace(study)).data["animation"] is None
+    again = pickle.loads(pickle.dumps(study))
+    assert again.table().equals(study.table())
+    with pytest.raises(vm.ModelError, match="was pickled, and its mechanism was not"):
+        again.run
 
 
 def test_what_was_stopped_says_so() -> None:
