@@ -112,7 +112,7 @@ def test_gravity_points_down(gravity: float, up: list[int]) -> None:
     assert Content(pendulum((0, 0, 0), gravity=gravity).simulate(**how(0.1))).animation["up"] == up
 
 
-def test_what_turns_too_far_between_stored_times_is_said_and_not_made_up() -> None:
+def test_what_turns_too_far_between_stored_times_is_said_and_not_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     m = pendulum(gravity=0.0)
     m.drive_angle("motor", "rod", lambda t: 300 * t)
     m.start()
@@ -122,6 +122,8 @@ def test_what_turns_too_far_between_stored_times_is_said_and_not_made_up() -> No
     assert found.animation["warning"] in found.text
     assert found.animation["motion"]["stepwise"]
     assert Content(slow).animation["warning"] == ""
+    monkeypatch.setattr("varimech.reports.animation.MOST_NUMBERS", 120)  # 10 frames of 3 points
+    assert "This page has room for 10 of 41 stored times" in Content(slow).animation["warning"]
 
 
 def test_a_swinging_mass_too() -> None:
