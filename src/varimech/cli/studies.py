@@ -149,7 +149,7 @@ def uncertainty(
     given = o.settings(context)
     in_file = None if m.studies is None or m.studies.uncertainty is None else m.studies.uncertainty
     way = given.get("method") or (in_file.method if in_file is not None else "moments")
-    if out is not None and way == "monte-carlo" and (in_file is None or in_file.checkpoint is None):
+    if out is not None and way == "monte-carlo":
         given["checkpoint"] = str(out / "samples")
     conduct(m, lambda: m.study("uncertainty", **given), _spread_told, as_json=as_json, out=out)
 
