@@ -23,6 +23,7 @@ from varimech.model.writing import Writing
 ELEMENTS = sorted(page for page in (DOCS / "elements").glob("*.md") if page.name != "index.md")
 TUTORIAL = DOCS / "tutorial"
 ELSEWHERE = {
+    "interchange.md": "test_interchange.py",
     "optimisation.md": "test_optimize.py",
     "reliability.md": "test_openturns.py",
     "uncertainty.md": "test_moments.py",

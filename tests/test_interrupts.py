@@ -215,7 +215,7 @@ def test_a_compiler_that_is_interrupted_leaves_nothing(
     hooked: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     m = oscillator()
-    hooked(compiler.subprocess, "run")
+    hooked(compiler.subprocess.Popen, "communicate")
     os.environ["VARIMECH_CACHE"], before = str(tmp_path), os.environ.get("VARIMECH_CACHE")
     try:
         plainly(lambda: m.simulate(1.0, step=1e-3, backend="native"))
