@@ -221,7 +221,7 @@ class Run(Displayed):
         for kind, names in measures.items():
             if kind not in (known := [k for k, what in MEASURES.items() if not what.spatial_only]):
                 raise unknown_name("measure", kind, known)
-            unit = MEASURES[kind].unit
+            unit = self.unit_of(kind, [names] if isinstance(names, str) else list(names))
             label = kind.replace("_", " ")
             panel = Panel(f"{label} ({unit})" if wrt is None else f"∂ {label} / ∂ρ")
             for name in [names] if isinstance(names, str) else names:
@@ -272,6 +272,39 @@ class Run(Displayed):
         places = self._live.evaluate(self._places(points))
         return dict(zip(points, np.split(places, len(points), axis=1), strict=True))
 
+    def curves(self, kind: str) -> dict[str, np.ndarray]:
+        """Angles or displacements of all things that have one, over time; faster than one by one."""
+        what, names = MEASURES[kind], self.names_of(MEASURES[kind].of)
+        if self._live is None or not names:
+            return {n: self._measure(kind, n, None).to_numpy() for n in names}
+        state = self._live.equations.state
+        values = self._live.evaluate(ca.vertcat(*[what.get(state, n) for n in names]))
+        if what.rate is not None:
+            rates = self._live.evaluate(ca.vertcat(*[what.rate(state, n) for n in names]))
+            columns = [unwrapped(values[:, [k]], rates[:, [k]], self.time, self._live.held_angle(n)) for k, n in enumerate(names)]
+            values = np.hstack(columns)
+        return dict(zip(names, values.T, strict=True))
+
+    def path_rates(self, points: list[str]) -> dict[str, np.ndarray]:
+        """Their velocities (m/s), likewise."""
+        if self._live is None:
+            return {p: self.velocity(p).transpose("time", "component").to_numpy() for p in points}
+        state = self._live.equations.state
+        rates = self._live.evaluate(ca.vertcat(*[state.velocity(p) for p in points]))
+        return dict(zip(points, np.split(rates, len(points), axis=1), strict=True))
+
+    def directions(self, given: Sequence[tuple[str | None, Sequence[float]]]) -> np.ndarray:
+        """Where directions of bodies (None: of the ground) point to, (time, direction, component)."""
+        turned = []
+        for body, direction in given:
+            R = (
+                np.eye(len(direction))[None]
+                if body is None
+                else self.rotation(body).transpose("time", "row", "column").to_numpy()
+            )
+            turned.append(np.broadcast_to(R @ np.asarray(direction), (self.time.size, len(direction))))
+        return np.stack(turned, axis=1)
+
     def path_slopes(self, points: list[str]) -> dict[str, np.ndarray]:
         """Derivatives of the positions of many points with respect to all `parameter_names`, (time, component, parameter) each."""
         self._selected("all")
@@ -307,6 +340,11 @@ class Run(Displayed):
         return (
             html_text(words) + picture(self.plot(**{k: v for k, v in told.items() if v}, energy=list(ENERGIES), title="")) + last
         )
+
+    def unit_of(self, kind: str, names: list[str]) -> str:
+        """Of a measure; drivers make forces or torques."""
+        units = {self.drawing_plan.get("efforts", {}).get(name) for name in names} if kind == "effort" else set()
+        return next(iter(units)) or MEASURES[kind].unit if len(units) == 1 else MEASURES[kind].unit
 
     def _lines(self, name: str, array: xr.DataArray) -> list[Line]:
         dims = [d for d in array.dims if d != "time"]
