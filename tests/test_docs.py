@@ -8,13 +8,17 @@ import re
 import warnings
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import casadi as ca
+import numpy as np
 import pytest
 
 import varimech as vm
 from markdown_pages import DOCS, ROOT, blocks, not_run, run_page, run_told, same
 from varimech.model.body_words import BodyWords
 from varimech.model.force_words import ForceWords
+from varimech.model.frame import Frame
 from varimech.model.joint_words import JointWords
 from varimech.model.joints import JOINTS
 from varimech.model.model import Model
@@ -121,6 +125,28 @@ def test_every_word_of_a_model_has_a_page() -> None:
 
 def test_every_joint_has_a_page() -> None:
     assert {kind.replace("-", "_") for kind in JOINTS} <= {page.stem for page in ELEMENTS}
+
+
+def _joint(kind: str, dimension: int) -> tuple[int, int]:
+    """(equations, freedoms left) of a body on the ground."""
+    rules, n = JOINTS[kind], dimension
+    m = vm.Mechanism(kind, dimension=n)
+    m.ground_point("O", np.zeros(n))
+    body = m.body("b", mass=1.0, inertia=0.1 if n == 2 else (0.1, 0.1, 0.1), points={"P": np.ones(n)})
+    said: dict[str, Any] = {rules.axis_name: np.eye(n)[0]} if n in rules.axis else {}
+    said |= {"distance": {"length": 1.0}, "universal": {"axis_on_second": (0, 1, 0)}}.get(kind, {})
+    joint = getattr(m, kind.replace("-", "_"))("j", "ground.O", "b.P", **said)
+    o, R = ca.SX.sym("o", n), ca.SX.sym("R", n, n)
+    equations = joint.residuals({m.ground: m.ground_frame(), body: Frame(o, R, 0 * o, 0 * R)}).numel()
+    return equations, (3 if n == 2 else 6) - equations
+
+
+@pytest.mark.parametrize("kind", JOINTS)
+def test_joints_have_as_many_equations_as_told(kind: str) -> None:
+    text = (DOCS / "elements" / f"{kind.replace('-', '_')}.md").read_text(encoding="utf-8")
+    told = re.findall(r"(plane|space): (\d) equations?, (\d|no) freedoms? left", text)
+    found = {int(space == "space") + 2: (int(rows), int(left.replace("no", "0"))) for space, rows, left in told}
+    assert found == {dimension: _joint(kind, dimension) for dimension in JOINTS[kind].dimensions}
 
 
 # tests that pages name
