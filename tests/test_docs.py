@@ -134,7 +134,10 @@ def _joint(kind: str, dimension: int) -> tuple[int, int]:
     m.ground_point("O", np.zeros(n))
     body = m.body("b", mass=1.0, inertia=0.1 if n == 2 else (0.1, 0.1, 0.1), points={"P": np.ones(n)})
     said: dict[str, Any] = {rules.axis_name: np.eye(n)[0]} if n in rules.axis else {}
-    said |= {"distance": {"length": 1.0}, "universal": {"axis_on_second": (0, 1, 0)}}.get(kind, {})
+    if kind == "distance":
+        said["length"] = 1.0
+    if kind == "universal":
+        said["axis_on_second"] = (0, 1, 0)
     joint = getattr(m, kind.replace("-", "_"))("j", "ground.O", "b.P", **said)
     o, R = ca.SX.sym("o", n), ca.SX.sym("R", n, n)
     equations = joint.residuals({m.ground: m.ground_frame(), body: Frame(o, R, 0 * o, 0 * R)}).numel()
