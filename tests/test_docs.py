@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import sys
 import warnings
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -198,6 +200,34 @@ def test_every_formula_names_a_test() -> None:
     assert len(statements) > 20
     without = [s for s in statements if not any(name in _known() and not name.endswith(".py") for name in _named(s))]
     assert not without, "no test is named for:\n\n" + "\n\n".join(without)
+
+
+# what pages say of machines without a compiler
+
+
+def test_what_needs_a_compiler_is_what_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "ziglang", None)
+    m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=m.parameter("L", 1.0, unit="m"), mass=3.0)
+    m.revolute("O")
+    m.start(angle={"rod": -1.0})
+    angle, spreads = vm.final(lambda s: s.angle("rod")), {"L": vm.Tolerance(0.01)}
+    assert m.monte_carlo(angle, spreads, duration=0.1, step=0.05, samples=20).failed == 0
+    certificate = str(m.sensitivity(angle, duration=0.1, step=0.05).certify(relative_steps=[1e-3, 1e-4, 1e-5, 1e-6]))
+    assert "adjoint: differs" in certificate and "complex-step: differs" not in certificate
+    refused: list[Callable[[], object]] = [
+        lambda: m.sensitivity(angle, duration=0.1, method="complex-step"),
+        lambda: m.export(tmp_path / "bundle", angle, duration=0.1, step=0.05, target="c"),
+        lambda: m.simulate(0.1, backend="native"),
+    ]
+    for call in refused:
+        with pytest.raises(vm.VarimechError, match="no C compiler found"):
+            call()
+    assert "four things need one" in (DOCS / "index.md").read_text(encoding="utf-8")
 
 
 # the interface
