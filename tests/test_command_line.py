@@ -150,3 +150,16 @@ def test_errors_are_one_line_and_code_2(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-m", "varimech", "run", str(path)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"error: {path}:3: bodeis: there is no such key; did you mean 'bodies'?\n"
+
+
+def test_all_that_the_starter_promises(model: Path, tmp_path: Path) -> None:
+    """As a new user types it, with nothing shortened."""
+    for command, written in (
+        ("run", "run.nc"),
+        ("sensitivity", "run.nc"),
+        ("uncertainty", "moments.nc"),
+        ("optimize", "best.yaml"),
+    ):
+        result = CliRunner().invoke(app, [command, str(model), "--out", str(tmp_path / command)])
+        assert result.exit_code == 0, result.output
+        assert {"report.html", written} <= {p.name for p in (tmp_path / command).iterdir()}

@@ -23,7 +23,7 @@ from varimech.errors import FileError
 from varimech.files.document import Document
 from varimech.files.entries import BODIES, DRIVERS, FORCES, JOINTS
 from varimech.files.marked import parse_yaml
-from varimech.files.studies import OptimizeStudy, SensitivityStudy, Solving, UncertaintyStudy
+from varimech.files.studies import ObjectiveEntry, OptimizeStudy, SensitivityStudy, Solving, UncertaintyStudy
 from varimech.model.model import Model
 from varimech.model.writing import Writing
 
@@ -454,6 +454,8 @@ def test_studies_of_a_file_are_those_of_the_verbs(tmp_path: Path) -> None:
 
 def test_studies_that_make_no_sense() -> None:
     m = vm.Mechanism.from_file(STARTER)
+    assert m.studies is not None
+    m.studies.objectives["top"] = ObjectiveEntry.model_validate({"peak": 'position("P")[1]'})
     for kind, changes, words in (
         ("simulation", {}, "no kind of study is called 'simulation'; did you mean 'simulate'?"),
         ("simulate", {"duration": "2 m"}, "duration = '2 m' has the wrong kind of unit"),
@@ -461,7 +463,7 @@ def test_studies_that_make_no_sense() -> None:
         ("simulate", {"integrator": {"newmark": {"gama": 1}}}, "integrator 'newmark' does not have all of the constants gama"),
         ("simulate", {"parameters": {"crankk": 1}}, "did you mean 'crank'?"),
         ("simulate", {"parameters": {"crank": "1 kg"}}, "parameter 'crank' = '1 kg' has the wrong kind of unit"),
-        ("sensitivity", {"objectives": ["reach"]}, "objective 'reach' is a path or a peak, which only optimize takes"),
+        ("sensitivity", {"objectives": ["top"]}, "objective 'top' is a path or a peak, which only optimize takes"),
         ("sensitivity", {"objectives": ["travels"]}, "did you mean 'travel'?"),
         ("uncertainty", {"samples": 10}, "samples does not go with method 'moments'"),
     ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from ..errors import VarimechError
+from ..errors import InfeasibleError, VarimechError
 from .about import doctor, methods
 from .benchmark import benchmark
 from .certify import certify
@@ -32,12 +32,12 @@ def _varimech() -> None:
 
 
 def main() -> None:
-    """Entry point: errors of Varimech become one clear line and exit code 2; so do files that cannot be written."""
+    """Entry point: errors, and files that cannot be written, become one clear line and exit code 2 (1 where no design was found)."""
     try:
         app()
     except VarimechError as error:
         typer.secho(f"error: {error}", err=True, fg="red")
-        raise SystemExit(2) from None
+        raise SystemExit(1 if isinstance(error, InfeasibleError) else 2) from None
     except OSError as error:
         typer.secho(f"error: {error.filename or 'a file'}: {error.strerror or error}", err=True, fg="red")
         raise SystemExit(2) from None
