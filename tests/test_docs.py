@@ -28,6 +28,7 @@ from varimech.model.writing import Writing
 
 ELEMENTS = sorted(page for page in (DOCS / "elements").glob("*.md") if page.name != "index.md")
 TUTORIAL = DOCS / "tutorial"
+STARTER = ROOT / "src" / "varimech" / "files" / "starter.yaml"
 ELSEWHERE = {
     "optimisation.md": "test_optimize.py",
     "reliability.md": "test_openturns.py",
@@ -91,6 +92,28 @@ def test_lines_from_examples_are_there() -> None:
         lines = [line.strip() for line in (ROOT / file).read_text(encoding="utf-8").splitlines()]
         for line in text.splitlines():
             assert line.strip() in lines, f"{file} has no line {line!r}"
+
+
+def test_the_tutorial_shows_the_starter_and_what_can_be_asked_of_it() -> None:
+    page = TUTORIAL / "0_model_file.md"
+    (title, text), starter = blocks(page, "yaml")[0], vm.Mechanism.from_file(STARTER)
+    assert ROOT / title.removeprefix("from ") == STARTER
+    lines = [re.sub(r" +#.*", "", line) for line in STARTER.read_text(encoding="utf-8").splitlines()]
+    shown = text.splitlines()
+    first = lines.index(shown[0])
+    assert [line for line in lines[first:] if line][: len(shown)] == shown
+    asked = re.findall(r"^varimech (\w+) my.yaml --out", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert {"run", "sensitivity"} <= set(asked)
+    for study in asked:
+        assert getattr(starter.studies, study.replace("run", "simulate")) is not None, f"the starter says nothing of {study}"
+
+
+def test_commands_write_to_folders_of_their_own() -> None:
+    for page in PAGES:
+        told = [line for _, text in blocks(page, "sh") for line in text.splitlines() if "--out" in line]
+        folders = [re.search(r"--out (\S+)", line) for line in told]
+        names = [found[1] for found in folders if found]
+        assert len(set(names)) == len(names) and "out" not in names, f"{page.name}: {names}"
 
 
 # elements
