@@ -137,7 +137,7 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     namespace: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
         exec(compile(block, str(page), "exec"), namespace)
-    assert {p.name for p in tmp_path.iterdir()} == {"motion.pdf", "mechanism.svg", "wide.pdf"}
+    assert {p.name for p in tmp_path.iterdir()} == {"both.png", "motion.pdf", "mechanism.svg", "wide.pdf"}
 
 
 def test_curves_for_papers_differ_in_grey(gradient: vm.Gradient, tmp_path: Path) -> None:
