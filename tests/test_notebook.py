@@ -54,7 +54,7 @@ def things(m: vm.Mechanism, gradient: vm.Gradient) -> dict[str, tuple[Any, int, 
     at = gradient.time[::10]
     data = vm.measurement(lambda s: s.angle("rod"), at, np.interp(at, gradient.time, gradient.run.angle("rod").to_numpy()))
     return {
-        "mechanism": (m, 1, "planar, 1 bodies, 1 joints"),
+        "mechanism": (m, 1, "planar, 1 body, 1 joint"),
         "parameters": (m.parameters, 0, "± 0.01 (3σ)"),
         "run": (gradient.run, 2, "50 steps"),
         "at rest": (m.equilibrium(), 1, "equilibrium"),

@@ -135,6 +135,6 @@ def planar(s: Sketch) -> None:
 def point_on_plane(s: Sketch) -> None:
     table(s)
     s.body((3.1, 1.0), (3.9, 1.5), (4.9, 3.0), (3.8, 4.0), (2.5, 3.1), (2.7, 1.6), colour=SECOND)
-    s.pin((3.22, 1.4), "r₂", (0.25, -0.1))
+    s.pin((3.22, 1.4), "r₂", (0.1, 0.22))
     s.arrow((3.5, 1.0), (4.2, 1.0), "", GIVEN, both=True)
     s.turn((3.7, 2.6), 0.5, -60, 180)
