@@ -64,11 +64,16 @@ class Mechanism(Displayed, Designing, Exchanging, Uncertain, Filed):
 
     def __repr__(self) -> str:
         kind = "planar" if self.dimension == 2 else "spatial"
-        return (
-            f"<Mechanism {self.name!r}: {kind}, {len(self.moving_bodies) - len(self.beams)} bodies, "
-            f"{f'{len(self.beams)} beams, ' if self.beams else ''}{len(self.joints)} joints, "
-            f"{len(self.forces)} forces, {len(self.drivers)} drivers, {len(self.parameters)} parameters>"
+        counts = (
+            (len(self.moving_bodies) - len(self.beams), "body", "bodies"),
+            (len(self.beams), "beam", "beams"),
+            (len(self.joints), "joint", "joints"),
+            (len(self.forces), "force", "forces"),
+            (len(self.drivers), "driver", "drivers"),
+            (len(self.parameters), "parameter", "parameters"),
         )
+        told = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
+        return f"<Mechanism {self.name!r}: {', '.join([kind, *told])}>"
 
     def _display(self) -> str:
         heading = html_heading(self.name, repr(self).partition(": ")[2].rstrip(">"))

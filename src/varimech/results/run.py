@@ -23,8 +23,8 @@ from ..view.figure import Line, Panel, line_figure, picture
 from ..view.style import in_style
 from .catalog import ENERGIES, MEASURES, names_of
 from .live import LiveRun
-from .plan import drawing_plan, point_aliases
-from .saving import save_dataset
+from .plan import drawing_plan, point_aliases, sliders_of
+from .saving import save_dataset, unit_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -221,12 +221,9 @@ class Run(Displayed):
         for kind, names in measures.items():
             if kind not in (known := [k for k, what in MEASURES.items() if not what.spatial_only]):
                 raise unknown_name("measure", kind, known)
-            unit = self.unit_of(kind, [names] if isinstance(names, str) else list(names))
-            label = kind.replace("_", " ")
-            panel = Panel(f"{label} ({unit})" if wrt is None else f"∂ {label} / ∂ρ")
-            for name in [names] if isinstance(names, str) else names:
-                panel.lines.extend(self._lines(name, getattr(self, kind)(name, wrt=wrt)))
-            panels.append(panel)
+            arrays = {name: getattr(self, kind)(name, wrt=wrt) for name in ([names] if isinstance(names, str) else names)}
+            lines = [line for name, array in arrays.items() for line in self._lines(name, array)]
+            panels.append(Panel(_axis_label(kind, self.unit_of(kind, [*arrays]), [*arrays.values()]), lines))
         return panels
 
     def draw(
@@ -244,6 +241,7 @@ class Run(Displayed):
         plan = self.drawing_plan
         shapes = [Shape(kind, name, tuple(points)) for kind, name, points in plan["shapes"]]
         needed = {p for s in shapes for p in s.points} | set(plan["labels"])
+        needed |= {p for joint in plan.get("joints", ()) for p in joint["points"]}
         paths = self.paths(sorted(needed))
         rows = [int(np.abs(self.time - t).argmin()) for t in ([0.0] if times is None else times)]
         frames = [{p: path[k] for p, path in paths.items()} for k in rows]
@@ -251,7 +249,7 @@ class Run(Displayed):
         traces = {name: self.position(name).transpose("time", "component").to_numpy() for name in traced}
         told = "" if style else f"{self.info['mechanism']}, t = {self.time[rows[-1]]:g} s"
         heading = told if title is None else title
-        figure = draw(shapes, frames, traces, plan["labels"], plan["fixed"], title=heading)
+        figure = draw(shapes, frames, traces, plan["labels"], plan["fixed"], sliders_of(plan, paths, rows[-1]), title=heading)
         return in_style(figure, style, titled=title is not None)
 
     @property
@@ -350,10 +348,11 @@ class Run(Displayed):
         dims = [d for d in array.dims if d != "time"]
         lines = []
         for index in np.ndindex(*[array.sizes[d] for d in dims]):
-            words = [_word(str(d), array[d].to_numpy()[k]) for d, k in zip(dims, index, strict=True)]
-            slope = f"∂{array['parameter'].item()}" if "parameter" in array.coords and "parameter" not in dims else ""
-            curve = array.isel(dict(zip(dims, index, strict=True))).to_numpy()
-            lines.append(Line(" ".join([name, *words, slope]).strip(), self.time, curve))
+            words = [_word(str(d), array[d].to_numpy()[k]) for d, k in zip(dims, index, strict=True) if d != "parameter"]
+            curve = array.isel(dict(zip(dims, index, strict=True)))
+            if array.sizes.get("parameter", 1) > 1:
+                words.append(f"/ {_slope_label(curve)}")
+            lines.append(Line(" ".join([name, *words]), self.time, curve.to_numpy()))
         return lines
 
     def _measure(self, kind: str, name: str, wrt: Any) -> xr.DataArray:
@@ -467,6 +466,23 @@ def _shape(expression: SX, dims: tuple[str, ...]) -> tuple[tuple[int, ...], tupl
 def _word(dim: str, label: Any) -> str:
     """How a curve is named along a dimension."""
     return f"{dim} {label}" if dim in BEAM_PARTS else str(label)
+
+
+def _axis_label(kind: str, unit: str, arrays: Sequence[xr.DataArray]) -> str:
+    """A measure with its unit; of derivatives for several parameters the curves tell theirs."""
+    label = kind.replace("_", " ")
+    if not arrays or "parameter" not in arrays[0].coords:
+        return f"{label} ({unit})"
+    if arrays[0]["parameter"].size > 1:
+        return f"∂ {label} / ∂ parameter"
+    one = arrays[0].isel(dict.fromkeys(arrays[0].dims, 0))
+    return f"∂ {label} / {_slope_label(one)}"
+
+
+def _slope_label(column: xr.DataArray) -> str:
+    """The parameter of a derivative, with the unit of the derivative."""
+    unit = unit_of(column)
+    return f"∂ {column['parameter'].item()}" + (f" ({unit})" if unit else "")
 
 
 def _labels(dim: str, count: int) -> list[Any]:
