@@ -9,7 +9,7 @@ import numpy as np
 from ..model.parameter import Tolerance
 from ..results.run import Run
 from .encoding import number
-from .measures import energy_plots
+from .measures import at_most_times, energy_plots
 from .plots import Plots
 from .tables import facts, folded, section, table
 
@@ -56,7 +56,7 @@ def stepping(info: dict[str, Any]) -> str:
 
 def computed_section(run: Run, plots: Plots) -> str:
     """Method, steps, residuals, energies, times, versions, parameters."""
-    i = run.info
+    i, drawn = run.info, at_most_times(run).time.size
     residuals = ", ".join(
         f"{name} {r:.1e}" for name, r in zip(("position", "velocity", "acceleration"), i["residuals"], strict=False)
     )
@@ -64,7 +64,7 @@ def computed_section(run: Run, plots: Plots) -> str:
     if "tolerance" in i:
         told |= {"tolerance": f"{i['tolerance']:g} (relative)", "steps rejected": i["rejected"]}
     told |= {
-        "stored times": f"{run.time.size:,}",
+        "stored times": f"{run.time.size:,}" + (f", curves are of {drawn:,} of them" if drawn < run.time.size else ""),
         "iterations": f"{i['iterations']:,}",
         "largest constraint residuals": residuals,
     }
