@@ -111,7 +111,7 @@ def _print(mechanism: Mechanism, told: Told, written: list[Path], stopped: str, 
 
 def run_files(run: Run) -> tuple[dict[str, Callable[[Path], Any]], tuple[str, ...]]:
     """A run as netCDF, which `varimech.load_run` reads, and as a table; and what is to be said where it is so long that some is left out."""
-    width = sum(array.size for array in run.at_rows(np.array([0])).dataset.values())
+    width = sum(array.size for array in Run(run.live.at_rows(np.array([0])), run.info).dataset.values())
     most = max(2, MOST_NUMBERS // width)
     few = run if run.time.size <= most else run.at_rows(thinned(run.time.size, most))
     files: dict[str, Callable[[Path], Any]] = {"run.nc": few.save}
