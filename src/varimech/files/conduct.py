@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from ..coordinates.systems import Relative
 from ..errors import ModelError, unknown_name
 from ..methods import find_coordinates, find_formulation, find_integrator
@@ -63,6 +65,27 @@ def _take(found: dict[str, Any], new: Mapping[str, Any]) -> None:
         if name in ("step", "tolerance"):
             found.pop("output" if name == "step" else "every", None)
     found.update(new)
+
+
+def with_changes(studies: Studies, kind: str, changes: Mapping[str, Any]) -> Studies:
+    """Studies whose own settings are those that one was carried out with; values of parameters are left to the model."""
+    data = studies.model_dump(exclude_unset=True, by_alias=True)
+    own = data[kind] = data.get(kind) or {}
+    _take(own, {name: value for name, value in changes.items() if value is not None})
+    for part in ("simulate", kind):
+        (data.get(part) or {}).pop("parameters", None)
+    if kind == "optimize":
+        _check_goal(own)
+    try:
+        return Studies.model_validate(data)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        raise ModelError(f"{'.'.join(map(str, wrong['loc']))} = {wrong['input']!r}: {wrong['msg'].lower()}") from None
+
+
+def _check_goal(how: Mapping[str, Any]) -> None:
+    if "minimize" not in how:
+        raise ModelError("there is nothing to minimise; give studies.optimize.minimize, the name of an objective")
 
 
 def _how(mechanism: Uncertain, given: dict[str, Any]) -> dict[str, Any]:
@@ -164,8 +187,7 @@ def _uncertainty(mechanism: Any, studies: Studies, duration: float, how: dict[st
 
 
 def _optimize(mechanism: Any, studies: Studies, duration: float, how: dict[str, Any]) -> Any:
-    if "minimize" not in how:
-        raise ModelError("there is nothing to minimise; give studies.optimize.minimize, the name of an objective")
+    _check_goal(how)
     goal, constraints = how.pop("minimize"), how.pop("constraints", None) or {}
     compared = {name: _constraint(_objective(studies, name), name, bound) for name, bound in constraints.items()}
     return mechanism.optimize(

@@ -50,6 +50,7 @@ class Run(Displayed):
     def __init__(self, live: LiveRun | None, info: dict[str, Any], dataset: xr.Dataset | None = None):
         self._live = live
         self._dataset = dataset
+        self._angle_of_all: Callable[[str], xr.DataArray] | None = None
         self.info = info
         """Mechanism, method, step (or the shortest and the longest chosen), residuals, iterations, times taken, versions; and of a run that
         was interrupted, when it `stopped` and its whole duration (s)."""
@@ -258,10 +259,12 @@ class Run(Displayed):
         return drawing_plan(self._live.equations.model) if self._live is not None else self.info["drawing"]
 
     def at_rows(self, rows: np.ndarray) -> Run:
-        """The same at some of its stored times only; with few of them, angles may lose whole turns."""
+        """The same at some of its stored times only; angles keep the turns that are counted at all of them."""
         if self._live is None:
             return Run(None, self.info, self.dataset.isel(time=rows))
-        return Run(self._live.at_rows(rows), self.info)
+        few = Run(self._live.at_rows(rows), self.info)
+        few._angle_of_all = lambda name: self.angle(name).isel(time=rows)
+        return few
 
     def paths(self, points: list[str]) -> dict[str, np.ndarray]:
         """Positions of many points (m), (time, component) each; faster than one by one."""
@@ -357,6 +360,8 @@ class Run(Displayed):
 
     def _measure(self, kind: str, name: str, wrt: Any) -> xr.DataArray:
         what = MEASURES[kind]
+        if what.rate is not None and wrt is None and self._angle_of_all is not None:
+            return self._angle_of_all(name)
         if self._live is not None:
             e = self._live.equations
             array = self._labelled(what.get(e.state, name), kind, what.dims, what.unit, wrt)
