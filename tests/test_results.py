@@ -258,6 +258,17 @@ def test_angles_with_few_stored_steps() -> None:
     assert run.angle("rod").values == pytest.approx(W * run.time, abs=1e-9)
 
 
+def test_angles_at_some_rows_keep_their_turns() -> None:
+    m = vm.Mechanism("rotor", gravity=(0, 0))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=L, mass=M)
+    m.revolute("O")
+    m.drive_angle("motor", "rod", lambda t: 20 * t**3)  # rates at both ends would tell 30 rad
+    m.start()
+    run = m.simulate(1.0, step=STEP, backend="interpreted")
+    assert run.at_rows(np.array([0, 100])).angle("rod").to_numpy() == pytest.approx([0.0, 20.0])
+
+
 def test_angles_do_not_jump_in_space() -> None:
     m = vm.Mechanism("wheel", dimension=3)
     m.ground_point("O", (0, 0, 0))

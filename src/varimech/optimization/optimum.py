@@ -18,7 +18,7 @@ from .problem import DesignProblem, Rows
 from .quantities import Peak
 from .refinement import FINER, summits
 from .scaled import Scaled
-from .search import SETTLED, Attempt
+from .search import FEASIBLE, SETTLED, Attempt
 from .solvers import Settings
 from .table import number, table
 
@@ -66,6 +66,13 @@ class Optimum(Plotted):
         if not self.problem.is_peak:
             return float(self.best.trace[0, 0])
         return float(summits(*self._fine_paths(self.best.start)[self.problem.name])[1].max())
+
+    @cached_property
+    def broken_before(self) -> dict[str, float]:
+        """Constraints that the start of the search breaks, and by how much, in their units."""
+        p, start = self.problem, self.best.start
+        left, sizes = p.violations(start), Scaled(p, start).row_sizes
+        return {r.name: float(left[r.rows].max()) for r in p.rows if (left / sizes)[r.rows].max() > FEASIBLE}
 
     @property
     def iterations(self) -> int:

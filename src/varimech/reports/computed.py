@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ..model.parameter import Tolerance
+from ..model.parameter import Parameter, Tolerance
 from ..results.run import Run
 from .encoding import number
-from .measures import energy_plots
+from .measures import at_most_times, energy_plots
 from .plots import Plots
 from .tables import facts, folded, section, table
 
+LEVELS = {"position": "m", "velocity": "m/s", "acceleration": "m/s²"}
 ONE = {
     "rigid bodies": "rigid body",
     "beams": "beam",
@@ -43,31 +44,35 @@ def _freedoms(run: Run) -> int:
 
 def duration(run: Run) -> str:
     """How long the motion takes."""
+    stopped = run.info.get("stopped")
+    if stopped is not None:
+        return f"stopped at {run.time[-1]:g} s of {stopped['duration']:g} s"
     return "at rest" if run.time.size < 2 else f"{run.time[-1]:g} s"
 
 
 def stepping(info: dict[str, Any]) -> str:
     """Number and length of steps, and what they were chosen for."""
-    if "steps" not in info:
-        return "none"
     length = f"{info['step']:g} s" if isinstance(info["step"], float) else "{:.3g} to {:.3g} s".format(*info["step"])
-    return f"{info['steps']:,} steps of {length}"
+    return f"{info['steps']:,} {'step' if info['steps'] == 1 else 'steps'} of {length}"
 
 
 def computed_section(run: Run, plots: Plots) -> str:
     """Method, steps, residuals, energies, times, versions, parameters."""
-    i = run.info
+    i, drawn = run.info, at_most_times(run).time.size
     residuals = ", ".join(
-        f"{name} {r:.1e}" for name, r in zip(("position", "velocity", "acceleration"), i["residuals"], strict=False)
+        f"{name} {number(r, 2)} {unit}" for (name, unit), r in zip(LEVELS.items(), i["residuals"], strict=False)
     )
-    told: dict[str, Any] = {"method": i["method"], "duration": duration(run), "time steps": stepping(i)}
+    told: dict[str, Any] = {"method": i["method"], "duration": duration(run)}
+    if "steps" in i:
+        told |= {
+            "time steps": stepping(i),
+            "stored times": f"{run.time.size:,}" + (f", curves are of {drawn:,}" if drawn < run.time.size else ""),
+        }
     if "tolerance" in i:
         told |= {"tolerance": f"{i['tolerance']:g} (relative)", "steps rejected": i["rejected"]}
-    told |= {
-        "stored times": f"{run.time.size:,}",
-        "iterations": f"{i['iterations']:,}",
-        "largest constraint residuals": residuals,
-    }
+    if i["iterations"]:  # explicit schemes have none
+        told["iterations"] = f"{i['iterations']:,}"
+    told["largest constraint residuals"] = residuals
     told |= {f"time to {name}": f"{s:.3g} s" for name, s in i["seconds"].items()}
     told |= {f"version of {name}": v for name, v in i["versions"].items()}
     parts = [facts(told)]
@@ -103,6 +108,21 @@ def parameter_units(run: Run) -> dict[str, str]:
     if "parameter_unit" not in run.dataset.coords:
         return {}
     return dict(zip(run.parameter_names, map(str, np.atleast_1d(run.dataset["parameter_unit"].to_numpy())), strict=True))
+
+
+def parameter_scales(run: Run) -> dict[str, float]:
+    """What derivatives are multiplied by to be compared: values; where these are zero the width of bounds or tolerances, or else one unit."""
+    known = run.live.equations.model.numbers.parameters if run.is_live else {}
+    return {name: float(value) or _width(known.get(name)) for name, value in run.info["parameters"].items()}
+
+
+def _width(parameter: Parameter | None) -> float:
+    if parameter is None:
+        return 1.0
+    lower, upper = (np.nan if bound is None else float(bound) for bound in parameter.bounds)
+    if np.isfinite(upper - lower):
+        return float(upper - lower)
+    return float(parameter.spread.width) if isinstance(parameter.spread, Tolerance) else 1.0
 
 
 def _distribution(given: Any) -> str:

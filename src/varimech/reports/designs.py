@@ -32,11 +32,25 @@ def optimum_section(optimum: Optimum, plots: Plots) -> str:
     parts.append(grid(*_compared(optimum, plots), *_search(optimum, plots)))
     state = "Converged" if optimum.converged else "Not converged"
     lead = (
-        f"{p.name}: {number(optimum.objective_before)}{unit} before, {number(optimum.objective)}{unit} after. {state} in "
+        f"{p.name}: {number(optimum.objective_before)}{unit} before{_broken(optimum)}, {number(optimum.objective)}{unit} after. {state} in "
         f"{optimum.iterations} iterations, {optimum.evaluations} runs ({len(p.failures)} failed), {optimum.seconds:.2g} s "
         f"({optimum.settings.solver}): {optimum.message}"
     )
     return section("optimum", "Optimal design", *parts, lead=lead)
+
+
+def _broken(optimum: Optimum) -> str:
+    """Which constraints do not hold before: an objective that looks better there is none."""
+    units = {r.name: r.constraint.of.unit for r in optimum.problem.rows}
+    told = [f"{name} by {number(left, 3)} {units[name]}".rstrip() for name, left in optimum.broken_before.items()]
+    return f" (breaking {' and '.join(told)})" if told else ""
+
+
+def _per_second(unit: str) -> str:
+    """The unit of what an integral over time adds up."""
+    if unit in ("", "s"):
+        return ""
+    return unit.removesuffix("·s") if unit.endswith("·s") else f"{unit}/s"
 
 
 def _compared(optimum: Optimum, plots: Plots) -> list[str]:
@@ -45,7 +59,7 @@ def _compared(optimum: Optimum, plots: Plots) -> list[str]:
     wanted: list[tuple[str, Any, str, list[float]]] = []
     if isinstance(goal, Objective):
         if goal.integrand is not None:
-            wanted.append((f"integrand of {p.name}", goal.integrand, "", []))
+            wanted.append((f"integrand of {p.name}", goal.integrand, _per_second(goal.unit), []))
         if goal.final is not None:
             wanted.append((p.name, goal.final, goal.unit, []))
     else:
@@ -102,6 +116,11 @@ def fit_section(fit: Fit, plots: Plots) -> str:
             curves.append(Curve(f"data{word}", m.times, m.values[:, c], mode="markers", colour=colour, error=error))
         made.append(plots.add(name, curve_plot(curves, axis_title(name, m.unit)), height=320))
     untold = "".join(f" The data cannot tell {', '.join(group)}." for group in fit.untold)
-    lead = f"{'Converged' if fit.converged else 'Not converged'} in {fit.evaluations} runs, {fit.seconds:.2g} s: {fit.message}.{untold}"
+    said = fit.message.replace("`", "").rstrip(".")
+    lead = f"{'Converged' if fit.converged else 'Not converged'} in {fit.evaluations} runs, {fit.seconds:.2g} s: {said}.{untold}"
+    if fit.chi2 is not None:
+        lead += f" Reduced χ² = {number(fit.chi2, 4)}."
     head = ["parameter", "value", "standard error", f"{share} from", "to", "unit"]
-    return section("fit", "Fit to data", table(head, rows), grid(*made), lead=lead)
+    left = [[name, deviation, fit.measured[name].unit] for name, deviation in fit.residual_deviation.items()]
+    deviations = table(["measured", "standard deviation of residuals", "unit"], left)
+    return section("fit", "Fit to data", table(head, rows), deviations, grid(*made), lead=lead)

@@ -22,6 +22,11 @@ def escaped(text: Any) -> str:
     return html.escape(str(text), quote=True)
 
 
+def plot_text(text: Any) -> str:
+    """Text for plotly.js, which takes some tags for its own, and what stands between two $ for a formula."""
+    return escaped(text).replace("$", "&#36;")
+
+
 def script_json(data: Any) -> str:
     """JSON for a script element: no text in it can close that, nor open a comment."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

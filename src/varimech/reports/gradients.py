@@ -10,7 +10,8 @@ from ..results.certificate import ZERO, Certificate
 from ..results.gradient import Gradient
 from ..view.figure import COLOURS
 from ..view.sweep import CEILING, FLOOR
-from .encoding import escaped, number
+from .computed import parameter_scales
+from .encoding import escaped, number, plot_text
 from .measures import BAND_NOTE
 from .plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
 from .tables import folded, grid, section, table
@@ -21,8 +22,12 @@ DASHES = ("dash", "dot", "dashdot", "longdash")
 def gradient_section(gradient: Gradient, plots: Plots) -> str:
     """Scaled derivatives, which can be compared, and the plain ones."""
     g = gradient
-    given = g.run.info["parameters"]
-    values = np.array([given[n] for n in g.parameter_names])
+    given, scaling = g.run.info["parameters"], parameter_scales(g.run)
+    values, scales = (np.array([numbers[n] for n in g.parameter_names]) for numbers in (given, scaling))
+    names = [
+        n if v else f"{n}, by {number(s)} {u}".rstrip()
+        for n, v, s, u in zip(g.parameter_names, values, scales, g.parameter_units, strict=True)
+    ]
     last, rows, bars = g.gradient_history[-1], [], []
     for k, name in enumerate(g.objective_names):
         notes = []
@@ -33,7 +38,7 @@ def gradient_section(gradient: Gradient, plots: Plots) -> str:
             notes.append(
                 f"∂{name}/∂{parameter} = {number(last[k, i])} {unit}; {parameter} = {number(values[i])} {g.parameter_units[i]}"
             )
-        spec = bar_plot(g.parameter_names, (values * last[k]).tolist(), axis_title(f"ρ ∂{name}/∂ρ", g.units[k]), notes)
+        spec = bar_plot(names, (scales * last[k]).tolist(), axis_title(f"ρ ∂{name}/∂ρ", g.units[k]), notes)
         heading = f"{name} = {number(g.value_history[-1, k])} {g.units[k]}"
         bars.append(plots.add(heading, spec, height=bar_height(len(g.parameter_names))))
     head = ["objective ψ", "parameter ρ", "∂ψ/∂ρ", "unit", "ρ ∂ψ/∂ρ", "unit"]
@@ -44,6 +49,8 @@ def gradient_section(gradient: Gradient, plots: Plots) -> str:
         f"Derivatives at the end of the run by {g.method} differentiation. Bars are scaled, ρ ∂ψ/∂ρ: a hundredth of each is what 1 % more of "
         "that parameter adds, to first order."
     )
+    if not values.all():
+        lead += " What is zero has no percent: its derivative is multiplied by the width of its bounds or its tolerance, or by one unit."
     return section("gradient", "Gradient", *parts, lead=lead)
 
 
@@ -105,7 +112,7 @@ def _sweep(c: Certificate, curves: Any, levels: Any, against: str) -> dict[str, 
         height = min(max(level.value, FLOOR), CEILING)
         name, dash = f"{level.kind}, {level.label}", DASHES[kinds.index(level.kind) % len(DASHES)]
         drawn.append(Curve(name, x[[0, -1]], np.full(2, height), colour=colour.get(level.label, GREY), dash=dash))
-    spec = curve_plot(drawn, escaped(f"difference to {against}"), xlabel="relative perturbation", over_time=False, log=True)
+    spec = curve_plot(drawn, plot_text(f"difference to {against}"), xlabel="relative perturbation", over_time=False, log=True)
     spec["layout"]["xaxis"] |= {"type": "log", "range": np.log10(x[[-1, 0]]).tolist()}
     spec["layout"]["hovermode"] = "closest"
     for axis in ("xaxis", "yaxis"):

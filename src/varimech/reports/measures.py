@@ -9,18 +9,22 @@ import numpy as np
 
 from ..errors import ModelError
 from ..results.run import Run
+from ..view.figure import COLOURS
 from .encoding import thinned
 from .plots import Curve, Plots, axis_title, curve_plot
 from .tables import grid
 
+DASHES = ("solid", "dash", "dot", "dashdot")
 FEW = 3
 """Points, angles and displacements shown if nothing else is asked for."""
 BAND_NOTE = '<p class="band-note"></p>'
 """Where the page tells what bands are."""
-MOST_TRIED = 16
-"""Angles and displacements among which these are looked for."""
+ALIKE = 1e-6
+"""Share of the largest change by which curves that are shown differ, and change at all."""
 FEW_TIMES = 400
 """At which these are looked at."""
+MOST_TIMES = 200_000
+"""At which curves are evaluated, before those points are chosen that are worth plotting."""
 
 
 def chosen(run: Run, show: Mapping[str, Any] | None) -> tuple[dict[str, list[str]], list[str]]:
@@ -52,41 +56,49 @@ def _turning(run: Run) -> dict[str, list[str]]:
     """Angles and displacements, those first that change most."""
     found = {}
     run = run.at_rows(thinned(run.time.size, FEW_TIMES))
-    for kind, dimension in (("angle", "turn"), ("displacement", "slide")):
-        curves: dict[str, np.ndarray] = {}
-        for name in run.names_of(dimension)[:MOST_TRIED]:
-            curve = getattr(run, kind)(name).to_numpy()
-            if np.ptp(curve) > 1e-9 and not any(
-                np.allclose(curve, other) for other in curves.values()
-            ):  # a crank and its pin turn alike
-                curves[name] = curve
-        most = sorted(curves, key=lambda name: -np.ptp(curves[name]))[:FEW]
+    for kind in ("angle", "displacement"):
+        curves = run.curves(kind)
+        largest = max((np.ptp(curve) for curve in curves.values()), default=0.0)
+        least = ALIKE * max(largest, 1e-6 * max((np.abs(curve).max() for curve in curves.values()), default=0.0))
+        most: dict[str, np.ndarray] = {}
+        for name in sorted(curves, key=lambda name: -np.ptp(curves[name])):
+            # a crank and its pin turn alike
+            if len(most) < FEW and np.ptp(curves[name]) > least and all(_differ(curves[name], c, least) for c in most.values()):
+                most[name] = curves[name]
         if most:
             found[kind] = [name for name in curves if name in most]
     return found
 
 
+def _differ(curve: np.ndarray, other: np.ndarray, least: float) -> bool:
+    return bool(np.abs(curve - other).max() > least)
+
+
 def measure_plots(run: Run, measures: Mapping[str, list[str]], plots: Plots, covariance: np.ndarray | None = None) -> str:
     """A plot a kind of measure."""
-    made = []
+    run, made = at_most_times(run), []
     for kind, names in measures.items():
         curves: list[Curve] = []
-        for name in names:
-            curves += _curves(run, kind, name, covariance)
-        label = run.panels(**{kind: []})[0].ylabel
-        made.append(plots.add(kind.replace("_", " "), curve_plot(curves, axis_title(label, ""))))
+        for k, name in enumerate(names):
+            curves += _curves(run, kind, name, covariance, DASHES[k % len(DASHES)] if len(names) > 1 else "")
+        label = kind.replace("_", " ")
+        made.append(plots.add(label, curve_plot(curves, axis_title(label, run.unit_of(kind, names)))))
     return BAND_NOTE + grid(*made)
 
 
-def _curves(run: Run, kind: str, name: str, covariance: np.ndarray | None) -> list[Curve]:
-    """Of one measure, a component each; with standard deviations where parameters have a covariance."""
+def _curves(run: Run, kind: str, name: str, covariance: np.ndarray | None, dash: str) -> list[Curve]:
+    """Of one measure, a component each; with standard deviations where parameters have a covariance. Where several are in one plot, each
+    has a dash, and its components have colours."""
     lines = run.panels(**{kind: [name]})[0].lines
+    styles: list[dict[str, Any]] = [{}] * len(lines)
+    if dash and len(lines) > 1:
+        styles = [{"dash": dash, "colour": COLOURS[k % len(COLOURS)]} for k in range(len(lines))]
     if not run.parameter_names:
-        return [Curve(line.label, line.x, line.y) for line in lines]
+        return [Curve(line.label, line.x, line.y, **style) for line, style in zip(lines, styles, strict=True)]
     array = getattr(run, kind)(name, wrt="all")
     slopes = array.transpose("time", ..., "parameter").to_numpy().reshape(run.time.size, len(lines), -1)
     return [
-        Curve(line.label, line.x, line.y, slopes=slopes[:, k], deviation=deviation(slopes[:, k], covariance))
+        Curve(line.label, line.x, line.y, slopes=slopes[:, k], deviation=deviation(slopes[:, k], covariance), **styles[k])
         for k, line in enumerate(lines)
     ]
 
@@ -96,8 +108,14 @@ def deviation(slopes: np.ndarray, covariance: np.ndarray | None) -> np.ndarray |
     return None if covariance is None else np.sqrt(np.maximum(np.einsum("ti,ij,tj->t", slopes, covariance, slopes), 0.0))
 
 
+def at_most_times(run: Run) -> Run:
+    """A run with so few times that its curves do not take longer than the run itself."""
+    return run if run.time.size <= MOST_TIMES else run.at_rows(thinned(run.time.size, MOST_TIMES))
+
+
 def energy_plots(run: Run, plots: Plots) -> str:
     """Energies, and how the total one changes."""
+    run = at_most_times(run)
     energies = {kind: run.energy(kind).to_numpy() for kind in ("kinetic", "potential")}
     energies["total"] = energies["kinetic"] + energies["potential"]
     curves = [Curve(kind, run.time, values) for kind, values in energies.items()]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, VarimechError
 from ..files.writing import document_of, to_text
 from ..optimization.fit import Fit
 from ..optimization.optimum import Optimum
@@ -20,19 +20,20 @@ from ..results.run import Run
 from ..uncertainty.moments import Moments
 from ..uncertainty.study import Study
 from .animation import moving
-from .computed import computed_section, duration, parameter_units, summary
+from .computed import computed_section, duration, parameter_scales, parameter_units, summary
 from .designs import fit_section, optimum_section
 from .encoding import escaped, number, script_json
 from .gradients import certificate_section, gradient_section
 from .measures import chosen, measure_plots
 from .plots import Plots
+from .rest import rest_section
 from .tables import section
-from .uncertain import moments_section, study_section
+from .uncertain import SIGMAS, moments_section, study_section
 
 KINDS = (Run, Gradient, Moments, Study, Optimum, Fit)
 CLOSED = 1e-6
-"""Largest residual of constraints (m) of a mechanism that holds together."""
-SCRIPTS = ("camera.js", "drawing.js", "animation.js", "scenery.js", "plots.js", "page.js")
+"""Largest residual of constraints of a mechanism that holds together, as a share of its size."""
+SCRIPTS = ("camera.js", "drawing.js", "animation.js", "joints.js", "scenery.js", "plots.js", "page.js")
 
 
 def report(
@@ -113,8 +114,9 @@ def _model(run: Run | None) -> str | None:
 
 
 def _mechanism(result: Any) -> str:
-    run = _run_of(result)
-    return str(result.label if run is None or isinstance(result, Fit) else run.info["mechanism"])
+    if isinstance(result, Gradient):
+        result = result.run
+    return str(result.info["mechanism"] if isinstance(result, Run) else result.label)
 
 
 def page(
@@ -134,7 +136,7 @@ def page(
     moments = next((r for r in results if isinstance(r, Moments)), None)
     optimum = next((r for r in results if isinstance(r, Optimum)), None)
     parts = [_section(result, plots) for result in results if not isinstance(result, Run)]
-    data: dict[str, Any] = {"animation": None, "parameters": [], "tolerances": False, "model": model}
+    data: dict[str, Any] = {"animation": None, "parameters": [], "tolerances": False, "sigmas": SIGMAS, "model": model}
     name = _mechanism(results[0])
     if run is not None:
         measures, traces = chosen(run, show)
@@ -142,7 +144,9 @@ def page(
         data["animation"] = moving(run, traces, None if optimum is None else optimum.before)
         data["parameters"] = _parameters(run)
         data["tolerances"] = covariance is not None
-        if run.time.size > 1 and measures:
+        if run.time.size == 1:
+            parts.append(rest_section(run))
+        elif measures:
             parts.append(section("measures", "Measures", measure_plots(run, measures, plots, covariance)))
     if certificate is not None:
         parts.append(certificate_section(certificate, plots))
@@ -152,9 +156,9 @@ def page(
     return Template(_asset("page.html")).substitute(
         title=escaped(title or name),
         summary=escaped("" if run is None else summary(run)),
-        chips=_chips(results, run, certificate),
+        chips=_chips(results, run, certificate, data["animation"]),
         style=_asset("style.css"),
-        motion="" if run is None else Template(_asset("motion.html")).substitute(name=escaped(name)),
+        motion="" if run is None else _motion(name, data["animation"]["warning"]),
         sections="".join(parts),
         model=_model_section(model),
         data=script_json(data),
@@ -163,15 +167,26 @@ def page(
     )
 
 
+def _motion(name: str, warning: str) -> str:
+    return Template(_asset("motion.html")).substitute(name=escaped(name), warning=escaped(warning), sigmas=f"{SIGMAS:g}")
+
+
 def _subject(results: tuple[Any, ...]) -> Run | None:
     """The run that is animated: that of an optimum, or one that was differentiated, if there is any."""
     if (optimum := next((r for r in results if isinstance(r, Optimum)), None)) is not None:
         return optimum.after
-    runs = [r for result in results if (r := _run_of(result)) is not None]
+    others = [result for result in results if not isinstance(result, Study)] or results  # which have a run already
+    runs = [r for result in others if (r := _run_of(result)) is not None]
     return next((r for r in runs if r.parameter_names), runs[0] if runs else None)
 
 
 def _run_of(result: Any) -> Run | None:
+    """That of a study is made here, if it can be: its mechanism may have changed, or break down at the means of the parameters."""
+    if isinstance(result, Study):
+        try:
+            return result.run
+        except VarimechError:
+            return None
     return result if isinstance(result, Run) else getattr(result, "run", None)
 
 
@@ -197,17 +212,22 @@ def _covariance(run: Run, moments: Moments | None) -> np.ndarray | None:
 
 def _parameters(run: Run) -> list[dict[str, Any]]:
     units = parameter_units(run)
-    return [{"name": n, "unit": units.get(n, ""), "value": run.info["parameters"][n]} for n in run.parameter_names]
+    values, scales = run.info["parameters"], parameter_scales(run)
+    return [{"name": n, "unit": units.get(n, ""), "value": values[n], "scale": scales[n]} for n in run.parameter_names]
 
 
-def _chips(results: tuple[Any, ...], run: Run | None, certificate: Certificate | None) -> str:
+def _chips(results: tuple[Any, ...], run: Run | None, certificate: Certificate | None, animation: Any) -> str:
     """Method, duration, and what can be said of each result in a few words."""
-    chips = [] if run is None else [("", run.info["method"]), ("", duration(run))]
+    chips = [] if run is None else [("", run.info["method"]), ("warn" if "stopped" in run.info else "", duration(run))]
     if run is not None:
-        closed = run.info["residuals"][0] < CLOSED
-        chips.append(("good" if closed else "", f"constraints hold to {number(run.info['residuals'][0], 1)}"))
+        residual, size = run.info["residuals"][0], float(np.linalg.norm(np.ptp(animation["box"], axis=0)))
+        chips.append(("good" if residual <= CLOSED * size else "bad", f"constraints hold to {number(residual, 1)} m"))
+        if animation["warning"]:
+            chips.append(("warn", "too few stored times to be drawn as it moves"))
     for result in results:
-        if isinstance(result, (Optimum, Fit)):
+        if isinstance(result, Optimum) and result.best.stopped:
+            chips.append(("warn", f"stopped after {result.iterations} iterations"))
+        elif isinstance(result, (Optimum, Fit)):
             chips.append(("good", "converged") if result.converged else ("bad", "not converged"))
         elif isinstance(result, Moments):
             holds = bool((result.horizons >= result.time[-1]).all())
@@ -216,6 +236,8 @@ def _chips(results: tuple[Any, ...], run: Run | None, certificate: Certificate |
             )
         elif isinstance(result, Study):
             chips.append(("bad" if result.failed else "good", f"{result.count:,} samples, {result.failed} failed"))
+            if result.stopped is not None:
+                chips.append(("warn", f"stopped before {result.stopped:,} samples"))
     if certificate is not None:
         chips.append(("good", "gradient trusted") if certificate.trusted else ("bad", "gradient not trusted"))
     return "".join(f'<li class="{kind}">{escaped(text)}</li>' for kind, text in chips)

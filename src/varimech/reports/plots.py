@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..view.figure import COLOURS
-from .encoding import escaped, floats, plotted, worth_plotting
+from .encoding import escaped, floats, plot_text, plotted, worth_plotting
 
 GREY = "#8a8a8a"
 SHADE = 0.2
@@ -62,7 +62,7 @@ def rgba(colour: str, opacity: float) -> str:
 
 def axis_title(name: str, unit: str) -> str:
     """A name with its unit."""
-    return escaped(f"{name} ({unit})" if unit else name)
+    return plot_text(f"{name} ({unit})" if unit else name)
 
 
 def curve_plot(
@@ -91,7 +91,7 @@ def curve_plot(
         trace: dict[str, Any] = {
             "type": "scatter",
             "mode": curve.mode,
-            "name": escaped(curve.name),
+            "name": plot_text(curve.name),
             "x": plotted(x),
             "y": plotted(y),
             "line": {"color": colour, "width": 1.8, "dash": curve.dash},
@@ -106,7 +106,7 @@ def curve_plot(
     shapes = [_line(value) for value in limits] + ([] if until is None else [_beyond(until)])
     several = sum(d["showlegend"] if "showlegend" in d else bool(d["name"]) for d in data) > 1
     layout = {
-        "xaxis": {"title": {"text": escaped(xlabel)}, "range": [float(np.min(ends)), float(np.max(ends))]},
+        "xaxis": {"title": {"text": plot_text(xlabel)}, "range": [float(np.min(ends)), float(np.max(ends))]},
         "yaxis": {"title": {"text": ylabel}, "type": "log" if log else "linear"},
         "shapes": shapes,
         "showlegend": several,
@@ -120,7 +120,7 @@ def _band(x: np.ndarray, lower: np.ndarray, upper: np.ndarray, colour: str, name
     fill = {"fill": "tonexty", "fillcolor": rgba(colour, SHADE)}
     return [
         {**common, "y": plotted(lower), "name": "", "showlegend": False},
-        {**common, "y": plotted(upper), "name": escaped(name), "showlegend": bool(name), **fill},
+        {**common, "y": plotted(upper), "name": plot_text(name), "showlegend": bool(name), **fill},
     ]
 
 
@@ -150,13 +150,13 @@ def bar_plot(names: Sequence[str], values: Sequence[float], xlabel: str, notes: 
     bars = {
         "type": "bar",
         "orientation": "h",
-        "y": [escaped(n) for n in names],
+        "y": [plot_text(n) for n in names],
         "x": [float(v) for v in values],
         "marker": {"color": colours},
         "text": [f"{v:.4g}".replace("-", "−") for v in values],
         "textposition": "auto",
         "cliponaxis": False,
-        "hovertext": [escaped(n) for n in notes],
+        "hovertext": [plot_text(n) for n in notes],
         "hoverinfo": "text",
     }
     low, high = min(0.0, *values), max(0.0, *values)

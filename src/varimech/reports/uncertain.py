@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,12 @@ from ..uncertainty.drawing import MOST_PARTS
 from ..uncertainty.moments import Moments
 from ..uncertainty.study import Study
 from ..view.figure import COLOURS
-from .encoding import escaped, number, plotted
+from .encoding import number, plot_text, plotted
 from .plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
 from .tables import folded, grid, section, table
 
-SIGMAS = 2.0
-BARS = 64
+SIGMAS = 3.0
+MOST_BARS = 64
 """Of a histogram."""
 
 
@@ -35,7 +36,7 @@ def moments_section(moments: Moments, plots: Plots) -> str:
         until = end if end < moments.time[-1] else None
         title = name if until is None else f"{name}: holds to {moments.accuracy:g} standard deviations up to {end:.3g} s"
         over_time.append(plots.add(title, curve_plot(curves, axis_title(name, unit), until=until)))
-        over_time.append(plots.add(f"spread of {name} by parameter", _deviations(moments, k)))
+        over_time.append(plots.add(f"spread of {name} by each parameter alone", _deviations(moments, k)))
         share = last["contributions"].isel(objective=k).to_numpy()
         order = np.argsort(-share, kind="stable")
         names = [moments.spreads.names[i] for i in order]
@@ -59,11 +60,11 @@ def moments_section(moments: Moments, plots: Plots) -> str:
 
 
 def _deviations(moments: Moments, k: int) -> dict[str, Any]:
-    """Over time, with the shares of those parameters that matter most."""
+    """Over time, with |∂ψ/∂ρ| σ, what each of those parameters that matter most would make alone: squares add up, not these."""
     std = moments.std.isel(objective=k).to_numpy()
-    parts = moments.contributions.isel(objective=k).to_numpy() * std[:, None]
-    order = np.argsort(-np.abs(parts).sum(axis=0), kind="stable")[:MOST_PARTS]
-    curves = [Curve("standard deviation", moments.time, std, colour=GREY)]
+    parts = np.abs(moments.slopes[:, k]) * moments.spreads.sigma
+    order = np.argsort(-parts.sum(axis=0), kind="stable")[:MOST_PARTS]
+    curves = [Curve("all together", moments.time, std, colour=GREY)]
     curves += [
         Curve(moments.spreads.names[i], moments.time, parts[:, i], dash="dot", colour=COLOURS[i % len(COLOURS)]) for i in order
     ]
@@ -104,16 +105,31 @@ def study_section(study: Study, plots: Plots) -> str:
     frame = study.table()
     rows = [[str(name), *[row[c] for c in frame.columns]] for name, row in frame.iterrows()]
     failed = f"; {study.failed} failed" if study.failed else ""
-    sampling = f"{study.count:,} samples ({study.sampling.kind}, seed {study.sampling.seed}){failed}"
+    asked = "" if study.stopped is None else f" of {study.stopped:,}, where it was stopped"
+    sampling = f"{study.count:,} samples{asked} ({study.sampling.kind}, seed {study.sampling.seed}){failed}"
     lead = f"{sampling}, in {study.seconds['run']:.2g} s. ± is the half-width of a 95 % confidence interval of the mean."
-    return section("study", "Monte Carlo", table(["objective", *map(str, frame.columns)], rows), grid(*made), lead=lead)
+    return section(
+        "study",
+        "Monte Carlo",
+        table(["objective", *map(str, frame.columns)], rows),
+        grid(*made),
+        folded("spreads of the parameters", _spreads(study)),
+        lead=lead,
+    )
+
+
+def _spreads(study: Study) -> str:
+    """How each parameter varies."""
+    told = study.spreads.described()["parameters"]
+    rows = [[p["name"], p["mean"], p["sigma"], p["unit"], p["distribution"]] for p in told]
+    return table(["parameter", "mean", "standard deviation", "unit", "distribution"], rows)
 
 
 def _histogram(study: Study, name: str, unit: str) -> dict[str, Any]:
     """Neighbouring bins together, so that some are left to be seen."""
     counts = study.histogram(name)
     middles, width = counts["value"].to_numpy(), float(counts.attrs["width"])
-    together = max(1, -(-len(middles) // BARS))
+    together = max(1, -(-len(middles) // min(MOST_BARS, math.ceil(2 * study.count ** (1 / 3)))))  # Rice's rule
     groups = np.add.reduceat(counts.to_numpy(), np.arange(0, len(middles), together))
     starts = middles[::together] - width / 2
     bars = {
@@ -123,7 +139,7 @@ def _histogram(study: Study, name: str, unit: str) -> dict[str, Any]:
         "width": together * width,
         "marker": {"color": COLOURS[0], "line": {"width": 0}},
         "hovertemplate": "%{x:.6g}: %{y}<extra></extra>",
-        "name": escaped(name),
+        "name": plot_text(name),
     }
     layout = {
         "xaxis": {"title": {"text": axis_title(name, unit)}},

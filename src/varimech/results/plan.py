@@ -9,8 +9,10 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model.beam import Beam
+from ..model.body import RigidBody
 from ..model.forces import Spring
-from ..model.measures import Span
+from ..model.joints import Joint
+from ..model.measures import Span, Turn
 from ..model.parts import Parts
 from ..view.drawing import Slider
 
@@ -32,8 +34,9 @@ def drawing_plan(model: Parts) -> dict[str, Any]:
     """Bodies, beams, springs and dampers as shapes through points; joints, centres of mass, all points of bodies
     that have more than two (`extents`), labels, and which points are fixed.
 
-    `places` names one point for all that joints put at the same place; `gravity` is the nominal one (m/s²); `counts` tells how many things
-    of each kind there are.
+    `masses` are bodies without a length: their centre of mass and their points. Joints with an axis tell it in the frame of a `body`
+    (none: the ground). `places` names one point for all that joints put at the same place; `gravity` is the nominal one (m/s²); `counts`
+    tells how many things of each kind there are, `efforts` in which unit drivers push.
     """
     bodies = [b for b in model.moving_bodies if len(b.spine) > 1]
     shapes = [("beam" if isinstance(b, Beam) else "body", b.name, [model.points_of(b)[p].label for p in b.spine]) for b in bodies]
@@ -47,6 +50,7 @@ def drawing_plan(model: Parts) -> dict[str, Any]:
             "name": j.name,
             "points": [j.data.first.label, j.data.second.label],
             "ground": [b.is_ground for b in j.bodies],
+            **_axis(model, j),
         }
         for j in model.joints.values()
     ]
@@ -61,6 +65,12 @@ def drawing_plan(model: Parts) -> dict[str, Any]:
         "extents": {
             name: points for name, points in extents.items() if len(points) > 2 and not isinstance(model.bodies[name], Beam)
         },
+        "masses": {
+            b.name: [p.label for p in sorted(model.points_of(b).values(), key=lambda p: p.name != "com")]
+            for b in model.moving_bodies
+            if len(b.spine) < 2
+        },
+        "efforts": {d.name: "N·m" if isinstance(d.measure, Turn) else "N" for d in model.drivers.values()},
         "gravity": model.numbers.evaluate(model.gravity).ravel().tolist(),
         "places": {p.label: model.place_of(p).label for p in model.all_points},
         "counts": {
@@ -72,6 +82,15 @@ def drawing_plan(model: Parts) -> dict[str, Any]:
             "parameters": len(model.numbers.parameters),
         },
     }
+
+
+def _axis(model: Parts, joint: Joint) -> dict[str, Any]:
+    """The axis of a joint, in the frame of a rigid body."""
+    for axis in (joint.data.first_axis, joint.data.second_axis):
+        if axis is not None and (axis.body.is_ground or isinstance(axis.body, RigidBody)):
+            direction = model.numbers.evaluate(axis.direction).ravel().tolist()
+            return {"axis": direction, "body": None if axis.body.is_ground else axis.body.name}
+    return {}
 
 
 def sliders_of(plan: Mapping[str, Any], paths: Mapping[str, np.ndarray], row: int) -> list[Slider]:

@@ -50,6 +50,7 @@ class Run(Displayed):
     def __init__(self, live: LiveRun | None, info: dict[str, Any], dataset: xr.Dataset | None = None):
         self._live = live
         self._dataset = dataset
+        self._angle_of_all: Callable[[str], xr.DataArray] | None = None
         self.info = info
         """Mechanism, method, step (or the shortest and the longest chosen), residuals, iterations, times taken, versions; and of a run that
         was interrupted, when it `stopped` and its whole duration (s)."""
@@ -223,7 +224,7 @@ class Run(Displayed):
                 raise unknown_name("measure", kind, known)
             arrays = {name: getattr(self, kind)(name, wrt=wrt) for name in ([names] if isinstance(names, str) else names)}
             lines = [line for name, array in arrays.items() for line in self._lines(name, array)]
-            panels.append(Panel(_axis_label(kind, [*arrays.values()]), lines))
+            panels.append(Panel(_axis_label(kind, self.unit_of(kind, [*arrays]), [*arrays.values()]), lines))
         return panels
 
     def draw(
@@ -258,10 +259,12 @@ class Run(Displayed):
         return drawing_plan(self._live.equations.model) if self._live is not None else self.info["drawing"]
 
     def at_rows(self, rows: np.ndarray) -> Run:
-        """The same at some of its stored times only; with few of them, angles may lose whole turns."""
+        """The same at some of its stored times only; angles keep the turns that are counted at all of them."""
         if self._live is None:
             return Run(None, self.info, self.dataset.isel(time=rows))
-        return Run(self._live.at_rows(rows), self.info)
+        few = Run(self._live.at_rows(rows), self.info)
+        few._angle_of_all = lambda name: self.angle(name).isel(time=rows)
+        return few
 
     def paths(self, points: list[str]) -> dict[str, np.ndarray]:
         """Positions of many points (m), (time, component) each; faster than one by one."""
@@ -269,6 +272,39 @@ class Run(Displayed):
             return {p: self.position(p).transpose("time", "component").to_numpy() for p in points}
         places = self._live.evaluate(self._places(points))
         return dict(zip(points, np.split(places, len(points), axis=1), strict=True))
+
+    def curves(self, kind: str) -> dict[str, np.ndarray]:
+        """Angles or displacements of all things that have one, over time; faster than one by one."""
+        what, names = MEASURES[kind], self.names_of(MEASURES[kind].of)
+        if self._live is None or not names:
+            return {n: self._measure(kind, n, None).to_numpy() for n in names}
+        state = self._live.equations.state
+        values = self._live.evaluate(ca.vertcat(*[what.get(state, n) for n in names]))
+        if what.rate is not None:
+            rates = self._live.evaluate(ca.vertcat(*[what.rate(state, n) for n in names]))
+            columns = [unwrapped(values[:, [k]], rates[:, [k]], self.time, self._live.held_angle(n)) for k, n in enumerate(names)]
+            values = np.hstack(columns)
+        return dict(zip(names, values.T, strict=True))
+
+    def path_rates(self, points: list[str]) -> dict[str, np.ndarray]:
+        """Their velocities (m/s), likewise."""
+        if self._live is None:
+            return {p: self.velocity(p).transpose("time", "component").to_numpy() for p in points}
+        state = self._live.equations.state
+        rates = self._live.evaluate(ca.vertcat(*[state.velocity(p) for p in points]))
+        return dict(zip(points, np.split(rates, len(points), axis=1), strict=True))
+
+    def directions(self, given: Sequence[tuple[str | None, Sequence[float]]]) -> np.ndarray:
+        """Where directions of bodies (None: of the ground) point to, (time, direction, component)."""
+        turned = []
+        for body, direction in given:
+            R = (
+                np.eye(len(direction))[None]
+                if body is None
+                else self.rotation(body).transpose("time", "row", "column").to_numpy()
+            )
+            turned.append(np.broadcast_to(R @ np.asarray(direction), (self.time.size, len(direction))))
+        return np.stack(turned, axis=1)
 
     def path_slopes(self, points: list[str]) -> dict[str, np.ndarray]:
         """Derivatives of the positions of many points with respect to all `parameter_names`, (time, component, parameter) each."""
@@ -306,6 +342,11 @@ class Run(Displayed):
             html_text(words) + picture(self.plot(**{k: v for k, v in told.items() if v}, energy=list(ENERGIES), title="")) + last
         )
 
+    def unit_of(self, kind: str, names: list[str]) -> str:
+        """Of a measure; drivers make forces or torques."""
+        units = {self.drawing_plan.get("efforts", {}).get(name) for name in names} if kind == "effort" else set()
+        return next(iter(units)) or MEASURES[kind].unit if len(units) == 1 else MEASURES[kind].unit
+
     def _lines(self, name: str, array: xr.DataArray) -> list[Line]:
         dims = [d for d in array.dims if d != "time"]
         lines = []
@@ -319,6 +360,8 @@ class Run(Displayed):
 
     def _measure(self, kind: str, name: str, wrt: Any) -> xr.DataArray:
         what = MEASURES[kind]
+        if what.rate is not None and wrt is None and self._angle_of_all is not None:
+            return self._angle_of_all(name)
         if self._live is not None:
             e = self._live.equations
             array = self._labelled(what.get(e.state, name), kind, what.dims, what.unit, wrt)
@@ -430,11 +473,11 @@ def _word(dim: str, label: Any) -> str:
     return f"{dim} {label}" if dim in BEAM_PARTS else str(label)
 
 
-def _axis_label(kind: str, arrays: Sequence[xr.DataArray]) -> str:
+def _axis_label(kind: str, unit: str, arrays: Sequence[xr.DataArray]) -> str:
     """A measure with its unit; of derivatives for several parameters the curves tell theirs."""
     label = kind.replace("_", " ")
     if not arrays or "parameter" not in arrays[0].coords:
-        return f"{label} ({MEASURES[kind].unit})"
+        return f"{label} ({unit})"
     if arrays[0]["parameter"].size > 1:
         return f"∂ {label} / ∂ parameter"
     one = arrays[0].isel(dict.fromkeys(arrays[0].dims, 0))

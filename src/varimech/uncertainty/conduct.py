@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -125,7 +125,7 @@ class Conduct:
         return Interrupted(
             f"{study.label!r}: stopped after {n:,} of {self.limits.samples:,} samples; the study of these is the `result` of this "
             f"interrupt{again}",
-            study,
+            replace(study, stopped=self.limits.samples),
         )
 
     def _suffices(self) -> bool:

@@ -6,7 +6,7 @@ import hashlib
 import os
 import pickle
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -14,11 +14,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from ..at_rest import seconds_of
 from ..backends.program import check_backend
 from ..derivatives import Derivatives
 from ..errors import ModelError, VarimechError, unknown_name
 from ..methods import RunOptions, choose
 from ..programs import Wanted
+from ..results.run import Run
 from ..sensitivity.objective import Objective, Objectives, named_objectives
 from ..sensitivity.smoothness import check_gradients
 from ..solver import Solver
@@ -66,6 +68,7 @@ def monte_carlo(
     spreads = spreads_of(mechanism.parameters, given, correlation)
     options: Any = sparse_output(duration, how)
     backend, progress = check_backend(options.pop("backend", "auto")), options.pop("progress", None)
+    plain: Any = {k: v for k, v in how.items() if k not in ("backend", "progress")}
     if where.elsewhere and backend == "interpreted":
         raise ModelError(
             "backend='interpreted' runs in this process only, and executor=… asks for a card or a cluster: leave one of them out"
@@ -99,6 +102,7 @@ def monte_carlo(
         tally,
         folder if folder is not None and keep else [] if keep else None,
         time.perf_counter() - began,
+        _at_means(mechanism, solver, Task(choose(duration, **plain)[1], {}, None, backend, False), ρ),
     )
     Conduct(study, limits, ρ, folder, progress).carry_out(where, work, _look_after(solver, task))
     return study
@@ -149,6 +153,20 @@ def _first_order(solver: Solver, task: Task, spreads: Spreads, ρ: np.ndarray) -
     assert run.gradients is not None
     slopes = run.gradients.transpose(2, 0, 1).reshape(len(spreads.names), -1)
     return Control(spreads.indices, spreads.mean, np.ascontiguousarray(slopes))
+
+
+def _at_means(mechanism: Derivatives, solver: Solver, task: Task, ρ: np.ndarray) -> Callable[[], Run]:
+    """One more run, here and with as many stored times as a run has by itself."""
+    revision = mechanism.revision
+
+    def run() -> Run:
+        if mechanism.revision != revision:
+            raise ModelError(f"mechanism {mechanism.name!r} has been changed since this study was made; make it anew")
+        began = time.perf_counter()
+        found, ran = solver.run(task, ρ)
+        return mechanism._run(solver, task.schedule, found, ρ, [], seconds_of(began, ran))
+
+    return run
 
 
 def _look_after(solver: Solver, task: Task) -> LookAfter:

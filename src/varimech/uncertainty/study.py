@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError, unknown_name
+from ..results.run import Run
 from ..results.saving import save_dataset
 from ..view.plotted import Plotted
 from .bands import bands_about
@@ -46,6 +48,15 @@ class Study(Plotted):
     """Where samples are kept: parameters (sample, parameter) and values (sample, time × objective), chunk by chunk."""
     build: float
     """Seconds spent on deriving and compiling."""
+    at_means: Callable[[], Run] = field(repr=False)
+    """Runs the mechanism at the means of the parameters."""
+    stopped: int | None = None
+    """How many samples were asked for, where Ctrl-C came before."""
+
+    @cached_property
+    def run(self) -> Run:
+        """The motion at the means of the parameters, run when first asked for: samples keep none."""
+        return self.at_means()
 
     @property
     def count(self) -> int:

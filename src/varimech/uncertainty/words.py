@@ -17,8 +17,9 @@ TOLD = 3
 def in_words(study: Study) -> str:
     """As it is printed."""
     failed = f", {study.failed} failed" if study.failed else ""
+    stopped = f" of {study.stopped}" if study.stopped is not None else ""
     words = f"{study.sampling.kind}, seed {study.sampling.seed}{', control' if study.controlled else ''}"
-    lines = [f"<Study of {study.label!r}: {counted(study.count)} ({words}){failed}, at t = {study.time[-1]:g} s>"]
+    lines = [f"<Study of {study.label!r}: {counted(study.count)}{stopped} ({words}){failed}, at t = {study.time[-1]:g} s>"]
     if study.count:
         frame = study.table()
         frame["±"] = [float(f"{half:.2g}") for half in frame["±"]]

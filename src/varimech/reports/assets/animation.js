@@ -1,4 +1,4 @@
-// The mechanism in motion. Frames are typed arrays; between two of them places are interpolated linearly.
+// The mechanism in motion. Frames are typed arrays; between two of them places lie on cubic curves that have their velocities at both ends.
 
 function decode(text) {
   const raw = atob(text), bytes = new Uint8Array(raw.length);
@@ -6,13 +6,10 @@ function decode(text) {
   return new Float32Array(bytes.buffer);
 }
 
-// rows of numbers over time: (frame, size)
+// rows of numbers over time: (frame, size); with `rates` cubic between frames, else straight, or held where these are too far apart
 class Track {
-  constructor(time, values, size) {
-    this.time = time;
-    this.values = values;
-    this.size = size;
-    this.last = 0;
+  constructor(time, values, size, rates = null, stepwise = false) {
+    Object.assign(this, { time, values, size, rates, stepwise, last: 0 });
   }
 
   // the row at a time, written into `into`
@@ -29,9 +26,14 @@ class Track {
       k = this.last = low;
     }
     const next = Math.min(k + 1, n - 1), gap = T[next] - T[k];
-    const share = gap > 0 ? Math.max(0, Math.min(1, (time - T[k]) / gap)) : 0;
-    const a = k * this.size, b = next * this.size, V = this.values;
-    for (let i = 0; i < this.size; i++) into[i] = V[a + i] + share * (V[b + i] - V[a + i]);
+    const inside = gap > 0 ? Math.max(0, Math.min(1, (time - T[k]) / gap)) : 0, s = this.stepwise ? Math.round(inside) : inside;
+    const a = k * this.size, b = next * this.size, V = this.values, R = this.rates;
+    if (!R) {
+      for (let i = 0; i < this.size; i++) into[i] = V[a + i] + s * (V[b + i] - V[a + i]);
+      return into;
+    }
+    const to = s * s * (3 - 2 * s), leave = s * (1 - s) * (1 - s) * gap, arrive = s * s * (s - 1) * gap; // Hermite
+    for (let i = 0; i < this.size; i++) into[i] = V[a + i] + to * (V[b + i] - V[a + i]) + leave * R[a + i] + arrive * R[b + i];
     return into;
   }
 }
@@ -46,19 +48,23 @@ class Animation {
     this.influence = { mode: "off", parameter: 0, percent: 1 };
     this.pen = canvas.getContext("2d");
     const n = data.dimension, size = data.points.length * n;
-    const track = (frames, values) => new Track(decode(frames.time), values, size);
-    this.track = track(data.motion, decode(data.motion.places));
-    this.before = data.before ? track(data.before, decode(data.before.places)) : null;
+    const track = (frames) => new Track(decode(frames.time), decode(frames.places), size, decode(frames.rates), frames.stepwise);
+    this.track = track(data.motion);
+    this.before = data.before ? track(data.before) : null;
+    const axes = data.axes ? decode(data.axes) : new Float32Array(0), turning = axes.length / data.motion.frames;
+    this.axes = new Track(this.track.time, axes, turning, null, data.motion.stepwise);
+    this.turned = new Float32Array(turning);
     this.slopes = [];
     if (data.sensitivity) {
       const all = decode(data.sensitivity.slopes), each = data.sensitivity.frames * size;
-      this.slopes = parameters.map((_, k) => track(data.sensitivity, all.subarray(k * each, (k + 1) * each)));
+      const time = decode(data.sensitivity.time);
+      this.slopes = parameters.map((_, k) => new Track(time, all.subarray(k * each, (k + 1) * each), size, null, data.motion.stepwise));
     }
     this.places = new Float32Array(size);
     this.others = new Float32Array(size);
     this.slope = new Float32Array(size);
     this.duration = this.track.time[this.track.time.length - 1];
-    this.camera = new Camera(n, data.box, data.up);
+    this.camera = new Camera(n, data, this.track.values);
     this.typical = this.typicalLength();
     this.traces = data.traces.map(({ point }) => this.pathOf(point));
     this.labels = new Map();
@@ -70,12 +76,9 @@ class Animation {
 
   // a point's path, in few enough places to be drawn at once
   pathOf(point) {
-    const { time, values, size } = this.track, n = this.data.dimension, step = Math.max(1, Math.floor(time.length / 1500));
-    const path = [];
-    for (let k = 0; k < time.length; k += step) path.push({ time: time[k], place: values.subarray(k * size + point * n, k * size + point * n + n) });
-    const end = time.length - 1;
-    if (end % step) path.push({ time: time[end], place: values.subarray(end * size + point * n, end * size + point * n + n) });
-    return path;
+    const { track, duration, data: { dimension: n } } = this, all = new Float32Array(track.size);
+    const times = track.stepwise ? [...track.time] : Array.from({ length: duration ? 1501 : 1 }, (_, k) => (duration * k) / 1500);
+    return times.map((time) => ({ time, place: track.at(time, all).slice(point * n, point * n + n) }));
   }
 
   theme() {
@@ -111,10 +114,9 @@ class Animation {
     return places.subarray(point * n, point * n + n);
   }
 
-  // change of the chosen parameter; relative to 1 of its unit where it is zero
+  // change of the chosen parameter; where it is zero, relative to what stands in for it
   get change() {
-    const value = this.parameters[this.influence.parameter].value;
-    return (this.influence.percent / 100) * (value || 1);
+    return (this.influence.percent / 100) * this.parameters[this.influence.parameter].scale;
   }
 
   get changeText() {
@@ -138,6 +140,7 @@ class Animation {
     pen.clearRect(0, 0, camera.width, camera.height);
     this.drawGrid();
     this.track.at(this.time, this.places);
+    this.axes.at(this.time, this.turned);
     const seen = this.project(this.places);
     if (this.options.traces) this.drawTraces();
     if (this.before && this.options.before) this.drawMechanism(this.project(this.before.at(this.time, this.others)), 0.45, ink.ground);
@@ -171,33 +174,12 @@ class Animation {
       const colour = plain || (shape.colour < 0 ? ink.soft : this.colours[shape.colour]);
       if (shape.kind === "spring") drawSpring(pen, places, colour);
       else if (shape.kind === "damper") drawDamper(pen, places, colour);
+      else if (shape.kind === "mass") drawMass(pen, places, colour, 11 * Math.max(0.6, weight));
       else if (shape.kind === "beam") drawBeam(pen, places, colour, (strong ? 6 : 5) * weight);
       else drawBody(pen, places, shape.around.map((p) => seen[p]), colour, (strong ? 9 : 7) * weight, shape.whole);
     }
     for (const joint of data.joints) this.drawJoint(joint, seen, strong);
     pen.globalAlpha = 1;
-  }
-
-  drawJoint(joint, seen, strong) {
-    const { pen, ink } = this, place = seen[joint.points[1]], size = Math.max(0.6, this.weight), square = (width) => [width * size, width * size];
-    if (joint.kind === "distance") return drawRod(pen, joint.points.map((p) => seen[p]), ink.soft);
-    if (joint.kind === "slider") return strong && this.drawSlider(joint, seen, "block");
-    const pinned = joint.kind === "pin" || joint.kind === "universal";
-    if (joint.ground && strong) {
-      if (pinned && this.data.dimension === 2) drawGround(pen, place, ink.ground, ink.stage, size);
-      else drawBlock(pen, place, [1, 0], ink.ground, ink.stage, square(joint.kind === "anchor" ? 10 : 20));
-    }
-    if (this.weight < 0.5 && !joint.ground) return; // there are too many of them to be told apart
-    if (pinned) disc(pen, place, (strong ? 5.5 : 4) * this.weight, ink.stage, ink.ink, 2 * this.weight);
-    else if (joint.kind === "fixed") drawBlock(pen, place, [1, 0], ink.ink, ink.stage, square(11));
-  }
-
-  drawSlider(joint, seen, part) {
-    const { pen, ink, camera } = this, [first, second] = joint.points.map((p) => seen[p]);
-    const ends = joint.rail ? joint.rail.map((p) => camera.project(p)) : [first, second];
-    const far = Math.hypot(ends[1][0] - ends[0][0], ends[1][1] - ends[0][1]) > 1;
-    if (part === "rail") return far && drawRail(pen, ...ends, ink.ground, Boolean(joint.rail) && this.data.dimension === 2);
-    drawBlock(pen, second, far ? [ends[1][0] - ends[0][0], ends[1][1] - ends[0][1]] : [1, 0], ink.ink, ink.stage, [26, 16].map((x) => x * Math.max(0.6, this.weight)));
   }
 
   drawCentre([x, y]) {

@@ -1,14 +1,18 @@
 // Where points of the mechanism come to lie on the screen. Planar: moved and zoomed. Spatial: turned and zoomed, in mild perspective.
 
 class Camera {
-  constructor(dimension, box, up) {
+  // `places` are all of the motion, relative to its middle
+  constructor(dimension, { box, up: [upright, sign] }, places) {
     this.spatial = dimension === 3;
-    this.axes = [[1, 2, 0], [2, 0, 1], [0, 1, 2]][up]; // components that lie horizontally, horizontally, upright
+    this.axes = [[1, 2, 0], [2, 0, 1], [0, 1, 2]][upright]; // components that lie horizontally, horizontally, upright
+    if (sign < 0) this.axes = [this.axes[1], this.axes[0], this.axes[2]]; // so that it stays right-handed
+    this.signs = [1, 1, sign];
     this.box = box;
+    this.offset = [0, 0];
     this.width = this.height = 1;
     this.reset();
     this.look();
-    this.extent = this.spatial ? this.seenExtent() : box[1].map((high, k) => Math.max(high - box[0][k], this.size * 0.02));
+    this.extent = this.spatial ? this.seenExtent(places) : box[1].map((high, k) => Math.max(high - box[0][k], this.size * 0.02));
   }
 
   reset() {
@@ -31,14 +35,26 @@ class Camera {
     return Math.hypot(...this.box[0].map((low, k) => this.box[1][k] - low)) || 1;
   }
 
-  // width and height (m) of all of it with the floor around, as it is seen at first
-  seenExtent() {
-    const [low, high] = this.box, ends = [[], []];
-    for (let corner = 0; corner < 8; corner++) {
-      const v = this.axes.map((k, row) => (corner & (1 << row) ? 1 : -1) * ((high[k] - low[k]) / 2 + (row < 2 ? 0.08 : 0.03) * this.size));
-      [this.right, this.upright].forEach((d, k) => ends[k].push(d[0] * v[0] + d[1] * v[1] + d[2] * v[2]));
+  // width and height (m) of all of it as it is seen at first, whose middle comes to the middle of the screen
+  seenExtent(places) {
+    const low = [Infinity, Infinity], high = [-Infinity, -Infinity];
+    for (let k = 0; k < places.length; k += 3) {
+      this.seen(places.subarray(k, k + 3)).forEach((x, row) => {
+        if (row > 1) return;
+        low[row] = Math.min(low[row], x);
+        high[row] = Math.max(high[row], x);
+      });
     }
-    return ends.map((row) => Math.max(...row) - Math.min(...row));
+    this.offset = low.map((x, row) => (x + high[row]) / 2);
+    return low.map((x, row) => Math.max(high[row] - x, this.size * 0.05));
+  }
+
+  // metres to the right, upwards and towards the eye, in perspective
+  seen(place) {
+    const v = this.axes.map((k, row) => this.signs[row] * (place[k] - this.middle[k]));
+    const along = (d) => d[0] * v[0] + d[1] * v[1] + d[2] * v[2];
+    const depth = along(this.towards), near = (3 * this.size) / Math.max(3 * this.size - depth, 0.3 * this.size);
+    return [along(this.right) * near, along(this.upright) * near, depth];
   }
 
   // pixels a metre
@@ -67,13 +83,10 @@ class Camera {
         0,
       ];
     }
-    const v = this.axes.map((k) => place[k] - c[k]);
-    const along = (d) => d[0] * v[0] + d[1] * v[1] + d[2] * v[2];
-    const depth = along(this.towards);
-    const near = (3 * this.size) / Math.max(3 * this.size - depth, 0.3 * this.size);
+    const [x, y, depth] = this.seen(place);
     return [
-      this.width / 2 + this.shift[0] + along(this.right) * this.factor * near,
-      this.height / 2 + this.shift[1] - along(this.upright) * this.factor * near,
+      this.width / 2 + this.shift[0] + (x - this.offset[0]) * this.factor,
+      this.height / 2 + this.shift[1] - (y - this.offset[1]) * this.factor,
       depth,
     ];
   }

@@ -70,6 +70,18 @@ function drawBody(pen, places, around, colour, width, whole) {
   pen.stroke();
 }
 
+// a body without a length: its centre of mass, first of its places, with arms to the others
+function drawMass(pen, places, colour, radius) {
+  pen.strokeStyle = colour;
+  pen.lineWidth = radius / 2;
+  pen.lineCap = "round";
+  for (const place of places.slice(1)) {
+    line(pen, [places[0], place]);
+    pen.stroke();
+  }
+  disc(pen, places[0], radius, colour);
+}
+
 function drawBeam(pen, places, colour, width) {
   pen.strokeStyle = colour;
   pen.lineCap = "round";
@@ -124,6 +136,15 @@ function disc(pen, [x, y], radius, fill, stroke, width = 2) {
   pen.strokeStyle = stroke;
   pen.lineWidth = width;
   pen.stroke();
+}
+
+function drawCross(pen, [x, y], radius, ink) {
+  pen.strokeStyle = ink;
+  pen.lineWidth = radius / 3;
+  for (const places of [[[x - radius, y], [x + radius, y]], [[x, y - radius], [x, y + radius]]]) {
+    line(pen, places);
+    pen.stroke();
+  }
 }
 
 // a bearing on the ground: a triangle on a hatched line

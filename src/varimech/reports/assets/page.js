@@ -104,7 +104,8 @@ function connectPlayer(player) {
 function connectView(player) {
   const { animation } = player, { canvas, camera } = animation, pointers = new Map();
   const drags = camera.spatial ? "Drag to turn, shift-drag to move, wheel to zoom" : "Drag to move, wheel to zoom";
-  element("view-hint").textContent = drags;
+  const fingers = camera.spatial ? "Drag sideways to turn, pinch to zoom" : "Drag sideways to move, pinch to zoom";
+  element("view-hint").textContent = matchMedia("(pointer: coarse)").matches ? fingers : drags;
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
     pointers.set(event.pointerId, [event.clientX, event.clientY]);
@@ -141,6 +142,7 @@ function connectInfluence(player) {
   if (!animation.slopes.length) return;
   parameters.forEach(({ name }, k) => element("parameter").add(new Option(name, k)));
   element("band-choice").hidden = !report.tolerances;
+  element("bands-choice").hidden = !report.plots.some((plot) => plot.bands.length);
   const update = () => {
     influence.parameter = Number(element("parameter").value);
     influence.percent = Number(element("change").value);
@@ -149,8 +151,8 @@ function connectInfluence(player) {
     element("change-text").textContent = animation.changeText;
     const shown = element("show-bands").checked, { name } = parameters[influence.parameter], by = animation.changeText.replace(/^[+−]/, "± ");
     if (!shown) plots.setBand(null);
-    else plots.setBand(of === "tolerances" ? { deviations: 2 } : { parameter: influence.parameter, change: animation.change });
-    const note = of === "tolerances" ? "± 2 standard deviations by all tolerances" : `${name} ${by}`;
+    else plots.setBand(of === "tolerances" ? { deviations: report.sigmas } : { parameter: influence.parameter, change: animation.change });
+    const note = of === "tolerances" ? `± ${report.sigmas} standard deviations by all tolerances` : `${name} ${by}`;
     for (const place of document.querySelectorAll(".band-note")) place.textContent = shown ? `Bands: ${note}, to first order.` : "";
     player.redraw();
   };
@@ -184,7 +186,16 @@ function start() {
       player.redraw();
     }
   });
-  window.addEventListener("beforeprint", () => plots.makeAll()); // paper is not scrolled
+  let folded = [];
+  window.addEventListener("beforeprint", () => {
+    // paper is neither scrolled nor unfolded
+    folded = [...document.querySelectorAll("details:not([open])")];
+    for (const part of folded) part.open = true;
+    plots.makeAll();
+  });
+  window.addEventListener("afterprint", () => {
+    for (const part of folded) part.open = false;
+  });
   return { animation, plots, player };
 }
 

@@ -29,13 +29,13 @@ class PlotSet {
   layout(spec) {
     const look = this.look();
     const axis = (own) => ({
-      gridcolor: look.grid, zerolinecolor: look.strong, linecolor: look.strong, tickfont: { color: look.soft }, automargin: true, ...own,
+      gridcolor: look.grid, zerolinecolor: look.strong, linecolor: look.strong, tickfont: { color: look.soft }, automargin: true, exponentformat: "power", ...own,
       title: { standoff: 8, ...(own.title || {}), font: { color: look.soft, size: 12 } },
     });
     return {
       ...spec.layout,
       xaxis: axis({ ...spec.layout.xaxis }),
-      yaxis: axis({ exponentformat: "power", ...spec.layout.yaxis }),
+      yaxis: axis({ ...spec.layout.yaxis }),
       margin: { l: 56, r: 14, t: 8, b: 40 },
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",

@@ -11,8 +11,9 @@ Object.assign(Animation.prototype, {
     for (const [point, texts] of this.labels) {
       const text = texts.join(", "), wide = pen.measureText(text).width, [x, y] = seen[point];
       const box = ([right, down]) => [x + (right > 0 ? 9 : -9 - wide), y + down * 14 - 8, x + (right > 0 ? 9 + wide : -9), y + down * 14 + 8];
+      const around = ([left, top, right, bottom]) => [left - 7, top, right + 7, bottom]; // words are told apart
       const outside = (x < middleX - 4 ? 1 : 0) + (y > middleY + 4 && !this.held.has(point) ? 2 : 0);
-      const side = [outside, outside ^ 2, outside ^ 1, outside ^ 3].find((k) => !taken.some((other) => meets(box(sides[k]), other)));
+      const side = [outside, outside ^ 2, outside ^ 1, outside ^ 3].find((k) => !taken.some((other) => meets(around(box(sides[k])), other)));
       if (side === undefined) continue;
       const place = box(sides[side]);
       taken.push(place);
@@ -23,7 +24,7 @@ Object.assign(Animation.prototype, {
   drawGrid() {
     if (this.data.dimension === 3) return this.drawFloor();
     const { pen, camera, ink } = this, step = niceLength(110 / camera.scale), spacing = step * camera.scale;
-    const origin = camera.project([0, 0]);
+    const origin = camera.project(this.data.origin.map((x) => -x));
     pen.lineWidth = 1;
     const strokes = (from, size, draw) => {
       const first = Math.ceil(-from / spacing);
@@ -40,13 +41,13 @@ Object.assign(Animation.prototype, {
   // a grid below all of the motion
   drawFloor() {
     const { pen, camera, ink } = this, [a, b, c] = camera.axes, [low, high] = camera.box;
-    const step = niceLength(camera.size / 6), pad = 0.06 * camera.size;
-    const bounds = [a, b].map((k) => [Math.floor((low[k] - pad) / step), Math.ceil((high[k] + pad) / step)]);
+    const step = niceLength(camera.size / 6), pad = 0.06 * camera.size, { origin } = this.data;
+    const bounds = [a, b].map((k) => [Math.floor((low[k] + origin[k] - pad) / step), Math.ceil((high[k] + origin[k] + pad) / step)]);
     const at = (i, j) => {
       const place = [0, 0, 0];
-      place[a] = i * step;
-      place[b] = j * step;
-      place[c] = low[c] - 0.03 * camera.size;
+      place[a] = i * step - origin[a];
+      place[b] = j * step - origin[b];
+      place[c] = camera.signs[2] > 0 ? low[c] - 0.03 * camera.size : high[c] + 0.03 * camera.size;
       return camera.project(place);
     };
     pen.lineWidth = 1;
@@ -80,14 +81,14 @@ Object.assign(Animation.prototype, {
   drawTriad(x, y) {
     const { pen, camera, ink } = this;
     [0, 1, 2].forEach((row) => {
-      const name = camera.axes[row], to = [x + 30 * camera.right[row], y - 30 * camera.upright[row]];
-      drawArrow(pen, [x, y], to, this.colours[[1, 2, 0][name]]);
-      drawText(pen, "xyz"[name], x + 40 * camera.right[row], y - 40 * camera.upright[row], ink.soft, ink.stage, "center", 12);
+      const name = camera.axes[row], at = (far) => [x + far * camera.signs[row] * camera.right[row], y - far * camera.signs[row] * camera.upright[row]];
+      drawArrow(pen, [x, y], at(30), this.colours[[1, 2, 0][name]]);
+      drawText(pen, "xyz"[name], ...at(40), ink.soft, ink.stage, "center", 12);
     });
   },
 });
 
 function lengthText(length) {
-  const [factor, unit] = length >= 1 ? [1, "m"] : length >= 1e-3 ? [1e3, "mm"] : [1e6, "µm"];
+  const [factor, unit] = length >= 1e3 ? [1e-3, "km"] : length >= 1 ? [1, "m"] : length >= 1e-3 ? [1e3, "mm"] : [1e6, "µm"];
   return `${Number((length * factor).toPrecision(6))} ${unit}`;
 }
