@@ -274,6 +274,15 @@ def test_every_verb_and_word_is_in_the_reference() -> None:
     assert told == {name for name in dir(vm.Mechanism) if not name.startswith("_")} - inner
 
 
+def test_words_of_the_glossary_are_there() -> None:
+    text = (DOCS / "glossary.md").read_text(encoding="utf-8")
+    for owner, kind in (("vm", vm), ("m", vm.Mechanism), ("run", vm.Run)):
+        names = re.findall(rf"`{owner}\.(\w+)", text)
+        assert names
+        for name in names:
+            assert hasattr(kind, name), f"{owner}.{name}"
+
+
 def test_the_site_loads_nothing_from_elsewhere() -> None:
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert "font: false" in settings and "polyfills: [assets/iframe-worker.js]" in settings and "http" not in settings
