@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import varimech as vm
 from varimech.backends import compiler, runner
 from varimech.benchmarks import five_bar
-from varimech.cli import app
+from varimech.cli.app import app
 
 pytestmark = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
 

@@ -33,7 +33,7 @@ from varimech.benchmarks import (
     tree,
 )
 from varimech.benchmarks.outcome import Check, Checked, check_point, row_at, stored_every, worst
-from varimech.cli import app
+from varimech.cli.app import app
 
 
 @cache

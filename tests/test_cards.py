@@ -184,7 +184,7 @@ def test_a_bundle_for_cards_holds_what_it_needs(tmp_path: Path, monkeypatch: pyt
 def test_the_command_line_writes_bundles(tmp_path: Path) -> None:
     from typer.testing import CliRunner
 
-    from varimech.cli import app
+    from varimech.cli.app import app
 
     ran = CliRunner().invoke(
         app, ["export", "five-bar", "--target", "cuda", "--objective", "psi1", "--step", "0.01", "--out", str(tmp_path)]

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import varimech as vm
 from varimech.backends import compiler
 from varimech.benchmarks import five_bar, four_bar
-from varimech.cli import app
+from varimech.cli.app import app
 from varimech.results.certifying import digits_of
 from varimech.results.plateau import other_slope, plateau
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,10 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import varimech as vm
-from varimech.cli import PANELS, app
+from varimech.cli import results, studies
+from varimech.cli.app import PANELS, app
+from varimech.cli.results import Asked, Told, conduct
 
 COMMANDS = [command.__name__ for commands in PANELS.values() for command in commands]
 SHORT = ("--duration", "50 ms", "--backend", "interpreted", "--tolerance", "1e-6")
@@ -67,7 +71,30 @@ def test_run_writes_a_report_the_run_and_the_model(model: Path, tmp_path: Path) 
     assert "<canvas" in (out / "report.html").read_text(encoding="utf-8")
     meant = vm.Mechanism.from_file(model).simulate(0.05, tolerance=1e-6, backend="interpreted")
     np.testing.assert_array_equal(vm.load_run(out / "run.nc").position("P"), meant.position("P"))
-    assert vm.Mechanism.from_file(out / "model.yaml").to_text() == vm.Mechanism.from_file(model).to_text()
+
+
+def test_the_model_beside_the_results_is_the_one_that_ran(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    data = called("run", model, "--set", "rod=260 mm", *SHORT, "--json", "--out", out)
+    written = vm.Mechanism.from_file(out / "model.yaml")
+    assert written.parameters["rod"].value == 0.26 and "value: 0.26" in (out / "report.html").read_text(encoding="utf-8")
+    again = called("run", out / "model.yaml", "--json")
+    assert all(again[key] == data[key] for key in ("duration", "steps", "tolerance", "parameters"))
+    assert again["energy_change"] == pytest.approx(data["energy_change"], rel=1e-6)
+
+
+def test_what_cannot_be_written_or_shown_is_told_before_anything_is_computed(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vm.Mechanism, "study", lambda self, kind, **changes: pytest.fail("it was computed"))
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert "give a folder that can be written to" in refused("run", model, "--out", tmp_path / "file")
+    assert "backend = 'slow'" in refused("run", model, "--backend", "slow", "--out", tmp_path / "out")
+    for show in ("{trace: [Z]}", "{reaction: [Z]}", "{angle: [Z]}", "{effort: [Z]}"):
+        text = model.read_text(encoding="utf-8").split("  show:")[0]
+        (tmp_path / "bad.yaml").write_text(f"{text}  show: {show}\n", encoding="utf-8")
+        words = refused("run", tmp_path / "bad.yaml", "--out", tmp_path / "out")
+        assert f"studies.show.{show[1:].partition(':')[0]}" in words and "'Z'" in words
 
 
 def test_run_tells_programs_what_it_found(model: Path) -> None:
@@ -96,13 +123,6 @@ def test_uncertainty_by_moments_and_by_samples_that_are_kept(model: Path, tmp_pa
     more = called("uncertainty", model, *native, *how, "--samples", "128")
     assert (few["samples"], more["samples"]) == (64, 128) and (tmp_path / "u" / "samples").is_dir()
     assert more["at_end"]["travel"]["std"] == pytest.approx(data["at_end"]["travel"]["std"], rel=0.2)
-
-
-def test_optimize_writes_the_better_model(model: Path, tmp_path: Path) -> None:
-    data = called("optimize", model, *SHORT, "--over", "rod", "--json", "--out", tmp_path / "o")
-    best = vm.Mechanism.from_file(tmp_path / "o" / "best.yaml")
-    assert data["converged"] and data["objective"] <= data["objective_before"]
-    assert best.parameters["rod"].value == data["parameters"]["rod"] and best.parameters["crank"].value == 0.1
 
 
 def test_certify_a_file(model: Path, tmp_path: Path) -> None:
@@ -150,3 +170,109 @@ def test_errors_are_one_line_and_code_2(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-m", "varimech", "run", str(path)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"error: {path}:3: bodeis: there is no such key; did you mean 'bodies'?\n"
+
+
+def test_what_the_starter_promises(model: Path, tmp_path: Path) -> None:
+    """As a new user types it, with nothing shortened; the better model is written too."""
+    result = CliRunner().invoke(app, ["run", str(model), "--out", str(tmp_path / "run")])
+    assert result.exit_code == 0, result.output
+    data = called("optimize", model, "--json", "--out", tmp_path / "optimum")
+    best = vm.Mechanism.from_file(tmp_path / "optimum" / "best.yaml")
+    assert data["converged"] and data["objective"] < data["objective_before"] and (tmp_path / "optimum" / "report.html").exists()
+    assert {name: best.parameters[name].value for name in ("crank", "rod")} == data["parameters"]
+    assert best.parameters["stiffness"].value == 200.0
+
+
+def asked_of(model: Path) -> Asked:
+    return Asked(vm.Mechanism.from_file(model), "simulate", {"duration": 0.02, "step": 1e-3, "backend": "interpreted"})
+
+
+def ctrl_c(*_: Any) -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_while_a_result_is_told_does_not_lose_it(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def tell(run: vm.Run) -> Told:
+        ctrl_c()
+        return Told(f"{run.time.size} times", {}, (run,))
+
+    asked = asked_of(model)
+    with pytest.raises(typer.Exit) as ended:
+        conduct(asked, asked.carried_out, tell, as_json=False, out=None)
+    assert ended.value.exit_code == 130 and capsys.readouterr() == ("21 times\n", "stopped\n")
+
+
+def test_ctrl_c_while_files_are_written_leaves_those_that_are_whole(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def half(path: Path) -> None:
+        path.write_text("half", encoding="utf-8")
+        ctrl_c()
+
+    asked, out = asked_of(model), tmp_path / "out"
+    with pytest.raises(typer.Exit) as ended:
+        conduct(
+            asked, asked.carried_out, lambda run: Told("told", {}, (run,), {"run.nc": run.save, "x": half}), as_json=True, out=out
+        )
+    data = json.loads(capsys.readouterr().out)
+    assert ended.value.exit_code == 130 and data["stopped"] == "stopped before all files were written"
+    assert data["files"] == [str(out / name) for name in ("model.yaml", "run.nc")]
+    assert sorted(p.name for p in out.iterdir()) == ["model.yaml", "run.nc"]
+
+
+def test_files_that_cannot_be_written_leave_the_result_told(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(path: Path) -> None:
+        path.write_text("half", encoding="utf-8")
+        raise OSError(27, "File too large", str(path))
+
+    asked, out = asked_of(model), tmp_path / "out"
+    with pytest.raises(vm.ModelError, match=r"out/x cannot be written: File too large"):
+        conduct(asked, asked.carried_out, lambda run: Told("told", {}, (run,), {"x": full}), as_json=False, out=out)
+    assert capsys.readouterr().out.startswith("told\n") and [p.name for p in out.iterdir()] == ["model.yaml"]
+
+
+def test_long_runs_have_small_files(model: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    run = asked_of(model).carried_out()
+    width = sum(array.size for array in run.dataset.values()) // 21
+    monkeypatch.setattr(results, "MOST_NUMBERS", 11 * width)
+    monkeypatch.setattr(results, "MOST_IN_TABLES", 10 * width)
+    files, notes = results.run_files(run)
+    assert list(files) == ["run.nc"] and "run.nc has 11 of 21 stored times" in notes[0] and "run.csv" in notes[1]
+    files["run.nc"](tmp_path / "run.nc")
+    np.testing.assert_array_equal(vm.load_run(tmp_path / "run.nc").angle("rod"), run.angle("rod")[::2])
+
+
+def test_a_gradient_survives_the_end_of_its_certificate() -> None:
+    class Gradient:
+        def certify(self, wanted: float) -> None:
+            ctrl_c()
+
+    gradient = Gradient()
+    with pytest.raises(vm.Interrupted, match="before the gradient was certified") as caught:
+        studies.certified(gradient, 3.0)
+    assert caught.value.result == (gradient, None)
+
+
+def test_ctrl_c_before_there_is_a_result_is_told(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vm.Mechanism, "study", ctrl_c)
+    result = CliRunner().invoke(app, ["uncertainty", str(model)])
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "stopped; nothing was computed yet\n")
+
+
+def test_ctrl_c_while_commands_are_imported() -> None:
+    code = """
+import signal, sys
+import varimech.cli
+
+class Interrupting:
+    def find_spec(self, name, *others):
+        if name == "varimech.cli.studies":
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+varimech.cli.main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped; nothing was computed yet\n")

@@ -5,16 +5,23 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import sys
 import warnings
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import casadi as ca
+import numpy as np
 import pytest
 
 import varimech as vm
 from markdown_pages import DOCS, ROOT, blocks, not_run, run_page, run_told, same
+from varimech.backends import complex_step
 from varimech.model.body_words import BodyWords
 from varimech.model.force_words import ForceWords
+from varimech.model.frame import Frame
 from varimech.model.joint_words import JointWords
 from varimech.model.joints import JOINTS
 from varimech.model.model import Model
@@ -22,7 +29,9 @@ from varimech.model.writing import Writing
 
 ELEMENTS = sorted(page for page in (DOCS / "elements").glob("*.md") if page.name != "index.md")
 TUTORIAL = DOCS / "tutorial"
+STARTER = ROOT / "src" / "varimech" / "files" / "starter.yaml"
 ELSEWHERE = {
+    "interchange.md": "test_interchange.py",
     "optimisation.md": "test_optimize.py",
     "reliability.md": "test_openturns.py",
     "uncertainty.md": "test_moments.py",
@@ -31,7 +40,9 @@ ELSEWHERE = {
 """Pages that are run by tests that know what has to come out."""
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 STEPS = sorted(TUTORIAL.glob("[1-9]_*.md"))
-OTHERS = [p for p in PAGES if p.name not in ELSEWHERE and p not in (*ELEMENTS, *STEPS)]
+TOLD = [*STEPS, DOCS / "troubleshooting.md"]
+"""Pages whose blocks print what they say."""
+OTHERS = [p for p in PAGES if p.name not in ELSEWHERE and p not in (*ELEMENTS, *TOLD)]
 RUN = [p for p in OTHERS if any(not not_run(title) for title, _ in blocks(p))]
 NOT_RUN = 12
 """At most so many blocks may be left out: other programs, other machines."""
@@ -49,8 +60,8 @@ def test_blocks_run(page: Path) -> None:
         run_page(page)
 
 
-@pytest.mark.parametrize("page", STEPS, ids=lambda p: p.stem)
-def test_the_tutorial_prints_what_it_says(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("page", TOLD, ids=lambda p: p.stem)
+def test_pages_print_what_they_say(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for told, printed in run_told(page, capsys):
         assert same(told, printed), f"{page.name} says\n{told}\nbut this is printed:\n{printed}"
     for picture in re.findall(r"images/tutorial/([\w-]+\.png)", page.read_text(encoding="utf-8")):
@@ -87,6 +98,28 @@ def test_lines_from_examples_are_there() -> None:
             assert line.strip() in lines, f"{file} has no line {line!r}"
 
 
+def test_the_tutorial_shows_the_starter_and_what_can_be_asked_of_it() -> None:
+    page = TUTORIAL / "0_model_file.md"
+    (title, text), starter = blocks(page, "yaml")[0], vm.Mechanism.from_file(STARTER)
+    assert ROOT / title.removeprefix("from ") == STARTER
+    lines = [re.sub(r" +#.*", "", line) for line in STARTER.read_text(encoding="utf-8").splitlines()]
+    shown = text.splitlines()
+    first = lines.index(shown[0])
+    assert [line for line in lines[first:] if line][: len(shown)] == shown
+    asked = re.findall(r"^varimech (\w+) my.yaml --out", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert {"run", "sensitivity"} <= set(asked)
+    for study in asked:
+        assert getattr(starter.studies, study.replace("run", "simulate")) is not None, f"the starter says nothing of {study}"
+
+
+def test_commands_write_to_folders_of_their_own() -> None:
+    for page in PAGES:
+        told = [line for _, text in blocks(page, "sh") for line in text.splitlines() if "--out" in line]
+        folders = [re.search(r"--out (\S+)", line) for line in told]
+        names = [found[1] for found in folders if found]
+        assert len(set(names)) == len(names) and "out" not in names, f"{page.name}: {names}"
+
+
 # elements
 
 
@@ -121,6 +154,31 @@ def test_every_word_of_a_model_has_a_page() -> None:
 
 def test_every_joint_has_a_page() -> None:
     assert {kind.replace("-", "_") for kind in JOINTS} <= {page.stem for page in ELEMENTS}
+
+
+def _joint(kind: str, dimension: int) -> tuple[int, int]:
+    """(equations, freedoms left) of a body on the ground."""
+    rules, n = JOINTS[kind], dimension
+    m = vm.Mechanism(kind, dimension=n)
+    m.ground_point("O", np.zeros(n))
+    body = m.body("b", mass=1.0, inertia=0.1 if n == 2 else (0.1, 0.1, 0.1), points={"P": np.ones(n)})
+    said: dict[str, Any] = {rules.axis_name: np.eye(n)[0]} if n in rules.axis else {}
+    if kind == "distance":
+        said["length"] = 1.0
+    if kind == "universal":
+        said["axis_on_second"] = (0, 1, 0)
+    joint = getattr(m, kind.replace("-", "_"))("j", "ground.O", "b.P", **said)
+    o, R = ca.SX.sym("o", n), ca.SX.sym("R", n, n)
+    equations = joint.residuals({m.ground: m.ground_frame(), body: Frame(o, R, 0 * o, 0 * R)}).numel()
+    return equations, (3 if n == 2 else 6) - equations
+
+
+@pytest.mark.parametrize("kind", JOINTS)
+def test_joints_have_as_many_equations_as_told(kind: str) -> None:
+    text = (DOCS / "elements" / f"{kind.replace('-', '_')}.md").read_text(encoding="utf-8")
+    told = re.findall(r"(plane|space): (\d) equations?, (\d|no) freedoms? left", text)
+    found = {int(space == "space") + 2: (int(rows), int(left.replace("no", "0"))) for space, rows, left in told}
+    assert found == {dimension: _joint(kind, dimension) for dimension in JOINTS[kind].dimensions}
 
 
 # tests that pages name
@@ -171,6 +229,35 @@ def test_every_formula_names_a_test() -> None:
     assert not without, "no test is named for:\n\n" + "\n\n".join(without)
 
 
+# what pages say of machines without a compiler
+
+
+def test_what_needs_a_compiler_is_what_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "ziglang", None)
+    monkeypatch.setattr(complex_step, "_call", complex_step._call.__wrapped__)  # not what an earlier test has loaded
+    m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=m.parameter("L", 1.0, unit="m"), mass=3.0)
+    m.revolute("O")
+    m.start(angle={"rod": -1.0})
+    angle, spreads = vm.final(lambda s: s.angle("rod")), {"L": vm.Tolerance(0.01)}
+    assert m.monte_carlo(angle, spreads, duration=0.1, step=0.05, samples=20).failed == 0
+    certificate = str(m.sensitivity(angle, duration=0.1, step=0.05).certify(relative_steps=[1e-3, 1e-4, 1e-5, 1e-6]))
+    assert "adjoint: differs" in certificate and "complex-step: differs" not in certificate
+    refused: list[Callable[[], object]] = [
+        lambda: m.sensitivity(angle, duration=0.1, method="complex-step"),
+        lambda: m.export(tmp_path / "bundle", angle, duration=0.1, step=0.05, target="c"),
+        lambda: m.simulate(0.1, backend="native"),
+    ]
+    for call in refused:
+        with pytest.raises(vm.VarimechError, match="no C compiler found"):
+            call()
+    assert "four things need one" in (DOCS / "index.md").read_text(encoding="utf-8")
+
+
 # the interface
 
 
@@ -185,6 +272,15 @@ def test_every_verb_and_word_is_in_the_reference() -> None:
     told = set(re.findall(r"^        - (\w+)$", (DOCS / "api" / "mechanism.md").read_text(encoding="utf-8"), flags=re.MULTILINE))
     inner = set(dir(Writing))
     assert told == {name for name in dir(vm.Mechanism) if not name.startswith("_")} - inner
+
+
+def test_words_of_the_glossary_are_there() -> None:
+    text = (DOCS / "glossary.md").read_text(encoding="utf-8")
+    for owner, kind in (("vm", vm), ("m", vm.Mechanism), ("run", vm.Run)):
+        names = re.findall(rf"`{owner}\.(\w+)", text)
+        assert names
+        for name in names:
+            assert hasattr(kind, name), f"{owner}.{name}"
 
 
 def test_the_site_loads_nothing_from_elsewhere() -> None:

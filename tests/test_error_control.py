@@ -46,6 +46,7 @@ def oscillator(start: float) -> vm.Mechanism:
 def test_what_is_at_rest_takes_few_steps(angle: float, integrator: str, backend: str) -> None:
     run = pendulum(angle).simulate(1.0, integrator=integrator, backend=backend)
     assert run.info["steps"] < 100
+    assert run.step_ends is not None and np.diff(run.step_ends).max() == pytest.approx(1 / 50)  # of the run, whatever its error
     assert float(np.abs(run.angle("rod") - angle).max()) < 1e-12
 
 

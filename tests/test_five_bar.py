@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import varimech as vm
 from varimech.benchmarks import five_bar
-from varimech.cli import app
+from varimech.cli.app import app
 from varimech.methods import choose
 
 CONVERGED_VALUES = np.array([0.7268774613, 7.342287793, 304.9206932])

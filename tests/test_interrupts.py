@@ -20,6 +20,7 @@ from varimech import interrupts, progress, solver
 from varimech.backends import compiler, interpreted, native, tape
 from varimech.optimization import refinement, search, solvers
 from varimech.optimization.problem import DesignProblem
+from varimech.results import live
 from varimech.uncertainty import conduct
 from varimech.uncertainty.tally import Tally
 
@@ -215,7 +216,7 @@ def test_a_compiler_that_is_interrupted_leaves_nothing(
     hooked: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     m = oscillator()
-    hooked(compiler.subprocess, "run")
+    hooked(compiler.subprocess.Popen, "communicate")
     os.environ["VARIMECH_CACHE"], before = str(tmp_path), os.environ.get("VARIMECH_CACHE")
     try:
         plainly(lambda: m.simulate(1.0, step=1e-3, backend="native"))
@@ -478,3 +479,24 @@ def test_threads_do_not_touch_signals() -> None:
     thread.start()
     thread.join()
     assert found == [signal.default_int_handler]
+
+
+# measures of what was computed
+
+
+def test_measures_of_long_runs_stop_between_slices(mechanism: vm.Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = mechanism.simulate(0.5, step=1e-3, backend="interpreted")
+    whole = run.energy().to_numpy()
+    monkeypatch.setattr(live, "SLICE", 100)
+    np.testing.assert_array_equal(run.energy(), whole)
+    taken: list[Any] = []
+
+    def take(array: Any, **options: Any) -> Any:
+        taken.append(array)
+        if len(taken) == 4:  # after the parameters, two arrays a slice
+            interrupt()
+        return np.asarray(array, order="C")
+
+    monkeypatch.setattr(live.np, "ascontiguousarray", take)
+    plainly(run.energy)
+    assert len(taken) == 5  # the second slice came to its end, a third was not begun

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import varimech as vm
 from loops import EQUAL_ONLY, TOLERANCE_ONLY, pendulum
-from varimech.cli import app
+from varimech.cli.app import app
 from varimech.methods import COORDINATES, FORMULATIONS, INTEGRATORS, SUITS, choose, integrators_of
 from varimech.schedule import DEFAULT_OUTPUTS, DEFAULT_STEP, DEFAULT_TOLERANCE
 

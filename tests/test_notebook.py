@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import varimech as vm
+from varimech.view.drawing import _free_direction
 
 ψ = {"ψ": vm.final(lambda s: s.position("tip")[1], unit="m")}
 
@@ -53,7 +54,7 @@ def things(m: vm.Mechanism, gradient: vm.Gradient) -> dict[str, tuple[Any, int, 
     at = gradient.time[::10]
     data = vm.measurement(lambda s: s.angle("rod"), at, np.interp(at, gradient.time, gradient.run.angle("rod").to_numpy()))
     return {
-        "mechanism": (m, 1, "planar, 1 bodies, 1 joints"),
+        "mechanism": (m, 1, "planar, 1 body, 1 joint"),
         "parameters": (m.parameters, 0, "± 0.01 (3σ)"),
         "run": (gradient.run, 2, "50 steps"),
         "at rest": (m.equilibrium(), 1, "equilibrium"),
@@ -136,7 +137,7 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     namespace: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
         exec(compile(block, str(page), "exec"), namespace)
-    assert {p.name for p in tmp_path.iterdir()} == {"motion.pdf", "mechanism.svg", "wide.pdf"}
+    assert {p.name for p in tmp_path.iterdir()} == {"both.png", "motion.pdf", "mechanism.svg", "wide.pdf"}
 
 
 def test_curves_for_papers_differ_in_grey(gradient: vm.Gradient, tmp_path: Path) -> None:
@@ -150,3 +151,46 @@ def test_curves_for_papers_differ_in_grey(gradient: vm.Gradient, tmp_path: Path)
     assert titled.get_suptitle() == "Energy" and not figure.get_suptitle()
     with pytest.raises(vm.ModelError, match="no style is called 'papper'; did you mean 'paper'"):
         gradient.plot(style="papper")
+
+
+@pytest.fixture(scope="module")
+def sliding() -> vm.Run:
+    """A crank-slider whose slider goes along y."""
+    m = vm.Mechanism("crank-slider", dimension=2)
+    m.ground_point("O", (0, 0))
+    m.bar("crank", "O", "P", length=m.parameter("L", 0.1, unit="m"), mass=0.5)
+    m.bar("rod", "P", "S", length=0.25, mass=0.8)
+    m.body("slider", mass=1.2, inertia=1e-3, points={"S": (0, 0)})
+    for name in "OPS":
+        m.revolute(name)
+    m.prismatic("guide", "ground.O", "slider.S", axis=(0, 1))
+    m.spring("spring", "ground.O", "slider.S", stiffness=m.parameter("k", 200.0, unit="N/m"), natural_length=0.3)
+    m.start(angle={"crank": 0.5}, near={"S": (0, 0.3)})
+    return m.sensitivity(duration=0.1, step=0.01).run
+
+
+def test_curves_of_derivatives_tell_parameters_and_units(sliding: vm.Run) -> None:
+    (one,), (several,) = (sliding.panels(displacement="guide", wrt=wrt) for wrt in (["L"], ["L", "k"]))
+    assert (one.ylabel, [line.label for line in one.lines]) == ("∂ displacement / ∂ L (m/m)", ["guide"])
+    assert several.ylabel == "∂ displacement / ∂ parameter"
+    assert [line.label for line in several.lines] == ["guide / ∂ L (m/m)", "guide / ∂ k (m/(N/m))"]
+
+
+def test_sliders_are_blocks_on_rails(sliding: vm.Run) -> None:
+    ax = sliding.draw(times=[0.1]).axes[0]
+    place, way = sliding.position("S").to_numpy()[-1], sliding.position("S").to_numpy()[:, 1]
+    (block,) = ax.patches
+    corners = np.asarray(block.get_path().vertices)[:-1]
+    np.testing.assert_allclose(corners.mean(axis=0), place, atol=1e-12)
+    assert np.ptp(corners[:, 1]) > np.ptp(corners[:, 0])  # longer along its way
+    rails = [np.asarray(line.get_xydata()) for line in ax.lines if line.get_path_effects()]
+    assert len(rails) == 1 and np.ptp(rails[0][:, 0]) < 1e-12
+    assert rails[0][:, 1].min() < way.min() and rails[0][:, 1].max() > way.max()
+
+
+def test_labels_keep_clear_of_lines() -> None:
+    """A point in the middle of a vertical line, and the upper end of it."""
+    line = np.array([[(0.0, 0.0), (0.0, 1.0)]])
+    assert _free_direction(np.array([0.0, 0.5]), line) == pytest.approx([1, 0])
+    assert _free_direction(np.array([0.0, 1.0]), line) == pytest.approx([0, 1])
+    assert _free_direction(np.array([3.0, 1.0]), line) == pytest.approx([0.5**0.5, 0.5**0.5])

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import varimech as vm
+from varimech.reports import measures
 from varimech.reports.animation import MOST_NUMBERS
 from varimech.reports.encoding import escaped, number, script_json, thinned, worth_plotting
 from varimech.view.figure import COLOURS
@@ -410,6 +411,22 @@ def test_nothing_is_fetched(tmp_path: Path) -> None:
     outside = re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
     assert "default-src 'none'" in outside
     assert re.findall(r"https?://|(?:src|href)=(?!\"data:)", outside) == []
+
+
+def test_curves_of_long_runs_are_thinned_before_they_are_evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = slider_crank().simulate(**how())
+    evaluated: list[int] = []
+    energy = vm.Run.energy
+
+    def counted(self: vm.Run, kind: str) -> Any:
+        evaluated.append(self.time.size)
+        return energy(self, kind)
+
+    monkeypatch.setattr(vm.Run, "energy", counted)
+    monkeypatch.setattr(measures, "MOST_TIMES", 20)
+    text = vm.report(tmp_path / "r.html", run).read_text(encoding="utf-8")
+    assert run.time.size > 20 and set(evaluated) == {20}
+    assert f"{run.time.size:,}, curves are of 20" in text
 
 
 def test_refusals(tmp_path: Path, gradient: vm.Gradient) -> None:

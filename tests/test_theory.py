@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 
 import varimech as vm
+from varimech.backends import compiler
+from varimech.backends.selection import select
+
+both_backends = pytest.mark.parametrize(
+    "backend",
+    [
+        "interpreted",
+        pytest.param(
+            "native", marks=pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
+        ),
+    ],
+)
 
 E, A, I, MASS = 3.0, 0.5, 0.02, 1.7
 """Of a beam with numbers that make stretching and bending matter alike."""
@@ -66,16 +79,82 @@ def test_energy_and_moment_of_a_clamp_are_those_of_the_formulas() -> None:
 
 
 def test_redundant_reactions_are_of_least_norm() -> None:
-    """Two hinges on one vertical axis: nothing tells how they share the weight, so each carries half of it."""
+    """Two hinges on one vertical axis, h apart, hold a door whose weight has the moment M about it: each carries half of the weight, and a
+    couple of forces f with torques T of both hinges makes M = h f + 2 T, of which 2 f² + 2 T² (N² and N²·m²) is smallest at f = h T/2."""
+    h, weight = 0.5, 2 * 9.81
     m = vm.Mechanism("door", gravity=(0, 0, -9.81))
-    m.body("door", mass=2.0, inertia=(0.1, 0.2, 0.25), com=(0.5, 0, 0.4), points={"A": (0, 0, 0), "B": (0, 0, 1)})
+    m.body("door", mass=2.0, inertia=(0.1, 0.2, 0.25), com=(0.7, 0, 0.4), points={"A": (0, 0, 0), "B": (0, 0, h)})
     for k, name in enumerate("AB"):
-        m.ground_point(name, (0, 0, k))
+        m.ground_point(name, (0, 0, k * h))
         m.revolute(name, f"ground.{name}", f"door.{name}", axis=(0, 0, 1))
-    m.start(angle={"A": 0.5})
+    m.start(angle={"A": 0.0})
     run = m.simulate(0.01, step=0.01)
-    for name in "AB":
-        assert run.reaction(name).values[-1, 2] == pytest.approx(9.81, rel=1e-6)
+    T = 0.7 * weight / (h**2 / 2 + 2)
+    for name, side in (("A", 1), ("B", -1)):
+        np.testing.assert_allclose(run.reaction(name).values[-1], [side * h * T / 2, 0, weight / 2], atol=1e-6)
+        np.testing.assert_allclose(run.reaction_torque(name).values[-1], [0, -T, 0], atol=1e-6)
+
+
+# penalties: a mass hangs on a rod and falls by δ until the penalty holds it, Φ = δ, α = factor · mass
+
+HUNG, FALL = 1.3, 9.81
+
+
+def fallen(formulation: vm.Penalty, times: list[float], **said: Any) -> np.ndarray:
+    m = vm.Mechanism("mass on a rod", gravity=(0, -FALL))
+    m.ground_point("O", (0, 0))
+    m.body("b", mass=HUNG, inertia=0.1)
+    m.distance("rod", "ground.O", "b.com", length=10.0)
+    m.start(position={"b.com": (0.0, None)}, angle={"b": 0.0}, near={"b.com": (0.0, -10.0)})
+    run = m.simulate(times[-1], formulation=formulation, backend="interpreted", **said)
+    return -10.0 - run.position("b.com").sel(component="y").interp(time=times).values
+
+
+@pytest.mark.parametrize("said", [{"step": 2e-3, "integrator": "rk4"}, {"step": 2e-3}], ids=["explicit", "implicit"])
+def test_a_penalty_is_the_mass_damper_and_spring_of_the_formula(said: dict[str, Any]) -> None:
+    """m δ̈ = m g − α (δ̈ + 2ξω δ̇ + ω² δ):  δ = g/(f ω²) (1 − e^(−st) (cos pt + s/p sin pt)) with f = factor, k = f/(1 + f)."""
+    f, ω, ξ, times = 2e4, 3.0, 0.3, [0.2, 0.4, 0.9, 1.5]
+    k = f / (1 + f)
+    s = k * ξ * ω
+    p = math.sqrt(k * ω**2 - s**2)
+    exact = [FALL / (f * ω**2) * (1 - math.exp(-s * t) * (math.cos(p * t) + s / p * math.sin(p * t))) for t in times]
+    np.testing.assert_allclose(fallen(vm.Penalty(factor=f, omega=ω, xi=ξ), times, **said), exact, rtol=1e-2)
+
+
+def test_a_pure_penalty_is_the_spring_of_the_formula() -> None:
+    """m δ̈ = m g − α ω² δ:  δ = g/(f ω²) (1 − cos ω√f t)."""
+    f, ω, times = 1e4, 3.0, [0.004, 0.01, 0.016]
+    exact = [FALL / (f * ω**2) * (1 - math.cos(ω * math.sqrt(f) * t)) for t in times]
+    pure = vm.Penalty(factor=f, omega=ω, xi=0.0, inertial=False)
+    np.testing.assert_allclose(fallen(pure, times, step=2e-5), exact, rtol=1e-2)
+
+
+# independent coordinates
+
+
+def test_a_choice_of_coordinates_is_kept_down_to_half_of_the_best_pivot() -> None:
+    """One row (x, 1), x being the pivot of the present choice; and a second pivot x beside a first of 1."""
+    present = np.array([0.0, 1.0])
+    for x, kept in ((0.51, True), (0.49, False)):
+        chosen, singular = select(np.array([[x, 1.0]]), present)
+        assert (chosen == present).all() == kept and not singular
+    for x, expected in ((1.01e-5, False), (0.99e-5, True)):
+        assert select(np.array([[1.0, 0.0, 0.0], [0.0, x, x / 2]]), None)[1] == expected
+
+
+@both_backends
+@pytest.mark.parametrize(("slope", "choices"), [(0.51, 2), (0.49, 3)])
+def test_a_swing_makes_the_choices_that_half_of_the_best_pivot_asks_for(slope: float, choices: int, backend: str) -> None:
+    """A rod along (cos φ, sin φ) has them as pivots. It swings from tan φ = −slope to the other side: chosen at the start and where
+    tan φ = −2; and once more at the end if sin φ falls below half of cos φ there."""
+    m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=1.0, mass=3.0)
+    m.revolute("O")
+    m.start(angle={"rod": -math.atan(slope)})
+    run = m.simulate(1.0, formulation="independent", tolerance=1e-6, backend=backend)
+    assert run.angle("rod").values.min() == pytest.approx(math.atan(slope) - math.pi, abs=1e-3)
+    assert run.info["selections"] == choices
 
 
 def test_a_step_of_ali3p_is_the_one_of_the_formulas() -> None:

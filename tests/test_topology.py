@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import varimech as vm
 from varimech.benchmarks import BENCHMARKS, chain, find_benchmark, four_bar
-from varimech.cli import app
+from varimech.cli.app import app
 from varimech.view.outline import Branch, outline
 
 

@@ -90,7 +90,8 @@ def cylindrical(s: Sketch) -> None:
     s.cylinder(from_(a, 3.3, angle), from_(a, 5.2, angle), 0.2, FIRST, 3.5)
     s.arrow(from_(a, 5.2, angle), from_(a, 5.75, angle), "a", FIRST, (-0.2, 0.22))
     s.arrow((1.6, 2.4), from_((1.6, 2.4), 1.3, angle), "s", GIVEN, (-0.8, 0.0), both=True)
-    s.turn(from_(a, 4.1, angle), 0.62, -110, 120, "φ", away=0.25)
+    s.turn(from_(a, 4.1, angle), 0.62, -110, 120)
+    s.text((5.0, 1.75), "φ", GIVEN)
     s.pin(a, "r₁", (-0.1, 0.42))
 
 
@@ -114,7 +115,7 @@ def table(s: Sketch) -> None:
     """A plane seen from the side, with its normal."""
     s.polygon((0.4, 0.6), (4.3, 0.6), (5.7, 2.2), (1.8, 2.2), colour=FIRST, order=1)
     s.arrow((1.3, 1.05), (1.3, 2.6), "n", FIRST)
-    s.pin((1.3, 1.05), "r₁", (-0.45, 0.1))
+    s.pin((1.3, 1.05), "r₁", (0.18, -0.05))
 
 
 @drawing
@@ -125,7 +126,8 @@ def planar(s: Sketch) -> None:
     s.polygon((3.8, 1.1), (4.2, 1.55), (4.2, 2.25), (3.8, 1.8), colour=SECOND)
     s.arrow((4.3, 1.3), (5.0, 1.3), "", GIVEN, both=True)
     s.arrow((4.3, 1.55), (4.75, 2.05), "", GIVEN, both=True)
-    s.turn((3.4, 2.85), 0.38, -60, 230, "φ", away=0.25)
+    s.turn((3.4, 2.85), 0.38, -60, 230)
+    s.text((2.7, 2.85), "φ", GIVEN)
     s.arrow((3.4, 2.05), (3.4, 3.6), "", SECOND)
 
 
@@ -133,6 +135,6 @@ def planar(s: Sketch) -> None:
 def point_on_plane(s: Sketch) -> None:
     table(s)
     s.body((3.1, 1.0), (3.9, 1.5), (4.9, 3.0), (3.8, 4.0), (2.5, 3.1), (2.7, 1.6), colour=SECOND)
-    s.pin((3.22, 1.4), "r₂", (0.25, -0.1))
+    s.pin((3.22, 1.4), "r₂", (0.1, 0.22))
     s.arrow((3.5, 1.0), (4.2, 1.0), "", GIVEN, both=True)
     s.turn((3.7, 2.6), 0.5, -60, 180)

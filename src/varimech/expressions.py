@@ -44,8 +44,8 @@ from .symbols import (
     where,
 )
 
-LONGEST = 10_000
-"""Characters of an expression."""
+LONGEST, RATES = 10_000, 3
+"""Characters of an expression, and time derivatives within each other."""
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{"sin": sin, "cos": cos, "tan": tan, "asin": asin, "acos": acos, "atan": atan, "atan2": atan2},
     **{"sinh": sinh, "cosh": cosh, "tanh": tanh, "exp": exp, "log": log, "sqrt": sqrt},
@@ -74,6 +74,8 @@ class Scope:
 
     names: Mapping[str, Any]
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    ambiguous: Mapping[str, str] = field(default_factory=dict)
+    """Names of parameters that mean something else here: what."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,12 @@ class Expression:
             raise _refused(self.text, "nested too deeply; give its parts names of their own") from None
 
 
+def _nested_rates(node: ast.AST) -> int:
+    """How many time derivatives are one in the other: each makes an expression several times as long."""
+    here = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "rate"
+    return here + max(map(_nested_rates, ast.iter_child_nodes(node)), default=0)
+
+
 def _read(text: str) -> ast.expr:
     if len(text) > LONGEST:
         raise _refused(text, f"an expression of {len(text)} characters; {LONGEST} are allowed")
@@ -109,6 +117,10 @@ def _read(text: str) -> ast.expr:
         tree = ast.parse(text.strip(), mode="eval").body
         for node in ast.walk(tree):
             _check(text, node)
+            if isinstance(node, ast.Name):  # as it is written: Python would take µ and μ for the same
+                node.id = ast.get_source_segment(text.strip(), node) or node.id
+        if _nested_rates(tree) > RATES:
+            raise _refused(text, f"rate of rate of rate …: {RATES} are allowed, one in the other")
     except ModelError:
         raise
     except SyntaxError as error:
@@ -181,6 +193,11 @@ class _Evaluation:
             raise _refused(self._text, "a number that is too large") from None
 
     def _name(self, name: str) -> Any:
+        if name in self._scope.ambiguous:
+            meaning = self._scope.ambiguous[name]
+            raise _refused(
+                self._text, f"{name!r} is {meaning} here, and a parameter too: write parameter({name!r}), or rename it"
+            )
         for known in (self._scope.names, CONSTANTS):
             if name in known:
                 return known[name]
@@ -202,7 +219,7 @@ class _Evaluation:
 
     def _component(self, vector: Any, index: Any) -> Any:
         vector = SX(vector)
-        if not isinstance(index, float) or index != int(index) or not 0 <= index < vector.numel():
+        if not isinstance(index, float) or not 0 <= index < vector.numel() or index != int(index):
             raise _refused(self._text, f"component [{index}] of {vector.numel()}; they are counted from 0")
         return vector[int(index)]
 
@@ -212,8 +229,8 @@ class _Evaluation:
             raise _refused(self._text, str(unknown_name("function", name, known)))
         try:
             return known[name](*arguments)
-        except ModelError:
-            raise
+        except ModelError as error:
+            raise _refused(self._text, str(error)) from None
         except (*NOT_SYMBOLIC, KeyError, ZeroDivisionError, OverflowError) as error:
             raise _refused(self._text, f"{name} does not take this: {_first_line(error)}") from None
 
@@ -232,6 +249,7 @@ def _shown(text: str) -> str:
 
 
 def _first_line(error: Exception) -> str:
-    """CasADi tells much about its own insides; the first sentence is enough."""
-    text = str(error).strip().splitlines()
-    return text[0][:160] if text else type(error).__name__
+    """CasADi and Python tell much about their own insides; what is left of the first sentence is enough."""
+    text = (str(error).strip().splitlines() or [""])[0]
+    inside = any(word in text for word in ("casadi", "::", "GenSharedObject", ".hpp", "argument", "<lambda>"))
+    return "these do not go together" if inside or not text else text[:160]

@@ -26,6 +26,7 @@ from .progress import progress_bar
 from .results.ensemble import Ensemble
 from .results.gradient import Gradient
 from .results.run import Run
+from .results.topology import counted
 from .schedule import Output, Schedule
 from .sensitivity.finite_difference import RELATIVE_STEPS, central_differences
 from .sensitivity.objective import Objectives, named_objectives
@@ -64,11 +65,16 @@ class Mechanism(Displayed, Designing, Exchanging, Uncertain, Filed):
 
     def __repr__(self) -> str:
         kind = "planar" if self.dimension == 2 else "spatial"
-        return (
-            f"<Mechanism {self.name!r}: {kind}, {len(self.moving_bodies) - len(self.beams)} bodies, "
-            f"{f'{len(self.beams)} beams, ' if self.beams else ''}{len(self.joints)} joints, "
-            f"{len(self.forces)} forces, {len(self.drivers)} drivers, {len(self.parameters)} parameters>"
+        counts = (
+            (len(self.moving_bodies) - len(self.beams), "body", "bodies"),
+            (len(self.beams), "beam", "beams"),
+            (len(self.joints), "joint", "joints"),
+            (len(self.forces), "force", "forces"),
+            (len(self.drivers), "driver", "drivers"),
+            (len(self.parameters), "parameter", "parameters"),
         )
+        told = [counted(*count) for count in counts if count[0]]
+        return f"<Mechanism {self.name!r}: {', '.join([kind, *told])}>"
 
     def _display(self) -> str:
         heading = html_heading(self.name, repr(self).partition(": ")[2].rstrip(">"))

@@ -8,7 +8,10 @@ from typing import Any
 
 from .errors import ModelError
 
-_QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµμ°Ω][\w\s·*/^µμ°Ω²³⁴⁻¹().-]{0,59})\s*")
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_QUANTITY = re.compile(rf"\s*({_NUMBER})\s*((?:[A-Za-zµμ°Ω%]|1\s*/)[\w\s·*/^µμ°Ω²³⁴⁻¹().+-]{{0,59}})?\s*")
+_UNIT = re.compile(r"(?:[^\W\d]+(?:(?:\*\*|\^)[-+]?\d)?|1(?=\s*/)|[\s*/()])+")
+"""Words with one small exponent each: more than any unit needs, and less than would keep a computer busy."""
 _PLAIN = {
     **dict.fromkeys(("mm", "cm", "km", "um", "µm", "inch", "ft"), "m"),
     **dict.fromkeys(("deg", "degree", "degrees", "°", "mrad", "turn"), "rad"),
@@ -19,6 +22,8 @@ _PLAIN = {
     **{"rpm": "rad/s", "kJ": "J", "kW": "W", "kHz": "Hz"},
 }
 """Units that engineers write, and those of the SI that take their places."""
+_WRITTEN_TOGETHER = {"m": "{}*m", "s": "{}*s", "ms": "{}*m*s", "mm": "{}*mm"}
+"""Engineers write Nm, which others read as nautical miles."""
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
 
@@ -28,11 +33,13 @@ def split_quantity(text: str) -> tuple[float, str] | None:
     >>> split_quantity("30 mm"), split_quantity("L/2")
     ((30.0, 'mm'), None)
     """
-    try:
-        return float(text), ""
-    except ValueError:
-        found = _QUANTITY.fullmatch(text)
-        return None if found is None else (float(found[1]), found[2].strip())
+    found = _QUANTITY.fullmatch(text)
+    return None if found is None else (float(found[1]), (found[2] or "").strip())
+
+
+def words_of(unit: str) -> set[str]:
+    """The names in a unit."""
+    return set(re.findall(r"[^\W\d]+", unit))
 
 
 def in_unit(number: float, unit: str, wanted: str, label: str) -> float:
@@ -48,6 +55,8 @@ def in_unit(number: float, unit: str, wanted: str, label: str) -> float:
         raise ModelError(
             f"{label} = '{number:g} {unit}' has the wrong kind of unit; what belongs here is in {wanted or 'pure numbers'}"
         )
+    if "rad" in words_of(wanted) and words_of(unit) & {"Hz", "hertz", "kHz"}:
+        raise ModelError(f"{label} = '{number:g} {unit}': Hz counts turns, and {wanted} radians; write turn/s, rpm or rad/s")
     return float((number * given).to(target.units).magnitude)
 
 
@@ -86,11 +95,15 @@ def _parsed(unit: str, label: str) -> Any:
         .replace("·", "*")
         .replace("°", "deg")
     )
-    if re.search(r"\d{3}", text):
+    text = re.sub(r"\b[kM]?N(mm|ms|m|s)\b", lambda found: _WRITTEN_TOGETHER[found[1]].format(found[0][: -len(found[1])]), text)
+    if text and not _UNIT.fullmatch(text):
         raise ModelError(f"{label}: {unit!r} is not a unit")
     try:
-        return _registry().Quantity(1.0, _registry().parse_units(text.replace("^", "**") or "dimensionless"))
+        parsed = _registry().Quantity(1.0, _registry().parse_units(text.replace("^", "**") or "dimensionless"))
+        if not parsed._is_multiplicative:
+            raise ValueError("degrees Celsius and decibels are more than a factor")
+        return parsed
     except Exception as error:  # pint has many ways to say no
         raise ModelError(
-            f"{label}: {unit!r} is not a unit that is known; SI units and mm, deg, lb, inch, … are ({error})"
+            f"{label}: {unit!r} is not a unit that can be used; SI units and mm, deg, lb, inch, … can ({error})"
         ) from None

@@ -34,6 +34,7 @@ FLAGS = (
 """No contraction of products and sums: compiled and interpreted runs then agree to the last bit. GCC 12 contracts some all the same where it
 finds vectors in straight-line code (vfmsubadd), so it must not look for them."""
 LIBRARY, CHECKSUM = "program.so", "sha256"
+NO_COMPILER = "no C compiler found (CC, cc, gcc, clang); `pip install ziglang` brings one for every platform"
 
 
 class BuildError(Exception):
@@ -78,7 +79,7 @@ def build_library(source: str) -> Path:
         return found
     compiler = find_compiler()
     if compiler is None:
-        raise BuildError("no C compiler found (CC, cc, gcc, clang); `pip install ziglang` brings one for every platform")
+        raise BuildError(NO_COMPILER)
     folder = _writable(cache_folder())
     entry = folder / _key(source)
     with tempfile.TemporaryDirectory(prefix=".building-", dir=folder) as made:

@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-import typer
+import sys
 
-from ..errors import VarimechError
-from .about import doctor, methods
-from .benchmark import benchmark
-from .certify import certify
-from .compare import compare
-from .models import export, new, schema, topology
-from .results import INTERRUPTED
-from .studies import optimize, run, sensitivity, uncertainty
+from ..errors import InfeasibleError, VarimechError
 
-ABOUT = "Varimech: mechanisms, their motion, and how every result changes when a number of the model changes."
-app = typer.Typer(help=ABOUT, no_args_is_help=True, add_completion=False, rich_markup_mode="rich")
-PANELS = {
-    "Begin": (new, run),
-    "Studies of a model": (sensitivity, uncertainty, optimize, certify, compare),
-    "About a model": (topology, export, schema),
-    "About Varimech": (benchmark, methods, doctor),
-}
-for panel, commands in PANELS.items():
-    for command in commands:
-        app.command(rich_help_panel=panel)(command)
-
-
-@app.callback()
-def _varimech() -> None:
-    """Varimech: mechanisms, their motion, and how every result changes when a number of the model changes."""
+INTERRUPTED = 130
+"""Exit code of what was stopped by Ctrl-C."""
+NOTHING_YET = "stopped; nothing was computed yet"
 
 
 def main() -> None:
-    """Entry point: errors of Varimech become one clear line and exit code 2; so do files that cannot be written."""
+    """Entry point: errors, and files that cannot be written, become one clear line and exit code 2 (1 where no design was found)."""
     try:
+        from .app import app  # takes a while, and Ctrl-C may come
+
         app()
     except VarimechError as error:
-        typer.secho(f"error: {error}", err=True, fg="red")
-        raise SystemExit(2) from None
+        _end(f"error: {error}", 1 if isinstance(error, InfeasibleError) else 2)
     except OSError as error:
-        typer.secho(f"error: {error.filename or 'a file'}: {error.strerror or error}", err=True, fg="red")
-        raise SystemExit(2) from None
+        _end(f"error: {error.filename or 'a file'}: {error.strerror or error}", 2)
     except KeyboardInterrupt:
-        typer.secho("stopped; nothing was computed yet", err=True, fg="yellow")
-        raise SystemExit(INTERRUPTED) from None
+        _end(NOTHING_YET, INTERRUPTED)
+
+
+def _end(message: str, code: int) -> None:
+    """Without typer, which may not be there yet."""
+    colour = "31" if code != INTERRUPTED else "33"
+    print(f"\033[{colour}m{message}\033[0m" if sys.stderr.isatty() else message, file=sys.stderr)
+    raise SystemExit(code) from None

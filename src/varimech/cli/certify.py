@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from . import options as o
-from .results import Told, conduct
-from .studies import gradient_told
+from .results import Asked, Told, conduct
+from .studies import WANTED, certified, gradient_told
 
 
 def certify(
@@ -22,7 +22,7 @@ def certify(
     integrator: o.Integrator = None,
     formulation: o.Formulation = None,
     coordinates: o.Coordinates = None,
-    wanted: Annotated[float, typer.Option(help="Digits from which on a derivative is trusted.")] = 3.0,
+    wanted: Annotated[float, typer.Option(help="Digits from which on a derivative is trusted.")] = WANTED,
     as_json: o.Json = False,
     out: o.Out = None,
 ) -> None:
@@ -38,13 +38,14 @@ def certify(
 
       varimech certify my.yaml --objective travel --wrt rod --tolerance 1e-10 --out out/certificate
     """
-    m = o.find_model(model)
-    given = o.settings(context)
+    asked = Asked(o.find_model(model), "sensitivity", o.settings(context))
 
-    def tell(gradient: object) -> Told:
-        told = gradient_told(gradient, True, wanted)
+    def tell(found: tuple[Any, Any]) -> Told:
+        told = gradient_told(found)
         certificate = told.certificate
+        if certificate is None:  # stopped before it was there
+            return told
         files = {"certificate.json": certificate.save, "certificate.png": lambda path: certificate.plot().savefig(path)}
         return Told(str(certificate), certificate.to_json(), told.results, files, certificate, told.code)
 
-    conduct(m, lambda: m.study("sensitivity", **given), tell, as_json=as_json, out=out)
+    conduct(asked, lambda: certified(asked.carried_out(), wanted), tell, as_json=as_json, out=out)

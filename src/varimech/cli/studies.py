@@ -6,9 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
+from ..errors import Interrupted
+from ..files.writing import write_file
 from ..results.run import Run
 from . import options as o
-from .results import Told, conduct, run_data, run_files
+from .results import Asked, Told, conduct, run_data, run_files
+from .writing import model_that_ran
+
+WANTED = 3.0
+"""Digits from which on a derivative is trusted."""
 
 
 def run(
@@ -39,9 +45,8 @@ def run(
 
       varimech run five-bar --duration 2 --set L_A1=1.5 --json
     """
-    m = o.find_model(model)
-    given = o.settings(context)
-    conduct(m, lambda: m.study("simulate", **given), _run_told, as_json=as_json, out=out)
+    asked = Asked(o.find_model(model), "simulate", o.settings(context))
+    conduct(asked, asked.carried_out, _run_told, as_json=as_json, out=out)
 
 
 def _run_told(run: Run) -> Told:
@@ -52,7 +57,8 @@ def _run_told(run: Run) -> Told:
         f"{run!r}\nenergy {energy[0]:.6g} J at the start, moves by {drift:.2g} J at most; "
         f"{seconds['build']:.2f} s to build, {seconds['run']:.3g} s to run"
     )
-    return Told(text, {**run_data(run), "energy_change": float(drift)}, (run,), run_files(run))
+    files, notes = run_files(run)
+    return Told(text, {**run_data(run), "energy_change": float(drift)}, (run,), files, notes=notes)
 
 
 def sensitivity(
@@ -86,15 +92,23 @@ def sensitivity(
 
       varimech sensitivity five-bar --objective psi2 --wrt L_A1 --wrt m_A1 --method adjoint
     """
-    m = o.find_model(model)
-    given = o.settings(context)
-    asked = m.studies is not None and m.studies.sensitivity is not None and m.studies.sensitivity.certify
-    conduct(m, lambda: m.study("sensitivity", **given), lambda g: gradient_told(g, certify or asked), as_json=as_json, out=out)
+    asked = Asked(o.find_model(model), "sensitivity", o.settings(context))
+    in_file = None if asked.mechanism.studies is None else asked.mechanism.studies.sensitivity
+    wanted = WANTED if certify or (in_file is not None and in_file.certify) else None
+    conduct(asked, lambda: certified(asked.carried_out(), wanted), gradient_told, as_json=as_json, out=out)
 
 
-def gradient_told(gradient: Any, certify: bool, wanted: float = 3.0) -> Told:
-    """A gradient, and its certificate if asked for."""
-    certificate = gradient.certify(wanted=wanted) if certify else None
+def certified(gradient: Any, wanted: float | None) -> tuple[Any, Any]:
+    """A gradient and, if so many digits are wanted, its certificate; Ctrl-C meanwhile leaves the gradient."""
+    try:
+        return gradient, None if wanted is None else gradient.certify(wanted=wanted)
+    except KeyboardInterrupt:
+        raise Interrupted("stopped before the gradient was certified", (gradient, None)) from None
+
+
+def gradient_told(found: tuple[Any, Any]) -> Told:
+    """A gradient, and its certificate if there is one."""
+    gradient, certificate = found if isinstance(found, tuple) else (found, None)
     data = {
         **run_data(gradient.run),
         "objectives": {name: float(x) for name, x in zip(gradient.objective_names, gradient.value_history[-1], strict=True)},
@@ -108,7 +122,8 @@ def gradient_told(gradient: Any, certify: bool, wanted: float = 3.0) -> Told:
         data["certificate"] = certificate.to_json()
         text = f"{text}\n\n{certificate}"
     code = 0 if certificate is None or certificate.trusted else 1
-    return Told(text, data, (gradient,), run_files(gradient.run), certificate, code)
+    files, notes = run_files(gradient.run)
+    return Told(text, data, (gradient,), files, certificate, code, notes)
 
 
 def uncertainty(
@@ -145,13 +160,13 @@ def uncertainty(
 
       varimech uncertainty slider-crank-tolerance --method monte-carlo --samples 4096 --sampling sobol
     """
-    m = o.find_model(model)
-    given = o.settings(context)
-    in_file = None if m.studies is None or m.studies.uncertainty is None else m.studies.uncertainty
-    way = given.get("method") or (in_file.method if in_file is not None else "moments")
-    if out is not None and way == "monte-carlo" and (in_file is None or in_file.checkpoint is None):
-        given["checkpoint"] = str(out / "samples")
-    conduct(m, lambda: m.study("uncertainty", **given), _spread_told, as_json=as_json, out=out)
+    asked = Asked(o.find_model(model), "uncertainty", o.settings(context))
+    in_file = None if asked.mechanism.studies is None else asked.mechanism.studies.uncertainty
+    way = asked.given.get("method") or (in_file.method if in_file is not None else "moments")
+    kept: dict[str, Any] = {}
+    if out is not None and way == "monte-carlo":
+        kept["checkpoint"] = str(out / "samples")
+    conduct(asked, lambda: asked.carried_out(**kept), _spread_told, as_json=as_json, out=out)
 
 
 def _spread_told(found: Any) -> Told:
@@ -206,8 +221,7 @@ def optimize(
 
       varimech optimize my.yaml --minimize wear --over crank --over rod --starts 4
     """
-    m = o.find_model(model)
-    given = o.settings(context)
+    asked = Asked(o.find_model(model), "optimize", o.settings(context))
 
     def tell(best: Any) -> Told:
         data = {
@@ -218,8 +232,8 @@ def optimize(
             "iterations": int(best.iterations),
             "message": best.message,
         }
-
-        files = {"best.yaml": lambda path: m.to_file(path, values=best.parameters)}
+        better = model_that_ran(asked.mechanism, asked.kind, asked.given, best.parameters)
+        files = {"best.yaml": lambda path: write_file(path, better)}
         return Told(str(best), data, (best,), files, code=0 if best.converged else 1)
 
-    conduct(m, lambda: m.study("optimize", **given), tell, as_json=as_json, out=out)
+    conduct(asked, asked.carried_out, tell, as_json=as_json, out=out)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from ..coordinates.systems import Relative
 from ..errors import ModelError, unknown_name
 from ..methods import find_coordinates, find_formulation, find_integrator
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
     from ..uncertainty.verbs import Uncertain
 
 EXCLUSIVE = {"step": "tolerance", "tolerance": "step"}
+OTHERS = {
+    "moments": ("samples", "sampling", "seed", "control", "target", "allowed_failures", "keep", "checkpoint", "chunk"),
+    "monte-carlo": ("order", "accuracy"),
+}
+"""Method of uncertainty → settings that belong to the other one."""
 
 
 def conduct(mechanism: Any, studies: Studies, kind: str, changes: Mapping[str, Any]) -> Any:
@@ -45,6 +52,9 @@ def _settings(studies: Studies, kind: str, changes: Mapping[str, Any]) -> dict[s
     own = getattr(studies, kind)
     for part in (studies.simulate, own if kind != "simulate" else None):
         _take(found, part.given() if part is not None else {})
+    if kind == "uncertainty":  # what a file says about the other method is for when that is asked for
+        for name in OTHERS.get(changes.get("method") or found.get("method", "moments"), ()):
+            found.pop(name, None)
     _take(found, {name: value for name, value in changes.items() if value is not None})
     return found
 
@@ -55,6 +65,27 @@ def _take(found: dict[str, Any], new: Mapping[str, Any]) -> None:
         if name in ("step", "tolerance"):
             found.pop("output" if name == "step" else "every", None)
     found.update(new)
+
+
+def with_changes(studies: Studies, kind: str, changes: Mapping[str, Any]) -> Studies:
+    """Studies whose own settings are those that one was carried out with; values of parameters are left to the model."""
+    data = studies.model_dump(exclude_unset=True, by_alias=True)
+    own = data[kind] = data.get(kind) or {}
+    _take(own, {name: value for name, value in changes.items() if value is not None})
+    for part in ("simulate", kind):
+        (data.get(part) or {}).pop("parameters", None)
+    if kind == "optimize":
+        _check_goal(own)
+    try:
+        return Studies.model_validate(data)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        raise ModelError(f"{'.'.join(map(str, wrong['loc']))} = {wrong['input']!r}: {wrong['msg'].lower()}") from None
+
+
+def _check_goal(how: Mapping[str, Any]) -> None:
+    if "minimize" not in how:
+        raise ModelError("there is nothing to minimise; give studies.optimize.minimize, the name of an objective")
 
 
 def _how(mechanism: Uncertain, given: dict[str, Any]) -> dict[str, Any]:
@@ -82,7 +113,8 @@ def _with_constants(what: str, told: dict[str, Any], find: Any) -> Any:
     known = find(name)
     try:
         if isinstance(known, Relative):
-            return replace(known, **{**constants, "cut": tuple(str(joint) for joint in constants.get("cut", ()))})
+            cut = constants.get("cut", ())
+            return replace(known, **{**constants, "cut": tuple(map(str, cut if isinstance(cut, list) else [cut]))})
         return type(known)(**constants)
     except TypeError:
         raise ModelError(f"{what} {name!r} does not have all of the constants {', '.join(constants)}") from None
@@ -139,11 +171,15 @@ def _sensitivity(mechanism: Any, studies: Studies, duration: float, how: dict[st
 
 def _uncertainty(mechanism: Any, studies: Studies, duration: float, how: dict[str, Any]) -> Any:
     method = how.pop("method", "moments")
+    if method not in OTHERS:
+        raise unknown_name("method of uncertainty", method, OTHERS)
     objectives = objectives_of(studies, how.pop("objectives", None))
     if how.get("correlation"):
+        pairs = [tuple(c.between) for c in how["correlation"]]
+        if doubled := next((pair for pair in pairs if pairs.count(pair) > 1), None):
+            raise ModelError(f"uncertainty: the correlation between {doubled[0]!r} and {doubled[1]!r} is given twice")
         how["correlation"] = {tuple(c.between): float(c.value) for c in how["correlation"]}
-    other = ("samples", "sampling", "seed", "control", "target", "allowed_failures", "keep", "checkpoint", "chunk")
-    for name in other if method == "moments" else ("order", "accuracy"):
+    for name in OTHERS[method]:
         if how.pop(name, None) is not None:
             raise ModelError(f"uncertainty: {name} does not go with method {method!r}; leave it out")
     verb = mechanism.moments if method == "moments" else mechanism.monte_carlo
@@ -151,8 +187,7 @@ def _uncertainty(mechanism: Any, studies: Studies, duration: float, how: dict[st
 
 
 def _optimize(mechanism: Any, studies: Studies, duration: float, how: dict[str, Any]) -> Any:
-    if "minimize" not in how:
-        raise ModelError("there is nothing to minimise; give studies.optimize.minimize, the name of an objective")
+    _check_goal(how)
     goal, constraints = how.pop("minimize"), how.pop("constraints", None) or {}
     compared = {name: _constraint(_objective(studies, name), name, bound) for name, bound in constraints.items()}
     return mechanism.optimize(

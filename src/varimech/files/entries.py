@@ -23,9 +23,8 @@ class Strict(BaseModel):
 
     def given(self, *without: str) -> dict[str, Any]:
         """What was written, by keyword."""
-        return {
-            name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set and name not in without
-        }
+        names = [name for name in type(self).model_fields if name in self.model_fields_set and name not in without]
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 class Entry(Strict):
@@ -103,7 +102,7 @@ class BeamEntry(Entry):
     word: ClassVar[str] = "beam"
     names: ClassVar[str] = "beam"
     beam: Pair = Field(description="[name of the point at its first end, at its other end]")
-    segments: StrictInt = Field(description="Number of equal segments.")
+    segments: StrictInt = Field(description="Number of equal segments.", le=20_000)
     E: Number = Field(description="Young's modulus, Pa")
     area: Number | None = Field(None, description="m²")
     inertia: Number | None = Field(None, description="Second moment of area, m⁴")

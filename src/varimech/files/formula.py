@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import keyword
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -54,15 +57,13 @@ def formula(expression: SX, parameters: Mapping[str, SX], label: str) -> float |
 
 def named(name: str) -> str:
     """How expressions speak of a parameter."""
-    plain = (
-        name.isidentifier()
-        and name not in CONSTANTS
-        and name not in ("t", "s", "and", "or", "not", "if", "else", "in", "is", "lambda")
-    )
-    return name if plain else f'parameter("{name}")'
+    plain = name.isidentifier() and name not in CONSTANTS and name not in ("t", "s") and not keyword.iskeyword(name)
+    return name if plain else f"parameter({json.dumps(name, ensure_ascii=False)})"
 
 
 def _number(value: float) -> Piece:
+    if not math.isfinite(value):
+        raise ModelError(f"an expression with the number {value} cannot be written")
     text = repr(float(value))
     return (text, ATOM) if value >= 0 else (text, SIGN)
 
@@ -75,7 +76,9 @@ def _combined(operation: int, parts: list[Piece], label: str) -> Piece:
         return f"{_held(a, SUM)} {_COMPARED[operation]} {_held(b, SUM)}", SUM - 1
     rule = _RULES.get(operation)
     if rule is None:
-        raise ModelError(f"{label}: its expression has an operation that texts have no word for")
+        raise ModelError(
+            f"{label}: its expression has an operation that texts have no word for; write it as a text, in Python too"
+        )
     return rule(a, b)
 
 
@@ -95,5 +98,16 @@ _RULES: dict[int, Callable[[Any, Any], Piece]] = {
     ca.OP_INV: lambda a, b: (f"1/{_held(a, POWER)}", PRODUCT),
     ca.OP_POW: lambda a, b: (f"{_held(a, ATOM)}**{_held(b, ATOM)}", POWER),
     ca.OP_CONSTPOW: lambda a, b: (f"{_held(a, ATOM)}**{_held(b, ATOM)}", POWER),
+    ca.OP_NOT: lambda a, b: (f"where({a[0]}, 0, 1)", ATOM),
+    ca.OP_AND: lambda a, b: (f"where({a[0]}, where({b[0]}, 1, 0), 0)", ATOM),
+    ca.OP_OR: lambda a, b: (f"where({a[0]}, 1, where({b[0]}, 1, 0))", ATOM),
+    ca.OP_EQ: lambda a, b: (
+        f"where({_held(a, SUM)} <= {_held(b, SUM)}, where({_held(b, SUM)} <= {_held(a, SUM)}, 1, 0), 0)",
+        ATOM,
+    ),
+    ca.OP_NE: lambda a, b: (
+        f"where({_held(a, SUM)} <= {_held(b, SUM)}, where({_held(b, SUM)} <= {_held(a, SUM)}, 0, 1), 1)",
+        ATOM,
+    ),
     ca.OP_IF_ELSE_ZERO: lambda a, b: (f"where({a[0]}, {b[0]}, 0)", ATOM),
 }

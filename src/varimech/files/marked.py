@@ -7,11 +7,13 @@ texts. Aliases may repeat what is complete, up to a bound on the whole; tags and
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import FileError
+from ..errors import FileError, ModelError
 
 BYTES, DEPTH, NODES = 8_000_000, 40, 400_000
 """Of a file, of its nesting, and of all that is in it when aliases are written out."""
@@ -40,6 +42,38 @@ class Marked:
         return FileError(message, self.path, self.line(where), ".".join(map(str, where)))
 
 
+@contextmanager
+def telling(marked: Marked, where: Where) -> Iterator[None]:
+    """Errors of words are told with the place in the file."""
+    try:
+        yield
+    except FileError:
+        raise
+    except ModelError as error:
+        raise marked.error((*where, *_spoken_of(marked, where, str(error))), str(error)) from None
+
+
+def _spoken_of(marked: Marked, where: Where, message: str) -> Where:
+    """The key of an entry that a message speaks of, as far as it can be told."""
+    data = marked.data
+    for key in where:
+        data = data[key] if isinstance(data, dict) and key in data else None
+    entry = data if isinstance(data, dict) else {}
+    _, _, rest = message.partition(repr(where[-1]))  # without "bar 'rod'", whose first word may be a key too
+    rest = rest or message
+    for pattern in (r"^: {}\b", r": {}\b", r"^{} = ", r"(?<![\w'\"]){} = ", r"^{}\b"):
+        if found := [key for key in entry if re.search(pattern.format(re.escape(key)), rest)]:
+            return (found[0],)
+    if "points" in entry and re.match(r": point\b", rest):
+        return ("points",)
+    said: list[tuple[int, Where]] = []
+    for key, value in entry.items():
+        for each in value if isinstance(value, (dict, list)) else [value]:
+            if isinstance(each, str) and repr(each) in message:
+                said.append((message.index(repr(each)), (key, each) if isinstance(value, dict) else (key,)))
+    return min(said)[1] if said else ()
+
+
 def read_yaml(path: Path) -> Marked:
     """Read a file.
 
@@ -47,10 +81,11 @@ def read_yaml(path: Path) -> Marked:
         FileError: with file and line, for whatever is not plain YAML.
     """
     try:
-        size = path.stat().st_size
-        if size > BYTES:
-            raise FileError(f"has {size / 1e6:.0f} MB; model files have {BYTES / 1e6:.0f} at most", path)
-        text = path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            content = file.read(BYTES + 1)
+        if len(content) > BYTES:
+            raise FileError(f"has more than {BYTES / 1e6:.0f} MB, which is all that a model file may have", path)
+        text = content.decode("utf-8-sig")
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror or error}", path) from None
     except UnicodeDecodeError:
@@ -133,7 +168,7 @@ class _Builder:
             self.marked.lines[(*here.where, key)] = line
             return
         self._enter(line)
-        self._put(_plain(event.value) if event.implicit[0] else event.value, 1, event.anchor, line)
+        self._put(plain(event.value) if event.implicit[0] else event.value, 1, event.anchor, line)
 
     def _enter(self, line: int) -> Where:
         """Where the next thing belongs."""
@@ -174,7 +209,7 @@ class _Builder:
         return FileError(message, self.marked.path, line)
 
 
-def _plain(text: str) -> Any:
+def plain(text: str) -> Any:
     """What a scalar without quotes means."""
     if text in _WORDS:
         return _WORDS[text]

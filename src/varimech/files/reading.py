@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,9 +14,10 @@ from ..errors import FileError, ModelError
 from ..model.model import Model
 from ..model.parameter import Tolerance
 from ..units import is_si
+from .checking import check_studies
 from .document import Document
 from .entries import ParameterEntry
-from .marked import Marked, Where, read_yaml
+from .marked import Marked, Where, read_yaml, telling
 
 M = TypeVar("M", bound=Any)
 TAGGED = ("bodies", "joints", "forces", "drivers")
@@ -51,32 +51,25 @@ def checked(marked: Marked) -> Document:
 def build(marked: Marked, document: Document, model: Model) -> None:
     """Say all that the document says to an empty model, in the order of its sections."""
     for name, entry in document.parameters.items():
-        with _telling(marked, ("parameters", name)):
+        with telling(marked, ("parameters", name)):
             model.parameter(name, entry.value, **_parameter(entry))
     for name, place in document.ground.items():
-        with _telling(marked, ("ground", name)):
+        with telling(marked, ("ground", name)):
             model.ground_point(name, place)
     for name, entry in document.bodies.items():
-        with _telling(marked, ("bodies", name)):
+        with telling(marked, ("bodies", name)):
             entry.say(model, name)
     for body, points in document.points.items():
         for name, place in points.items():
-            with _telling(marked, ("points", body, name)):
+            with telling(marked, ("points", body, name)):
                 model.point(body, name, place)
     for section in ("joints", "forces", "drivers"):
         for name, entry in getattr(document, section).items():
-            with _telling(marked, (section, name)):
+            with telling(marked, (section, name)):
                 entry.say(model, name)
     if document.start is not None:
-        with _telling(marked, ("start",)):
+        with telling(marked, ("start",)):
             model.start(**document.start.keywords())
-
-
-def check_studies(marked: Marked, document: Document) -> None:
-    """Texts of objectives have to be expressions."""
-    for name, entry in document.studies.objectives.items():
-        with _telling(marked, ("studies", "objectives", name)):
-            entry.made()
 
 
 def _parameter(entry: ParameterEntry) -> dict[str, Any]:
@@ -94,35 +87,6 @@ def _parameter(entry: ParameterEntry) -> dict[str, Any]:
     if entry.spread is not None:
         given["spread"] = entry.spread.made()
     return given
-
-
-@contextmanager
-def _telling(marked: Marked, where: Where) -> Iterator[None]:
-    """Errors of words are told with the place in the file."""
-    try:
-        yield
-    except FileError:
-        raise
-    except ModelError as error:
-        raise marked.error((*where, *_field(marked, where, str(error))), str(error)) from None
-
-
-def _field(marked: Marked, where: Where, message: str) -> Where:
-    """The key of an entry that a message speaks of."""
-    data = marked.data
-    for key in where:
-        data = data[key] if isinstance(data, dict) else None
-    keys = data if isinstance(data, dict) else {}
-    patterns = (
-        lambda key: rf": {re.escape(key)}\b",
-        lambda key: rf"(?<![\w'\"]){re.escape(key)} = ",
-        lambda key: re.escape(repr(key)),
-    )
-    for pattern in patterns:
-        if found := [key for key in keys if re.search(pattern(key), message)]:
-            return (found[0],)
-    said = [key for key, value in keys.items() if isinstance(value, str) and repr(value) in message]
-    return (said[0],) if said else ()
 
 
 def _told(marked: Marked, error: ValidationError) -> FileError:
@@ -201,9 +165,9 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
 def read_mechanism(make: Callable[..., M], path: Path) -> M:
     """A mechanism with its studies."""
     marked, document = read_document(path)
-    with _telling(marked, ("gravity",) if document.gravity is not None else ("name",)):
+    with telling(marked, ("gravity",) if document.gravity is not None and document.name.strip() else ("name",)):
         mechanism = make(document.name, gravity=document.gravity, dimension=document.dimension)
     build(marked, document, mechanism)
-    check_studies(marked, document)
+    check_studies(marked, document.studies, mechanism)
     mechanism.studies = document.studies
     return mechanism

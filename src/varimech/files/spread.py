@@ -43,10 +43,17 @@ def told(distribution: Any) -> dict[str, Any]:
     if isinstance(family, stats.rv_continuous) and getattr(stats, family.name, None) is not None:
         shapes = [s.strip() for s in family.shapes.split(",")] if family.shapes else []
         numbers = {**dict(zip([*shapes, "loc", "scale"], distribution.args, strict=False)), **distribution.kwds}
-        return {"distribution": family.name, **{key: float(value) for key, value in numbers.items()}}
+        return {"distribution": family.name, **_floats(distribution, numbers)}
     if type(distribution).__name__ in ("Normal", "Uniform"):
         numbers = distribution._original_parameters
-        return {"distribution": type(distribution).__name__, **{key: float(value) for key, value in numbers.items()}}
+        return {"distribution": type(distribution).__name__, **_floats(distribution, numbers)}
     raise ModelError(
         f"the spread {distribution!r} is not a distribution of scipy.stats by its name and numbers; model files have only these"
     )
+
+
+def _floats(distribution: Any, numbers: dict[str, Any]) -> dict[str, float]:
+    try:
+        return {key: float(value) for key, value in numbers.items()}
+    except TypeError:
+        raise ModelError(f"the spread {distribution!r} has arrays for numbers; give single ones") from None

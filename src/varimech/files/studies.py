@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
@@ -61,13 +61,10 @@ class Solving(Strict):
 class SimulateStudy(Solving):
     """A run; its settings hold for the other studies too."""
 
-    verb: ClassVar[str] = "simulate"
-
 
 class SensitivityStudy(Solving):
     """Objectives and their derivatives."""
 
-    verb: ClassVar[str] = "sensitivity"
     objectives: list[Name] | None = Field(None, description="All if not given.")
     wrt: list[Name] | None = Field(None, description="Parameters; all if not given.")
     method: StrictStr | None = Field(None, description="direct, adjoint, auto, composite, finite-difference or complex-step.")
@@ -85,7 +82,6 @@ class Correlation(Strict):
 class UncertaintyStudy(Solving):
     """What spreads of parameters make of objectives."""
 
-    verb: ClassVar[str] = "uncertainty"
     method: Literal["moments", "monte-carlo"] = Field("moments", description="By derivatives, or by many runs.")
     objectives: list[Name] | None = Field(None, description="All if not given.")
     correlation: list[Correlation] | None = None
@@ -102,7 +98,6 @@ class UncertaintyStudy(Solving):
     )
     allowed_failures: StrictFloat | StrictInt | None = None
     keep: StrictBool | None = None
-    checkpoint: StrictStr | None = Field(None, description="Folder to go on from after a break.")
     chunk: StrictInt | None = None
 
 
@@ -117,7 +112,6 @@ class Bound(Strict):
 class OptimizeStudy(Solving):
     """Parameter values that minimise an objective and meet constraints."""
 
-    verb: ClassVar[str] = "optimize"
     minimize: Name = Field(description="Objective.")
     over: list[Name] | None = Field(None, description="Parameters that may change; all if not given.")
     bounds: dict[Name, TwoOpen] | None = Field(None, description="Parameter: [lower, upper].")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from ..symbols import SX
 from ..units import is_si
 from .entries import BODIES, DRIVERS, FORCES, JOINTS
 from .formula import formula, named
+from .marked import plain
 from .spread import told
 from .studies import Studies
 
@@ -50,6 +53,10 @@ def to_text(data: Mapping[str, Any]) -> str:
         def ignore_aliases(self, data: Any) -> bool:
             return True
 
+        def text(self, text: str) -> Any:  # quoted where the reader would take it for something else
+            return self.represent_scalar("tag:yaml.org,2002:str", text, style=None if isinstance(plain(text), str) else "'")
+
+    Dumper.add_representer(str, Dumper.text)
     return HEADING + yaml.dump(dict(data), Dumper=Dumper, sort_keys=False, default_flow_style=None, allow_unicode=True, width=130)
 
 
@@ -110,7 +117,8 @@ class _Writer:
         entry: dict[str, Any] = {}
         if key is not None:
             names = [given.pop(argument) for argument in list(given)[:count] if argument in _NAMES]
-            ends = self._ends(name, names) if key in JOINTS else [self._name(each) for each in names]
+            told = str if key in BODIES else self._name  # a body's points are new, those of others are there already
+            ends = self._ends(name, names) if key in JOINTS else [told(each) for each in names]
             entry[key] = ends if count == 2 else ends[0] if ends else None
         entry |= {
             argument: self._argument(argument, value, f"{label}: {argument}")
@@ -122,7 +130,7 @@ class _Writer:
     def _argument(self, argument: str, value: Any, label: str) -> Any:
         if argument == "points":
             return {name: self._value(place, f"{label} {name!r}") for name, place in value.items()}
-        if argument in ("against",):
+        if argument == "against":
             return self._name(value)
         return self._value(value, label)
 
@@ -155,12 +163,12 @@ class _Writer:
                 )
             entry["unit"] = unit
         if given.get("bounds") is not None:
-            entry["bounds"] = [None if bound is None else _plain(bound) for bound in given["bounds"]]
+            entry["bounds"] = [None if bound in (None, math.inf, -math.inf) else _plain(bound) for bound in given["bounds"]]
         spread = given.get("spread")
         if isinstance(spread, Tolerance):
-            entry["tolerance"] = spread.width
+            entry["tolerance"] = _plain(spread.width)
             if spread.sigmas != 3.0:
-                entry["sigmas"] = spread.sigmas
+                entry["sigmas"] = _plain(spread.sigmas)
         elif spread is not None:
             entry["spread"] = told(spread)
         return entry if len(entry) > 1 else entry["value"]
@@ -192,10 +200,10 @@ class _Writer:
         if isinstance(value, Section):
             sizes = [self._value(size, label) for size in value.sizes]
             return {value.shape: sizes if len(sizes) > 1 else sizes[0]}
-        if isinstance(value, (list, tuple)):
+        if isinstance(value, (list, tuple, range)):
             return [self._value(each, label) for each in value]
         if isinstance(value, np.ndarray):
-            return self._value(value.tolist(), label)
+            return self._value((value.ravel() if 1 in value.shape else value).tolist(), label)
         if isinstance(value, SX):
             return self._symbolic(value, label)
         if callable(value):
@@ -203,13 +211,16 @@ class _Writer:
                 f'{label} is a Python function, which a model file cannot hold; write it as a text, such as "3*sin(4*t)" or '
                 "\"-5*velocity('P')[0]\""
             )
-        return _plain(value)
+        try:
+            return _plain(value)
+        except (TypeError, ValueError):
+            raise ModelError(f"{label} = {value!r} cannot be written to a file; give a list of numbers") from None
 
     def _symbolic(self, value: SX, label: str) -> Any:
         entry: Callable[[SX], float | str] = lambda x: formula(x, self._parameters, label)  # noqa: E731
         if value.numel() == 1:
             return entry(value)
-        if value.is_column():
+        if value.is_vector():
             return [entry(value[k]) for k in range(value.numel())]
         return [[entry(value[i, j]) for j in range(value.shape[1])] for i in range(value.shape[0])]
 
@@ -238,6 +249,6 @@ def _body_name(body: Any) -> str:
 
 def _plain(value: Any) -> int | float | str:
     """A number of Python."""
-    if isinstance(value, (str, int)) and not isinstance(value, bool):
+    if isinstance(value, str):
         return value
-    return float(value)
+    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else float(value)

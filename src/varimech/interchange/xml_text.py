@@ -25,11 +25,12 @@ def xml_root(path: str | os.PathLike[str]) -> ElementTree.Element:
     """
     path = Path(path)
     try:
-        if path.stat().st_size > LARGEST:
+        with path.open("rb") as file:
+            text = file.read(LARGEST + 1)
+        if len(text) > LARGEST:
             raise ModelError(
-                f"{path}: {path.stat().st_size:,} bytes are more than a description of a mechanism has; check the file"
+                f"{path}: more than {LARGEST:,} bytes are more than a description of a mechanism has; check the file"
             )
-        text = path.read_bytes()
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}; check the path") from None
     try:

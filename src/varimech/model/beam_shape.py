@@ -21,7 +21,6 @@ import casadi as ca
 import numpy as np
 
 from ..errors import ModelError
-from ..expressions import Scope
 from ..symbols import SX, wedge
 from .body import Frames, Point
 from .conditions import Axis
@@ -126,7 +125,7 @@ def _told(numbers: Numbers, components: Sequence[Any], label: str) -> Callable[[
     """A shape told as texts, one a component, that speak of s."""
 
     def shape(s: float) -> list[Any]:
-        scope = Scope({**numbers.scope.names, "s": s}, numbers.scope.functions)
+        scope = numbers.scope_with("s", s, "the place along the beam")
         return [evaluated(x, scope, f"{label}: shape") if isinstance(x, str) else x for x in components]
 
     return shape

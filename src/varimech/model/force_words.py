@@ -8,9 +8,7 @@ from typing import Any, TypeVar
 import casadi as ca
 
 from ..errors import ModelError
-from ..expressions import Scope
 from ..symbols import SX, symbols_in
-from ..units import in_unit, split_quantity
 from .beam import Beam
 from .body import Body, Point
 from .drivers import Driver
@@ -163,8 +161,8 @@ class ForceWords(Writing):
         parts = value if isinstance(value, (list, tuple)) else [value]
         if not any(isinstance(part, str) for part in parts):
             return value
-        quantities = [split_quantity(part) if isinstance(part, str) else None for part in parts]
-        told = [part if q is None else in_unit(*q, unit, label) for part, q in zip(parts, quantities, strict=True)]
+        quantities = [self.numbers.quantity(part, unit, label) if isinstance(part, str) else None for part in parts]
+        told = [part if number is None else number for part, number in zip(parts, quantities, strict=True)]
 
         def function(state: State) -> Any:
             values = [evaluated(part, state.scope, label) if isinstance(part, str) else part for part in told]
@@ -176,13 +174,13 @@ class ForceWords(Writing):
         self._check_new(name)
         label = f"driver {name!r}"
         t = SX.sym("t")
-        if isinstance(motion, str) and split_quantity(motion) is None:
-            scope = self.numbers.scope
-            path = as_column(evaluated(motion, Scope({**scope.names, "t": t}, scope.functions), label), 1, label)
+        unit = "rad" if isinstance(measure, Turn) else "m"
+        if isinstance(motion, str) and self.numbers.quantity(motion, unit, label) is None:
+            path = as_column(evaluated(motion, self.numbers.scope_with("t", t, "the time"), label), 1, label)
         elif callable(motion) and not isinstance(motion, Parameter):
             path = as_column(motion(t), 1, label)
         else:
-            path = self.numbers.scalar(motion, label, unit="rad" if isinstance(measure, Turn) else "m")
+            path = self.numbers.scalar(motion, label, unit=unit)
         self.numbers.check_symbols(path, label, symbols_in(t))
         start = ca.substitute(path, t, SX(0))
         self.numbers.scalar(start, f"{label} at t = 0", "positive" if isinstance(measure, Span) else None)

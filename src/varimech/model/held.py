@@ -12,6 +12,7 @@ from ..symbols import SX
 from .body import Body, Point
 from .geometry import rotation_of
 from .measures import Coordinate, Measure
+from .parameter import Parameter
 from .parts import Parts
 from .start import HeldMeasure, HeldOrientation, Hold, Start
 
@@ -57,7 +58,7 @@ class StartReader:
                 if not hasattr(given, "__len__") or len(given) != n:
                     raise ModelError(f"start: {what} = {given!r} must have {n} components")
             for k, component in enumerate(value):
-                if component is None and speed[k] not in (None, 0, 0.0):
+                if component is None and not (speed[k] is None or (not isinstance(speed[k], (SX, Parameter)) and speed[k] == 0)):
                     raise ModelError(f"start: speed of {name!r} along {'xyz'[k]} is given, but not its position there")
                 if component is not None:
                     measure = Coordinate(point, ca.densify(SX.eye(n)[:, k]))
@@ -106,6 +107,8 @@ class StartReader:
         speed = self._speeds.get(key, (0.0, 0.0) if key in self._paired else default)
         if of_pair is None or key not in self._paired:
             return speed
+        if isinstance(speed, str):
+            speed = ca.vertsplit(self._parts.numbers.vector_of(speed, 2, f"start: speed of {key!r}"))
         if not hasattr(speed, "__len__") or len(speed) != 2:
             raise ModelError(f"start: speed of {key!r} = {speed!r} must be the pair (rate of angle, rate of displacement)")
         return speed[of_pair]

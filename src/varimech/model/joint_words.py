@@ -151,7 +151,9 @@ class JointWords(Writing):
         self._check_new(f"{name}.bending")
         joint = self._joint("revolute" if self.dimension == 2 else "spherical", name, holder, end)
         bending = Clamp(f"{name}.bending", joint, axis, end)
-        self.forces[bending.name] = bending
+        # before all other forces, as a file has it: sums are then the same to the last bit
+        clamps = {name: force for name, force in self.forces.items() if isinstance(force, Clamp)}
+        self.forces = {**clamps, bending.name: bending, **self.forces}
         return joint
 
     def _joint(

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import ModelError, unknown_name
 from ..expressions import Expression, Scope
 from ..symbols import NOT_SYMBOLIC, SX
-from ..units import in_unit, split_quantity
+from ..units import in_unit, split_quantity, words_of
 from .parameter import Parameter
 from .requirements import Allowed, Requirement
 
@@ -173,18 +173,36 @@ class Numbers:
         if not requirement.expression.is_constant():
             self.requirements.append(requirement)
 
+    def quantity(self, text: str, unit: str, label: str) -> float | None:
+        """A text that is a quantity, in the unit that is wanted; None for other texts."""
+        found = split_quantity(text)
+        if found is None:
+            return None
+        if both := words_of(found[1]) & set(self.parameters):
+            name = sorted(both)[0]
+            raise ModelError(
+                f"{label} = {text!r}: {name!r} is a unit and a parameter; write {found[0]:g}*{name} for the parameter, or the number in "
+                f"{unit or 'SI units'}"
+            )
+        return in_unit(*found, unit, label)
+
     @property
     def scope(self) -> Scope:
         """What texts may speak of: parameters by name, and those with unusual names as parameter("…")."""
         symbols = {p.name: p.symbol for p in self.parameters.values()}
         return Scope(symbols, {"parameter": lambda name: self.vector[self.indices([name])[0]]})
 
+    def scope_with(self, name: str, value: Any, meaning: str) -> Scope:
+        """The same with a name that means something of its own."""
+        scope = self.scope
+        return Scope({**scope.names, name: value}, scope.functions, {name: meaning} if name in self.parameters else {})
+
     def _expression(self, value: Any, label: str, unit: str = "") -> SX:
         if isinstance(value, Parameter):
             value = value.symbol
         if isinstance(value, str):
-            quantity = split_quantity(value)
-            value = evaluated(value, self.scope, label) if quantity is None else in_unit(*quantity, unit, label)
+            quantity = self.quantity(value, unit, label)
+            value = evaluated(value, self.scope, label) if quantity is None else quantity
         if isinstance(value, bool) or value is None:
             raise ModelError(f"{label} = {value!r} is not a number")
         try:

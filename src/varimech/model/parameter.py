@@ -137,6 +137,18 @@ class Parameter:
     def __rpow__(self, other: Any) -> SX:
         return other**self.symbol
 
+    def __lt__(self, other: Any) -> SX:
+        return self.symbol < other
+
+    def __le__(self, other: Any) -> SX:
+        return self.symbol <= other
+
+    def __gt__(self, other: Any) -> SX:
+        return self.symbol > other
+
+    def __ge__(self, other: Any) -> SX:
+        return self.symbol >= other
+
     def __neg__(self) -> SX:
         return -self.symbol
 

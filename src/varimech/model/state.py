@@ -11,7 +11,7 @@ import casadi as ca
 
 from ..errors import ModelError, unknown_name
 from ..expressions import Scope
-from ..symbols import NOT_SYMBOLIC, SX
+from ..symbols import NOT_SYMBOLIC, SX, rotation
 from .body import Body, Frames
 from .frame import Frame
 from .measures import Measure, Span
@@ -206,13 +206,14 @@ class State:
     @property
     def scope(self) -> Scope:
         """What expressions in text may speak of: time, parameters, energies, and all measures by the names they have here."""
-        names = {**self._model.numbers.scope.names, "t": self.time}
+        scope = self._model.numbers.scope_with("t", self.time, "the time")
         functions: dict[str, Callable[..., Any]] = {name: getattr(self, name) for name in MEASURES_IN_TEXT}
         for name in ("axial_force", "bending_moment"):  # numbers in a text are floats
             functions[name] = lambda beam, part=None, name=name: getattr(self, name)(beam, part if part is None else int(part))
         for name in ("kinetic_energy", "potential_energy", "energy"):
             functions[name] = lambda name=name: getattr(self, name)
-        return Scope(names, functions)
+        functions["rotation"] = lambda *given: self.rotation(*given) if len(given) == 1 else rotation(*given)
+        return Scope(scope.names, functions, scope.ambiguous)
 
     def measure(self, measure: Measure) -> SX:
         """Value of a scalar measure."""
@@ -227,8 +228,39 @@ class State:
         return self._reactions()
 
 
-def trial_state(parts: Parts, user: str) -> State:
-    """A state of free symbols, on which a user's function can be tried at the call."""
+class _Unknown(dict[str, SX]):
+    """Multipliers of any name."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> SX:
+        return SX.sym("λ")
+
+
+@dataclass(frozen=True)
+class _AnyReactions:
+    """Reactions of the joints and drivers that there are, as free symbols."""
+
+    parts: Parts
+
+    def force(self, joint: str) -> SX:
+        return self._of(joint, "joint", self.parts.joints, self.parts.dimension)
+
+    def torque(self, joint: str) -> SX:
+        return self._of(joint, "joint", self.parts.joints, 1 if self.parts.dimension == 2 else 3)
+
+    def effort(self, driver: str) -> SX:
+        return self._of(driver, "driver", self.parts.drivers, 1)
+
+    def _of(self, name: str, kind: str, known: Mapping[str, Any], size: int) -> SX:
+        if name not in known:
+            raise unknown_name(kind, name, known)
+        return SX.sym("f", size)
+
+
+def trial_state(parts: Parts, user: str, *, of_a_run: bool = False) -> State:
+    """A state of free symbols, on which a user's function can be tried at the call; that of a run knows accelerations and reactions too."""
     frames: dict[Body, Frame] = {parts.ground: parts.ground_frame()}
     pose: list[SX] = []
     motion: list[SX] = []
@@ -239,6 +271,10 @@ def trial_state(parts: Parts, user: str) -> State:
         pose += [frame.origin, ca.vec(frame.rotation)]
         motion += [frame.origin_rate, ca.vec(frame.rotation_rate)]
     q, v, t = ca.vertcat(SX(0, 1), *pose), ca.vertcat(SX(0, 1), *motion), SX.sym("t")
+    if of_a_run:
+        known = _AnyReactions(parts)
+        rate = lambda x: SX.sym("rate", *SX(x).shape)  # noqa: E731
+        return State(parts, frames, t, rate, multipliers=_Unknown(), reactions=lambda: known, coordinates=(q, v, t), user=user)
     return State(parts, frames, t, lambda x: rate_without_acceleration(x, q, v, t, user), coordinates=(q, v, t), user=user)
 
 
@@ -251,6 +287,8 @@ def rate_without_acceleration(expression: SX, q: SX, v: SX, t: SX, user: str) ->
 
 def call_user(function: Callable[[State], Any], state: State, label: str) -> Any:
     """The value of a user's function; Python's `if` cannot decide on symbols, and says so in words of its own."""
+    if isinstance(function, StateExpression):
+        return evaluated(function.text, state.scope, label)
     try:
         return function(state)
     except NOT_SYMBOLIC as error:

@@ -235,8 +235,8 @@ def _feasible_design(problem: DesignProblem, near: Attempt) -> np.ndarray:
     nearest = dict(zip(problem.names, x.tolist(), strict=True))
     at = ", ".join(f"{name} = {value:.6g}" for name, value in nearest.items())
     raise InfeasibleError(
-        f"optimize: no design meets all constraints; the one that comes nearest, {at}: {'; '.join(words)}; "
-        "loosen that bound, give more parameters in over=, wider bounds=, or another start",
+        f"optimize: no design was found that meets all constraints; the nearest one, {at}: {'; '.join(words)}; "
+        "loosen that bound, give more parameters in over=, wider bounds=, or other starts (start=…, starts=8)",
         missed,
         nearest,
     )

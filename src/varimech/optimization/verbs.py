@@ -65,7 +65,7 @@ class Designing:
 
         Raises:
             ModelError: for input that makes no sense, such as objectives without a gradient or parameters that change nothing.
-            InfeasibleError: if no design meets the constraints, with the one that comes nearest.
+            InfeasibleError: if no design was found that meets the constraints, with the nearest one.
             Interrupted: on Ctrl-C after an iteration or more; its `result` is the best design up to then.
         """
         from .design import optimize

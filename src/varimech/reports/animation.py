@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..results.plan import SLIDING
 from ..results.run import Run
 from ..view.figure import COLOURS
 from .encoding import floats, thinned
@@ -15,7 +16,6 @@ from .frames import Frames, frames_of, stacked
 
 MOST_NUMBERS = 200_000
 """Coordinates and velocities of all points at all frames; derivatives get as many."""
-SLIDING = ("prismatic", "cylindrical", "point-on-line")
 DRAWN = {
     "fixed": "fixed",
     "distance": "distance",

@@ -9,7 +9,7 @@ import numpy as np
 from ..model.parameter import Parameter, Tolerance
 from ..results.run import Run
 from .encoding import number
-from .measures import energy_plots
+from .measures import at_most_times, energy_plots
 from .plots import Plots
 from .tables import facts, folded, section, table
 
@@ -58,13 +58,16 @@ def stepping(info: dict[str, Any]) -> str:
 
 def computed_section(run: Run, plots: Plots) -> str:
     """Method, steps, residuals, energies, times, versions, parameters."""
-    i = run.info
+    i, drawn = run.info, at_most_times(run).time.size
     residuals = ", ".join(
         f"{name} {number(r, 2)} {unit}" for (name, unit), r in zip(LEVELS.items(), i["residuals"], strict=False)
     )
     told: dict[str, Any] = {"method": i["method"], "duration": duration(run)}
     if "steps" in i:
-        told |= {"time steps": stepping(i), "stored times": f"{run.time.size:,}"}
+        told |= {
+            "time steps": stepping(i),
+            "stored times": f"{run.time.size:,}" + (f", curves are of {drawn:,}" if drawn < run.time.size else ""),
+        }
     if "tolerance" in i:
         told |= {"tolerance": f"{i['tolerance']:g} (relative)", "steps rejected": i["rejected"]}
     if i["iterations"]:  # explicit schemes have none

@@ -23,6 +23,8 @@ ALIKE = 1e-6
 """Share of the largest change by which curves that are shown differ, and change at all."""
 FEW_TIMES = 400
 """At which these are looked at."""
+MOST_TIMES = 200_000
+"""At which curves are evaluated, before those points are chosen that are worth plotting."""
 
 
 def chosen(run: Run, show: Mapping[str, Any] | None) -> tuple[dict[str, list[str]], list[str]]:
@@ -74,7 +76,7 @@ def _differ(curve: np.ndarray, other: np.ndarray, least: float) -> bool:
 
 def measure_plots(run: Run, measures: Mapping[str, list[str]], plots: Plots, covariance: np.ndarray | None = None) -> str:
     """A plot a kind of measure."""
-    made = []
+    run, made = at_most_times(run), []
     for kind, names in measures.items():
         curves: list[Curve] = []
         for k, name in enumerate(names):
@@ -106,8 +108,14 @@ def deviation(slopes: np.ndarray, covariance: np.ndarray | None) -> np.ndarray |
     return None if covariance is None else np.sqrt(np.maximum(np.einsum("ti,ij,tj->t", slopes, covariance, slopes), 0.0))
 
 
+def at_most_times(run: Run) -> Run:
+    """A run with so few times that its curves do not take longer than the run itself."""
+    return run if run.time.size <= MOST_TIMES else run.at_rows(thinned(run.time.size, MOST_TIMES))
+
+
 def energy_plots(run: Run, plots: Plots) -> str:
     """Energies, and how the total one changes."""
+    run = at_most_times(run)
     energies = {kind: run.energy(kind).to_numpy() for kind in ("kinetic", "potential")}
     energies["total"] = energies["kinetic"] + energies["potential"]
     curves = [Curve(kind, run.time, values) for kind, values in energies.items()]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..coordinates.equations import Equations
 from ..model.body import RigidBody
+from ..model.parts import Parts
 from ..model.state import State
 from ..symbols import SX
 
@@ -56,7 +57,11 @@ MEASURES: dict[str, MeasureKind] = {
 
 def names_of(equations: Equations) -> dict[str, list[str]]:
     """For each dimension, the names of all things along it."""
-    m = equations.model
+    return {**names_in(equations.model), "constraint": list(equations.constraint_names)}
+
+
+def names_in(m: Parts) -> dict[str, list[str]]:
+    """All but those of constraints, which depend on the coordinates."""
     planar = m.dimension == 2
     turning = [j.name for j in m.joints.values() if j.turn is not None]
     return {
@@ -66,7 +71,6 @@ def names_of(equations: Equations) -> dict[str, list[str]]:
         "body": [b.name for b in m.moving_bodies if planar or isinstance(b, RigidBody)],
         "joint": list(m.joints),
         "driver": list(m.drivers),
-        "constraint": list(equations.constraint_names),
         "beam": [b.name for b in m.beams],
         "energy_kind": list(ENERGIES),
     }

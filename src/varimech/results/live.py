@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from ..backends.program import Trajectory
 from ..coordinates.equations import Equations
+from ..interrupts import held_back
 from ..model.measures import Turn
 from ..model.start import HeldMeasure
 from ..sensitivity.direct import parameter_seeds
 from ..symbols import SX
+
+SLICE = 4096
+"""Stored times that are evaluated at once."""
 
 
 @dataclass(frozen=True)
@@ -48,20 +53,40 @@ class LiveRun:
     def evaluate(self, expression: SX) -> np.ndarray:
         """An expression of the state at all stored times: (time, component)."""
         e, T = self.equations, self.trajectory
-        state = e.packed
-        function = ca.Function("measure", [state, e.ρ, e.t], [ca.densify(ca.vec(expression))])
-        return np.array(function(T.states.T, self.parameters, T.time[None, :])).T
+        function = ca.Function("measure", [e.ρ, e.packed, e.t], [ca.densify(ca.vec(expression))])
+        return self._over_time(function, T.states, T.time)
 
     def derivative(self, expression: SX) -> np.ndarray:
         """Its derivatives with respect to the parameters at all stored times: (time, component, parameter)."""
         e, T, p = self.equations, self.trajectory, len(self.indices)
         assert T.sensitivities is not None
         state = e.packed
-        S = SX.sym("S", state.numel(), p)
-        u, u_ = ca.vertcat(state, e.ρ), ca.vertcat(S, parameter_seeds(e.ρ.numel(), self.indices))
+        S = SX.sym("S", p, state.numel())  # transposed, as it lies in memory
+        u, u_ = ca.vertcat(state, e.ρ), ca.vertcat(S.T, parameter_seeds(e.ρ.numel(), self.indices))
         slope = ca.densify(ca.jtimes(ca.vec(expression), u, u_))
-        function = ca.Function("slope", [state, S, e.ρ, e.t], [slope])
-        count, size = T.time.size, slope.shape[0]
-        columns = T.sensitivities.transpose(1, 0, 2).reshape(state.numel(), count * p)
-        values = np.array(function(T.states.T, columns, self.parameters, T.time[None, :]))
-        return values.reshape(size, count, p).transpose(1, 0, 2)
+        function = ca.Function("slope", [e.ρ, state, S, e.t], [slope])
+        values = self._over_time(function, T.states, T.sensitivities, T.time)
+        return values.reshape(T.time.size, p, slope.shape[0]).transpose(0, 2, 1)
+
+    def _over_time(self, function: ca.Function, *of_time: np.ndarray) -> np.ndarray:
+        """A function of the parameters and of what goes with time, at all stored times: (time, number).
+
+        CasADi reads and writes the arrays where they are, which is many times faster than conversion, and swallows Ctrl-C: that waits for
+        the end of a slice.
+        """
+        count = self.trajectory.time.size
+        values = np.empty((count, function.nnz_out(0)))
+        parameters = np.ascontiguousarray(self.parameters, dtype=float)
+        buffer: Any = None
+        with held_back() as held:
+            for begin in range(0, count, SLICE):
+                end = min(begin + SLICE, count)
+                rows = [np.ascontiguousarray(array[begin:end], dtype=float) for array in of_time]
+                if buffer is None or end - begin < SLICE:
+                    buffer, evaluate = function.map("slice", "serial", end - begin, [0], []).buffer()
+                for k, given in enumerate((parameters, *rows)):
+                    buffer.set_arg(k, given.data)
+                buffer.set_res(0, values[begin:end].data)
+                evaluate()
+                held.deliver()
+        return values

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from ..errors import ModelError
 from ..model.beam import Beam
@@ -11,6 +14,9 @@ from ..model.forces import Spring
 from ..model.joints import Joint
 from ..model.measures import Span, Turn
 from ..model.parts import Parts
+from ..view.drawing import Slider
+
+SLIDING = ("prismatic", "cylindrical", "point-on-line")
 
 
 def point_aliases(model: Parts) -> dict[str, str]:
@@ -85,3 +91,28 @@ def _axis(model: Parts, joint: Joint) -> dict[str, Any]:
             direction = model.numbers.evaluate(axis.direction).ravel().tolist()
             return {"axis": direction, "body": None if axis.body.is_ground else axis.body.name}
     return {}
+
+
+def sliders_of(plan: Mapping[str, Any], paths: Mapping[str, np.ndarray], row: int) -> list[Slider]:
+    """Joints that slide, as they are drawn at one of the stored times: on the ground with a rail along all of the way."""
+    size = 0.08 * float(np.ptp(np.concatenate(list(paths.values())), axis=0).max())
+    found = []
+    for joint in plan.get("joints", ()):
+        if joint["kind"] not in SLIDING:
+            continue
+        path = paths[point := joint["points"][1]]
+        along = _way(joint, path) if joint["ground"][0] else None
+        if along is None:
+            found.append(Slider(point, size, np.eye(path.shape[1])[0], None))
+            continue
+        gone = (path - path[row]) @ along
+        found.append(Slider(point, size, along, (size - float(gone.min()), size + float(gone.max()))))
+    return found
+
+
+def _way(joint: Mapping[str, Any], path: np.ndarray) -> np.ndarray | None:
+    """Direction in which the point of a joint slides on the ground: as the plan tells, or as it went."""
+    told = joint.get("axis") if joint.get("body") is None else None
+    along = np.array(told) if told else path[np.linalg.norm(path - path[0], axis=1).argmax()] - path[0]
+    length = float(np.linalg.norm(along))
+    return along / length if length > 1e-12 else None

@@ -22,19 +22,15 @@ from ..view.drawing import Shape, draw
 from ..view.figure import Line, Panel, line_figure, picture
 from ..view.style import in_style
 from .catalog import ENERGIES, MEASURES, names_of
+from .labels import BEAM_PARTS, axis_label, labels_along, shape_of, slope_label, word_of
 from .live import LiveRun
-from .plan import drawing_plan, point_aliases
+from .plan import drawing_plan, point_aliases, sliders_of
 from .saving import save_dataset
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
     from matplotlib.figure import Figure
-
-COMPONENTS = ("x", "y", "z")
-BEAM_PARTS = {"segment": 0, "node": 1}
-"""Dimensions along beams, and where they are counted from; nodes are those between the ends."""
-
 
 MOST_SHOWN = 6
 """Angles, and displacements, that a notebook shows of a run."""
@@ -50,6 +46,7 @@ class Run(Displayed):
     def __init__(self, live: LiveRun | None, info: dict[str, Any], dataset: xr.Dataset | None = None):
         self._live = live
         self._dataset = dataset
+        self._angle_of_all: Callable[[str], xr.DataArray] | None = None
         self.info = info
         """Mechanism, method, step (or the shortest and the longest chosen), residuals, iterations, times taken, versions; and of a run that
         was interrupted, when it `stopped` and its whole duration (s)."""
@@ -221,12 +218,9 @@ class Run(Displayed):
         for kind, names in measures.items():
             if kind not in (known := [k for k, what in MEASURES.items() if not what.spatial_only]):
                 raise unknown_name("measure", kind, known)
-            unit = self.unit_of(kind, [names] if isinstance(names, str) else list(names))
-            label = kind.replace("_", " ")
-            panel = Panel(f"{label} ({unit})" if wrt is None else f"∂ {label} / ∂ρ")
-            for name in [names] if isinstance(names, str) else names:
-                panel.lines.extend(self._lines(name, getattr(self, kind)(name, wrt=wrt)))
-            panels.append(panel)
+            arrays = {name: getattr(self, kind)(name, wrt=wrt) for name in ([names] if isinstance(names, str) else names)}
+            lines = [line for name, array in arrays.items() for line in self._lines(name, array)]
+            panels.append(Panel(axis_label(kind, self.unit_of(kind, [*arrays]), [*arrays.values()]), lines))
         return panels
 
     def draw(
@@ -244,6 +238,7 @@ class Run(Displayed):
         plan = self.drawing_plan
         shapes = [Shape(kind, name, tuple(points)) for kind, name, points in plan["shapes"]]
         needed = {p for s in shapes for p in s.points} | set(plan["labels"])
+        needed |= {p for joint in plan.get("joints", ()) for p in joint["points"]}
         paths = self.paths(sorted(needed))
         rows = [int(np.abs(self.time - t).argmin()) for t in ([0.0] if times is None else times)]
         frames = [{p: path[k] for p, path in paths.items()} for k in rows]
@@ -251,7 +246,7 @@ class Run(Displayed):
         traces = {name: self.position(name).transpose("time", "component").to_numpy() for name in traced}
         told = "" if style else f"{self.info['mechanism']}, t = {self.time[rows[-1]]:g} s"
         heading = told if title is None else title
-        figure = draw(shapes, frames, traces, plan["labels"], plan["fixed"], title=heading)
+        figure = draw(shapes, frames, traces, plan["labels"], plan["fixed"], sliders_of(plan, paths, rows[-1]), title=heading)
         return in_style(figure, style, titled=title is not None)
 
     @property
@@ -260,10 +255,12 @@ class Run(Displayed):
         return drawing_plan(self._live.equations.model) if self._live is not None else self.info["drawing"]
 
     def at_rows(self, rows: np.ndarray) -> Run:
-        """The same at some of its stored times only; with few of them, angles may lose whole turns."""
+        """The same at some of its stored times only; angles keep the turns that are counted at all of them."""
         if self._live is None:
             return Run(None, self.info, self.dataset.isel(time=rows))
-        return Run(self._live.at_rows(rows), self.info)
+        few = Run(self._live.at_rows(rows), self.info)
+        few._angle_of_all = lambda name: self.angle(name).isel(time=rows)
+        return few
 
     def paths(self, points: list[str]) -> dict[str, np.ndarray]:
         """Positions of many points (m), (time, component) each; faster than one by one."""
@@ -350,14 +347,17 @@ class Run(Displayed):
         dims = [d for d in array.dims if d != "time"]
         lines = []
         for index in np.ndindex(*[array.sizes[d] for d in dims]):
-            words = [_word(str(d), array[d].to_numpy()[k]) for d, k in zip(dims, index, strict=True)]
-            slope = f"∂{array['parameter'].item()}" if "parameter" in array.coords and "parameter" not in dims else ""
-            curve = array.isel(dict(zip(dims, index, strict=True))).to_numpy()
-            lines.append(Line(" ".join([name, *words, slope]).strip(), self.time, curve))
+            words = [word_of(str(d), array[d].to_numpy()[k]) for d, k in zip(dims, index, strict=True) if d != "parameter"]
+            curve = array.isel(dict(zip(dims, index, strict=True)))
+            if array.sizes.get("parameter", 1) > 1:
+                words.append(f"/ {slope_label(curve)}")
+            lines.append(Line(" ".join([name, *words]), self.time, curve.to_numpy()))
         return lines
 
     def _measure(self, kind: str, name: str, wrt: Any) -> xr.DataArray:
         what = MEASURES[kind]
+        if what.rate is not None and wrt is None and self._angle_of_all is not None:
+            return self._angle_of_all(name)
         if self._live is not None:
             e = self._live.equations
             array = self._labelled(what.get(e.state, name), kind, what.dims, what.unit, wrt)
@@ -381,9 +381,9 @@ class Run(Displayed):
         import xarray as xr
 
         assert self._live is not None
-        shape, dims = _shape(expression, dims)
+        shape, dims = shape_of(expression, dims)
         coords: dict[str, Any] = {"time": ("time", self.time, {"units": "s"})}
-        coords |= {d: _labels(d, n) for d, n in zip(dims, shape, strict=True)}
+        coords |= {d: labels_along(d, n) for d, n in zip(dims, shape, strict=True)}
         if wrt is None:
             values = self._live.evaluate(expression)
             values = values.reshape(values.shape[0], *shape, order="F")
@@ -454,23 +454,3 @@ def load_run(path: str | Path) -> Run:
     if "varimech" not in dataset.attrs:
         raise ModelError(f"file {str(path)!r} is not a saved run: it has no 'varimech' attribute")
     return Run(None, json.loads(dataset.attrs["varimech"]), dataset)
-
-
-def _shape(expression: SX, dims: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Shape and dimensions of a measure; a single number has none."""
-    if len(dims) == 2:
-        return expression.shape, dims
-    single = expression.numel() == 1 and dims[:1] not in [(part,) for part in BEAM_PARTS]
-    return ((), ()) if not dims or single else ((expression.numel(),), dims)
-
-
-def _word(dim: str, label: Any) -> str:
-    """How a curve is named along a dimension."""
-    return f"{dim} {label}" if dim in BEAM_PARTS else str(label)
-
-
-def _labels(dim: str, count: int) -> list[Any]:
-    """Labels along a dimension."""
-    if dim in BEAM_PARTS:
-        return list(range(BEAM_PARTS[dim], BEAM_PARTS[dim] + count))
-    return [*COMPONENTS[:count]] if count <= 3 else list(range(count))

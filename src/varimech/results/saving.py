@@ -79,12 +79,12 @@ def _columns(array: xr.DataArray, rows: str) -> Iterator[tuple[list[str], str, n
             continue
         yield (
             [str(column[d].item()) if d in column.coords else str(k) for d, k in zip(rest, index, strict=True)],
-            _unit(column),
+            unit_of(column),
             numbers,
         )
 
 
-def _unit(column: xr.DataArray) -> str:
+def unit_of(column: xr.DataArray) -> str:
     """The unit of a column, where an objective or a parameter has a say in it."""
     if column.name == "contributions":
         return ""

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from ..backends.compiler import BuildError
+from ..backends.compiler import NO_COMPILER, BuildError, find_compiler
 from ..backends.cuda import card_for, check_card
 from ..backends.sampler import Sampler, Samples
 from ..errors import ModelError, VarimechError
@@ -143,10 +143,14 @@ class OnCard:
 
 def _compiled(work: Work) -> Sampler:
     """What carries out samples elsewhere than in this process."""
+    if work.sampler is None and find_compiler() is None:
+        raise ModelError(
+            f"executor: a card or a cluster needs a compiled program: {NO_COMPILER}; leave executor out to use threads"
+        )
     if work.sampler is None:
         raise ModelError(
-            "executor: this mechanism has no compiled program that finds its own start, as a card or a cluster needs it (or there is no "
-            "compiler: `varimech doctor`); leave executor out to use threads"
+            "executor: this mechanism has no compiled program that finds its own start, as a card or a cluster needs it; "
+            "leave executor out to use threads"
         )
     return work.sampler
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..backends.bundle import TARGETS, write_bundle
+from ..backends.compiler import NO_COMPILER, find_compiler
 from ..derivatives import Derivatives
 from ..errors import ModelError, unknown_name
 from ..methods import RunOptions, check_options, choose
@@ -41,10 +42,12 @@ def export(
     only_end = schedule if options.get("output") is not None or options.get("every", 1) != 1 else schedule.last_only()
     solver, allowed = mechanism._solver(method), mechanism.numbers.allowed
     sampler = solver.sampler(Task(only_end, named, None, "native", False), MANY)
+    if sampler is None and find_compiler() is None:
+        raise ModelError(f"export: what is written is compiled here first, which needs a C compiler: {NO_COMPILER}")
     if sampler is None:
         raise ModelError(
             f"mechanism {mechanism.name!r} with {method.title} has no compiled program that finds its own start; "
-            "another formulation or integrator may have one, and a compiler is needed (`varimech doctor`)"
+            "another formulation or integrator may have one"
         )
     about: Mapping[str, Any] = {
         "mechanism": mechanism.name,

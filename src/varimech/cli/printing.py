@@ -1,0 +1,28 @@
+"""What programs read: JSON, in which numbers that are none are null."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import typer
+
+
+def print_json(data: Any) -> None:
+    """One line on standard output."""
+    typer.echo(json_text(data))
+
+
+def json_text(data: Any) -> str:
+    """JSON as any program reads it; NaN and infinity are none of it."""
+    return json.dumps(_plain(data), allow_nan=False)
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {key: _plain(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_plain(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data

@@ -1,0 +1,97 @@
+"""Studies of a file against its mechanism: names that do not exist are told at reading, with their places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ..errors import unknown_name
+from ..methods import find_coordinates, find_formulation, find_integrator
+from ..model.model import Model
+from ..model.state import StateExpression, as_column, call_user, trial_state
+from ..optimization.quantities import Path, Peak
+from ..results.catalog import ENERGIES, MEASURES
+from ..sensitivity.objective import Objective
+from .marked import Marked, Where, telling
+from .studies import Solving, Studies
+
+
+def check_studies(marked: Marked, studies: Studies, model: Model) -> None:
+    """Try every expression, and look every name up.
+
+    Raises:
+        FileError: with the place of the first one that is wrong.
+    """
+    for name, entry in studies.objectives.items():
+        with telling(marked, ("studies", "objectives", name)):
+            state = trial_state(model, f"objective {name!r}", of_a_run=True)
+            for text in _texts(entry.made()):
+                as_column(call_user(text, state, f"objective {name!r}"), 1, f"objective {name!r}")
+    for kind in ("simulate", "sensitivity", "uncertainty", "optimize"):
+        study = getattr(studies, kind)
+        if study is not None:
+            _check_names(marked, ("studies", kind), study, studies, model)
+            _check_method(marked, ("studies", kind), study)
+    for kind, names in (studies.show or {}).items():
+        with telling(marked, ("studies", "show", kind)):
+            for name in names:
+                _find(model, kind)(name)
+
+
+def _texts(made: Objective | Path | Peak) -> Iterator[StateExpression]:
+    parts = (made.integrand, made.final) if isinstance(made, Objective) else (made.function,)
+    yield from (part for part in parts if isinstance(part, StateExpression))
+
+
+def _check_names(marked: Marked, where: Where, study: Solving, studies: Studies, model: Model) -> None:
+    parameters, objectives = model.numbers.parameters, studies.objectives
+    known: dict[str, tuple[str, Iterable[str]]] = {
+        **dict.fromkeys(("wrt", "over", "bounds", "start", "parameters"), ("parameter", parameters)),
+        **dict.fromkeys(("objectives", "constraints", "minimize"), ("objective", objectives)),
+    }
+    for field, (what, names) in known.items():
+        given = getattr(study, field, None) or ()
+        for name in [given] if isinstance(given, str) else given:
+            if name not in names:
+                with telling(marked, (*where, field)):
+                    raise unknown_name(what, name, names)
+
+
+def _check_method(marked: Marked, where: Where, study: Solving) -> None:
+    finders: dict[str, Callable[[Any], Any]] = {
+        "integrator": find_integrator,
+        "formulation": find_formulation,
+        "coordinates": find_coordinates,
+    }
+    for field, find in finders.items():
+        given = getattr(study, field)
+        with telling(marked, (*where, field)):
+            for name in given if isinstance(given, dict) else [given] if given is not None else ():
+                find(name)
+
+
+def _find(model: Model, kind: str) -> Callable[[str], Any]:
+    """What looks up the things that a measure can be of."""
+    named: dict[str, tuple[str, Iterable[str]]] = {
+        "joint": ("joint", model.joints),
+        "driver": ("driver", model.drivers),
+        "beam": ("beam", [b.name for b in model.beams]),
+        "energy_kind": ("energy", ENERGIES),
+    }
+    of = "point" if kind == "trace" else MEASURES[kind].of
+    finders: dict[str, Callable[[str], Any]] = {
+        "point": model.find_point,
+        "turn": lambda name: None if name in model.bodies else model.find_turn(name),
+        "slide": model.find_slide,
+        "body": model.find_body,
+        "constraint": lambda name: None,  # names of equations depend on the coordinates
+    }
+    if of in finders:
+        return finders[of]
+    what, names = named[of]
+
+    def look(name: str) -> None:
+        if name not in names:
+            raise unknown_name(what, name, names)
+
+    return look
