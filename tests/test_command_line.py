@@ -125,6 +125,35 @@ def test_uncertainty_by_moments_and_by_samples_that_are_kept(model: Path, tmp_pa
     assert more["at_end"]["travel"]["std"] == pytest.approx(data["at_end"]["travel"]["std"], rel=0.2)
 
 
+def test_values_that_are_given_move_tolerances_and_starts(model: Path, tmp_path: Path) -> None:
+    how = (*SHORT, "--set", "rod=260 mm", "--json")
+    moved = called("uncertainty", model, *how, "--order", "1", "--out", tmp_path / "u")
+    again = called("uncertainty", tmp_path / "u" / "model.yaml", "--json")
+    nominal = called("run", model, *how)
+    meant = vm.Mechanism.from_file(model).study(
+        "sensitivity",
+        objectives=["travel"],
+        parameters=nominal["parameters"],
+        duration=0.05,
+        tolerance=1e-6,
+        backend="interpreted",
+    )
+    sigmas = np.array([0.5e-3, 1e-3, 10.0]) / 3
+    assert moved["at_end"]["travel"]["std"] == pytest.approx(
+        float(np.linalg.norm(meant.gradient_history[-1, 0] * sigmas)), rel=1e-6
+    )
+    assert again["at_end"]["travel"] == {key: pytest.approx(value) for key, value in moved["at_end"]["travel"].items()}
+    best = vm.Mechanism.from_file(model).study(
+        "optimize", parameters={"rod": "260 mm", "stiffness": 100.0}, duration=0.02, step=1e-3, constraints={}, max_iterations=1
+    )
+    assert best.before.info["parameters"] == {"crank": 0.1, "rod": 0.26, "stiffness": 100.0}
+    model.write_text(
+        model.read_text(encoding="utf-8").replace("tolerance: 1 mm", "spread: {distribution: uniform, loc: 0.24, scale: 0.015}"),
+        encoding="utf-8",
+    )
+    assert "has a distribution with a mean of its own; change its spread in the file" in refused("uncertainty", model, *how)
+
+
 def test_certify_a_file(model: Path, tmp_path: Path) -> None:
     how = ("--duration", "0.05", "--tolerance", "1e-8", "--wrt", "rod", "--objective", "travel")
     data = called("certify", model, *how, "--json", "--out", tmp_path / "c")
