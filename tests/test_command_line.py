@@ -16,7 +16,8 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import varimech as vm
-from varimech.cli import results, studies
+from varimech.benchmarks import BENCHMARKS
+from varimech.cli import benchmark, results, studies
 from varimech.cli.app import PANELS, app
 from varimech.cli.printing import give_json
 from varimech.cli.results import Asked, Told, conduct
@@ -366,6 +367,29 @@ def test_ctrl_c_before_there_is_a_result_is_told(model: Path, monkeypatch: pytes
     monkeypatch.setattr(vm.Mechanism, "study", ctrl_c)
     result = CliRunner().invoke(app, ["uncertainty", str(model)])
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "stopped; nothing was computed yet\n")
+
+
+def test_ctrl_c_leaves_the_ways_and_benchmarks_up_to_then(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulate, calls = vm.Mechanism.simulate, iter(range(100))
+
+    def third(self: vm.Mechanism, *arguments: Any, **options: Any) -> Any:
+        if next(calls) == 3:
+            ctrl_c()
+        return simulate(self, *arguments, **options)
+
+    monkeypatch.setattr(vm.Mechanism, "simulate", third)
+    result = CliRunner().invoke(app, ["compare", str(model), "--duration", "2 ms", "--backend", "interpreted", "--json"])
+    assert (
+        result.exit_code == 130 and len(json.loads(result.stdout)["ways"]) == 2 and "stopped after 2 of 10 ways" in result.stderr
+    )
+
+    class Other:
+        solve = staticmethod(ctrl_c)
+
+    monkeypatch.setattr(benchmark, "BENCHMARKS", {"pendulum": BENCHMARKS["pendulum"], "other": Other()})
+    result = CliRunner().invoke(app, ["benchmark", "all", "--json"])
+    assert result.exit_code == 130 and [row["benchmark"] for row in json.loads(result.stdout)] == ["pendulum"]
+    assert "stopped after 1 of 2 benchmarks" in result.stderr
 
 
 def test_ctrl_c_while_commands_are_imported() -> None:

@@ -11,6 +11,7 @@ import typer
 from ..benchmarks import BENCHMARKS, Entry, Outcome, find_benchmark
 from ..errors import VarimechError
 from ..files.writing import write_file
+from . import INTERRUPTED
 from . import options as o
 from .printing import print_json
 from .writing import make_folder
@@ -49,7 +50,7 @@ def benchmark(
     given = {key: value for key, value in o.settings(context).items() if key not in ("name", "page")}
     if out is not None:
         make_folder(out)
-    outcomes, written = _solved(entries, given, out, alone=name != "all")
+    outcomes, written, stopped = _solved(entries, given, out, alone=name != "all")
     if page is not None:
         from ..benchmarks.page import page as page_of
 
@@ -63,27 +64,34 @@ def benchmark(
         _print_outcome(entries[name].title, outcomes[name])
     if out is not None and not as_json:
         _print_files(out, written)
+    if stopped:
+        typer.secho(stopped, err=True, fg="yellow")
+        raise typer.Exit(INTERRUPTED)
     passed = all(outcome.passed for outcome in outcomes.values())
     raise typer.Exit(2 if len(outcomes) < len(entries) else 0 if passed else 1)
 
 
 def _solved(
     entries: Mapping[str, Entry], given: Mapping[str, Any], out: Path | None, *, alone: bool
-) -> tuple[dict[str, Outcome], list[Path]]:
-    """What came of each, and its files; one that cannot be run does not stop the others."""
+) -> tuple[dict[str, Outcome], list[Path], str]:
+    """What came of each, its files, and whether Ctrl-C came; one that cannot be run does not stop the others."""
     outcomes: dict[str, Outcome] = {}
     written: list[Path] = []
     for key, entry in entries.items():
         try:
-            outcomes[key] = entry.solve(**given)
+            outcome = entry.solve(**given)
+            if out is not None:
+                written += _write(entry, outcome, out if alone else out / key)
+            outcomes[key] = outcome
         except VarimechError as error:
             if alone:
                 raise
             typer.secho(f"error: {key}: {error}", err=True, fg="red")
-            continue
-        if out is not None:
-            written += _write(entry, outcomes[key], out if alone else out / key)
-    return outcomes, written
+        except KeyboardInterrupt:
+            if not outcomes:
+                raise
+            return outcomes, written, f"stopped after {len(outcomes)} of {len(entries)} benchmarks"
+    return outcomes, written, ""
 
 
 def _write(entry: Entry, outcome: Outcome, folder: Path) -> list[Path]:

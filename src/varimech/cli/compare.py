@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from ..errors import VarimechError
 from ..files.conduct import resolved
 from ..mechanism import Mechanism
 from ..results.run import Run
+from . import INTERRUPTED
 from . import options as o
 from .printing import give_json
 
@@ -59,7 +61,7 @@ def compare(
 
     Helps to choose coordinates, formulation, integrator and step for a model; docs/methods.md tells what each suits.
 
-    Exit code 0: done, whatever single ways do; 2: the reference could not be computed.
+    Exit code 0: done, whatever single ways do; 2: the reference could not be computed; 130: stopped by Ctrl-C, with the ways up to then.
 
     Examples:
 
@@ -72,12 +74,18 @@ def compare(
     seconds, how = resolved(m, m.studies, "simulate", o.settings(context))
     task = _Task(m, seconds, {key: how[key] for key in ("parameters", "backend") if key in how})
     reference = task.carried_out(REFERENCE)
-    rows = [task.row(way, reference) for way in WAYS]
+    rows: list[Row] = []
+    with suppress(KeyboardInterrupt):  # those that are there are told
+        for way in WAYS:
+            rows.append(task.row(way, reference))
     seconds = float(reference.time[-1])
     data = {"mechanism": m.name, "duration": seconds, "ways": [row.__dict__ for row in rows]}
     give_json(data, as_json, out)
     if not as_json:
         _print(m.name, seconds, rows)
+    if len(rows) < len(WAYS):
+        typer.secho(f"stopped after {len(rows)} of {len(WAYS)} ways", err=True, fg="yellow")
+        raise typer.Exit(INTERRUPTED)
 
 
 def _print(name: str, seconds: float, rows: list[Row]) -> None:
