@@ -12,11 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 import typer
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import varimech as vm
-from varimech.cli import results, studies
+from varimech.benchmarks import BENCHMARKS
+from varimech.cli import benchmark, results, studies
 from varimech.cli.app import PANELS, app
+from varimech.cli.printing import give_json
 from varimech.cli.results import Asked, Told, conduct
 
 COMMANDS = [command.__name__ for commands in PANELS.values() for command in commands]
@@ -125,6 +128,35 @@ def test_uncertainty_by_moments_and_by_samples_that_are_kept(model: Path, tmp_pa
     assert more["at_end"]["travel"]["std"] == pytest.approx(data["at_end"]["travel"]["std"], rel=0.2)
 
 
+def test_values_that_are_given_move_tolerances_and_starts(model: Path, tmp_path: Path) -> None:
+    how = (*SHORT, "--set", "rod=260 mm", "--json")
+    moved = called("uncertainty", model, *how, "--order", "1", "--out", tmp_path / "u")
+    again = called("uncertainty", tmp_path / "u" / "model.yaml", "--json")
+    nominal = called("run", model, *how)
+    meant = vm.Mechanism.from_file(model).study(
+        "sensitivity",
+        objectives=["travel"],
+        parameters=nominal["parameters"],
+        duration=0.05,
+        tolerance=1e-6,
+        backend="interpreted",
+    )
+    sigmas = np.array([0.5e-3, 1e-3, 10.0]) / 3
+    assert moved["at_end"]["travel"]["std"] == pytest.approx(
+        float(np.linalg.norm(meant.gradient_history[-1, 0] * sigmas)), rel=1e-6
+    )
+    assert again["at_end"]["travel"] == {key: pytest.approx(value) for key, value in moved["at_end"]["travel"].items()}
+    best = vm.Mechanism.from_file(model).study(
+        "optimize", parameters={"rod": "260 mm", "stiffness": 100.0}, duration=0.02, step=1e-3, constraints={}, max_iterations=1
+    )
+    assert best.before.info["parameters"] == {"crank": 0.1, "rod": 0.26, "stiffness": 100.0}
+    model.write_text(
+        model.read_text(encoding="utf-8").replace("tolerance: 1 mm", "spread: {distribution: uniform, loc: 0.24, scale: 0.015}"),
+        encoding="utf-8",
+    )
+    assert "has a distribution with a mean of its own; change its spread in the file" in refused("uncertainty", model, *how)
+
+
 def test_certify_a_file(model: Path, tmp_path: Path) -> None:
     how = ("--duration", "0.05", "--tolerance", "1e-8", "--wrt", "rod", "--objective", "travel")
     data = called("certify", model, *how, "--json", "--out", tmp_path / "c")
@@ -147,9 +179,85 @@ def test_new_starts_from_a_benchmark_and_replaces_nothing(model: Path, tmp_path:
     assert "did you mean 'pendulum'" in refused("new", tmp_path / "b.yaml", "--like", "pendulumm")
 
 
+def test_new_from_urdf_in_any_case(tmp_path: Path) -> None:
+    robot = tmp_path / "R.URDF"
+    robot.write_text('<robot name="r"><link name="base"/></robot>', encoding="utf-8")
+    assert f"`varimech new R.yaml --like {robot}`" in refused("run", robot)
+    result = CliRunner().invoke(app, ["new", str(tmp_path / "r.yaml"), "--like", str(robot)])
+    assert "benchmark or URDF" not in str(result.exception)
+
+
+def test_a_folder_hides_no_benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pendulum").mkdir()
+    assert called("topology", "pendulum", "--json")
+
+
+def test_names_are_not_markup(model: Path) -> None:
+    text = model.read_text(encoding="utf-8").replace("name: crank-slider", "name: '[/bold] [red]x'")
+    model.write_text(text, encoding="utf-8")
+    result = CliRunner().invoke(app, ["compare", str(model), "--duration", "2 ms", "--backend", "interpreted"])
+    assert result.exit_code == 0 and "[/bold] [red]x, 0.002 s" in result.output
+
+
+def test_json_has_no_nan(model: Path, tmp_path: Path) -> None:
+    def strict(text: str) -> Any:
+        return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+
+    how = ("--duration", "50 ms", "--tolerance", "1e-6", "--method", "monte-carlo", "--samples", "1", "--json")
+    result = CliRunner().invoke(app, ["uncertainty", str(model), *how])
+    assert strict(result.output)["at_end"]["travel"]["std"] is None
+    give_json({"a": [float("inf"), 1.0]}, False, tmp_path / "new" / "a.json")
+    assert strict((tmp_path / "new" / "a.json").read_text(encoding="utf-8")) == {"a": [None, 1.0]}
+
+
+def test_more_samples_than_asked_for_are_told(model: Path, tmp_path: Path) -> None:
+    how = (
+        "--duration",
+        "50 ms",
+        "--tolerance",
+        "1e-6",
+        "--method",
+        "monte-carlo",
+        "--out",
+        tmp_path / "u",
+        "--json",
+        "--samples",
+    )
+    called("uncertainty", model, *how, 20)
+    assert "20 samples were there from before, more than the 10 asked for" in called("uncertainty", model, *how, 10)["notes"][0]
+
+
+def test_every_command_speaks_to_programs(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "new.yaml"
+    assert called("new", path, "--json") == {"files": [str(path)]} and path.exists()
+    called("methods", "--json", "--out", tmp_path / "a" / "methods.json")
+    assert json.loads((tmp_path / "a" / "methods.json").read_text(encoding="utf-8"))["methods"]
+    for name in COMMANDS:
+        options = {option for p in get_command(app).commands[name].params for option in p.opts}  # type: ignore[attr-defined]
+        assert "--json" in options or name == "schema", name
+        assert "--out" in options or name == "new", name
+
+
+def test_the_report_of_a_benchmark_compares_and_has_its_model(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["benchmark", "pendulum", "--out", str(tmp_path)])
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert result.exit_code == 0 and "Compared with reference values" in text and "passed</td>" in text
+    assert 'id="download-model"' in text
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Path, text: str, encoding: str) -> None:
+        self.write_bytes(text[:1].encode())
+        raise OSError(27, "File too large")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    assert "File too large" in refused("schema", "--out", tmp_path / "s.json") and list(tmp_path.iterdir()) == []
+
+
 def test_schema(tmp_path: Path) -> None:
-    CliRunner().invoke(app, ["schema", "--out", str(tmp_path / "s.json")])
-    assert json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))["title"] == "Varimech model file"
+    CliRunner().invoke(app, ["schema", "--out", str(tmp_path / "deep" / "s.json")])
+    assert json.loads((tmp_path / "deep" / "s.json").read_text(encoding="utf-8"))["title"] == "Varimech model file"
 
 
 def test_mistakes(model: Path, tmp_path: Path) -> None:
@@ -259,6 +367,29 @@ def test_ctrl_c_before_there_is_a_result_is_told(model: Path, monkeypatch: pytes
     monkeypatch.setattr(vm.Mechanism, "study", ctrl_c)
     result = CliRunner().invoke(app, ["uncertainty", str(model)])
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "stopped; nothing was computed yet\n")
+
+
+def test_ctrl_c_leaves_the_ways_and_benchmarks_up_to_then(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulate, calls = vm.Mechanism.simulate, iter(range(100))
+
+    def third(self: vm.Mechanism, *arguments: Any, **options: Any) -> Any:
+        if next(calls) == 3:
+            ctrl_c()
+        return simulate(self, *arguments, **options)
+
+    monkeypatch.setattr(vm.Mechanism, "simulate", third)
+    result = CliRunner().invoke(app, ["compare", str(model), "--duration", "2 ms", "--backend", "interpreted", "--json"])
+    assert (
+        result.exit_code == 130 and len(json.loads(result.stdout)["ways"]) == 2 and "stopped after 2 of 10 ways" in result.stderr
+    )
+
+    class Other:
+        solve = staticmethod(ctrl_c)
+
+    monkeypatch.setattr(benchmark, "BENCHMARKS", {"pendulum": BENCHMARKS["pendulum"], "other": Other()})
+    result = CliRunner().invoke(app, ["benchmark", "all", "--json"])
+    assert result.exit_code == 130 and [row["benchmark"] for row in json.loads(result.stdout)] == ["pendulum"]
+    assert "stopped after 1 of 2 benchmarks" in result.stderr
 
 
 def test_ctrl_c_while_commands_are_imported() -> None:

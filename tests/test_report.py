@@ -435,8 +435,9 @@ def test_refusals(tmp_path: Path, gradient: vm.Gradient) -> None:
         vm.report(path)
     with pytest.raises(vm.ModelError, match=r"dict .* is not a result that can be reported"):
         vm.report(path, {"a": 1})  # type: ignore[arg-type]
-    with pytest.raises(vm.ModelError, match=r"cannot be written .*folder that exists"):
-        vm.report(tmp_path / "nowhere" / "r.html", gradient)
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(vm.ModelError, match=r"r\.html cannot be written: File exists"):
+        vm.report(tmp_path / "file" / "r.html", gradient)
     with pytest.raises(vm.ModelError, match="must be the text of a model file"):
         vm.report(path, gradient, model=path)  # type: ignore[arg-type]
     with pytest.raises(vm.ModelError, match="certify"):

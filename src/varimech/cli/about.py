@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from typing import Any
 
 import typer
 
@@ -11,10 +11,12 @@ from ..coordinates.systems import COORDINATES, Coordinates
 from ..doctor import examine
 from ..methods import FORMULATIONS, INTEGRATORS, SUITS, Formulation, Integrator, choose, formulations_of, integrators_of
 from . import options as o
+from .printing import give_json
 
 
 def methods(
     as_json: o.Json = False,
+    out: o.JsonFile = None,
 ) -> None:
     """Tell which formulations, integrators and coordinates there are, what each suits, and which go together.
 
@@ -29,15 +31,19 @@ def methods(
     pairs = {name: integrators_of(f) for name, f in FORMULATIONS.items()}
     pairs |= {name: formulations_of(i) for name, i in INTEGRATORS.items()}
     pairs |= {name: list(FORMULATIONS) for name in COORDINATES}
-    if as_json:
+    if as_json or out is not None:
         rows = [
             {"kind": kind, "name": name, "title": entry.title, "suits": SUITS[name], "goes_with": pairs[name]}
             for kind, entries in kinds.items()
             for name, entry in entries.items()
         ]
         chosen = {"nothing": choose(1.0)[0].title, "step": choose(1.0, step=0.1)[0].title}
-        typer.echo(json.dumps({"methods": rows, "chosen_for": chosen}))
-        return
+        give_json({"methods": rows, "chosen_for": chosen}, as_json, out)
+    if not as_json:
+        _print(kinds, pairs)
+
+
+def _print(kinds: Mapping[str, Mapping[str, Any]], pairs: Mapping[str, list[str]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -53,15 +59,15 @@ def methods(
 
 def doctor(
     as_json: o.Json = False,
+    out: o.JsonFile = None,
 ) -> None:
     """Tell which versions, compiler and cache are there, and what to do about what is not.
 
     Exit code 0: all is well; 1: something is missing (everything still works, if slower).
     """
     findings = examine()
-    if as_json:
-        typer.echo(json.dumps({f.what: {"found": f.found, "fine": f.fine, "remedy": f.remedy} for f in findings}))
-    else:
+    give_json({f.what: {"found": f.found, "fine": f.fine, "remedy": f.remedy} for f in findings}, as_json, out)
+    if not as_json:
         from rich.console import Console
         from rich.markup import escape
         from rich.table import Table
@@ -69,6 +75,6 @@ def doctor(
         table = Table("what", "found", "")
         for f in findings:
             verdict = "[green]fine[/]" if f.fine else f"[yellow]{escape(f.remedy or 'look at this')}[/]"
-            table.add_row(f.what, escape(f.found), verdict)
+            table.add_row(escape(f.what), escape(f.found), verdict)
         Console().print(table)
     raise typer.Exit(0 if all(f.fine for f in findings) else 1)

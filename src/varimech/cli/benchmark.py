@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from ..benchmarks import BENCHMARKS, Outcome, find_benchmark
+from ..benchmarks import BENCHMARKS, Entry, Outcome, find_benchmark
 from ..errors import VarimechError
+from ..files.writing import write_file
+from . import INTERRUPTED
 from . import options as o
+from .printing import print_json
+from .writing import make_folder
 
 
 def benchmark(
@@ -44,51 +48,81 @@ def benchmark(
         return
     entries = BENCHMARKS if name == "all" else {name: find_benchmark(name)}
     given = {key: value for key, value in o.settings(context).items() if key not in ("name", "page")}
-    outcomes: dict[str, Outcome] = {}
-    written: list[Path] = []
-    for key, entry in entries.items():
-        try:
-            outcomes[key] = entry.solve(**given)
-        except VarimechError as error:
-            if name != "all":
-                raise
-            typer.secho(f"error: {key}: {error}", err=True, fg="red")  # the others go on
-            continue
-        if out is not None:
-            written += _write(outcomes[key], out / key if name == "all" else out)
+    if out is not None:
+        make_folder(out)
+    outcomes, written, stopped = _solved(entries, given, out, alone=name != "all")
     if page is not None:
         from ..benchmarks.page import page as page_of
 
-        page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_text(page_of(outcomes), encoding="utf-8")
+        write_file(page, page_of(outcomes))
     if as_json:
         data = [outcome.to_json() for outcome in outcomes.values()]
-        typer.echo(json.dumps(data if name == "all" else data[0]))
+        print_json(data if name == "all" else data[0])
+    elif name == "all":
+        _print_overview(outcomes)
     else:
-        if name == "all":
-            _print_overview(outcomes)
-        else:
-            _print_outcome(entries[name].title, outcomes[name])
-        if out is not None:
-            pictures = sum(p.suffix == ".png" for p in written)
-            reports = [str(p) for p in written if p.suffix == ".html"]
-            typer.echo(f"{len(written) - pictures - len(reports)} result files and {pictures} pictures are in {out}")
-            if name != "all":
-                typer.echo(f"report: {reports[0]}")
+        _print_outcome(entries[name].title, outcomes[name])
+    if out is not None and not as_json:
+        _print_files(out, written)
+    if stopped:
+        typer.secho(stopped, err=True, fg="yellow")
+        raise typer.Exit(INTERRUPTED)
     passed = all(outcome.passed for outcome in outcomes.values())
     raise typer.Exit(2 if len(outcomes) < len(entries) else 0 if passed else 1)
 
 
-def _write(outcome: Outcome, folder: Path) -> list[Path]:
-    """Result files, pictures and the report."""
+def _solved(
+    entries: Mapping[str, Entry], given: Mapping[str, Any], out: Path | None, *, alone: bool
+) -> tuple[dict[str, Outcome], list[Path], str]:
+    """What came of each, its files, and whether Ctrl-C came; one that cannot be run does not stop the others."""
+    outcomes: dict[str, Outcome] = {}
+    written: list[Path] = []
+    for key, entry in entries.items():
+        try:
+            outcome = entry.solve(**given)
+            if out is not None:
+                written += _write(entry, outcome, out if alone else out / key)
+            outcomes[key] = outcome
+        except VarimechError as error:
+            if alone:
+                raise
+            typer.secho(f"error: {key}: {error}", err=True, fg="red")
+        except KeyboardInterrupt:
+            if not outcomes:
+                raise
+            return outcomes, written, f"stopped after {len(outcomes)} of {len(entries)} benchmarks"
+    return outcomes, written, ""
+
+
+def _write(entry: Entry, outcome: Outcome, folder: Path) -> list[Path]:
+    """Result files, pictures and the report, with the checks and the model."""
     from .. import report
 
-    return [*outcome.write(folder), report(folder / "report.html", *outcome.results)]
+    head = ("what", "computed", "reference", "error", "allowed", "")
+    rows = [(c.name, c.value, c.reference, c.error, c.tolerance, "passed" if c.passed else "failed") for c in outcome.checks]
+    model = entry.model_file.read_text(encoding="utf-8")
+    files = outcome.write(folder)
+    page = report(
+        folder / "report.html",
+        *outcome.results,
+        title=entry.title,
+        model=model,
+        tables={"Compared with reference values": (head, rows)},
+    )
+    return [*files, page]
+
+
+def _print_files(out: Path, written: list[Path]) -> None:
+    pictures = sum(p.suffix == ".png" for p in written)
+    reports = [str(p) for p in written if p.suffix == ".html"]
+    typer.echo(f"{len(written) - pictures - len(reports)} result files and {pictures} pictures are in {out}")
+    for report in reports:
+        typer.echo(f"report: {report}")
 
 
 def _print_list(as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps([{"benchmark": n, "title": e.title, "settings": e.settings} for n, e in BENCHMARKS.items()]))
+        print_json([{"benchmark": n, "title": e.title, "settings": e.settings} for n, e in BENCHMARKS.items()])
         return
     from rich.console import Console
     from rich.table import Table
@@ -108,7 +142,7 @@ def _print_outcome(title: str, outcome: Outcome) -> None:
     console = Console()
     console.print(f"[bold]{title}[/]")
     data = outcome.to_json()
-    console.print(data["method"])
+    console.print(data["method"], markup=False)
     for table in outcome.tables():
         console.print(table)
     seconds = data["seconds"]

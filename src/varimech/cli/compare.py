@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -13,7 +13,9 @@ from ..errors import VarimechError
 from ..files.conduct import resolved
 from ..mechanism import Mechanism
 from ..results.run import Run
+from . import INTERRUPTED
 from . import options as o
+from .printing import give_json
 
 INTERVALS, POINTS = 100, 40
 """Stored times, and points, at which runs are compared."""
@@ -52,13 +54,14 @@ def compare(
     duration: o.Duration = None,
     set_: o.Set = None,
     as_json: o.Json = False,
+    out: o.JsonFile = None,
     backend: Annotated[str, typer.Option(help="native, interpreted or auto.")] = "auto",
 ) -> None:
     """Solve a model in several ways, and tell how long each takes and how far all points stay from a reference (tolerance 1e-12).
 
     Helps to choose coordinates, formulation, integrator and step for a model; docs/methods.md tells what each suits.
 
-    Exit code 0: done, whatever single ways do; 2: the reference could not be computed.
+    Exit code 0: done, whatever single ways do; 2: the reference could not be computed; 130: stopped by Ctrl-C, with the ways up to then.
 
     Examples:
 
@@ -71,24 +74,35 @@ def compare(
     seconds, how = resolved(m, m.studies, "simulate", o.settings(context))
     task = _Task(m, seconds, {key: how[key] for key in ("parameters", "backend") if key in how})
     reference = task.carried_out(REFERENCE)
-    rows = [task.row(way, reference) for way in WAYS]
-    if as_json:
-        data = [row.__dict__ for row in rows]
-        typer.echo(json.dumps({"mechanism": m.name, "duration": float(reference.time[-1]), "ways": data}))
-        return
+    rows: list[Row] = []
+    with suppress(KeyboardInterrupt):  # those that are there are told
+        for way in WAYS:
+            rows.append(task.row(way, reference))
+    seconds = float(reference.time[-1])
+    data = {"mechanism": m.name, "duration": seconds, "ways": [row.__dict__ for row in rows]}
+    give_json(data, as_json, out)
+    if not as_json:
+        _print(m.name, seconds, rows)
+    if len(rows) < len(WAYS):
+        typer.secho(f"stopped after {len(rows)} of {len(WAYS)} ways", err=True, fg="yellow")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _print(name: str, seconds: float, rows: list[Row]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=f"{m.name}, {reference.time[-1]:g} s", title_justify="left")
+    table = Table(title=f"{escape(name)}, {seconds:g} s", title_justify="left")
     table.add_column("way")
     for heading in ("steps", "build (s)", "run (ms)", "deviation (m)", "residual"):
         table.add_column(heading, justify="right")
     for row in rows:
         if row.error:
-            table.add_row(row.way, "", "", "", "", f"[yellow]{row.error}[/]")
+            table.add_row(escape(row.way), "", "", "", "", f"[yellow]{escape(row.error)}[/]")
         else:
             figures = (f"{row.steps}", f"{row.build:.2f}", f"{1e3 * row.run:.3g}", f"{row.deviation:.1e}", f"{row.residual:.1e}")
-            table.add_row(row.way, *figures)
+            table.add_row(escape(row.way), *figures)
     Console().print(table)
 
 

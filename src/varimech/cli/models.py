@@ -11,8 +11,10 @@ import typer
 from ..benchmarks import BENCHMARKS
 from ..errors import ModelError, unknown_name
 from ..files.conduct import objectives_of, resolved
+from ..files.writing import write_file
 from ..mechanism import Mechanism
 from . import options as o
+from .printing import print_json
 
 STARTER = Path(__file__).parent.parent / "files" / "starter.yaml"
 
@@ -23,6 +25,7 @@ def new(
         str | None, typer.Option(help="A benchmark, or a URDF file, to start from; a crank-slider if not given.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    as_json: o.Json = False,
 ) -> None:
     """Write a model file to start from, with comments that explain it.
 
@@ -40,13 +43,15 @@ def new(
         text = STARTER.read_text(encoding="utf-8")
     elif like in BENCHMARKS:
         text = BENCHMARKS[like].model_file.read_text(encoding="utf-8")
-    elif Path(like).suffix == ".urdf":
+    elif Path(like).suffix.lower() == ".urdf":
         text = Mechanism.from_urdf(like).to_text(studies={"simulate": {"duration": 1.0}})
     else:
         raise unknown_name("benchmark or URDF file", like, BENCHMARKS)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    typer.echo(f"wrote {path}; next: varimech run {path} --out out")
+    write_file(path, text)
+    if as_json:
+        print_json({"files": [str(path)]})
+    else:
+        typer.echo(f"wrote {path}; next: varimech run {path} --out out")
 
 
 def schema(out: Annotated[Path | None, typer.Option(help="File to write to; printed if not given.")] = None) -> None:
@@ -64,7 +69,7 @@ def schema(out: Annotated[Path | None, typer.Option(help="File to write to; prin
     if out is None:
         typer.echo(text)
     else:
-        out.write_text(text + "\n", encoding="utf-8")
+        write_file(out, text + "\n")
         typer.echo(f"wrote {out}")
 
 
@@ -91,7 +96,10 @@ def topology(
             raise typer.BadParameter(f"no picture can be written as {out.name!r}; known: {', '.join(known)}", param_hint="--out")
         out.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(out)
-    typer.echo(json.dumps(found.to_json()) if as_json else str(found))
+    if as_json:
+        print_json(found.to_json())
+    else:
+        typer.echo(str(found))
     if out is not None and not as_json:
         typer.echo(f"\nits picture is {out}")
 
@@ -108,6 +116,7 @@ def export(
     integrator: o.Integrator = None,
     formulation: o.Formulation = None,
     coordinates: o.Coordinates = None,
+    as_json: o.Json = False,
 ) -> None:
     """Write a program for many runs at once on machines without Varimech: its source, a description, and a small runner.
 
@@ -127,4 +136,8 @@ def export(
     if how.pop("parameters", None):
         raise ModelError("runs elsewhere get their parameters there; leave studies.simulate.parameters out")
     folder = m.export(out, objectives, target=target, duration=seconds, **how)
-    typer.echo(f"{', '.join(sorted(p.name for p in folder.iterdir()))} are in {folder}")
+    names = sorted(p.name for p in folder.iterdir())
+    if as_json:
+        print_json({"mechanism": m.name, "target": target, "files": [str(folder / name) for name in names]})
+    else:
+        typer.echo(f"{', '.join(names)} are in {folder}")

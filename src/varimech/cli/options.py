@@ -27,13 +27,16 @@ Set = Annotated[
 Objective = Annotated[list[str] | None, typer.Option(help="Objective; may be repeated. All if not given.")]
 Wrt = Annotated[list[str] | None, typer.Option(help="Parameter; may be repeated. All if not given.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+JsonFile = Annotated[Path | None, typer.Option(help="File for the same as JSON.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for the report (report.html), results and the model.")]
 
 
 def find_model(name: str) -> Mechanism:
     """A mechanism with its studies, from a file or from that of a benchmark."""
     path = Path(name)
-    if path.exists():
+    if path.suffix.lower() == ".urdf":
+        raise ModelError(f"{name!r} is a URDF file; `varimech new {path.stem}.yaml --like {name}` makes a model file of it")
+    if path.is_file():
         return Mechanism.from_file(path)
     if name in BENCHMARKS:
         return Mechanism.from_file(BENCHMARKS[name].model_file)

@@ -5,17 +5,28 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import typer
 
+from ..files.writing import write_file
+
 
 def print_json(data: Any) -> None:
     """One line on standard output."""
-    typer.echo(json_text(data))
+    typer.echo(_text(data))
 
 
-def json_text(data: Any) -> str:
+def give_json(data: Any, as_json: bool, out: Path | None) -> None:
+    """Print it if asked for, and write it to a file if one is named."""
+    if out is not None:
+        write_file(out, _text(data) + "\n")
+    if as_json:
+        print_json(data)
+
+
+def _text(data: Any) -> str:
     """JSON as any program reads it; NaN and infinity are none of it."""
     return json.dumps(_plain(data), allow_nan=False)
 

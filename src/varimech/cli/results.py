@@ -51,7 +51,7 @@ class Told:
     certificate: Any = None
     code: int = 0
     notes: tuple[str, ...] = ()
-    """What is to be known about the files, or the result."""
+    """What is to be known about the files."""
 
 
 def conduct(asked: Asked, study: Callable[[], Any], tell: Callable[[Any], Told], *, as_json: bool, out: Path | None) -> None:

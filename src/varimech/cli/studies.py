@@ -166,10 +166,11 @@ def uncertainty(
     kept: dict[str, Any] = {}
     if out is not None and way == "monte-carlo":
         kept["checkpoint"] = str(out / "samples")
-    conduct(asked, lambda: asked.carried_out(**kept), _spread_told, as_json=as_json, out=out)
+    wanted = asked.given.get("samples") or (in_file.samples if in_file is not None else None)
+    conduct(asked, lambda: asked.carried_out(**kept), lambda found: _spread_told(found, wanted), as_json=as_json, out=out)
 
 
-def _spread_told(found: Any) -> Told:
+def _spread_told(found: Any, wanted: int | None) -> Told:
     end = {
         name: {"mean": float(found.mean.values[-1, k]), "std": float(found.std.values[-1, k])}
         for k, name in enumerate(str(n) for n in found.mean["objective"].to_numpy())
@@ -185,7 +186,13 @@ def _spread_told(found: Any) -> Told:
     else:
         data |= {"samples": int(found.tally.taken), "failed": int(found.tally.failed)}
     name = "moments" if hasattr(found, "contributions") else "study"
-    return Told(str(found), data, (found,), {f"{name}.nc": found.save, f"{name}.csv": found.save})
+    text = str(found)
+    if wanted is not None and data.get("samples", 0) > wanted:
+        data["notes"] = [
+            f"{data['samples']:,} samples were there from before, more than the {wanted:,} asked for; all of them count"
+        ]
+        text = f"{text}\n{data['notes'][0]}"
+    return Told(text, data, (found,), {f"{name}.nc": found.save, f"{name}.csv": found.save})
 
 
 def optimize(

@@ -31,6 +31,12 @@ def ready(out: Path, mechanism: Mechanism, text: str) -> str:
         ModelError: if `show` has a name that is not there, or nothing can be written.
     """
     _check_shown(mechanism)
+    make_folder(out)
+    return text
+
+
+def make_folder(out: Path) -> None:
+    """Make it, and try to write to it."""
     trial = out / f".trial.{os.getpid()}"
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -38,7 +44,6 @@ def ready(out: Path, mechanism: Mechanism, text: str) -> str:
         trial.unlink()
     except OSError as error:
         raise ModelError(f"--out {out}: {error.strerror or error}; give a folder that can be written to") from None
-    return text
 
 
 def _check_shown(mechanism: Mechanism) -> None:

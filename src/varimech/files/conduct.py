@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from ..coordinates.systems import Relative
 from ..errors import ModelError, unknown_name
 from ..methods import find_coordinates, find_formulation, find_integrator
+from ..model.parameter import Tolerance
 from ..optimization.quantities import Path
 from ..sensitivity.objective import Objective
 from ..units import in_unit, split_quantity
@@ -182,17 +183,36 @@ def _uncertainty(mechanism: Any, studies: Studies, duration: float, how: dict[st
     for name in OTHERS[method]:
         if how.pop(name, None) is not None:
             raise ModelError(f"uncertainty: {name} does not go with method {method!r}; leave it out")
+    how["parameters"], spreads = _moved(mechanism, how.get("parameters") or {})
     verb = mechanism.moments if method == "moments" else mechanism.monte_carlo
-    return verb(objectives, duration=duration, **how)
+    return verb(objectives, spreads, duration=duration, **how)
+
+
+def _moved(mechanism: Any, parameters: Mapping[str, float]) -> tuple[dict[str, float], dict[str, Any]]:
+    """Values of what does not vary, and spreads of what does: a tolerance is about the value that is given."""
+    from scipy.stats import norm
+
+    carried = {name: mechanism.numbers.parameters[name].spread for name in parameters}
+    for name, spread in carried.items():
+        if spread is not None and not isinstance(spread, Tolerance):
+            raise ModelError(
+                f"uncertainty: parameter {name!r} is given the value {parameters[name]!r}, and has a distribution with a mean of its own; "
+                "change its spread in the file instead"
+            )
+    fixed = {name: value for name, value in parameters.items() if carried[name] is None}
+    spreads = {name: norm(value, carried[name].sigma) for name, value in parameters.items() if carried[name] is not None}
+    return fixed, spreads
 
 
 def _optimize(mechanism: Any, studies: Studies, duration: float, how: dict[str, Any]) -> Any:
     _check_goal(how)
     goal, constraints = how.pop("minimize"), how.pop("constraints", None) or {}
     compared = {name: _constraint(_objective(studies, name), name, bound) for name, bound in constraints.items()}
-    return mechanism.optimize(
-        {goal: _objective(studies, goal)}, how.pop("over", None), duration=duration, constraints=compared, **how
-    )
+    over, given = how.pop("over", None), how.pop("parameters", None) or {}
+    begins = {name: value for name, value in given.items() if over is None or name in over}  # what may change begins there
+    how["start"] = {**begins, **(how.get("start") or {})}
+    how["parameters"] = {name: value for name, value in given.items() if name not in begins}
+    return mechanism.optimize({goal: _objective(studies, goal)}, over, duration=duration, constraints=compared, **how)
 
 
 def _constraint(quantity: Any, name: str, bound: Bound) -> Any:

@@ -64,11 +64,14 @@ def write_file(path: Path, text: str) -> None:
     """Write a file as a whole or not at all."""
     import os
 
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_name(f".{path.name}.{os.getpid()}")
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
+        try:
+            beside.write_text(text, encoding="utf-8")
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
     except OSError as error:
         raise ModelError(f"{path} cannot be written: {error.strerror or error}") from None
 

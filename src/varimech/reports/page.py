@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError, VarimechError
-from ..files.writing import document_of, to_text
+from ..files.writing import document_of, to_text, write_file
 from ..optimization.fit import Fit
 from ..optimization.optimum import Optimum
 from ..results.certificate import Certificate
@@ -27,7 +27,7 @@ from .gradients import certificate_section, gradient_section
 from .measures import chosen, measure_plots
 from .plots import Plots
 from .rest import rest_section
-from .tables import section
+from .tables import section, table
 from .uncertain import SIGMAS, moments_section, study_section
 
 KINDS = (Run, Gradient, Moments, Study, Optimum, Fit)
@@ -43,6 +43,7 @@ def report(
     model: str | None = None,
     certificate: Certificate | None = None,
     show: Mapping[str, Any] | None = None,
+    tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]] | None = None,
 ) -> Path:
     """Write a page about results: the mechanism in motion, plots, tables, and how it was computed. It needs nothing but a browser.
 
@@ -54,6 +55,7 @@ def report(
         certificate: of a gradient, by `Gradient.certify`.
         show: what to plot, as `Run.plot` takes it, and "trace": points whose paths are drawn; such as
             `{"position": ["2"], "reaction": ["B"], "trace": ["2"]}`. What moves most if not given; energies always.
+        tables: heading → (heads of columns, rows), shown before all else; such as results beside reference values.
 
     Raises:
         ModelError: if a result is of another kind, or the file cannot be written.
@@ -69,13 +71,9 @@ def report(
     'pendulum.html'
     """
     _check(results, model, certificate)
-    text = page(results, title=title, model=model, certificate=certificate, show=show)
+    text = page(results, title=title, model=model, certificate=certificate, show=show, tables=tables)
     path = Path(path)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise ModelError(f"report: {str(path)!r} cannot be written ({reason}); give a file in a folder that exists") from None
+    write_file(path, text)
     return path
 
 
@@ -126,6 +124,7 @@ def page(
     model: str | None = None,
     certificate: Certificate | None = None,
     show: Mapping[str, Any] | None = None,
+    tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]] | None = None,
 ) -> str:
     """The page as text."""
     from plotly.offline import get_plotlyjs
@@ -135,7 +134,8 @@ def page(
     model = _model(run) if model is None else model
     moments = next((r for r in results if isinstance(r, Moments)), None)
     optimum = next((r for r in results if isinstance(r, Optimum)), None)
-    parts = [_section(result, plots) for result in results if not isinstance(result, Run)]
+    parts = [section(f"table-{k}", heading, table(*told)) for k, (heading, told) in enumerate((tables or {}).items(), 1)]
+    parts += [_section(result, plots) for result in results if not isinstance(result, Run)]
     data: dict[str, Any] = {"animation": None, "parameters": [], "tolerances": False, "sigmas": SIGMAS, "model": model}
     name = _mechanism(results[0])
     if run is not None:
