@@ -31,7 +31,7 @@ def new(
 
     Examples:
 
-      varimech new my.yaml && varimech run my.yaml --out out
+      varimech new my.yaml && varimech run my.yaml --out out/run
 
       varimech new mine.yaml --like five-bar
 
@@ -51,7 +51,7 @@ def new(
     if as_json:
         print_json({"files": [str(path)]})
     else:
-        typer.echo(f"wrote {path}; next: varimech run {path} --out out")
+        typer.echo(f"wrote {path}; next: varimech run {path} --out out/run")
 
 
 def schema(out: Annotated[Path | None, typer.Option(help="File to write to; printed if not given.")] = None) -> None:

@@ -41,7 +41,7 @@ def run(
 
     Examples:
 
-      varimech new my.yaml && varimech run my.yaml --out out
+      varimech new my.yaml && varimech run my.yaml --out out/run
 
       varimech run five-bar --duration 2 --set L_A1=1.5 --json
     """
@@ -88,7 +88,7 @@ def sensitivity(
 
     Examples:
 
-      varimech sensitivity my.yaml --out out
+      varimech sensitivity my.yaml --out out/sensitivity
 
       varimech sensitivity five-bar --objective psi2 --wrt L_A1 --wrt m_A1 --method adjoint
     """
@@ -156,7 +156,7 @@ def uncertainty(
 
     Examples:
 
-      varimech uncertainty my.yaml --out out
+      varimech uncertainty my.yaml --out out/uncertainty
 
       varimech uncertainty slider-crank-tolerance --method monte-carlo --samples 4096 --sampling sobol
     """
@@ -224,7 +224,7 @@ def optimize(
 
     Examples:
 
-      varimech optimize my.yaml --out out
+      varimech optimize my.yaml --out out/optimum
 
       varimech optimize my.yaml --minimize wear --over crank --over rod --starts 4
     """
