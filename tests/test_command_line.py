@@ -246,6 +246,23 @@ def test_the_report_of_a_benchmark_compares_and_has_its_model(tmp_path: Path) ->
     assert 'id="download-model"' in text
 
 
+def test_a_full_disk_is_told_after_the_result(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = ["varimech", "run", str(model), "--out", str(out), *SHORT]
+    code = f"""
+import resource, sys
+from varimech.cli import main
+
+sys.argv = {arguments!r}
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and done.stdout.startswith("<Run of 'crank-slider'"), done.stderr
+    assert done.stderr.count("\n") == 1 and "run.nc' cannot be written: File too large" in done.stderr
+    assert [p.name for p in out.iterdir()] == ["model.yaml"]
+
+
 def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(self: Path, text: str, encoding: str) -> None:
         self.write_bytes(text[:1].encode())
