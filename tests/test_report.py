@@ -426,7 +426,7 @@ def test_curves_of_long_runs_are_thinned_before_they_are_evaluated(tmp_path: Pat
     monkeypatch.setattr(measures, "MOST_TIMES", 20)
     text = vm.report(tmp_path / "r.html", run).read_text(encoding="utf-8")
     assert run.time.size > 20 and set(evaluated) == {20}
-    assert f"{run.time.size:,}, curves are of 20 of them" in text
+    assert f"{run.time.size:,}, curves are of 20" in text
 
 
 def test_refusals(tmp_path: Path, gradient: vm.Gradient) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import pickle
 import re
 from dataclasses import replace
 from typing import Any
@@ -111,7 +112,7 @@ def test_gravity_points_down(gravity: float, up: list[int]) -> None:
     assert Content(pendulum((0, 0, 0), gravity=gravity).simulate(**how(0.1))).animation["up"] == up
 
 
-def test_what_turns_too_far_between_stored_times_is_said_and_not_made_up() -> None:
+def test_what_turns_too_far_between_stored_times_is_said_and_not_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     m = pendulum(gravity=0.0)
     m.drive_angle("motor", "rod", lambda t: 300 * t)
     m.start()
@@ -121,6 +122,8 @@ def test_what_turns_too_far_between_stored_times_is_said_and_not_made_up() -> No
     assert found.animation["warning"] in found.text
     assert found.animation["motion"]["stepwise"]
     assert Content(slow).animation["warning"] == ""
+    monkeypatch.setattr("varimech.reports.animation.MOST_NUMBERS", 120)  # 10 frames of 3 points
+    assert "This page has room for 10 of 41 stored times" in Content(slow).animation["warning"]
 
 
 def test_a_swinging_mass_too() -> None:
@@ -149,8 +152,12 @@ def test_a_study_moves_as_at_the_means_of_its_parameters(tmp_path: Any) -> None:
     m.ground_point("elsewhere", (1, 1))  # now it is another mechanism
     assert Content(study).animation["points"] == found.animation["points"]
     with pytest.raises(vm.ModelError, match="has been changed since this study was made"):
-        study.at_means()
-    assert Content(replace(study)).data["animation"] is None  # which has not been run before
+        replace(study).run
+    assert Content(replace(study)).data["animation"] is None
+    again = pickle.loads(pickle.dumps(study))
+    assert again.table().equals(study.table())
+    with pytest.raises(vm.ModelError, match="was pickled, and its mechanism was not"):
+        again.run
 
 
 def test_what_was_stopped_says_so() -> None:

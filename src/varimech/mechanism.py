@@ -26,6 +26,7 @@ from .progress import progress_bar
 from .results.ensemble import Ensemble
 from .results.gradient import Gradient
 from .results.run import Run
+from .results.topology import counted
 from .schedule import Output, Schedule
 from .sensitivity.finite_difference import RELATIVE_STEPS, central_differences
 from .sensitivity.objective import Objectives, named_objectives
@@ -72,7 +73,7 @@ class Mechanism(Displayed, Designing, Exchanging, Uncertain, Filed):
             (len(self.drivers), "driver", "drivers"),
             (len(self.parameters), "parameter", "parameters"),
         )
-        told = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
+        told = [counted(*count) for count in counts if count[0]]
         return f"<Mechanism {self.name!r}: {', '.join([kind, *told])}>"
 
     def _display(self) -> str:

@@ -403,7 +403,7 @@ left open about sensitivities. `make compare` makes it anew (`python tools/compa
 
 | you want | take |
 |---|---|
-| the motion of the mechanism, and what depends on masses and lengths | 2 segments: on the five-bar below places to 2e-4 m, derivatives to 1 % |
+| the motion, and what depends on masses and lengths | 2 segments: on the five-bar below places to 2e-4 m, derivatives to 1 % |
 | deflections and first frequencies to some 3 % | 8 segments; 16 for beams clamped at both ends |
 | derivatives by E and I, higher frequencies | 16 and more |
 | large bending | so many that no two segments make an angle near 90° |

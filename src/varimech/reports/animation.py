@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..results.plan import SLIDING
 from ..results.run import Run
 from ..view.figure import COLOURS
 from .encoding import floats, thinned
@@ -15,7 +16,6 @@ from .frames import Frames, frames_of, stacked
 
 MOST_NUMBERS = 200_000
 """Coordinates and velocities of all points at all frames; derivatives get as many."""
-SLIDING = ("prismatic", "cylindrical", "point-on-line")
 DRAWN = {
     "fixed": "fixed",
     "distance": "distance",
@@ -25,6 +25,8 @@ DRAWN = {
     "universal": "universal",
 }
 """Joints that are neither sliders nor pins."""
+MOST_LOOKED_AT = 2_000_000
+"""Places of points that are looked at to tell whether stored times are too far apart."""
 STILL = 1e-9
 """Share of the size of all of it by which a point may move that stays where it is."""
 MOST_LABELS = 24
@@ -114,17 +116,18 @@ def _warning(run: Run, motion: Frames, points: list[str]) -> str:
     """What to say where stored times, or those that a page has room for, are too far apart."""
     if not motion.too_far_apart:
         return ""
-    apart = f"{np.diff(motion.time).max():.3g} s"
-    all_of_it = motion.time.size == run.time.size or frames_of(run, points, motion.links, motion.masses).too_far_apart
-    cause = (
-        f"This run is stored every {apart}"
-        if all_of_it
-        else f"This page has room for {motion.time.size:,} of {run.time.size:,} stored times, {apart} apart"
-    )
-    remedy = "; a run with a shorter output=… shows them, and curves, as they are" if all_of_it else ""
+    stored = run.at_rows(np.arange(min(run.time.size, MOST_LOOKED_AT // len(points))))
+    if motion.time.size == run.time.size or frames_of(stored, points, motion.links, motion.masses).too_far_apart:
+        cause, remedy = (
+            f"This run is stored every {np.diff(run.time).max():.3g} s",
+            "one with a shorter output=… shows them, and curves,",
+        )
+    else:
+        room = f"This page has room for {motion.time.size:,} of {run.time.size:,} stored times, {np.diff(motion.time).max():.3g} s apart"
+        cause, remedy = room, "a shorter run shows them"
     return (
         f"{cause}: in between, parts turn or swing so far that they may seem slower than they are, or to turn backwards. Only stored "
-        f"positions are drawn{remedy}."
+        f"positions are drawn; {remedy} as they are."
     )
 
 

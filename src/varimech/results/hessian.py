@@ -14,7 +14,8 @@ from ..markup import Displayed, html_heading, html_table
 from ..model.state import State, as_column, call_user
 from ..sensitivity.objective import checked_callable
 from ..symbols import SX, symbols_in
-from .run import COMPONENTS, Run
+from .labels import COMPONENTS
+from .run import Run
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,19 +22,15 @@ from ..view.drawing import Shape, draw
 from ..view.figure import Line, Panel, line_figure, picture
 from ..view.style import in_style
 from .catalog import ENERGIES, MEASURES, names_of
+from .labels import BEAM_PARTS, axis_label, labels_along, shape_of, slope_label, word_of
 from .live import LiveRun
 from .plan import drawing_plan, point_aliases, sliders_of
-from .saving import save_dataset, unit_of
+from .saving import save_dataset
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
     from matplotlib.figure import Figure
-
-COMPONENTS = ("x", "y", "z")
-BEAM_PARTS = {"segment": 0, "node": 1}
-"""Dimensions along beams, and where they are counted from; nodes are those between the ends."""
-
 
 MOST_SHOWN = 6
 """Angles, and displacements, that a notebook shows of a run."""
@@ -224,7 +220,7 @@ class Run(Displayed):
                 raise unknown_name("measure", kind, known)
             arrays = {name: getattr(self, kind)(name, wrt=wrt) for name in ([names] if isinstance(names, str) else names)}
             lines = [line for name, array in arrays.items() for line in self._lines(name, array)]
-            panels.append(Panel(_axis_label(kind, self.unit_of(kind, [*arrays]), [*arrays.values()]), lines))
+            panels.append(Panel(axis_label(kind, self.unit_of(kind, [*arrays]), [*arrays.values()]), lines))
         return panels
 
     def draw(
@@ -351,10 +347,10 @@ class Run(Displayed):
         dims = [d for d in array.dims if d != "time"]
         lines = []
         for index in np.ndindex(*[array.sizes[d] for d in dims]):
-            words = [_word(str(d), array[d].to_numpy()[k]) for d, k in zip(dims, index, strict=True) if d != "parameter"]
+            words = [word_of(str(d), array[d].to_numpy()[k]) for d, k in zip(dims, index, strict=True) if d != "parameter"]
             curve = array.isel(dict(zip(dims, index, strict=True)))
             if array.sizes.get("parameter", 1) > 1:
-                words.append(f"/ {_slope_label(curve)}")
+                words.append(f"/ {slope_label(curve)}")
             lines.append(Line(" ".join([name, *words]), self.time, curve.to_numpy()))
         return lines
 
@@ -385,9 +381,9 @@ class Run(Displayed):
         import xarray as xr
 
         assert self._live is not None
-        shape, dims = _shape(expression, dims)
+        shape, dims = shape_of(expression, dims)
         coords: dict[str, Any] = {"time": ("time", self.time, {"units": "s"})}
-        coords |= {d: _labels(d, n) for d, n in zip(dims, shape, strict=True)}
+        coords |= {d: labels_along(d, n) for d, n in zip(dims, shape, strict=True)}
         if wrt is None:
             values = self._live.evaluate(expression)
             values = values.reshape(values.shape[0], *shape, order="F")
@@ -458,40 +454,3 @@ def load_run(path: str | Path) -> Run:
     if "varimech" not in dataset.attrs:
         raise ModelError(f"file {str(path)!r} is not a saved run: it has no 'varimech' attribute")
     return Run(None, json.loads(dataset.attrs["varimech"]), dataset)
-
-
-def _shape(expression: SX, dims: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Shape and dimensions of a measure; a single number has none."""
-    if len(dims) == 2:
-        return expression.shape, dims
-    single = expression.numel() == 1 and dims[:1] not in [(part,) for part in BEAM_PARTS]
-    return ((), ()) if not dims or single else ((expression.numel(),), dims)
-
-
-def _word(dim: str, label: Any) -> str:
-    """How a curve is named along a dimension."""
-    return f"{dim} {label}" if dim in BEAM_PARTS else str(label)
-
-
-def _axis_label(kind: str, unit: str, arrays: Sequence[xr.DataArray]) -> str:
-    """A measure with its unit; of derivatives for several parameters the curves tell theirs."""
-    label = kind.replace("_", " ")
-    if not arrays or "parameter" not in arrays[0].coords:
-        return f"{label} ({unit})"
-    if arrays[0]["parameter"].size > 1:
-        return f"∂ {label} / ∂ parameter"
-    one = arrays[0].isel(dict.fromkeys(arrays[0].dims, 0))
-    return f"∂ {label} / {_slope_label(one)}"
-
-
-def _slope_label(column: xr.DataArray) -> str:
-    """The parameter of a derivative, with the unit of the derivative."""
-    unit = unit_of(column)
-    return f"∂ {column['parameter'].item()}" + (f" ({unit})" if unit else "")
-
-
-def _labels(dim: str, count: int) -> list[Any]:
-    """Labels along a dimension."""
-    if dim in BEAM_PARTS:
-        return list(range(BEAM_PARTS[dim], BEAM_PARTS[dim] + count))
-    return [*COMPONENTS[:count]] if count <= 3 else list(range(count))

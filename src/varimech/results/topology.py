@@ -147,12 +147,12 @@ class Topology(Displayed):
     def _parts(self) -> str:
         joints = sum(body.joint is not None for body in self.bodies) + len(self.closures)
         counts = (len(self.bodies), "body", "bodies"), (joints, "joint", "joints"), (len(self.closures), "loop", "loops")
-        return ", ".join([*(_counted(*count) for count in counts), f"depth {self.depth}"])
+        return ", ".join([*(counted(*count) for count in counts), f"depth {self.depth}"])
 
     @property
     def _unknowns(self) -> str:
-        coordinates = _counted(len(self.coordinates), "relative coordinate", "relative coordinates")
-        shares = [_counted(n, f"{name} equation", f"{name} equations") for name, n in self.equations.items() if n]
+        coordinates = counted(len(self.coordinates), "relative coordinate", "relative coordinates")
+        shares = [counted(n, f"{name} equation", f"{name} equations") for name, n in self.equations.items() if n]
         return ", ".join([coordinates, *(shares or ["no equations"])])
 
     def _branches(self) -> list[Branch]:
@@ -197,12 +197,13 @@ def _closure_text(closure: Closure) -> str:
     loop = " – ".join(shortened(closure.loop, LISTED))
     free = f" with {' and '.join(closure.free)} free" if closure.free else ""
     equations = (
-        _counted(closure.equations, "equation", "equations")
+        counted(closure.equations, "equation", "equations")
         if closure.equations
         else "no equation (fits in all positions or in none)"
     )
     return f"{between}: {equations}; loop {loop}{free}"
 
 
-def _counted(count: int, one: str, many: str) -> str:
+def counted(count: int, one: str, many: str) -> str:
+    """A number of things in words."""
     return f"{count:,} {one if count == 1 else many}"

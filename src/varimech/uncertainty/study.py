@@ -48,15 +48,21 @@ class Study(Plotted):
     """Where samples are kept: parameters (sample, parameter) and values (sample, time × objective), chunk by chunk."""
     build: float
     """Seconds spent on deriving and compiling."""
-    at_means: Callable[[], Run] = field(repr=False)
-    """Runs the mechanism at the means of the parameters."""
+    at_means: Callable[[], Run] | None = field(repr=False)
+    """Runs the mechanism at the means of the parameters; a study that was pickled has lost it."""
     stopped: int | None = None
     """How many samples were asked for, where Ctrl-C came before."""
 
     @cached_property
     def run(self) -> Run:
         """The motion at the means of the parameters, run when first asked for: samples keep none."""
+        if self.at_means is None:
+            raise ModelError(f"this study of {self.label!r} was pickled, and its mechanism was not; make it anew for its run")
         return self.at_means()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the mechanism."""
+        return {**{k: v for k, v in self.__dict__.items() if k != "run"}, "at_means": None}
 
     @property
     def count(self) -> int:

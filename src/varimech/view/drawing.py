@@ -42,6 +42,12 @@ class Slider:
         back, forth = self.reach or (self.size / 2, self.size / 2)
         return np.array([place - back * self.direction, place + forth * self.direction])
 
+    @property
+    def up(self) -> np.ndarray:
+        """In the plane, the unit vector from the rail to the block: not downwards."""
+        x, y = self.direction
+        return np.array([-y, x]) if x >= 0 else np.array([y, -x])
+
 
 def draw(
     shapes: Sequence[Shape],
@@ -114,13 +120,11 @@ def _draw_slider(ax: Any, slider: Slider, place: np.ndarray) -> None:
             ax.plot(*ends.T, color=grey, linewidth=1.0, zorder=1.5)
         ax.plot(*[[c] for c in place], "s", color="#e6e6e6", markeredgecolor=INK, markersize=12, zorder=2.5)
         return
-    along = slider.direction if slider.direction[0] >= 0 else -slider.direction
-    up = np.array([-along[1], along[0]])
-    half, high = slider.size / 2 * along, 0.3 * slider.size * up
+    half, high = slider.size / 2 * slider.direction, 0.3 * slider.size * slider.up
     block = place + np.array([-half - high, half - high, half + high, -half + high])
     ax.fill(*block.T, facecolor="#e6e6e6", edgecolor=INK, linewidth=1.0, zorder=2.5)
     if slider.reach is not None:
-        rail = (ends if along is slider.direction else ends[::-1]) - high
+        rail = (ends if slider.direction[0] >= 0 else ends[::-1]) - high  # hatched to the right of its way
         hatched = withTickedStroke(angle=-135, spacing=6, length=0.8)
         ax.plot(*rail.T, color=grey, linewidth=1.0, zorder=1.5, path_effects=[hatched])
 
@@ -149,6 +153,8 @@ def _lines_at(shapes: Sequence[Shape], sliders: Sequence[Slider], frame: Mapping
     lines = [(frame[a], frame[b]) for s in shapes for a, b in pairwise(s.points)]
     lines += [tuple(s.ends(frame[s.point])) for s in sliders]
     size = next(iter(frame.values())).size
+    if size == 2:  # below is what is hatched
+        lines += [(frame[s.point], frame[s.point] - s.size * s.up) for s in sliders]
     return np.array(lines) if lines else np.zeros((0, 2, size))
 
 

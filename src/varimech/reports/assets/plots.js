@@ -29,14 +29,14 @@ class PlotSet {
   layout(spec) {
     const look = this.look();
     const axis = (own) => ({
-      gridcolor: look.grid, zerolinecolor: look.strong, linecolor: look.strong, tickfont: { color: look.soft }, automargin: true, exponentformat: "power", ...own,
+      gridcolor: look.grid, zerolinecolor: look.strong, linecolor: look.strong, tickfont: { color: look.soft }, exponentformat: "power", ...own,
       title: { standoff: 8, ...(own.title || {}), font: { color: look.soft, size: 12 } },
     });
     return {
       ...spec.layout,
       xaxis: axis({ ...spec.layout.xaxis }),
-      yaxis: axis({ ...spec.layout.yaxis }),
-      margin: { l: 56, r: 14, t: 8, b: 40 },
+      yaxis: axis({ automargin: true, ...spec.layout.yaxis }),
+      margin: { l: 56, r: 14, t: 8, b: 44 },
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: "system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, Liberation Sans, sans-serif", size: 12, color: look.ink },

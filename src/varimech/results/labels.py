@@ -1,0 +1,53 @@
+"""How measures are labelled: along their dimensions, as curves, and on axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..symbols import SX
+from .saving import unit_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+COMPONENTS = ("x", "y", "z")
+BEAM_PARTS = {"segment": 0, "node": 1}
+"""Dimensions along beams, and where they are counted from; nodes are those between the ends."""
+
+
+def shape_of(expression: SX, dims: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Shape and dimensions of a measure; a single number has none."""
+    if len(dims) == 2:
+        return expression.shape, dims
+    single = expression.numel() == 1 and dims[:1] not in [(part,) for part in BEAM_PARTS]
+    return ((), ()) if not dims or single else ((expression.numel(),), dims)
+
+
+def word_of(dim: str, label: Any) -> str:
+    """How a curve is named along a dimension."""
+    return f"{dim} {label}" if dim in BEAM_PARTS else str(label)
+
+
+def axis_label(kind: str, unit: str, arrays: Sequence[xr.DataArray]) -> str:
+    """A measure with its unit; of derivatives for several parameters the curves tell theirs."""
+    label = kind.replace("_", " ")
+    if not arrays or "parameter" not in arrays[0].coords:
+        return f"{label} ({unit})"
+    if arrays[0]["parameter"].size > 1:
+        return f"∂ {label} / ∂ parameter"
+    one = arrays[0].isel(dict.fromkeys(arrays[0].dims, 0))
+    return f"∂ {label} / {slope_label(one)}"
+
+
+def slope_label(column: xr.DataArray) -> str:
+    """The parameter of a derivative, with the unit of the derivative."""
+    unit = unit_of(column)
+    return f"∂ {column['parameter'].item()}" + (f" ({unit})" if unit else "")
+
+
+def labels_along(dim: str, count: int) -> list[Any]:
+    """Labels along a dimension."""
+    if dim in BEAM_PARTS:
+        return list(range(BEAM_PARTS[dim], BEAM_PARTS[dim] + count))
+    return [*COMPONENTS[:count]] if count <= 3 else list(range(count))
