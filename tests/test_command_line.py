@@ -86,6 +86,15 @@ def test_the_model_beside_the_results_is_the_one_that_ran(model: Path, tmp_path:
     assert again["energy_change"] == pytest.approx(data["energy_change"], rel=1e-6)
 
 
+def test_a_value_that_is_given_leaves_others_of_the_file(model: Path, tmp_path: Path) -> None:
+    text = model.read_text(encoding="utf-8").replace("simulate: {", "simulate: {parameters: {rod: 260 mm}, ")
+    model.write_text(text, encoding="utf-8")
+    data = called("run", model, *SHORT, "--set", "crank=0.11", "--json", "--out", tmp_path / "out")
+    assert data["parameters"] == {"crank": 0.11, "rod": 0.26, "stiffness": 200.0}
+    written = vm.Mechanism.from_file(tmp_path / "out" / "model.yaml")
+    assert {name: p.value for name, p in written.parameters.items()} == data["parameters"]
+
+
 def test_what_cannot_be_written_or_shown_is_told_before_anything_is_computed(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
