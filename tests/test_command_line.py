@@ -86,6 +86,15 @@ def test_the_model_beside_the_results_is_the_one_that_ran(model: Path, tmp_path:
     assert again["energy_change"] == pytest.approx(data["energy_change"], rel=1e-6)
 
 
+def test_a_value_that_is_given_leaves_others_of_the_file(model: Path, tmp_path: Path) -> None:
+    text = model.read_text(encoding="utf-8").replace("simulate: {", "simulate: {parameters: {rod: 260 mm}, ")
+    model.write_text(text, encoding="utf-8")
+    data = called("run", model, *SHORT, "--set", "crank=0.11", "--json", "--out", tmp_path / "out")
+    assert data["parameters"] == {"crank": 0.11, "rod": 0.26, "stiffness": 200.0}
+    written = vm.Mechanism.from_file(tmp_path / "out" / "model.yaml")
+    assert {name: p.value for name, p in written.parameters.items()} == data["parameters"]
+
+
 def test_what_cannot_be_written_or_shown_is_told_before_anything_is_computed(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,6 +253,23 @@ def test_the_report_of_a_benchmark_compares_and_has_its_model(tmp_path: Path) ->
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert result.exit_code == 0 and "Compared with reference values" in text and "passed</td>" in text
     assert 'id="download-model"' in text
+
+
+def test_a_full_disk_is_told_after_the_result(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = ["varimech", "run", str(model), "--out", str(out), *SHORT]
+    code = f"""
+import resource, sys
+from varimech.cli import main
+
+sys.argv = {arguments!r}
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and done.stdout.startswith("<Run of 'crank-slider'"), done.stderr
+    assert done.stderr.count("\n") == 1 and "run.nc' cannot be written: File too large" in done.stderr
+    assert [p.name for p in out.iterdir()] == ["model.yaml"]
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,10 @@ def _take(found: dict[str, Any], new: Mapping[str, Any]) -> None:
         found.pop(EXCLUSIVE.get(name, ""), None)
         if name in ("step", "tolerance"):
             found.pop("output" if name == "step" else "every", None)
+    parameters = {**(found.get("parameters") or {}), **(new.get("parameters") or {})}
     found.update(new)
+    if parameters:  # each value by itself
+        found["parameters"] = parameters
 
 
 def with_changes(studies: Studies, kind: str, changes: Mapping[str, Any]) -> Studies:

@@ -45,7 +45,7 @@ def save_dataset(dataset: xr.Dataset, path: str | Path, *, only: Sequence[str] |
         elif path.suffix == ".mat":
             _write_mat(dataset, path, rows)
         else:
-            dataset.to_netcdf(path, engine="h5netcdf")
+            path.write_bytes(dataset.to_netcdf(engine="h5netcdf"))  # HDF5 itself breaks down where a disk is full
     except OSError as error:
         raise ModelError(f"{str(path)!r} cannot be written: {error.strerror or error}") from None
     return path
