@@ -158,7 +158,7 @@ def test_plots_label_every_curve(tmp_path: Any) -> None:
     m.parameter("unused", 1.0)
     run = m.sensitivity(wrt="all", duration=0.05, step=1e-2).run
     labels = [line.get_label() for line in run.plot(wrt="all", position="Q", angle="rocker").axes[0].get_lines()]
-    assert labels == ["Q x θ", "Q x unused", "Q y θ", "Q y unused"]
+    assert labels == ["Q x / ∂ θ (m)", "Q x / ∂ unused (m)", "Q y / ∂ θ (m)", "Q y / ∂ unused (m)"]
     run.draw(times=np.linspace(0.05, 0, 3), trace="Q").savefig(tmp_path / "drawing.png")
     assert (tmp_path / "drawing.png").stat().st_size > 5000
 
