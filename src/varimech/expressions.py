@@ -12,6 +12,7 @@ import ast
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import casadi as ca
@@ -110,6 +111,7 @@ def _nested_rates(node: ast.AST) -> int:
     return here + max(map(_nested_rates, ast.iter_child_nodes(node)), default=0)
 
 
+@lru_cache(maxsize=512)
 def _read(text: str) -> ast.expr:
     if len(text) > LONGEST:
         raise _refused(text, f"an expression of {len(text)} characters; {LONGEST} are allowed")

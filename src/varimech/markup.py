@@ -1,4 +1,4 @@
-"""What notebooks show: tables and pictures as HTML, and a promise that showing a thing never fails."""
+"""What is shown: tables and pictures as HTML in notebooks, with a promise that showing a thing never fails; numbers of things in words."""
 
 from __future__ import annotations
 
@@ -48,3 +48,8 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool) or value is None or not isinstance(value, Real):
         return f'<td style="text-align:left">{escape("" if value is None else str(value))}</td>'
     return f'<td style="text-align:right">{float(value):.6g}</td>'
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """A number of things in words."""
+    return f"{count:,} {one if count == 1 else many}"

@@ -18,7 +18,7 @@ from .errors import Interrupted, ModelError, VarimechError, check_numbers, unkno
 from .files.verbs import Filed
 from .integrators.sundials import Sundials
 from .interchange.verbs import Exchanging
-from .markup import Displayed, html_heading, html_table, html_text
+from .markup import Displayed, counted, html_heading, html_table, html_text
 from .methods import Formulation, Integrator, Method, choose
 from .model.parameter import Parameter
 from .optimization.verbs import Designing
@@ -26,7 +26,6 @@ from .progress import progress_bar
 from .results.ensemble import Ensemble
 from .results.gradient import Gradient
 from .results.run import Run
-from .results.topology import counted
 from .schedule import Output, Schedule
 from .sensitivity.finite_difference import RELATIVE_STEPS, central_differences
 from .sensitivity.objective import Objectives, named_objectives

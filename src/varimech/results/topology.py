@@ -11,7 +11,7 @@ from ..coordinates.relative.choice import cut_names
 from ..coordinates.relative.equations import closure_sizes
 from ..coordinates.relative.joints import coordinate_names, has_euler_parameters
 from ..coordinates.relative.spanning_tree import Link, SpanningTree, spanning_tree
-from ..markup import Displayed, html_text
+from ..markup import Displayed, counted, html_text
 from ..model.joints import Joint
 from ..model.parts import Parts
 from ..view.figure import picture
@@ -202,8 +202,3 @@ def _closure_text(closure: Closure) -> str:
         else "no equation (fits in all positions or in none)"
     )
     return f"{between}: {equations}; loop {loop}{free}"
-
-
-def counted(count: int, one: str, many: str) -> str:
-    """A number of things in words."""
-    return f"{count:,} {one if count == 1 else many}"
