@@ -223,6 +223,11 @@ class Equations(Dynamics):
     """By what errors are measured where coordinates are of several kinds; None where the largest tells the size of all."""
 
     @cached_property
+    def differentiable(self) -> set[tuple[object, ...]]:
+        """Objectives that were found to have gradients; kept here, so that they go when the equations go."""
+        return set()
+
+    @cached_property
     def packed(self) -> SX:
         """A state as one vector: q, q̇, q̈, λ."""
         return ca.vertcat(self.q, self.v, self.a, self.λ)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -220,7 +220,9 @@ class _Writer:
             raise ModelError(f"{label} = {value!r} cannot be written to a file; give a list of numbers") from None
 
     def _symbolic(self, value: SX, label: str) -> Any:
-        entry: Callable[[SX], float | str] = lambda x: formula(x, self._parameters, label)  # noqa: E731
+        def entry(x: SX) -> float | str:
+            return formula(x, self._parameters, label)
+
         if value.numel() == 1:
             return entry(value)
         if value.is_vector():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
@@ -51,14 +50,13 @@ def check_slope(name: str, expression: SX, equations: Equations) -> bool:
     return True
 
 
-_ACCEPTED: WeakKeyDictionary[Equations, set[tuple[Objective, ...]]] = WeakKeyDictionary()
-"""Objectives that were looked at already: that takes longer than a short run."""
 REMEMBERED = 64
+"""Objectives that are not looked at again: that takes longer than a short run."""
 
 
 def check_gradients(equations: Equations, objectives: Mapping[str, Objective]) -> None:
     """Refuse objectives without a gradient, whose derivatives would be wrong zeros."""
-    accepted, key = _ACCEPTED.setdefault(equations, set()), tuple(objectives.values())
+    accepted, key = equations.differentiable, tuple(objectives.values())
     if key and key not in accepted:
         g, w = objective_expressions(equations, objectives)
         for name, integrand, last in zip(objectives, ca.vertsplit(g), ca.vertsplit(w), strict=True):
