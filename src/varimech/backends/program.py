@@ -27,7 +27,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..errors import unknown_name
+from ..errors import ModelError, unknown_name
 from ..integrators.runge_kutta import RungeKutta
 from ..schedule import Schedule
 from ..sensitivity.objective import ObjectiveFunctions
@@ -297,6 +297,8 @@ BACKENDS = ("auto", "interpreted", "native")
 
 def check_backend(backend: str) -> str:
     """The name itself, if it is one."""
+    if backend in ("cuda", "gpu"):
+        raise ModelError(f"backend = {backend!r}: a card carries out many runs at once, not one: monte_carlo(…, executor='cuda')")
     if backend not in BACKENDS:
         raise unknown_name("backend", backend, BACKENDS)
     return backend

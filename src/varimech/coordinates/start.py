@@ -171,7 +171,7 @@ class StartSolver:
                 closest, least = q, residual
         if first.size > EXPLAINED or not explain:
             raise self._open(closest, ρ)
-        raise describe_gaps(self.equations, self.start, poses, ρ)
+        raise self._contradicted(first, size, ρ) or describe_gaps(self.equations, self.start, poses, ρ)
 
     def _oriented(self, q: np.ndarray, ρ: np.ndarray) -> bool:
         """Whether bodies whose orientation is given have it, and are not half a turn off, where its equations hold too."""
@@ -289,15 +289,43 @@ class StartSolver:
             {names[worst]: float(F[worst])},
         )
 
-    def _gauss_newton(self, q: np.ndarray, ρ: np.ndarray) -> tuple[np.ndarray, float]:
-        none = np.zeros(0)
+    def _contradicted(self, first: np.ndarray, size: float, ρ: np.ndarray) -> ModelError | None:
+        """Joints and drivers that close by themselves, and more start values than they leave room for."""
+        e, none = self.equations, np.zeros(0)
+        alone = Level(e.start_positions[: e.λ.numel()], e.q, SX(0, 1), e.ρ, e.t)
+        q, residual = self._gauss_newton(first, ρ, alone)
+        if residual > CLOSED * size:
+            return None
+        left = q.size - rank_of(np.array(alone.jacobian(q, none, ρ))) - self._shaped
+        can_move = left > 0 or self.model.drivers
+        return self._too_much(left) if can_move and self._held - self._shaped > left else None
+
+    @property
+    def _shaped(self) -> int:
+        """What beams hold by themselves: their shape."""
+        return self._held - sum(h.deviation(self.equations.frames).numel() for h in self.start.holds)
+
+    @property
+    def _given(self) -> str:
+        return ", ".join(h.label for h in self.start.holds) or "nothing"
+
+    def _too_much(self, left: int) -> ModelError:
+        wanted = "give one value for each" if left > 0 or not self.model.drivers else "drivers take all there are, give none"
+        return ModelError(
+            f"mechanism {self.model.name!r}: the start gives too much or twice the same ({self._given}); "
+            f"it has {max(left, 0)} open freedom{'s' if left != 1 else ''}: {wanted}"
+            f"{', or positions of the points between beams that start out stretched' if self.model.beams else ''}"
+        )
+
+    def _gauss_newton(self, q: np.ndarray, ρ: np.ndarray, level: Level | None = None) -> tuple[np.ndarray, float]:
+        none, level = np.zeros(0), level or self._positions
 
         def residuals(x: np.ndarray) -> np.ndarray:
-            return column(self._positions.residuals(x, none, ρ))
+            return column(level.residuals(x, none, ρ))
 
         F = residuals(q)
         for _ in range(60):
-            jacobian = self._positions.jacobian(q, none, ρ)
+            jacobian = level.jacobian(q, none, ρ)
             if not (jacobian.is_regular() and np.isfinite(F).all()):
                 break
             step = solution(jacobian, -F)
@@ -324,28 +352,31 @@ class StartSolver:
         everything = np.array(self._positions.jacobian(q, np.zeros(0), ρ))
         constraints = everything[: everything.shape[0] - self._held]
         open_ = n - rank_of(constraints)
-        given = ", ".join(h.label for h in self.start.holds) or "nothing"
-        shaped = self._held - sum(h.deviation(self.equations.frames).numel() for h in self.start.holds)
-        left = open_ - shaped  # beams keep their shape by themselves
+        left = open_ - self._shaped
         if self._held > rank_of(everything) - rank_of(constraints):
-            raise ModelError(
-                f"mechanism {name!r}: the start gives too much or twice the same ({given}); "
-                f"it has {max(left, 0)} open freedom{'s' if left != 1 else ''}: give one value for each"
-                f"{', or positions of the points between beams that start out stretched' if self.model.beams else ''}"
-            )
+            raise self._too_much(left)
         if self._held < open_:
+            joint = ", or add the joint that should hold it" if self.start.holds else ""
             raise ModelError(
-                f"mechanism {name!r}: the start leaves {open_ - self._held} of {left} freedoms open (given: {given}); "
-                f"give start(…) a value that fixes {self._moving(everything)}"
+                f"mechanism {name!r}: the start leaves {open_ - self._held} of {left} freedoms open (given: {self._given}); "
+                f"give start(…) a value that fixes {self._moving(everything)}{joint}"
             )
 
     def _moving(self, jacobian: np.ndarray) -> str:
-        """Names of the coordinates that can still move."""
+        """What can still move, in words."""
         _, _, Vt = np.linalg.svd(jacobian)
         rank = rank_of(jacobian)
         motion = np.abs(Vt[rank:]).max(axis=0)
         order = np.argsort(-motion)[:3]
-        return ", ".join(repr(self.equations.coordinate_names[k]) for k in sorted(order) if motion[k] > 0.1)
+        names = [self.equations.coordinate_names[k] for k in sorted(order) if motion[k] > 0.1]
+        return ", ".join(dict.fromkeys(map(self._in_words, names)))
+
+    def _in_words(self, coordinate: str) -> str:
+        """Directions of a body are told as what turns."""
+        body, *rest = coordinate.rsplit(".", 2)
+        if len(rest) == 2 and rest[0] in ("u", "v", "w") and body in self.model.bodies:
+            return f"the {'angle' if self.model.dimension == 2 else 'orientation'} of {body!r}"
+        return repr(coordinate)
 
     def _check_velocities(self, v: np.ndarray, q: np.ndarray, ρ: np.ndarray) -> None:
         F = column(self._velocities.residuals(v, q, ρ))
@@ -366,9 +397,9 @@ class StartSolver:
         inertia, directions = np.linalg.eigh(Z.T @ M @ Z)
         if inertia[0] <= 1e-12 * np.abs(M).max():
             motion = np.abs(Z @ directions[:, 0])
-            name = self.equations.coordinate_names[int(motion.argmax())]
+            name = self._in_words(self.equations.coordinate_names[int(motion.argmax())])
             raise ModelError(
-                f"mechanism {self.model.name!r} can move without inertia (it shows in {name!r}); "
+                f"mechanism {self.model.name!r} can move without inertia (it shows in {name}); "
                 "give the body that turns there an inertia (for a spatial bar: its radius), or a joint that holds it"
             )
 

@@ -13,7 +13,6 @@ from pydantic import BaseModel, ValidationError
 from ..errors import FileError, ModelError
 from ..model.model import Model
 from ..model.parameter import Tolerance
-from ..units import is_si
 from .checking import check_studies
 from .document import Document
 from .entries import ParameterEntry
@@ -74,10 +73,6 @@ def build(marked: Marked, document: Document, model: Model) -> None:
 
 def _parameter(entry: ParameterEntry) -> dict[str, Any]:
     given = entry.given("value", "tolerance", "sigmas", "spread")
-    if entry.unit and not is_si(entry.unit):
-        raise ModelError(
-            f"unit = {entry.unit!r} is not one of the SI, and numbers here are in SI units; write value: {entry.value} {entry.unit}"
-        )
     if entry.tolerance is not None and entry.spread is not None:
         raise ModelError("tolerance and spread are two ways to say the same; leave one out")
     if entry.sigmas is not None and entry.tolerance is None:

@@ -19,7 +19,6 @@ from ..model.sections import Section
 from ..model.sentence import Sentence
 from ..model.state import StateExpression
 from ..symbols import SX
-from ..units import is_si
 from .entries import BODIES, DRIVERS, FORCES, JOINTS
 from .formula import formula, named
 from .marked import plain
@@ -61,15 +60,19 @@ def to_text(data: Mapping[str, Any]) -> str:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all."""
+    """Write a file as a whole or not at all; a device or a pipe is written to, and never replaced by a file, nor is a link."""
     import os
 
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")
+            return
+        place = path.resolve()
+        beside = place.with_name(f".{place.name}.{os.getpid()}")
         try:
             beside.write_text(text, encoding="utf-8")
-            beside.replace(path)
+            beside.replace(place)
         finally:
             beside.unlink(missing_ok=True)
     except OSError as error:
@@ -160,10 +163,6 @@ class _Writer:
     def _parameter(self, given: dict[str, Any]) -> Any:
         entry: dict[str, Any] = {"value": _plain(given["value"])}
         if unit := given.get("unit"):
-            if not is_si(unit):
-                raise ModelError(
-                    f"unit = {unit!r} is not one of the SI, which a model file needs; give the parameter an SI unit or none"
-                )
             entry["unit"] = unit
         if given.get("bounds") is not None:
             entry["bounds"] = [None if bound in (None, math.inf, -math.inf) else _plain(bound) for bound in given["bounds"]]

@@ -19,7 +19,7 @@ from .measures import Coordinate, Measure, Span, Turn
 from .numbers import evaluated
 from .parameter import Parameter
 from .parts import PointLike
-from .state import State, as_column, call_user, trial_state
+from .state import State, as_column, call_user, called, trial_state
 from .writing import Number, Writing, change
 
 F = TypeVar("F", bound=Force)
@@ -178,7 +178,7 @@ class ForceWords(Writing):
         if isinstance(motion, str) and self.numbers.quantity(motion, unit, label) is None:
             path = as_column(evaluated(motion, self.numbers.scope_with("t", t, "the time"), label), 1, label)
         elif callable(motion) and not isinstance(motion, Parameter):
-            path = as_column(motion(t), 1, label)
+            path = as_column(called(motion, t, label, "time t"), 1, label)
         else:
             path = self.numbers.scalar(motion, label, unit=unit)
         self.numbers.check_symbols(path, label, symbols_in(t))

@@ -226,7 +226,7 @@ class Run(Displayed):
     def draw(
         self,
         *,
-        times: Iterable[float] | None = None,
+        times: float | Iterable[float] = 0.0,
         trace: Sequence[str] | str = (),
         title: str | None = None,
         style: str | None = None,
@@ -240,7 +240,7 @@ class Run(Displayed):
         needed = {p for s in shapes for p in s.points} | set(plan["labels"])
         needed |= {p for joint in plan.get("joints", ()) for p in joint["points"]}
         paths = self.paths(sorted(needed))
-        rows = [int(np.abs(self.time - t).argmin()) for t in ([0.0] if times is None else times)]
+        rows = self._rows_at([times] if isinstance(times, (int, float)) else times)
         frames = [{p: path[k] for p, path in paths.items()} for k in rows]
         traced = [trace] if isinstance(trace, str) else trace
         traces = {name: self.position(name).transpose("time", "component").to_numpy() for name in traced}
@@ -248,6 +248,14 @@ class Run(Displayed):
         heading = told if title is None else title
         figure = draw(shapes, frames, traces, plan["labels"], plan["fixed"], sliders_of(plan, paths, rows[-1]), title=heading)
         return in_style(figure, style, titled=title is not None)
+
+    def _rows_at(self, times: Iterable[float]) -> list[int]:
+        """The stored rows nearest to some times of the run."""
+        first, last = self.time[0], self.time[-1]
+        for t in (times := list(times)):
+            if not first <= round(float(t), 12) <= max(last, round(float(last), 12)):
+                raise ModelError(f"draw: time {t:g} s is outside the run, {first:g} to {last:g} s")
+        return [int(np.abs(self.time - t).argmin()) for t in times]
 
     @property
     def drawing_plan(self) -> dict[str, Any]:
@@ -445,8 +453,10 @@ def load_run(path: str | Path) -> Run:
     import xarray as xr
 
     path = Path(path)
-    if not path.exists():
-        raise ModelError(f"there is no file {str(path)!r}")
+    if not path.is_file():
+        raise ModelError(
+            f"{str(path)!r} is a folder; name the file in it" if path.is_dir() else f"there is no file {str(path)!r}"
+        )
     try:
         dataset = xr.load_dataset(path, engine="h5netcdf")
     except OSError as error:
