@@ -356,7 +356,12 @@ MALFORMED = {
     ),
     "not YAML": (HEAD + "bodies: {rod: [\n", 7, "", "is not YAML"),
     "twice": (HEAD + "name: y\n", 6, "", "the key 'name' stands twice in the file, at first on line 2"),
-    "another version": ("varimech: 2\nname: x\n", 1, "varimech", "input should be 1"),
+    "another version": (
+        "varimech: 2\nname: x\n",
+        1,
+        "varimech",
+        "2 is not a version of the format that is known here, which is 1",
+    ),
     "no version": ("name: x\n", 1, "varimech", "is missing"),
     "not a model": ("just a text\n", 1, "", "is not a model file"),
     "unit that is not SI": (

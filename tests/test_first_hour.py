@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import varimech as vm
+from varimech.cli.app import app
 from varimech.files.writing import write_file
 from varimech.units import is_si, of_one_kind
 
@@ -255,3 +258,66 @@ def test_pipes_and_links_are_written_to_and_not_replaced(tmp_path: Path) -> None
     write_file(link, "text")
     assert link.is_symlink() and kept.read_text(encoding="utf-8") == "text"
     assert {p.name for p in tmp_path.iterdir()} == {"pipe", "link.yaml", "kept.yaml"}
+
+
+STARTER = Path(vm.__file__).parent / "files" / "starter.yaml"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line", "says"),
+    [
+        (("  O: [0, 0]", "\tO: [0, 0]"), 21, "the line begins with a tab: indent by spaces"),
+        (("  rod: {bar", "   rod: {bar"), 25, "entries of one section are indented alike"),
+        (("['-0.5*velocity(\"slider.S\")[0]', 0]", '[-0.5*velocity("slider.S")[0], 0]'), 36, "stands in '…' as a whole"),
+        (("mass: 0.5 kg", "mass:0.5 kg"), 24, "did you mean 'mass'? A space belongs after the colon"),
+        (("mass: 0.5 kg", "mass: 0,5 kg"), 24, "bodies.crank.5 kg: there is no such key; a decimal number has a point, 0.5"),
+        (("P: revolute", "P: revolut"), 30, "joints.P: 'revolut' does not say what it is: did you mean 'revolute'?"),
+        (("show: {position", "show: {positon"), 53, "studies.show.positon: 'positon': did you mean 'position'?"),
+        (("varimech: 1 ", "# "), 12, "varimech: is missing; the first line of a model file is `varimech: 1`"),
+        (("length: rod", "length: stiffness"), 25, "length = parameter 'stiffness', which is in N/m; what belongs here is in m"),
+        (("length: rod", "length: rod + 3 mm"), 25, "a unit goes with a number alone"),
+        (("  S: revolute\n", ""), 39, "point 'S' is not one place: 'rod.S', 'slider.S'; write the full name, or join them first"),
+    ],
+    ids=lambda x: x[1].strip()[:20] if isinstance(x, tuple) else None,
+)
+def test_slips_in_a_model_file(wrong: tuple[str, str], line: int, says: str, tmp_path: Path) -> None:
+    text = STARTER.read_text(encoding="utf-8")
+    assert wrong[0] in text
+    path = tmp_path / "my.yaml"
+    path.write_text(text.replace(*wrong, 1), encoding="utf-8")
+    with pytest.raises(vm.FileError) as caught:
+        vm.Mechanism.from_file(path)
+    assert caught.value.line == line and says in str(caught.value)
+    assert str(caught.value).count("\n") == 0  # one slip, one line
+
+
+# the command line
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        (["run", "."], "'.' is a folder; name a model file, such as 'mine.yaml'"),
+        (["run", "mine.yml"], "there is no file 'mine.yml'; did you mean 'mine.yaml'?"),
+        (["run", "other.yaml"], "there is no file 'other.yaml'; `varimech new other.yaml` writes one to start from"),
+        (["run", "mine.yaml", "--step", "1 mm"], "step = '1 mm' has the wrong kind of unit; what belongs here is in s"),
+        (["run", "mine.yaml", "--step", "x"], "step = 'x' is neither a number of seconds nor a quantity such as '20 ms'"),
+        (["run", "mine.yaml", "--backend", "cuda"], "backend = 'cuda': a card carries out many runs at once"),
+    ],
+    ids=lambda x: " ".join(x[1:]) if isinstance(x, list) else None,
+)
+def test_slips_on_the_command_line(typed: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_text(STARTER.read_text(encoding="utf-8"), encoding="utf-8")
+    error = CliRunner().invoke(app, typed).exception
+    assert isinstance(error, vm.ModelError) and str(error).startswith(says)
+
+
+def test_what_is_asked_first() -> None:
+    assert CliRunner().invoke(app, ["--version"]).output == f"varimech {vm.__version__}\n"
+    short, long = (CliRunner().invoke(app, ["run", option]).output for option in ("-h", "--help"))
+    assert short == long and "a report to open in any browser: the mechanism moving" in " ".join(short.split())
+    step = CliRunner().invoke(
+        app, ["run", str(STARTER), "--step", "10 ms", "--duration", "0.02", "--backend", "interpreted", "--json"]
+    )
+    assert json.loads(step.output)["step"] == 0.01
