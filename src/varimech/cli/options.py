@@ -35,15 +35,15 @@ Out = Annotated[Path | None, typer.Option(help="Folder for the report (report.ht
 def find_model(name: str) -> Mechanism:
     """A mechanism with its studies, from a file or from that of a benchmark."""
     path = Path(name)
-    if path.is_dir():
-        there = sorted(path.glob("*.y*ml"))
-        raise ModelError(f"{name!r} is a folder; name a model file{f', such as {str(there[0])!r}' if there else ''}")
     if path.suffix.lower() == ".urdf":
         raise ModelError(f"{name!r} is a URDF file; `varimech new {path.stem}.yaml --like {name}` makes a model file of it")
     if path.is_file():
         return Mechanism.from_file(path)
     if name in BENCHMARKS:
         return Mechanism.from_file(BENCHMARKS[name].model_file)
+    if path.is_dir():
+        there = sorted(path.glob("*.y*ml"))
+        raise ModelError(f"{name!r} is a folder; name a model file{f', such as {str(there[0])!r}' if there else ''}")
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         raise ModelError(f"there is no file {name!r}{_models_near(path) or f'; `varimech new {name}` writes one to start from'}")
     raise unknown_name("model file or benchmark", name, BENCHMARKS)
