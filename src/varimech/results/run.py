@@ -134,7 +134,7 @@ class Run(Displayed):
         return self._measure("effort", driver, wrt)
 
     def multiplier(self, constraint: str, *, wrt: Any = None) -> xr.DataArray:
-        """Lagrange multiplier of a constraint of the equations."""
+        """Lagrange multiplier of a constraint Φ of the equations: N for a length, N·m for an angle, N/m for the square of a length."""
         return self._measure("multiplier", constraint, wrt)
 
     def axial_force(self, beam: str, *, wrt: Any = None) -> xr.DataArray:
@@ -368,7 +368,7 @@ class Run(Displayed):
             return self._angle_of_all(name)
         if self._live is not None:
             e = self._live.equations
-            array = self._labelled(what.get(e.state, name), kind, what.dims, what.unit, wrt)
+            array = self._labelled(what.get(e.state, name), kind, what.dims, self.unit_of(kind, [name]), wrt)
             if what.rate is not None and wrt is None:
                 rates = self._live.evaluate(what.rate(e.state, name))
                 array = array.copy(data=unwrapped(array.to_numpy()[:, None], rates, self.time, self._live.held_angle(name))[:, 0])
@@ -443,6 +443,8 @@ class Run(Displayed):
                 if names and (wrt is None or self.parameter_names):
                     parts = [self._measure(kind, n, wrt).drop_vars(what.of) for n in names]
                     variables[key] = xr.concat(parts, dim=xr.IndexVariable(what.of, names), join="outer").transpose("time", ...)
+                    unit = self.unit_of(kind, names)  # of all of them
+                    variables[key].attrs["units"] = unit if wrt is None else f"({unit}) per parameter unit"
         model = self._live.equations.model
         info = {**self.info, "aliases": point_aliases(model), "drawing": drawing_plan(model)}
         return xr.Dataset(variables, attrs={"varimech": json.dumps(info)})
