@@ -265,6 +265,7 @@ def test_measures_over_time() -> None:
             np.testing.assert_allclose(one, slope.to_numpy(), rtol=0, atol=1e-6 * max(1.0, np.abs(one).max()))
     energy = H.measure(lambda s: s.kinetic_energy + m.parameters["M"] ** 2)
     assert energy.dims == ("time", "parameter", "parameter2")
+    np.testing.assert_array_equal(H.measure('position("C")'), found)
 
 
 def test_what_is_refused() -> None:

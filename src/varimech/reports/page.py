@@ -22,7 +22,7 @@ from ..uncertainty.study import Study
 from .animation import moving
 from .computed import computed_section, duration, parameter_scales, parameter_units, summary
 from .designs import fit_section, optimum_section
-from .encoding import escaped, number, script_json
+from .encoding import escaped, printed, script_json
 from .gradients import certificate_section, gradient_section
 from .measures import chosen, measure_plots
 from .plots import Plots
@@ -221,7 +221,7 @@ def _chips(results: tuple[Any, ...], run: Run | None, certificate: Certificate |
     chips = [] if run is None else [("", run.info["method"]), ("warn" if "stopped" in run.info else "", duration(run))]
     if run is not None:
         residual, size = run.info["residuals"][0], float(np.linalg.norm(np.ptp(animation["box"], axis=0)))
-        chips.append(("good" if residual <= CLOSED * size else "bad", f"constraints hold to {number(residual, 1)} m"))
+        chips.append(("good" if residual <= CLOSED * size else "bad", f"constraints hold to {printed(residual, 1)} m"))
         if animation["warning"]:
             chips.append(("warn", "too few stored times to be drawn as it moves"))
     for result in results:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ..backends.program import check_backend
 from ..errors import ModelError
 from ..methods import RunOptions, check_options, choose
-from ..optimization.table import table
 from ..sensitivity.comparison import Constraint
 from ..sensitivity.objective import Objectives, named_objectives
 from ..sensitivity.smoothness import check_gradients
 from ..solving.task import Task
 from ..verbs.hessians import Derivatives
+from ..view.table import table
 from .distributions import distribution_of, openturns
 from .expanding import at_means
 from .function import Runs, function_of
