@@ -40,7 +40,7 @@ test_monte_carlo.study(checkpoint={folder!r}, **test_resuming.REQUEST)
 INTERRUPTED = """
 import os, signal, threading
 from varimech.backends.sampler import Sampler
-from varimech.solver import Solver
+from varimech.solving.solver import Solver
 import test_monte_carlo
 
 ran, interrupted = [], []

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from .at_rest import seconds_of
 from .backends.program import BrokenOff, Trajectory, check_backend
 from .coordinates.systems import Coordinates
 from .errors import Interrupted, ModelError, VarimechError, check_numbers, unknown_name
@@ -30,12 +29,13 @@ from .schedule import Output, Schedule
 from .sensitivity.finite_difference import RELATIVE_STEPS, central_differences
 from .sensitivity.objective import Objectives, named_objectives
 from .sensitivity.smoothness import check_gradients
-from .task import Task
+from .solving.task import Task
 from .uncertainty.verbs import Uncertain
+from .verbs.at_rest import seconds_of
 from .view.figure import picture
 
 if TYPE_CHECKING:
-    from .solver import Solver
+    from .solving.solver import Solver
 
 ADJOINT_PAYS = 8
 """Parameters for each objective beyond which an adjoint is faster; see docs/architecture.md."""

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from ..coordinates.systems import Coordinates
-from ..derivatives import Derivatives
 from ..methods import choose
 from ..model.state import State
+from ..verbs.hessians import Derivatives
 
 if TYPE_CHECKING:
     from .motion_equations import MotionEquations

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..at_rest import seconds_of
 from ..backends.program import Trajectory
-from ..derivatives import Derivatives
 from ..errors import ModelError, check_numbers
 from ..integrators.sundials import Sundials
 from ..methods import RunOptions, check_options, choose
 from ..sensitivity.objective import Objective, Objectives, named_objectives
 from ..sensitivity.smoothness import check_gradients
-from ..task import Task
+from ..solving.task import Task
+from ..verbs.at_rest import seconds_of
+from ..verbs.hessians import Derivatives
 from .expansion import check_second, first_variance, squared_curvature
 from .horizon import HorizonWarning, estimated_error
 from .moments import Moments
 from .spreads import Correlation, Given, Spreads, spreads_of
 
 if TYPE_CHECKING:
-    from ..solver import Solver
+    from ..solving.solver import Solver
 
 OUTPUTS = 100
 """Intervals between stored results where steps are chosen and nothing is said."""

@@ -9,11 +9,11 @@ from typing import Any
 
 from ..backends.bundle import TARGETS, write_bundle
 from ..backends.compiler import NO_COMPILER, find_compiler
-from ..derivatives import Derivatives
 from ..errors import ModelError, unknown_name
 from ..methods import RunOptions, check_options, choose
 from ..sensitivity.objective import Objectives, named_objectives
-from ..task import Task
+from ..solving.task import Task
+from ..verbs.hessians import Derivatives
 
 MANY = 10**9
 """Runs ahead: compiling pays."""

@@ -19,8 +19,8 @@ import numpy as np
 from ..errors import ModelError, VarimechError
 from ..interrupts import HeldBack, held_back, nothing_held
 from ..sensitivity.objective import Objective
-from ..solver import Solver
-from ..task import Task
+from ..solving.solver import Solver
+from ..solving.task import Task
 from .distributions import openturns
 from .spreads import Spreads
 

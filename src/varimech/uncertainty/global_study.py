@@ -9,14 +9,14 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from ..backends.program import check_backend
-from ..derivatives import Derivatives
 from ..errors import ModelError
 from ..methods import RunOptions, check_options, choose
 from ..optimization.table import table
 from ..sensitivity.comparison import Constraint
 from ..sensitivity.objective import Objectives, named_objectives
 from ..sensitivity.smoothness import check_gradients
-from ..task import Task
+from ..solving.task import Task
+from ..verbs.hessians import Derivatives
 from .distributions import distribution_of, openturns
 from .expanding import at_means
 from .function import Runs, function_of

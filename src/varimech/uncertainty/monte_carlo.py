@@ -14,17 +14,17 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..at_rest import seconds_of
 from ..backends.program import check_backend
-from ..derivatives import Derivatives
 from ..errors import ModelError, VarimechError, unknown_name
 from ..methods import RunOptions, choose
-from ..programs import Wanted
 from ..results.run import Run
 from ..sensitivity.objective import Objective, Objectives, named_objectives
 from ..sensitivity.smoothness import check_gradients
-from ..solver import Solver
-from ..task import Task
+from ..solving.programs import Wanted
+from ..solving.solver import Solver
+from ..solving.task import Task
+from ..verbs.at_rest import seconds_of
+from ..verbs.hessians import Derivatives
 from .checkpoint import Checkpoint, check_same
 from .chunks import Control, LookAfter, Work
 from .conduct import Conduct, Limits

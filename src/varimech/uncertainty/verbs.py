@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..derivatives import Derivatives
+from ..verbs.hessians import Derivatives
 
 if TYPE_CHECKING:
     import os

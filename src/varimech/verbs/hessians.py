@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from ..errors import ModelError, check_numbers, unknown_name
+from ..interrupts import workers
+from ..methods import RunOptions, check_options, choose
+from ..model.parameter import Parameter
+from ..progress import progress_bar
+from ..results.hessian import Hessian
+from ..sensitivity.objective import Objectives, named_objectives
+from ..sensitivity.smoothness import check_gradients
+from ..solving.task import Task
 from .at_rest import AtRest, seconds_of
-from .errors import ModelError, check_numbers, unknown_name
-from .interrupts import workers
-from .methods import RunOptions, check_options, choose
-from .model.parameter import Parameter
-from .progress import progress_bar
-from .results.hessian import Hessian
-from .sensitivity.objective import Objectives, named_objectives
-from .sensitivity.smoothness import check_gradients
-from .task import Task
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from .second_order import SecondDerivatives
-    from .solver import Solver
+    from ..solving.second_order import SecondDerivatives
+    from ..solving.solver import Solver
 
 BACKWARD_PAYS = 4
 """Parameters for each objective beyond which second derivatives are faster backward over forward; see docs/architecture.md."""

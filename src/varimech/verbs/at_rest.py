@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .backends.program import Trajectory
-from .errors import ModelError
-from .methods import Method, choose
-from .model.joints import Joint
-from .model.model import Model
-from .model.parameter import Parameter
-from .results.live import LiveRun
-from .results.run import Run
-from .schedule import Schedule
+from ..backends.program import Trajectory
+from ..errors import ModelError
+from ..methods import Method, choose
+from ..model.joints import Joint
+from ..model.model import Model
+from ..model.parameter import Parameter
+from ..results.live import LiveRun
+from ..results.run import Run
+from ..schedule import Schedule
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-    from .results.topology import Topology
-    from .solver import Solver
+    from ..results.topology import Topology
+    from ..solving.solver import Solver
 
 
 class AtRest(Model):
@@ -70,7 +70,7 @@ class AtRest(Model):
         >>> m.topology(cut=["B"]).loops
         {'B': ('A', 'B', 'C', 'D')}
         """
-        from .results.topology import topology_of  # with relative coordinates, which others need not load
+        from ..results.topology import topology_of  # with relative coordinates, which others need not load
 
         return topology_of(self, cut)
 
@@ -167,7 +167,7 @@ class AtRest(Model):
 
     def _solver(self, method: Method) -> Solver:
         """The solver for this state of the model, built when first needed."""
-        from .solver import Solver  # a good part of what there is to import
+        from ..solving.solver import Solver  # a good part of what there is to import
 
         key = (self.revision, method)
         if key not in self._solvers:
