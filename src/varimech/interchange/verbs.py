@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 from ..coordinates.systems import Coordinates
 from ..methods import choose
 from ..model.state import State
-from ..verbs.hessians import Derivatives
+from ..verbs.solved import Solved
 
 if TYPE_CHECKING:
     from .motion_equations import MotionEquations
 
 
-class Exchanging(Derivatives):
+class Exchanging(Solved):
     """The model with what other programs give it, and what it gives them."""
 
     @classmethod

@@ -10,8 +10,9 @@ import numpy as np
 from ..errors import ModelError, VarimechError
 from ..methods import RunOptions, choose
 from ..progress import progress_bar
+from ..verbs.hessians import TwiceDifferentiable
 from .confidence import confidence
-from .evaluation import Differentiable, MechanismEvaluator, timing
+from .evaluation import MechanismEvaluator
 from .fit import Fit
 from .measurement import Measurement, Measurements, named_measurements
 from .space import Bounds, Over, Space, space_of
@@ -21,7 +22,7 @@ TIGHT = 1e-12
 
 
 def fit(
-    mechanism: Differentiable,
+    mechanism: TwiceDifferentiable,
     measured: Measurements,
     over: Over,
     duration: float | None,
@@ -105,7 +106,7 @@ class Residuals:
 
     def __init__(
         self,
-        mechanism: Differentiable,
+        mechanism: TwiceDifferentiable,
         space: Space,
         named: Mapping[str, Measurement],
         duration: float,
@@ -168,7 +169,7 @@ def _met(duration: float, times: np.ndarray, how: RunOptions) -> RunOptions:
     """Settings with which results are stored at the sample times."""
     if how.get("output") is not None or how.get("every", 1) != 1:
         raise ModelError("fit: results are stored at the sample times; leave output= and every= out")
-    _, schedule = choose(duration, **timing(how))
+    _, schedule = choose(duration, **how)
     if schedule.outputs is not None:
         return {**how, "output": times}
     steps = times / schedule.step

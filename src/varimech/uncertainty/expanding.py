@@ -6,19 +6,19 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..backends.program import Trajectory
 from ..errors import ModelError, check_numbers
 from ..integrators.sundials import Sundials
-from ..methods import RunOptions, check_options, choose
+from ..methods import RunOptions, choose
 from ..sensitivity.objective import Objective, Objectives, named_objectives
 from ..sensitivity.smoothness import check_gradients
 from ..solving.task import Task
-from ..verbs.at_rest import seconds_of
-from ..verbs.hessians import Derivatives
+from ..verbs.hessians import TwiceDifferentiable
+from ..verbs.solved import seconds_of
 from .expansion import check_second, first_variance, squared_curvature
 from .horizon import HorizonWarning, estimated_error
 from .moments import Moments
@@ -32,7 +32,7 @@ OUTPUTS = 100
 
 
 def moments(
-    mechanism: Derivatives,
+    mechanism: TwiceDifferentiable,
     objectives: Objectives,
     given: Given | None,
     correlation: Correlation | None,
@@ -103,17 +103,12 @@ def at_means(spreads: Spreads, parameters: Mapping[str, float] | None) -> dict[s
 
 def sparse_output(duration: float, how: RunOptions) -> RunOptions:
     """The options, with a hundred intervals between stored results where steps are chosen and nothing is said."""
-    plain = {k: v for k, v in how.items() if k not in ("backend", "progress")}
-    check_options(how)
-    chosen = choose(duration, **cast(Any, plain))[1]
-    options: dict[str, Any] = dict(how)
-    if chosen.tolerance and how.get("output") is None:
-        options["output"] = duration / OUTPUTS
-    return cast(RunOptions, options)
+    _, chosen = choose(duration, **how)
+    return {**how, "output": duration / OUTPUTS} if chosen.tolerance and how.get("output") is None else how
 
 
 def _first_order(
-    mechanism: Derivatives,
+    mechanism: TwiceDifferentiable,
     named: Mapping[str, Objective],
     spreads: Spreads,
     duration: float,
@@ -122,12 +117,10 @@ def _first_order(
 ) -> tuple[tuple[Trajectory, np.ndarray, np.ndarray], Solver, np.ndarray, Task, float]:
     """A run with first derivatives, and slope and curvature of each objective in the direction in which it varies most: by two more runs, one
     standard deviation to either side."""
-    backend, progress = how.pop("backend", "auto"), how.pop("progress", None)
-    options: dict[str, Any] = {**how}
-    way, schedule = choose(duration, **options)
+    way, schedule = choose(duration, **how)
     ρ, solver = mechanism.numbers.values(means), mechanism._solver(way)
     check_gradients(solver.equations, named)
-    task = Task(schedule, named, spreads.indices, backend, progress)
+    task = Task(schedule, named, spreads.indices, how.get("backend", "auto"), how.get("progress"))
     run, ran = solver.run(task, ρ)
     assert run.gradients is not None
     plain = replace(task, indices=None, progress=False)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..backends.program import check_backend
 from ..errors import ModelError
-from ..methods import RunOptions, check_options, choose
+from ..methods import RunOptions, choose
 from ..sensitivity.comparison import Constraint
 from ..sensitivity.objective import Objectives, named_objectives
 from ..sensitivity.smoothness import check_gradients
 from ..solving.task import Task
-from ..verbs.hessians import Derivatives
+from ..verbs.hessians import TwiceDifferentiable
 from ..view.table import table
 from .distributions import distribution_of, openturns
 from .expanding import at_means
@@ -115,7 +115,7 @@ class GlobalStudy:
 
 
 def global_study(
-    mechanism: Derivatives,
+    mechanism: TwiceDifferentiable,
     objectives: Objectives,
     given: Given | None,
     correlation: Correlation | None,
@@ -130,19 +130,16 @@ def global_study(
     if not named:
         raise ModelError("openturns: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))")
     spreads = spreads_of(mechanism.parameters, given, correlation)
-    check_options(how)
-    options: Any = dict(how)
-    backend = check_backend(options.pop("backend", "auto"))
-    options.pop("progress", None)
-    method, schedule = choose(duration, **options)
+    backend = check_backend(how.get("backend", "auto"))
+    method, schedule = choose(duration, **how)
     ρ, solver = mechanism.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
     check_gradients(solver.equations, named)
     # nothing but the end of a run is looked at
+    arguments = {**how, "duration": duration, "progress": False}
     if schedule.tolerance:
-        options["output"] = duration
+        arguments["output"] = duration
     elif schedule.ends is None:
-        options["every"] = schedule.steps
-    arguments = {**options, "duration": duration, "backend": backend, "progress": False}
+        arguments["every"] = schedule.steps
     task = Task(schedule.last_only(), named, None, backend, False)
     runs = Runs(mechanism, named, spreads, solver, task, ρ, arguments, mechanism.revision)
     units = tuple(o.unit for o in named.values())

@@ -23,8 +23,8 @@ from ..sensitivity.smoothness import check_gradients
 from ..solving.programs import Wanted
 from ..solving.solver import Solver
 from ..solving.task import Task
-from ..verbs.at_rest import seconds_of
-from ..verbs.hessians import Derivatives
+from ..verbs.hessians import TwiceDifferentiable
+from ..verbs.solved import seconds_of
 from .checkpoint import Checkpoint, check_same
 from .chunks import Control, LookAfter, Work
 from .conduct import Conduct, Limits
@@ -39,7 +39,7 @@ Target = float | Mapping[str, float] | None
 
 
 def monte_carlo(
-    mechanism: Derivatives,
+    mechanism: TwiceDifferentiable,
     objectives: Objectives,
     given: Given | None,
     correlation: Correlation | None,
@@ -66,14 +66,12 @@ def monte_carlo(
     _check(samples, sampling, seed, chunk, allowed_failures, control=control, keep=keep)
     limits, where = Limits(samples, _targets(target, named), float(allowed_failures)), executor_of(executor)
     spreads = spreads_of(mechanism.parameters, given, correlation)
-    options: Any = sparse_output(duration, how)
-    backend, progress = check_backend(options.pop("backend", "auto")), options.pop("progress", None)
-    plain: Any = {k: v for k, v in how.items() if k not in ("backend", "progress")}
+    backend = check_backend(how.get("backend", "auto"))
     if where.elsewhere and backend == "interpreted":
         raise ModelError(
             "backend='interpreted' runs in this process only, and executor=… asks for a card or a cluster: leave one of them out"
         )
-    method, schedule = choose(duration, **options)
+    method, schedule = choose(duration, **sparse_output(duration, how))
     ρ, solver = mechanism.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
     task, columns = Task(schedule, named, None, backend, False, runs=samples), schedule.stored_count * len(named)
 
@@ -102,9 +100,9 @@ def monte_carlo(
         tally,
         folder if folder is not None and keep else [] if keep else None,
         time.perf_counter() - began,
-        _at_means(mechanism, solver, Task(choose(duration, **plain)[1], {}, None, backend, False), ρ),
+        _at_means(mechanism, solver, Task(choose(duration, **how)[1], {}, None, backend, False), ρ),
     )
-    Conduct(study, limits, ρ, folder, progress).carry_out(where, work, _look_after(solver, task))
+    Conduct(study, limits, ρ, folder, how.get("progress")).carry_out(where, work, _look_after(solver, task))
     return study
 
 
@@ -155,7 +153,7 @@ def _first_order(solver: Solver, task: Task, spreads: Spreads, ρ: np.ndarray) -
     return Control(spreads.indices, spreads.mean, np.ascontiguousarray(slopes))
 
 
-def _at_means(mechanism: Derivatives, solver: Solver, task: Task, ρ: np.ndarray) -> Callable[[], Run]:
+def _at_means(mechanism: TwiceDifferentiable, solver: Solver, task: Task, ρ: np.ndarray) -> Callable[[], Run]:
     """One more run, here and with as many stored times as a run has by itself."""
     revision = mechanism.revision
 
