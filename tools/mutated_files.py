@@ -180,6 +180,12 @@ BOMBS = [
     "𝐋",
     "ℯ",
     "²",
+    "1 m" + "x" * 5000,
+    "1" + " " * 5000 + "§",
+    "1 " + "m*" * 3000 + "m",
+    "x" * 5000,
+    "9" * 5000,
+    "1 " + "a" * 50 + "!",
 ]
 
 
@@ -295,7 +301,7 @@ def in_words(dice: random.Random, text: str) -> str:
 
 def _dumped(dice: random.Random, data: Any) -> str:
     """As JSON, which is YAML too and takes less time, or as people write it."""
-    if dice.random() < 0.7:
+    if dice.random() < 0.8:
         return json.dumps(data, indent=dice.choice((None, 1)), ensure_ascii=False)
     style = {"sort_keys": False, "allow_unicode": True, "default_flow_style": dice.choice((None, False, True)), "width": 120}
     return str(yaml.dump(data, Dumper=yaml.CSafeDumper, **style))

@@ -10,7 +10,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "varimech"
 FLOORS: dict[str, list[tuple[str, ...]]] = {
     "what everybody uses": [
         ("errors", "interrupts", "symbols", "progress", "angles", "sizes", "markup"),
-        ("expressions", "units"),
+        ("expressions", "units", "whole_files"),
         ("schedule",),
         ("elimination",),
     ],

@@ -221,9 +221,9 @@ def plain(text: str) -> Any:
     return int(text) if found[1] is not None and len(text) < 16 else float(text)
 
 
-def brief(text: str) -> str:
+def brief(text: str, most: int = LONGEST) -> str:
     """Its beginning and its end, where the remedy is: what a file holds may be as long as the file."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-(most // 2) :]}"
 
 
 def _joined(where: Where) -> str:

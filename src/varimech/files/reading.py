@@ -16,7 +16,7 @@ from ..units import is_si
 from .checking import check_studies
 from .document import Document
 from .entries import ParameterEntry
-from .marked import Marked, Where, read_yaml, telling
+from .marked import Marked, Where, brief, read_yaml, telling
 
 M = TypeVar("M", bound=Any)
 TAGGED = ("bodies", "joints", "forces", "drivers")
@@ -74,8 +74,9 @@ def build(marked: Marked, document: Document, model: Model) -> None:
 def _parameter(entry: ParameterEntry) -> dict[str, Any]:
     given = entry.given("value", "tolerance", "sigmas", "spread")
     if entry.unit and not is_si(entry.unit):
+        unit = brief(entry.unit, 60)
         raise ModelError(
-            f"unit = {entry.unit!r} is not one of the SI, and numbers here are in SI units; write value: {entry.value} {entry.unit}"
+            f"unit = {unit!r} is not one of the SI, and numbers here are in SI units; write value: {entry.value} {unit}"
         )
     if entry.tolerance is not None and entry.spread is not None:
         raise ModelError("tolerance and spread are two ways to say the same; leave one out")
