@@ -11,7 +11,8 @@ import numpy as np
 
 from ..errors import ModelError, unknown_name
 from ..markup import Displayed, html_heading, html_table
-from ..model.state import State, as_column, call_user
+from ..model.state import State
+from ..model.user_functions import as_column, call_user
 from ..sensitivity.objective import checked_callable
 from ..symbols import SX, symbols_in
 from .labels import COMPONENTS

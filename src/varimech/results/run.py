@@ -16,7 +16,8 @@ import numpy as np
 from ..angles import unwrapped
 from ..errors import ModelError, unknown_name
 from ..markup import Displayed, html_text
-from ..model.state import State, as_column, call_user
+from ..model.state import State
+from ..model.user_functions import as_column, call_user
 from ..symbols import SX, symbols_in
 from ..view.drawing import Shape, draw
 from ..view.figure import Line, Panel, line_figure, picture
