@@ -48,13 +48,13 @@ def make_folder(out: Path) -> None:
 
 def _check_shown(mechanism: Mechanism) -> None:
     show = (mechanism.studies.show if mechanism.studies is not None else None) or {}
-    known = names_in(mechanism)
+    known = names_in(mechanism.parts)
     for kind, names in show.items():
         for name in names:
             of = "point" if kind == "trace" else MEASURES[kind].of
             try:
                 if of == "point":
-                    mechanism.find_point(name)
+                    mechanism.parts.find_point(name)
                 elif of in known and name not in (there := known[of] + (known["body"] if kind.startswith("angular_") else [])):
                     raise unknown_name(of if of in ("joint", "driver", "beam", "body") else kind, name, there)
             except ModelError as error:
