@@ -21,7 +21,7 @@ from varimech.backends import compiler, interpreted, native, tape
 from varimech.optimization import refinement, search, solvers
 from varimech.optimization.problem import DesignProblem
 from varimech.results import live
-from varimech.solving import solver
+from varimech.solving import many, solver
 from varimech.uncertainty import conduct
 from varimech.uncertainty.tally import Tally
 
@@ -370,7 +370,7 @@ def samples_of(m: vm.Mechanism) -> Any:
 
 
 OTHERS: dict[str, tuple[Callable[[vm.Mechanism], Any], tuple[Any, str, int]]] = {
-    "ensemble": (samples_of, (solver.Solver, "sample", 2)),
+    "ensemble": (samples_of, (many, "sample", 2)),
     "hessian": (lambda m: m.hessian(FINAL, ["k", "c"], duration=0.2, step=1e-2), (solver.Solver, "run_second", 1)),
     "moments": (
         lambda m: m.moments(FINAL, {"k": vm.Tolerance(1.0)}, duration=0.2, step=1e-2),

@@ -13,8 +13,8 @@ import varimech as vm
 from test_joints import CASES
 from varimech.backends import compiler
 from varimech.backends.native import NativeProgram
-from varimech.backends.program import Trajectory
 from varimech.backends.runner import Runner
+from varimech.backends.trajectory import Trajectory
 from varimech.benchmarks import five_bar
 from varimech.coordinates.assembly import EXPLAINED
 from varimech.coordinates.dynamics import Dynamics, Element
@@ -23,9 +23,10 @@ from varimech.coordinates.kinds import pieces_of
 from varimech.elimination import Factorisation, minimum_degree
 from varimech.methods import choose
 from varimech.schedule import equal_steps
-from varimech.solving.programs import LARGE, Wanted
+from varimech.solving.programs import LARGE
 from varimech.solving.solver import Solver
 from varimech.solving.task import Task
+from varimech.solving.wanted import Wanted
 from varimech.stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS
 from varimech.stages.plan import Plan
 

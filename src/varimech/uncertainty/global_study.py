@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from ..backends.program import check_backend
 from ..errors import ModelError
 from ..methods import RunOptions, choose
 from ..sensitivity.comparison import Constraint
@@ -130,7 +129,6 @@ def global_study(
     if not named:
         raise ModelError("openturns: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))")
     spreads = spreads_of(mechanism.parameters, given, correlation)
-    backend = check_backend(how.get("backend", "auto"))
     method, schedule = choose(duration, **how)
     ρ, solver = mechanism.parts.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
     check_gradients(solver.equations, named)
@@ -140,7 +138,7 @@ def global_study(
         arguments["output"] = duration
     elif schedule.ends is None:
         arguments["every"] = schedule.steps
-    task = Task(schedule.last_only(), named, None, backend, False)
+    task = Task(schedule.last_only(), named, None, how.get("backend", "auto"), False)
     runs = Runs(mechanism, named, spreads, solver, task, ρ, arguments, mechanism.parts.revision)
     units = tuple(o.unit for o in named.values())
     return GlobalStudy(mechanism.name, tuple(named), units, spreads, runs, function_of(runs), distribution_of(spreads))
