@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import varimech as vm
+from pendulums import torsional_pendulum
 from varimech.methods import choose
 
 
@@ -87,16 +88,6 @@ def test_ensembles_refuse_what_single_runs_refuse() -> None:
     ensemble = m.ensemble(vm.final(lambda s: s.energy), {"M": [1.0, -1.0, 2.0]}, duration=0.1)
     assert list(ensemble.failures) == [1]
     assert "mass = -1 must be positive" in str(ensemble.failures[1])
-
-
-def torsional_pendulum(speed: float) -> vm.Mechanism:
-    m = vm.Mechanism("torsion", dimension=2)
-    m.ground_point("O", (0, 0))
-    m.bar("rod", "O", "tip", length=1, mass=1)
-    m.revolute("O")
-    m.torsional_spring("s", "O", stiffness=10)
-    m.start(angle={"O": 0.0}, speed={"O": speed})
-    return m
 
 
 @pytest.mark.parametrize("every", [1, 7, 2300])

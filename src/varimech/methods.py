@@ -165,6 +165,16 @@ def choose(
     return method, equal_steps(duration, min(DEFAULT_STEP, _positive(duration)) if step is None else step, every)
 
 
+def choose_for(duration: float, how: Mapping[str, Any]) -> tuple[Method, Schedule]:
+    """The same for the options of a run, of which where it is carried out and how that is shown do not matter.
+
+    Raises:
+        ModelError: for those that are not known, too.
+    """
+    check_options(how)
+    return choose(duration, **{name: value for name, value in how.items() if name not in ("backend", "progress")})
+
+
 def find_integrator(integrator: str | Integrator) -> Integrator:
     """An integrator by name, or as given."""
     if isinstance(integrator, (Newmark, HHT, GeneralisedAlpha, RungeKutta, Sundials)):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..coordinates.equations import Equations
 from ..errors import all_or_nothing
-from ..methods import Method, RunOptions, check_options, choose
+from ..methods import Method, RunOptions, choose_for
 from ..model.numbers import Numbers
 from ..results.gradient import Gradient
 from ..results.run import Run
@@ -21,7 +21,7 @@ SMOOTH = 1e-10
 """Tolerance of runs where none is given: chosen steps make results rough by about that much, and line searches feel it."""
 
 
-class HasEquations(Protocol):
+class _HasEquations(Protocol):
     """A solver, as far as it is needed here."""
 
     equations: Equations
@@ -109,7 +109,7 @@ class MechanismEvaluator:
     @property
     def equations(self) -> Equations:
         """Equations of the mechanism with the method of these runs."""
-        solver: HasEquations = self.mechanism._solver(choose(self.duration, **timing(self.how))[0])
+        solver: _HasEquations = self.mechanism._solver(choose_for(self.duration, self.how)[0])
         return solver.equations
 
     def run(self, x: np.ndarray) -> Outcome:
@@ -166,7 +166,7 @@ class MechanismEvaluator:
         """The motion, stored as a user asked for, or so many times as often where steps are chosen."""
         how = dict(self.how)
         if finer > 1:
-            _, schedule = choose(self.duration, **timing(self.how))
+            _, schedule = choose_for(self.duration, self.how)
             if schedule.outputs is not None:
                 ends, n = schedule.outputs, schedule.outputs.size
                 how["output"] = np.interp(np.arange(finer * (n - 1) + 1) / finer, np.arange(n), ends)
@@ -177,7 +177,7 @@ class MechanismEvaluator:
 
     def storing(self, times: np.ndarray) -> MechanismEvaluator | None:
         """The same with results stored at further times; None where steps are equal and there are no other results."""
-        _, schedule = choose(self.duration, **timing(self.how))
+        _, schedule = choose_for(self.duration, self.how)
         if schedule.outputs is None:
             return None
         return replace(self, how={**self.how, "output": np.union1d(schedule.outputs, times)})
@@ -189,17 +189,11 @@ class MechanismEvaluator:
 
 def smooth(duration: float, how: RunOptions) -> RunOptions:
     """The same settings with a tolerance fit for optimisation where none is given."""
-    _, schedule = choose(duration, **timing(how))
+    _, schedule = choose_for(duration, how)
     return {**how, "tolerance": SMOOTH} if schedule.tolerance and how.get("tolerance") is None else how
 
 
 def _ends_only(duration: float, how: RunOptions) -> RunOptions:
     """The same settings with nothing stored but beginning and end."""
-    _, schedule = choose(duration, **timing(how))
+    _, schedule = choose_for(duration, how)
     return {**how, "output": duration} if schedule.outputs is not None else {**how, "every": schedule.steps}
-
-
-def timing(how: RunOptions) -> dict[str, Any]:
-    """What `choose` takes."""
-    check_options(how)
-    return {key: value for key, value in how.items() if key not in ("backend", "progress")}

@@ -20,7 +20,7 @@ from .quantities import Peak
 from .refinement import FINER, summits
 from .scaled import Scaled
 from .search import FEASIBLE, SETTLED, Attempt
-from .solvers import Settings
+from .settings import Settings
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, check_whole
 from ..model.numbers import Numbers
 from ..model.parameter import Parameter, checked_bounds
 
@@ -42,10 +42,8 @@ class Space:
 
     def starts(self, count: int, seed: int) -> list[np.ndarray]:
         """The given start, and others spread over the bounds by a scrambled Halton sequence."""
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ModelError(f"starts = {count!r} must be a whole number, 1 or more")
-        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise ModelError(f"seed = {seed!r} must be a whole number, 0 or more")
+        check_whole("optimize", 1, starts=count)
+        check_whole("optimize", 0, seed=seed)
         if count == 1:
             return [self.start]
         open_ = [n for n, r in zip(self.names, self.upper - self.lower, strict=True) if not math.isfinite(r)]

@@ -79,6 +79,14 @@ def named_objectives(objectives: Objectives) -> dict[str, Objective]:
     return named
 
 
+def some_objectives(verb: str, objectives: Objectives) -> dict[str, Objective]:
+    """The same for verbs that need at least one."""
+    named = named_objectives(objectives)
+    if not named:
+        raise ModelError(f"{verb}: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))")
+    return named
+
+
 @dataclass(frozen=True)
 class ObjectiveFunctions:
     """(state, ρ, t) → g, or w;  (state, state', ρ, t) → g', or w', with one row a direction; as far as they are wanted."""

@@ -11,8 +11,8 @@ from ..backends.bundle import TARGETS, write_bundle
 from ..backends.compiler import NO_COMPILER, find_compiler
 from ..derivatives import Derivatives
 from ..errors import ModelError, unknown_name
-from ..methods import RunOptions, check_options, choose
-from ..sensitivity.objective import Objectives, named_objectives
+from ..methods import RunOptions, choose_for
+from ..sensitivity.objective import Objectives, some_objectives
 from ..task import Task
 
 MANY = 10**9
@@ -28,18 +28,14 @@ def export(
     how: RunOptions,
 ) -> Path:
     """Write a bundle; returns its folder."""
-    named = named_objectives(objectives)
-    if not named:
-        raise ModelError("export: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))")
+    named = some_objectives("export", objectives)
     if target not in TARGETS:
         raise unknown_name("target", target, TARGETS)
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise ModelError(f"export: {folder} is a file; give a folder")
-    check_options(how)
-    options: Any = {key: value for key, value in how.items() if key not in ("backend", "progress")}
-    method, schedule = choose(duration, **options)
-    only_end = schedule if options.get("output") is not None or options.get("every", 1) != 1 else schedule.last_only()
+    method, schedule = choose_for(duration, how)
+    only_end = schedule if how.get("output") is not None or how.get("every", 1) != 1 else schedule.last_only()
     solver, allowed = mechanism._solver(method), mechanism.numbers.allowed
     sampler = solver.sampler(Task(only_end, named, None, "native", False), MANY)
     if sampler is None and find_compiler() is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError, unknown_name
+from ..errors import ModelError, check_level, unknown_name
 from ..results.run import Run
 from ..results.saving import save_dataset
 from ..view.plotted import Plotted
@@ -108,8 +108,7 @@ class Study(Plotted):
         """Bounds, `lower` and `upper`, between which the true mean lies with probability `level`; or, of them, "variance" or "std"."""
         import xarray as xr
 
-        if not isinstance(level, Real) or not 0 < level < 1:
-            raise ModelError(f"interval: level = {level!r} must be a probability, between 0 and 1")
+        check_level("interval", level)
         if of not in ("mean", "variance", "std"):
             raise unknown_name("interval", of, ("mean", "variance", "std"))
         estimate = self._mean() if of == "mean" else self._variance()
