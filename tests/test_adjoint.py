@@ -26,11 +26,11 @@ from varimech.benchmarks import BENCHMARKS, chain
 from varimech.benchmarks import flexible_slider_crank as slider
 from varimech.integrators.sundials import Sundials
 from varimech.methods import FORMULATIONS, INTEGRATORS, choose, integrators_of
-from varimech.programs import Wanted
 from varimech.schedule import Schedule
-from varimech.solver import Solver
+from varimech.solving.programs import Wanted
+from varimech.solving.solver import Solver
+from varimech.solving.task import Task
 from varimech.stages.plan import Plan
-from varimech.task import Task
 
 Array = np.ndarray
 AGREE = 1e-10

@@ -12,6 +12,7 @@ import jsonschema
 import numpy as np
 import pytest
 import yaml
+from fuzz_files import try_input
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -158,6 +159,8 @@ def test_other_values_take_the_place_of_nominal_ones(tmp_path: Path) -> None:
         "s",
         "pi",
         ": #",
+        "[]",
+        "[a, b]",
     ],
 )
 def test_any_name_of_a_parameter_is_read_again(tmp_path: Path, name: str) -> None:
@@ -279,8 +282,8 @@ def test_studies_have_the_keywords_of_their_verbs() -> None:
 
     solving = keywords(vm.Mechanism.simulate) - {"ends", "progress"} | {"duration"}
     assert set(Solving.model_fields) == solving
-    sensitivity = keywords(vm.Mechanism.sensitivity) - {"ends", "progress", "relative_steps"}
-    assert set(SensitivityStudy.model_fields) == sensitivity | {"objectives", "wrt", "certify"}
+    sensitivity = keywords(vm.Mechanism.sensitivity) - {"relative_steps"}
+    assert set(SensitivityStudy.model_fields) == sensitivity | solving | {"objectives", "wrt", "certify"}
     uncertainty = keywords(vm.Mechanism.moments, vm.Mechanism.monte_carlo) - {
         "executor",
         "checkpoint",
@@ -465,6 +468,14 @@ MALFORMED = {
         "studies.simulate.durations",
         "did you mean 'duration'?",
     ),
+    "a key in brackets": (HEAD + "'[]': {}\n", 6, "[]", "there is no such key"),
+    "a name that pydantic uses itself": (
+        HEAD + "bodies:\n  int:\n    mass: 1\n    inertia: 1\n    com: [a]\n",
+        10,
+        "bodies.int.com",
+        "must be a vector",
+    ),
+    "a long value": (HEAD.replace("{L: 30 cm}", f"{{L: {{value: 1, unit: '{'1+' * 5000}1'}}}}"), 4, "parameters.L.unit", "+1"),
     "measure": (HEAD + "studies:\n  show: {positions: [P]}\n", 7, "studies.show.positions", "'position'"),
 }
 
@@ -476,7 +487,7 @@ def test_malformed_files_are_told_with_file_line_and_remedy(tmp_path: Path, text
     message = str(caught.value)
     assert message.startswith(f"{tmp_path / 'model.yaml'}:{line}: {field}")
     assert (caught.value.line, caught.value.field.startswith(field)) == (line, True)
-    assert words in message
+    assert words in message and len(message) < 1000
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
@@ -502,6 +513,9 @@ HOSTILE = {
         HEAD + BARS + "forces: {f: {torque: rod, value: '" + "rate(" * 20 + "sin(t)" + ")" * 20 + "'}}\n",
         "3 are allowed",
     ),
+    "a unit that could be cut in many ways": (HEAD + f"bodies: {{b: {{mass: 1 {'a' * 58}!, inertia: 1}}}}\n", "cannot be read"),
+    "the same of a parameter": (HEAD.replace("30 cm", f"{{value: 1, unit: {'a' * 50000}§}}"), "is not one of the SI"),
+    "a quantity with much between": (HEAD + f"bodies: {{b: {{mass: '1{' ' * 300000}§', inertia: 1}}}}\n", "300002 characters"),
     "degrees of another kind": (HEAD + "bodies: {b: {mass: 20 degC, inertia: 1}}\n", "is not a unit that can be used"),
     "an index beyond all": (HEAD + "bodies: {b: {mass: '[1, 2][1e400]', inertia: 1}}\n", "counted from 0"),
     "recursive alias": ("varimech: 1\nname: &n [*n]\n", "repeats what contains it"),
@@ -558,6 +572,13 @@ def test_any_data_is_a_mechanism_or_an_error_with_a_place(data: Any) -> None:
         build(marked, document, vm.Mechanism("x"))
     except FileError:
         pass
+
+
+@pytest.mark.parametrize("numbers", [range(30), range(30, 60)], ids=str)
+def test_files_that_nobody_would_write(tmp_path: Path, numbers: range) -> None:
+    """`python tools/fuzz_files.py` tries as many as there is time for."""
+    outcomes = {try_input(tmp_path, number) for number in numbers}
+    assert {"refused", "read"} <= outcomes <= {"refused", "read", "ran", "did not run"}
 
 
 def test_numbers_and_words_are_those_of_yaml_1_2() -> None:

@@ -16,11 +16,12 @@ import pytest
 import varimech as vm
 from oscillator import GOAL, of, oscillator, x_of
 from test_monte_carlo import same, study
-from varimech import interrupts, progress, solver
+from varimech import interrupts, progress
 from varimech.backends import compiler, interpreted, native, tape
 from varimech.optimization import ipopt, refinement, search
 from varimech.optimization.problem import DesignProblem
 from varimech.results import live
+from varimech.solving import solver
 from varimech.uncertainty import conduct
 from varimech.uncertainty.tally import Tally
 

@@ -17,7 +17,7 @@ from varimech.backends import compiler, interpreted, runner
 from varimech.backends.native import NativeProgram
 from varimech.backends.program import Trajectory
 from varimech.methods import FORMULATIONS, INTEGRATORS, choose, integrators_of
-from varimech.programs import LONG
+from varimech.solving.programs import LONG
 
 needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
 

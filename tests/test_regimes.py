@@ -21,12 +21,12 @@ from varimech.coordinates.kinds import pieces_of
 from varimech.coordinates.start import EXPLAINED
 from varimech.elimination import Factorisation, minimum_degree
 from varimech.methods import choose
-from varimech.programs import LARGE, Wanted
 from varimech.schedule import equal_steps
-from varimech.solver import Solver
+from varimech.solving.programs import LARGE, Wanted
+from varimech.solving.solver import Solver
+from varimech.solving.task import Task
 from varimech.stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS
 from varimech.stages.plan import Plan
-from varimech.task import Task
 
 Array = np.ndarray
 STEP = 5e-3  # a' and λ' carry the rounding of q' divided by h²/4: at 1e-3 they agree to 2e-13 only

@@ -19,9 +19,9 @@ from varimech.coordinates.relative.joints import euler_parameters
 from varimech.coordinates.relative.recursion import CENTRE_OF_MASS, ORIGIN
 from varimech.coordinates.relative.sweeps import Sweeps
 from varimech.methods import FORMULATIONS, choose, integrators_of
-from varimech.programs import DEEP
-from varimech.solver import Solver
-from varimech.task import Task
+from varimech.solving.programs import DEEP
+from varimech.solving.solver import Solver
+from varimech.solving.task import Task
 
 Array = np.ndarray
 RELATIVE = ("rtdyn0", "rtdyn1")

@@ -11,7 +11,7 @@ import pytest
 import varimech as vm
 from varimech.coordinates.systems import COORDINATES
 from varimech.methods import choose
-from varimech.programs import LONG, STARTED
+from varimech.solving.programs import LONG, STARTED
 
 RELATIVE = ("rtdyn0", "rtdyn1")
 each = pytest.mark.parametrize("coordinates", RELATIVE)

@@ -20,9 +20,9 @@ from test_adjoint_runs import many
 from varimech.benchmarks import BENCHMARKS, chain, pendulum
 from varimech.errors import ModelError
 from varimech.methods import INTEGRATORS, choose
-from varimech.solver import Solver
+from varimech.solving.solver import Solver
+from varimech.solving.task import Task
 from varimech.stages.plan import Plan
-from varimech.task import Task
 
 Array = np.ndarray
 SYMMETRIC = 1e-9

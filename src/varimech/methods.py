@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, TypedDict
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -108,71 +108,63 @@ def check_options(how: Mapping[str, Any]) -> None:
             raise unknown_name("option", name, RunOptions.__annotations__)
 
 
-def choose(
-    duration: float,
-    *,
-    step: float | None = None,
-    every: int = 1,
-    tolerance: float | None = None,
-    output: Output = None,
-    ends: Sequence[float] | np.ndarray | None = None,
-    integrator: str | Integrator | None = None,
-    formulation: str | Formulation | None = None,
-    coordinates: str | Coordinates = "natural",
-) -> tuple[Method, Schedule]:
+def choose(duration: float, **how: Unpack[RunOptions]) -> tuple[Method, Schedule]:
     """The method and the times for what a user says; what is not said is chosen.
 
     Raises:
         ModelError: for combinations that cannot be, with one that can.
     """
+    check_options(how)
+    step, tolerance, every = how.get("step"), how.get("tolerance"), how.get("every", 1)
     check_every(every)
     if step is not None and tolerance is not None:
         raise ModelError(
             "step= takes equal steps and tolerance= chooses them: give one of the two (output= spaces stored results)"
         )
-    found = _method(integrator, formulation, equal=step is not None or (tolerance is None and every != 1))
-    method = replace(found, coordinates=find_coordinates(coordinates))
+    equal = step is not None or (tolerance is None and every != 1)
+    found = _method(how.get("integrator"), how.get("formulation"), equal=equal)
+    method = replace(found, coordinates=find_coordinates(how.get("coordinates", "natural")))
     adaptive = isinstance(method.integrator, Sundials) or (
         isinstance(method.integrator, RungeKutta) and method.integrator.adaptive
     )
-    name = _name_of(method.integrator)
     if tolerance is not None and not adaptive:
         raise ModelError(
-            f"{method.formulation.title} with integrator {name!r} takes equal steps and knows no tolerance: give step= instead, or "
-            "integrator='dop853' with formulation='index1' (smooth motions), or 'cvodes' with 'index1-stabilised' (stiff ones)"
+            f"{method.formulation.title} with integrator {_name_of(method.integrator)!r} takes equal steps and knows no tolerance: give "
+            "step= instead, or integrator='dop853' with formulation='index1' (smooth motions), or 'cvodes' with 'index1-stabilised' "
+            "(stiff ones)"
         )
     if step is not None and isinstance(method.integrator, Sundials):
         raise ModelError(
-            f"integrator {name!r} chooses its steps: give tolerance= instead of step= (output= spaces stored results)"
+            f"integrator {_name_of(method.integrator)!r} chooses its steps: give tolerance= instead of step= (output= spaces stored "
+            "results)"
         )
     if adaptive and step is None:
-        if every != 1:
-            raise ModelError(
-                f"every = {every!r} counts equal steps: give step= too, or output= for the time between stored results"
-            )
-        chosen = chosen_steps(duration, DEFAULT_TOLERANCE if tolerance is None else tolerance, output)
-        if ends is None:
-            return method, chosen
-        if isinstance(method.integrator, Sundials):
-            raise ModelError(f"integrator {name!r} chooses its steps itself and takes no ends=")
-        return method, chosen.replayed(given_ends(ends, duration))
-    if ends is not None:
+        return method, _chosen_times(method.integrator, duration, how)
+    return method, _equal_times(duration, how)
+
+
+def _chosen_times(integrator: Integrator, duration: float, how: RunOptions) -> Schedule:
+    """Times of a run that chooses its steps, or replays chosen ones."""
+    tolerance, every, ends = how.get("tolerance"), how.get("every", 1), how.get("ends")
+    if every != 1:
+        raise ModelError(f"every = {every!r} counts equal steps: give step= too, or output= for the time between stored results")
+    chosen = chosen_steps(duration, DEFAULT_TOLERANCE if tolerance is None else tolerance, how.get("output"))
+    if ends is None:
+        return chosen
+    if isinstance(integrator, Sundials):
+        raise ModelError(f"integrator {_name_of(integrator)!r} chooses its steps itself and takes no ends=")
+    return chosen.replayed(given_ends(ends, duration))
+
+
+def _equal_times(duration: float, how: RunOptions) -> Schedule:
+    step = how.get("step")
+    if how.get("ends") is not None:
         raise ModelError(
             "ends= replays steps that a tolerance has chosen: leave out step=, or take integrator='dop853' or 'dopri5'"
         )
-    if output is not None:
+    if how.get("output") is not None:
         raise ModelError("output= spaces the results of runs that choose their steps: use every= with equal steps")
-    return method, equal_steps(duration, min(DEFAULT_STEP, _positive(duration)) if step is None else step, every)
-
-
-def choose_for(duration: float, how: Mapping[str, Any]) -> tuple[Method, Schedule]:
-    """The same for the options of a run, of which where it is carried out and how that is shown do not matter.
-
-    Raises:
-        ModelError: for those that are not known, too.
-    """
-    check_options(how)
-    return choose(duration, **{name: value for name, value in how.items() if name not in ("backend", "progress")})
+    return equal_steps(duration, min(DEFAULT_STEP, _positive(duration)) if step is None else step, how.get("every", 1))
 
 
 def find_integrator(integrator: str | Integrator) -> Integrator:

@@ -23,7 +23,7 @@ from varimech.backends.cuda import card_for, check_card
 from varimech.backends.sampler import Sampler
 from varimech.benchmarks import andrews, five_bar
 from varimech.methods import choose
-from varimech.task import Task
+from varimech.solving.task import Task
 
 DURATION = five_bar.DURATION
 SPREAD = 0.01

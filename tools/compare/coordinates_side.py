@@ -23,11 +23,11 @@ from varimech.backends.program import ChainFunctions
 from varimech.benchmarks import BENCHMARKS, chain, four_bar
 from varimech.coordinates.relative.spanning_tree import spanning_tree
 from varimech.methods import choose
-from varimech.programs import Wanted
 from varimech.results.live import LiveRun
-from varimech.solver import Solver
+from varimech.solving.programs import Wanted
+from varimech.solving.solver import Solver
+from varimech.solving.task import Task
 from varimech.stages.plan import Factor, Plan, Solve
-from varimech.task import Task
 
 INTEGRATORS = {"index1": "rk4", "ali3p": "trapezoidal"}
 """Formulation → integrator."""

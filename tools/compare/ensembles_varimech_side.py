@@ -19,7 +19,7 @@ import varimech as vm
 from varimech.benchmarks import five_bar
 from varimech.integrators.runge_kutta import RungeKutta
 from varimech.methods import choose
-from varimech.task import Task
+from varimech.solving.task import Task
 from varimech.uncertainty.chunks import Work
 from varimech.uncertainty.sampling import KINDS, Sampling
 from varimech.uncertainty.spreads import spreads_of

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ModelError
 from ..model.parts import Parts
+from ..whole_files import write_text
 
 if TYPE_CHECKING:
     from .studies import Studies
@@ -50,10 +51,8 @@ class Filed(Parts):
         Raises:
             ModelError: for Python functions (forces, motions, shapes), which a file cannot hold: write these as texts.
         """
-        from .writing import write_file
-
         path = Path(path)
-        write_file(path, self.to_text(studies=studies, values=values))
+        write_text(path, self.to_text(studies=studies, values=values))
         return path
 
     def to_text(self, *, studies: Studies | Mapping[str, Any] | None = None, values: Mapping[str, float] | None = None) -> str:

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from ..coordinates.systems import Coordinates
-from ..derivatives import Derivatives
 from ..methods import choose
 from ..model.state import State
+from ..verbs.solved import Solved
 
 if TYPE_CHECKING:
     from .motion_equations import MotionEquations
 
 
-class Exchanging(Derivatives):
+class Exchanging(Solved):
     """The model with what other programs give it, and what it gives them."""
 
     @classmethod

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 from ..errors import Interrupted, ModelError, unknown_name
 from ..methods import RunOptions
+from ..verbs.hessians import TwiceDifferentiable
 from .checks import check_influence, check_slopes
-from .evaluation import Differentiable, MechanismEvaluator
+from .evaluation import MechanismEvaluator
 from .optimum import Optimum
 from .problem import DesignProblem, quantities_of
 from .quantities import Constraints, Goal, named_constraints, named_goal
@@ -21,7 +22,7 @@ from .space import Bounds, Over, space_of
 
 def stated(
     verb: str,
-    mechanism: Differentiable,
+    mechanism: TwiceDifferentiable,
     objective: Goal | Mapping[str, Goal],
     over: Over,
     duration: float,
@@ -50,7 +51,7 @@ def stated(
 
 
 def optimize(
-    mechanism: Differentiable,
+    mechanism: TwiceDifferentiable,
     objective: Goal | Mapping[str, Goal],
     over: Over,
     duration: float,

@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ..errors import ModelError, VarimechError, check_level, check_whole
-from ..methods import RunOptions, choose_for
+from ..methods import RunOptions, choose
 from ..progress import progress_bar
+from ..verbs.hessians import TwiceDifferentiable
 from .confidence import confidence
-from .evaluation import Differentiable, MechanismEvaluator
+from .evaluation import MechanismEvaluator
 from .fit import Fit
 from .measurement import Measurement, Measurements, named_measurements
 from .space import Bounds, Over, Space, space_of
@@ -21,7 +22,7 @@ TIGHT = 1e-12
 
 
 def fit(
-    mechanism: Differentiable,
+    mechanism: TwiceDifferentiable,
     measured: Measurements,
     over: Over,
     duration: float | None,
@@ -103,7 +104,7 @@ class _Residuals:
 
     def __init__(
         self,
-        mechanism: Differentiable,
+        mechanism: TwiceDifferentiable,
         space: Space,
         named: Mapping[str, Measurement],
         duration: float,
@@ -166,7 +167,7 @@ def _met(duration: float, times: np.ndarray, how: RunOptions) -> RunOptions:
     """Settings with which results are stored at the sample times."""
     if how.get("output") is not None or how.get("every", 1) != 1:
         raise ModelError("fit: results are stored at the sample times; leave output= and every= out")
-    _, schedule = choose_for(duration, how)
+    _, schedule = choose(duration, **how)
     if schedule.outputs is not None:
         return {**how, "output": times}
     steps = times / schedule.step

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError, VarimechError
-from ..files.writing import document_of, to_text, write_file
+from ..files.writing import document_of, to_text
 from ..optimization.fit import Fit
 from ..optimization.optimum import Optimum
 from ..results.certificate import Certificate
@@ -19,6 +19,7 @@ from ..results.gradient import Gradient
 from ..results.run import Run
 from ..uncertainty.moments import Moments
 from ..uncertainty.study import Study
+from ..whole_files import write_text
 from .animation import moving
 from .computed import computed_section, duration, parameter_scales, parameter_units, summary
 from .designs import fit_section, optimum_section
@@ -73,7 +74,7 @@ def report(
     _check(results, model, certificate)
     text = page(results, title=title, model=model, certificate=certificate, show=show, tables=tables)
     path = Path(path)
-    write_file(path, text)
+    write_text(path, text)
     return path
 
 

@@ -14,6 +14,7 @@ from ..markup import Displayed, html_heading, html_table, html_text
 from ..view.figure import picture
 from ..view.style import in_style
 from ..view.sweep import Curve, Level, sweep_figure
+from ..whole_files import write_text
 from .evidence import Growth, Refinement, Road, Singularity
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ class Certificate(Displayed):
     def save(self, path: str | Path) -> Path:
         """Write it to a JSON file; `Certificate.load` reads it again."""
         path = Path(path)
-        path.write_text(json.dumps(self.to_json(), indent=1, ensure_ascii=False), encoding="utf-8")
+        write_text(path, json.dumps(self.to_json(), indent=1, ensure_ascii=False))
         return path
 
     @classmethod

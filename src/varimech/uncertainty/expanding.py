@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..at_rest import seconds_of
 from ..backends.program import Trajectory
-from ..derivatives import Derivatives
 from ..errors import ModelError, check_numbers
 from ..integrators.sundials import Sundials
-from ..methods import RunOptions, choose_for
+from ..methods import RunOptions, choose
 from ..sensitivity.objective import Objective, Objectives, some_objectives
 from ..sensitivity.smoothness import check_gradients
-from ..task import Task
+from ..solving.task import Task
+from ..verbs.hessians import TwiceDifferentiable
+from ..verbs.solved import seconds_of
 from .expansion import check_second, first_variance, squared_curvature
 from .horizon import HorizonWarning, estimated_error
 from .moments import Moments
 from .spreads import Correlation, Given, Spreads, spreads_of
 
 if TYPE_CHECKING:
-    from ..solver import Solver
+    from ..solving.solver import Solver
 
 OUTPUTS = 100
 """Intervals between stored results where steps are chosen and nothing is said."""
@@ -50,7 +50,7 @@ class _Expanded:
 
 
 def moments(
-    mechanism: Derivatives,
+    mechanism: TwiceDifferentiable,
     objectives: Objectives,
     given: Given | None,
     correlation: Correlation | None,
@@ -107,12 +107,12 @@ def at_means(spreads: Spreads, parameters: Mapping[str, float] | None) -> dict[s
 
 def sparse_output(duration: float, how: RunOptions) -> RunOptions:
     """The options, with a hundred intervals between stored results where steps are chosen and nothing is said."""
-    _, schedule = choose_for(duration, how)
+    _, schedule = choose(duration, **how)
     return {**how, "output": duration / OUTPUTS} if schedule.tolerance and how.get("output") is None else how
 
 
 def _second_order(
-    mechanism: Derivatives,
+    mechanism: TwiceDifferentiable,
     named: Mapping[str, Objective],
     spreads: Spreads,
     duration: float,
@@ -129,7 +129,7 @@ def _second_order(
 
 
 def _first_order(
-    mechanism: Derivatives,
+    mechanism: TwiceDifferentiable,
     named: Mapping[str, Objective],
     spreads: Spreads,
     duration: float,
@@ -137,7 +137,7 @@ def _first_order(
     how: RunOptions,
 ) -> _Expanded:
     """A run with first derivatives; slope and curvature by two more runs for each objective, one standard deviation to either side."""
-    way, schedule = choose_for(duration, how)
+    way, schedule = choose(duration, **how)
     ρ, solver = mechanism.numbers.values(means), mechanism._solver(way)
     check_gradients(solver.equations, named)
     task = Task(schedule, named, spreads.indices, how.get("backend", "auto"), how.get("progress"))
@@ -162,7 +162,7 @@ def _first_order(
     return _Expanded(run, slope, curvature, None, solver, task, ρ, ran)
 
 
-def _check_sides(mechanism: Derivatives, rows: np.ndarray) -> None:
+def _check_sides(mechanism: TwiceDifferentiable, rows: np.ndarray) -> None:
     for row in rows:
         try:
             mechanism.numbers.check(row)

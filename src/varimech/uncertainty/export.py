@@ -9,18 +9,18 @@ from typing import Any
 
 from ..backends.bundle import TARGETS, write_bundle
 from ..backends.compiler import NO_COMPILER, find_compiler
-from ..derivatives import Derivatives
 from ..errors import ModelError, unknown_name
-from ..methods import RunOptions, choose_for
+from ..methods import RunOptions, choose
 from ..sensitivity.objective import Objectives, some_objectives
-from ..task import Task
+from ..solving.task import Task
+from ..verbs.hessians import TwiceDifferentiable
 
 MANY = 10**9
 """Runs ahead: compiling pays."""
 
 
 def export(
-    mechanism: Derivatives,
+    mechanism: TwiceDifferentiable,
     folder: str | os.PathLike[str],
     objectives: Objectives,
     target: str,
@@ -34,7 +34,7 @@ def export(
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise ModelError(f"export: {folder} is a file; give a folder")
-    method, schedule = choose_for(duration, how)
+    method, schedule = choose(duration, **how)
     only_end = schedule if how.get("output") is not None or how.get("every", 1) != 1 else schedule.last_only()
     solver, allowed = mechanism._solver(method), mechanism.numbers.allowed
     sampler = solver.sampler(Task(only_end, named, None, "native", False), MANY)

@@ -19,8 +19,9 @@ import numpy as np
 from ..errors import ModelError, VarimechError
 from ..interrupts import HeldBack, held_back, nothing_held
 from ..sensitivity.objective import Objective
-from ..solver import Solver
-from ..task import Task
+from ..solving.solver import Solver
+from ..solving.task import Task
+from ..verbs.hessians import TwiceDifferentiable
 from .distributions import openturns
 from .spreads import Spreads
 
@@ -31,7 +32,7 @@ T = TypeVar("T")
 class Runs:
     """Values and derivatives of objectives at points of the space of the parameters that vary, each by a run."""
 
-    mechanism: Any
+    mechanism: TwiceDifferentiable
     objectives: Mapping[str, Objective]
     spreads: Spreads
     solver: Solver

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..backends.program import check_backend
-from ..derivatives import Derivatives
 from ..errors import ModelError, check_level, check_whole
-from ..methods import RunOptions, choose_for
+from ..methods import RunOptions, choose
 from ..sensitivity.comparison import Constraint
 from ..sensitivity.objective import Objectives, some_objectives
 from ..sensitivity.smoothness import check_gradients
-from ..task import Task
+from ..solving.task import Task
+from ..verbs.hessians import TwiceDifferentiable
 from ..view.table import table
 from .distributions import distribution_of, openturns
 from .expanding import at_means
@@ -114,7 +114,7 @@ class GlobalStudy:
 
 
 def global_study(
-    mechanism: Derivatives,
+    mechanism: TwiceDifferentiable,
     objectives: Objectives,
     given: Given | None,
     correlation: Correlation | None,
@@ -128,11 +128,11 @@ def global_study(
     named = some_objectives("openturns", objectives)
     spreads = spreads_of(mechanism.parameters, given, correlation)
     backend = check_backend(how.get("backend", "auto"))
-    method, schedule = choose_for(duration, how)
+    method, schedule = choose(duration, **how)
     ρ, solver = mechanism.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
     check_gradients(solver.equations, named)
-    arguments: dict[str, Any] = {**how, "duration": duration, "backend": backend, "progress": False}
     # nothing but the end of a run is looked at
+    arguments: dict[str, Any] = {**how, "duration": duration, "progress": False}
     if schedule.tolerance:
         arguments["output"] = duration
     elif schedule.ends is None:

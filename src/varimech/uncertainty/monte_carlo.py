@@ -7,6 +7,7 @@ import os
 import pickle
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -14,17 +15,17 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..at_rest import seconds_of
 from ..backends.program import check_backend
-from ..derivatives import Derivatives
 from ..errors import ModelError, VarimechError, check_whole, unknown_name
-from ..methods import RunOptions, choose_for
-from ..programs import Wanted
+from ..methods import RunOptions, choose
 from ..results.run import Run
 from ..sensitivity.objective import Objective, Objectives, some_objectives
 from ..sensitivity.smoothness import check_gradients
-from ..solver import Solver
-from ..task import Task
+from ..solving.programs import Wanted
+from ..solving.solver import Solver
+from ..solving.task import Task
+from ..verbs.hessians import TwiceDifferentiable
+from ..verbs.solved import seconds_of
 from .checkpoint import Checkpoint, check_same
 from .chunks import Control, LookAfter, Work
 from .conduct import Conduct, Limits
@@ -39,7 +40,7 @@ Target = float | Mapping[str, float] | None
 
 
 def monte_carlo(
-    mechanism: Derivatives,
+    mechanism: TwiceDifferentiable,
     objectives: Objectives,
     given: Given | None,
     correlation: Correlation | None,
@@ -65,34 +66,35 @@ def monte_carlo(
     limits, where = Limits(samples, _targets(target, named), float(allowed_failures)), executor_of(executor)
     spreads = spreads_of(mechanism.parameters, given, correlation)
     backend = _backend(how, where)
-    method, schedule = choose_for(duration, sparse_output(duration, how))
+    method, schedule = choose(duration, **sparse_output(duration, how))
     ρ, solver = mechanism.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
     task, columns = Task(schedule, named, None, backend, False, runs=samples), schedule.stored_count * len(named)
 
     folder = None if checkpoint is None else Checkpoint(checkpoint)
-    before = None if folder is None else folder.load()
-    size = chunk or (before[0]["chunk"] if before else chunk_size(int(samples), columns, target=target is not None))
-    drawing = Sampling(sampling, int(seed), int(size), len(spreads.names))
-    if folder is not None:
-        _take_up(folder, before, _about(solver, task, spreads, ρ, drawing, control=control, keep=keep))
-    model = _first_order(solver, task, spreads, ρ) if control else None
-    together = replace(task, backend="native") if where.elsewhere else task
-    work = Work(solver.sampler(together, samples), columns, model, keep)
-    study = Study(
-        mechanism.name,
-        tuple(named),
-        tuple(o.unit for o in named.values()),
-        spreads,
-        schedule.stored_times,
-        drawing,
-        bool(control),
-        before[1] if before else Tally([None] * drawing.replicates),
-        (folder or []) if keep else None,
-        time.perf_counter() - began,
-        _at_means(mechanism, solver, Task(choose_for(duration, how)[1], {}, None, backend, False), ρ),
-    )
-    Conduct(study, limits, ρ, folder, how.get("progress")).carry_out(where, work, _look_after(solver, task))
-    return study
+    with nullcontext() if folder is None else folder.alone():
+        before = None if folder is None else folder.load()
+        size = chunk or (before[0]["chunk"] if before else chunk_size(int(samples), columns, target=target is not None))
+        drawing = Sampling(sampling, int(seed), int(size), len(spreads.names))
+        if folder is not None:
+            _take_up(folder, before, _about(solver, task, spreads, ρ, drawing, control=control, keep=keep))
+        model = _first_order(solver, task, spreads, ρ) if control else None
+        together = replace(task, backend="native") if where.elsewhere else task
+        work = Work(solver.sampler(together, samples), columns, model, keep)
+        study = Study(
+            mechanism.name,
+            tuple(named),
+            tuple(o.unit for o in named.values()),
+            spreads,
+            schedule.stored_times,
+            drawing,
+            bool(control),
+            before[1] if before else Tally([None] * drawing.replicates),
+            (folder or []) if keep else None,
+            time.perf_counter() - began,
+            _at_means(mechanism, solver, Task(choose(duration, **how)[1], {}, None, backend, False), ρ),
+        )
+        Conduct(study, limits, ρ, folder, how.get("progress")).carry_out(where, work, _look_after(solver, task))
+        return study
 
 
 def _check(samples: Any, sampling: str, seed: Any, chunk: Any, allowed_failures: Any, **switches: Any) -> None:
@@ -157,7 +159,7 @@ def _first_order(solver: Solver, task: Task, spreads: Spreads, ρ: np.ndarray) -
     return Control(spreads.indices, spreads.mean, np.ascontiguousarray(slopes))
 
 
-def _at_means(mechanism: Derivatives, solver: Solver, task: Task, ρ: np.ndarray) -> Callable[[], Run]:
+def _at_means(mechanism: TwiceDifferentiable, solver: Solver, task: Task, ρ: np.ndarray) -> Callable[[], Run]:
     """One more run, here and with as many stored times as a run has by itself."""
     revision = mechanism.revision
 

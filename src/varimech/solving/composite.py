@@ -9,20 +9,20 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from .backends.program import ChainFunctions, Inputs, Program, Trajectory
-from .backends.runner import Runner
-from .coordinates.equations import Equations
-from .coordinates.penalty import penalty_function
-from .errors import ModelError
-from .formulations.ali3p import ALI3P
-from .formulations.index1 import Projected, Stabilised
-from .integrators.runge_kutta import RungeKutta
-from .integrators.sundials import Sundials
-from .methods import Method
-from .sensitivity.composite import Composite
-from .sensitivity.objective import Objective, ObjectiveFunctions, objective_expressions
-from .stages.chain import Chain
-from .stages.saddle import Saddle
+from ..backends.program import ChainFunctions, Inputs, Program, Trajectory
+from ..backends.runner import Runner
+from ..coordinates.equations import Equations
+from ..coordinates.penalty import penalty_function
+from ..errors import ModelError
+from ..formulations.ali3p import ALI3P
+from ..formulations.index1 import Projected, Stabilised
+from ..integrators.runge_kutta import RungeKutta
+from ..integrators.sundials import Sundials
+from ..methods import Method
+from ..sensitivity.composite import Composite
+from ..sensitivity.objective import Objective, ObjectiveFunctions, objective_expressions
+from ..stages.chain import Chain
+from ..stages.saddle import Saddle
 from .task import Task
 
 

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from .backends.bound import evaluated
-from .backends.program import NO_CONVERGENCE, OVERWOUND, SINGULAR, UNDERFLOW, ChainFunctions, Inputs, StepFailure, Trajectory
-from .coordinates.equations import Equations
-from .errors import SimulationError
-from .formulations.independent import Independent
-from .formulations.index1 import Projected, Stabilised
-from .formulations.penalty import Penalty
-from .integrators.generalised_alpha import GeneralisedAlpha
-from .integrators.hht import HHT
-from .integrators.runge_kutta import RungeKutta
-from .integrators.sundials import Sundials
-from .methods import Formulation, Implicit, Method
-from .symbols import SX
+from ..backends.bound import evaluated
+from ..backends.program import NO_CONVERGENCE, OVERWOUND, SINGULAR, UNDERFLOW, ChainFunctions, Inputs, StepFailure, Trajectory
+from ..coordinates.equations import Equations
+from ..errors import SimulationError
+from ..formulations.independent import Independent
+from ..formulations.index1 import Projected, Stabilised
+from ..formulations.penalty import Penalty
+from ..integrators.generalised_alpha import GeneralisedAlpha
+from ..integrators.hht import HHT
+from ..integrators.runge_kutta import RungeKutta
+from ..integrators.sundials import Sundials
+from ..methods import Formulation, Implicit, Method
+from ..symbols import SX
 
 VIOLATION = 1e-2
 """Largest violation of constraints in a run without projections, over the size of the mechanism."""

@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .backends.program import Amplified, Inputs, StartFailure, StepFailure, Trajectory
-from .backends.runner import Runner, make_room
-from .coordinates.equations import Equations
-from .coordinates.start import StartSolver
+from ..backends.program import Amplified, Inputs, StartFailure, StepFailure, Trajectory
+from ..backends.runner import Runner, make_room
+from ..coordinates.equations import Equations
+from ..coordinates.start import StartSolver
+from ..errors import ModelError, SimulationError
+from ..formulations.index1 import Projected
+from ..integrators.sundials import Sundials
+from ..methods import Method
 from .diagnosis import check_finite
-from .errors import ModelError, SimulationError
-from .formulations.index1 import Projected
-from .integrators.sundials import Sundials
-from .methods import Method
 from .programs import Programs, Wanted
 from .task import Task
 

@@ -11,26 +11,26 @@ from functools import cached_property
 
 import numpy as np
 
-from .backends.complex_step import complex_step, refusal
-from .backends.program import UNDERFLOW, Amplified, BrokenOff, Inputs, StartFailure, StepFailure, Trajectory
-from .backends.runner import Runner, make_room
-from .backends.sampler import Sampler, Samples, in_slices, joined, nothing
-from .backends.selection import select
-from .backends.sundials import SundialsRunner
+from ..backends.complex_step import complex_step, refusal
+from ..backends.program import UNDERFLOW, Amplified, BrokenOff, Inputs, StartFailure, StepFailure, Trajectory
+from ..backends.runner import Runner, make_room
+from ..backends.sampler import Sampler, Samples, in_slices, joined, nothing
+from ..backends.selection import select
+from ..backends.sundials import SundialsRunner
+from ..coordinates.start import StartSolver
+from ..errors import ModelError, SimulationError, VarimechError
+from ..formulations.independent import Independent
+from ..formulations.index1 import Projected
+from ..integrators.sundials import IDAS, Sundials
+from ..interrupts import workers
+from ..methods import Method
+from ..model.parts import Parts
+from ..progress import progress_bar
+from ..sensitivity.objective import Objective
 from .composite import CompositeSolver
-from .coordinates.start import StartSolver
 from .diagnosis import check_constraints, check_finite, explained, residual_limits
-from .errors import ModelError, SimulationError, VarimechError
-from .formulations.independent import Independent
-from .formulations.index1 import Projected
-from .integrators.sundials import IDAS, Sundials
-from .interrupts import workers
-from .methods import Method
-from .model.parts import Parts
 from .programs import LARGE, Programs, Wanted
-from .progress import progress_bar
 from .second_order import SecondDerivatives, SecondOrder
-from .sensitivity.objective import Objective
 from .statics import Statics
 from .task import Task
 

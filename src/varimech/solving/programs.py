@@ -15,36 +15,36 @@ from typing import TYPE_CHECKING, cast
 import casadi as ca
 import numpy as np
 
-from .backends.bound import Evaluation
-from .backends.columns import row_length
-from .backends.program import ChainFunctions, Program
-from .coordinates.equations import Dynamics, Equations
-from .coordinates.kinds import pieces_of
-from .coordinates.penalty import constant_penalty, penalty_function, penalty_plan
-from .coordinates.start_chain import moving_chain, start_chain
-from .coordinates.twist import twist_function, twist_plan
-from .errors import ModelError
-from .formulations.ali3p import ALI3P
-from .formulations.independent import Independent
-from .formulations.index1 import Projected
-from .formulations.penalty import Penalty
-from .integrators.runge_kutta import RungeKutta
-from .integrators.sundials import Sundials
-from .methods import Method
-from .sensitivity.adjoint import pullback_of
-from .sensitivity.direct import tangent_of
-from .sensitivity.objective import Objective, ObjectiveFunctions, measured
-from .sensitivity.widened import widened
-from .stages.assembled import AssembledChain, Tangent
-from .stages.chain import PARAMETERS, Chain
-from .stages.pieces import Pieces
-from .stages.plan import Plan
-from .stages.saddle import Saddle
-from .symbols import SX
+from ..backends.bound import Evaluation
+from ..backends.columns import row_length
+from ..backends.program import ChainFunctions, Program
+from ..coordinates.equations import Dynamics, Equations
+from ..coordinates.kinds import pieces_of
+from ..coordinates.penalty import constant_penalty, penalty_function, penalty_plan
+from ..coordinates.start_chain import moving_chain, start_chain
+from ..coordinates.twist import twist_function, twist_plan
+from ..errors import ModelError
+from ..formulations.ali3p import ALI3P
+from ..formulations.independent import Independent
+from ..formulations.index1 import Projected
+from ..formulations.penalty import Penalty
+from ..integrators.runge_kutta import RungeKutta
+from ..integrators.sundials import Sundials
+from ..methods import Method
+from ..sensitivity.adjoint import pullback_of
+from ..sensitivity.direct import tangent_of
+from ..sensitivity.objective import Objective, ObjectiveFunctions, measured
+from ..sensitivity.widened import widened
+from ..stages.assembled import AssembledChain, Tangent
+from ..stages.chain import PARAMETERS, Chain
+from ..stages.pieces import Pieces
+from ..stages.plan import Plan
+from ..stages.saddle import Saddle
+from ..symbols import SX
 
 if TYPE_CHECKING:
-    from .coordinates.relative.recursion import Recursion
-    from .coordinates.relative.sweeps import Sweeps
+    from ..coordinates.relative.recursion import Recursion
+    from ..coordinates.relative.sweeps import Sweeps
 
 LARGE = 50
 """Unknowns and multipliers beyond which straight-line code takes longer to compile than it saves; see docs/architecture.md."""
@@ -291,7 +291,7 @@ class Programs:
         swept = isinstance(self.method.formulation, Projected) and not self.wide
         if self._recursion is None or not self._recursion.tree.is_open or not swept:
             return None
-        from .coordinates.relative.sweeps import Sweeps  # only where it is used
+        from ..coordinates.relative.sweeps import Sweeps  # only where it is used
 
         return Sweeps(self.equations)
 

@@ -25,10 +25,10 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from .coordinates.equations import Equations
-from .coordinates.start import StartSolver
-from .errors import ModelError, VarimechError
-from .symbols import SX
+from ..coordinates.equations import Equations
+from ..coordinates.start import StartSolver
+from ..errors import ModelError, VarimechError
+from ..symbols import SX
 
 ITERATIONS = 1000
 LONGEST = 0.05

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Event
 
-from .interrupts import Stopped
-from .schedule import Schedule
-from .sensitivity.objective import Objective
+from ..interrupts import Stopped
+from ..schedule import Schedule
+from ..sensitivity.objective import Objective
 
 
 @dataclass(frozen=True)
