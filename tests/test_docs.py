@@ -19,6 +19,7 @@ import pytest
 import varimech as vm
 from markdown_pages import DOCS, ROOT, blocks, not_run, run_page, run_told, same
 from varimech.backends import complex_step
+from varimech.model.beam_words import BeamWords
 from varimech.model.body_words import BodyWords
 from varimech.model.force_words import ForceWords
 from varimech.model.frame import Frame
@@ -145,7 +146,9 @@ def test_elements_have_drawing_symbols_and_equation(page: Path) -> None:
 
 def test_every_word_of_a_model_has_a_page() -> None:
     shown = "\n".join(text for page in ELEMENTS for _, text in blocks(page))
-    words = [name for kind in (BodyWords, JointWords, ForceWords, Model) for name in vars(kind) if not name.startswith("_")]
+    words = [
+        name for kind in (BodyWords, BeamWords, JointWords, ForceWords, Model) for name in vars(kind) if not name.startswith("_")
+    ]
     assert "revolute" in words and "start" in words
     for word in words:
         if inspect.isfunction(getattr(Model, word)):

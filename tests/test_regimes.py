@@ -16,9 +16,10 @@ from varimech.backends.native import NativeProgram
 from varimech.backends.program import Trajectory
 from varimech.backends.runner import Runner
 from varimech.benchmarks import five_bar
-from varimech.coordinates.equations import Dynamics, Element, Equations
+from varimech.coordinates.assembly import EXPLAINED
+from varimech.coordinates.dynamics import Dynamics, Element
+from varimech.coordinates.equations import Equations
 from varimech.coordinates.kinds import pieces_of
-from varimech.coordinates.start import EXPLAINED
 from varimech.elimination import Factorisation, minimum_degree
 from varimech.methods import choose
 from varimech.schedule import equal_steps

@@ -14,9 +14,9 @@ from loops import OBJECTIVES, TOLERANCE_ONLY, four_bar
 from newton_euler import turned, unit
 from test_regimes import MODELS, NAMES, REDUNDANT, difference, everything, run
 from varimech.benchmarks import five_bar
+from varimech.coordinates.relative.choice import CENTRE_OF_MASS, ORIGIN
 from varimech.coordinates.relative.equations import relative_equations
-from varimech.coordinates.relative.joints import euler_parameters
-from varimech.coordinates.relative.recursion import CENTRE_OF_MASS, ORIGIN
+from varimech.coordinates.relative.joint_values import euler_parameters
 from varimech.coordinates.relative.sweeps import Sweeps
 from varimech.methods import FORMULATIONS, choose, integrators_of
 from varimech.solving.programs import DEEP

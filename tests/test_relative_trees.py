@@ -15,8 +15,8 @@ from random_trees import GROUND, Limb, Tree, euler_rows, mechanism, random_state
 from varimech.backends.bound import evaluated
 from varimech.coordinates.equations import Equations
 from varimech.coordinates.natural import natural_equations
+from varimech.coordinates.relative.choice import CENTRE_OF_MASS, ORIGIN
 from varimech.coordinates.relative.equations import relative_equations
-from varimech.coordinates.relative.recursion import CENTRE_OF_MASS, ORIGIN
 from varimech.coordinates.relative.sweeps import Sweeps
 
 Array = np.ndarray

@@ -17,7 +17,7 @@ import casadi as ca
 from ..stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS, SCALAR, START_CONDITIONS, Block, Chain, Stage
 from ..stages.saddle import Saddle
 from ..symbols import SX
-from .equations import Dynamics
+from .dynamics import Dynamics
 
 ROUNDING = 1e-14
 """Relative error with which positions are known."""

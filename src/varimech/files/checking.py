@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import unknown_name
 from ..methods import find_coordinates, find_formulation, find_integrator
 from ..model.model import Model
-from ..model.state import StateExpression, as_column, call_user, trial_state
+from ..model.user_functions import StateExpression, as_column, call_user, trial_state
 from ..optimization.quantities import Path, Peak
 from ..results.catalog import MEASURES, names_in
 from ..sensitivity.objective import Objective

@@ -16,7 +16,7 @@ from ..model.parameter import Parameter, Tolerance
 from ..model.parts import Parts
 from ..model.sections import Section
 from ..model.sentence import Sentence
-from ..model.state import StateExpression
+from ..model.user_functions import StateExpression
 from ..symbols import SX
 from ..units import is_si
 from .entries import BODIES, DRIVERS, FORCES, JOINTS

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ..coordinates.equations import Dynamics
+from ..coordinates.dynamics import Dynamics
 from ..integrators.difference import DifferenceScheme
 from ..stages.chain import Chain, Stage
 from ..stages.saddle import Saddle

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..coordinates.equations import Dynamics
+from ..coordinates.dynamics import Dynamics
 from ..stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS, SCALAR, Block
 from ..symbols import SX
 

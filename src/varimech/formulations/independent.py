@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ..coordinates.equations import Dynamics
+from ..coordinates.dynamics import Dynamics
 from ..stages.chain import COORDINATES, Block, Chain, Stage
 from ..stages.saddle import Saddle
 from ..symbols import SX

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ..coordinates.equations import Dynamics
+from ..coordinates.dynamics import Dynamics
 from ..errors import ModelError, check_numbers
 from ..stages.chain import COORDINATES, Block, Chain, Stage
 from ..stages.saddle import Saddle

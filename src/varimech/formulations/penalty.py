@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ..coordinates.equations import Dynamics
+from ..coordinates.dynamics import Dynamics
 from ..errors import ModelError, check_numbers
 from ..integrators.difference import DifferenceScheme
 from ..stages.chain import COORDINATES, Block, Chain, Stage

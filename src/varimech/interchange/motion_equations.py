@@ -19,7 +19,8 @@ import casadi as ca
 import numpy as np
 
 from ..errors import ModelError
-from ..model.state import State, column_of
+from ..model.state import State
+from ..model.user_functions import column_of
 from ..symbols import SX, symbols_in
 from .c_source import Signature, write_c
 

@@ -19,7 +19,8 @@ from .measures import Coordinate, Measure, Span, Turn
 from .numbers import evaluated
 from .parameter import Parameter
 from .parts import PointLike
-from .state import State, as_column, call_user, trial_state
+from .state import State
+from .user_functions import as_column, call_user, trial_state
 from .writing import Number, Writing, change
 
 F = TypeVar("F", bound=Force)

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .body_words import BodyWords
+from .beam_words import BeamWords
 from .force_words import ForceWords
-from .held import StartReader
 from .joint_words import JointWords
+from .start_reader import StartReader
 from .writing import Number, change
 
 
-class Model(BodyWords, JointWords, ForceWords):
+class Model(BeamWords, JointWords, ForceWords):
     """The words to write a mechanism with: parameters, bodies, joints, forces, drivers, start."""
 
     @change

@@ -13,7 +13,7 @@ from ..coordinates.equations import Equations
 from ..interrupts import held_back
 from ..model.measures import Turn
 from ..model.start import HeldMeasure
-from ..model.state import column_of
+from ..model.user_functions import column_of
 from ..sensitivity.direct import parameter_seeds
 from ..sensitivity.objective import StateFunction, checked_callable
 from ..symbols import SX, symbols_in

@@ -17,7 +17,8 @@ import numpy as np
 from ..coordinates.equations import Equations
 from ..errors import ModelError
 from ..expressions import Expression
-from ..model.state import State, StateExpression, as_column, call_user
+from ..model.state import State
+from ..model.user_functions import StateExpression, as_column, call_user
 from ..symbols import SX, symbols_in
 from .comparison import Comparable
 

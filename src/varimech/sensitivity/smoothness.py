@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..coordinates.equations import Element, Equations
+from ..coordinates.dynamics import Element
+from ..coordinates.equations import Equations
 from ..errors import ModelError
 from ..symbols import SX, symbols_in
 from .objective import Objective, objective_expressions

@@ -18,7 +18,8 @@ import numpy as np
 from ..backends.bound import Evaluation
 from ..backends.columns import row_length
 from ..backends.program import ChainFunctions, Program
-from ..coordinates.equations import Dynamics, Equations
+from ..coordinates.dynamics import Dynamics
+from ..coordinates.equations import Equations
 from ..coordinates.kinds import pieces_of
 from ..coordinates.penalty import constant_penalty, penalty_function, penalty_plan
 from ..coordinates.start_chain import moving_chain, start_chain
@@ -35,7 +36,7 @@ from ..sensitivity.adjoint import pullback_of
 from ..sensitivity.direct import tangent_of
 from ..sensitivity.objective import Objective, ObjectiveFunctions, measured
 from ..sensitivity.widened import widened
-from ..stages.assembled import AssembledChain, Tangent
+from ..stages.assembled import AssembledChain
 from ..stages.chain import PARAMETERS, Chain
 from ..stages.pieces import Pieces
 from ..stages.plan import Plan
@@ -261,12 +262,11 @@ class Programs:
     def _assembled(self, build: Callable[[Dynamics], Chain], wanted: Wanted, *, state_varies: bool) -> ChainFunctions:
         pieces = self._pieces.mapped(build)
         chain = AssembledChain(pieces.doubled(PARAMETERS) if self.wide else pieces)
-        finish = chain.finish(None if wanted.directions is None else Tangent(wanted.directions, state_varies))
         iterated = chain.chain.iterated
         return ChainFunctions(
             chain.predict if iterated else None,
             chain.iterate if iterated else None,
-            finish,
+            chain.finish(wanted.directions, state_varies=state_varies),
             pullback=chain.pullback(wanted.objectives, state_varies=state_varies) if wanted.adjoint else None,
         )
 

@@ -15,6 +15,7 @@ import casadi as ca
 import numpy as np
 
 from ..symbols import SX, symbols_in
+from .companions import Companions
 from .plan import Factor, Map, Mode, Operation, Plan, Port, Solve, Vector, Zero
 
 
@@ -24,11 +25,11 @@ class Reverse:
     def __init__(self, plan: Plan, width: int):
         self._plan = plan
         self._width = width
-        self._known: list[tuple[Vector, Vector]] = []
+        self._costates = Companions()
 
     def know(self, vector: Vector, costate: Vector) -> None:
         """Tell where the costate of a vector is to stand: its rows, `width` numbers each."""
-        self._known.append((vector, costate))
+        self._costates.know(vector, costate)
 
     def sweep(self, operations: list[Operation]) -> None:
         """Append what takes the costates of everything written back to those of everything read."""
@@ -42,11 +43,7 @@ class Reverse:
 
     def of(self, vector: Vector) -> Vector | None:
         """The costate of a vector that lies within a known one."""
-        for whole, costate in self._known:
-            first = vector.offset - whole.offset
-            if vector.base == whole.base and first >= 0 and first + vector.rows * vector.width <= whole.rows * whole.width:
-                return costate.part(first // whole.width, vector.rows)
-        return None
+        return self._costates.of(vector)
 
     def _map(self, operation: Map) -> None:
         x, y = _expressions(operation)
