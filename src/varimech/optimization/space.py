@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import ModelError, check_whole
 from ..model.numbers import Numbers
 from ..model.parameter import Parameter, checked_bounds
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Over = Sequence[str | Parameter] | str | Parameter | None
 Bounds = Mapping[str, tuple[float | None, float | None]]
@@ -35,6 +38,13 @@ class Space:
         range_ = self.upper - self.lower
         magnitude = np.where(self.start == 0, 1.0, np.abs(self.start))
         return np.where(np.isfinite(range_), range_, magnitude)
+
+    def labelled(self, values: np.ndarray, name: str) -> xr.DataArray:
+        """Values by parameter, with units."""
+        import xarray as xr
+
+        coords = {"parameter": list(self.names), "unit": ("parameter", list(self.units))}
+        return xr.DataArray(values, coords=coords, dims=["parameter"], name=name)
 
     def inside(self, x: np.ndarray) -> np.ndarray:
         """The nearest point within bounds: solvers miss them by rounding."""

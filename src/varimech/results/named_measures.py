@@ -16,7 +16,7 @@ from ..errors import ModelError, unknown_name
 from ..sensitivity.objective import StateFunction
 from ..symbols import SX
 from .catalog import ENERGIES, MEASURES, names_of
-from .labels import BEAM_PARTS, labels_along, shape_of
+from .labels import BEAM_PARTS, along_time, labels_along, shape_of, with_units
 from .live import LiveRun
 from .plan import drawing_plan, point_aliases
 
@@ -190,7 +190,7 @@ class NamedMeasures:
 
         assert self._live is not None
         shape, dims = shape_of(expression, dims)
-        coords: dict[str, Any] = {"time": ("time", self.time, {"units": "s"})}
+        coords = along_time(self.time)
         coords |= {d: labels_along(d, n) for d, n in zip(dims, shape, strict=True)}
         if wrt is None:
             values = self._live.evaluate(expression)
@@ -200,8 +200,7 @@ class NamedMeasures:
         slopes = self._live.derivative(expression)
         slopes = slopes.reshape(slopes.shape[0], *shape, slopes.shape[2], order="F")
         parameters = self._live.equations.model.numbers.parameters
-        coords["parameter"] = self.parameter_names
-        coords["parameter_unit"] = ("parameter", [parameters[n].unit for n in self.parameter_names])
+        coords |= with_units("parameter", self.parameter_names, [parameters[n].unit for n in self.parameter_names])
         attrs = {"units": f"({unit}) per parameter unit"}
         array = xr.DataArray(slopes, coords=coords, dims=["time", *dims, "parameter"], name=f"{name}_wrt", attrs=attrs)
         return array.sel(parameter=chosen)

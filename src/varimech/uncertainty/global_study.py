@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..backends.program import check_backend
 from ..errors import ModelError, check_level, check_whole
 from ..methods import RunOptions, choose
+from ..results.labels import with_units
 from ..sensitivity.comparison import Constraint
 from ..sensitivity.objective import Objectives, some_objectives
 from ..sensitivity.smoothness import check_gradients
@@ -164,8 +165,5 @@ def check_varies(study: GlobalStudy, values: Any) -> None:
 
 def labelled(study: GlobalStudy, *parameters: str) -> dict[str, Any]:
     """Coordinates of arrays by objective, and by parameter as often as named."""
-    coords: dict[str, Any] = {
-        "objective": list(study.objective_names),
-        "objective_unit": ("objective", list(study.units)),
-    }
+    coords = with_units("objective", study.objective_names, study.units)
     return coords | {name: list(study.names) for name in parameters}

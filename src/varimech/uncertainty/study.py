@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError, check_level, unknown_name
+from ..results.labels import along_time, with_units
 from ..results.run import Run
 from ..results.saving import save_dataset
 from ..view.plotted import Plotted
@@ -199,11 +200,7 @@ class Study(Plotted):
             raise ModelError("samples were not kept: monte_carlo(…, keep=True) does so")
         chunks = list(self.kept.kept(self.tally.taken) if isinstance(self.kept, Checkpoint) else self.kept)
         parameters, values = (np.concatenate([chunk[k] for chunk in chunks]) for k in range(2))
-        coords = {
-            **self._coords(),
-            "parameter": list(self.spreads.names),
-            "parameter_unit": ("parameter", list(self.spreads.units)),
-        }
+        coords = {**self._coords(), **with_units("parameter", self.spreads.names, self.spreads.units)}
         return xr.Dataset(
             {
                 "parameters": (("sample", "parameter"), parameters),
@@ -275,11 +272,7 @@ class Study(Plotted):
         return self.tally.summary
 
     def _coords(self) -> dict[str, Any]:
-        return {
-            "time": ("time", self.time, {"units": "s"}),
-            "objective": list(self.objective_names),
-            "objective_unit": ("objective", list(self.units)),
-        }
+        return {**along_time(self.time), **with_units("objective", self.objective_names, self.units)}
 
     def _labelled(self, columns: np.ndarray, name: str, unit: str = "objective_unit") -> xr.DataArray:
         import xarray as xr
