@@ -11,6 +11,7 @@ import numpy as np
 from ..results.run import Run
 from ..sensitivity.objective import Objective
 from ..view.figure import COLOURS, INK, new_figure, quiet
+from .measurement import component_word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,7 +147,7 @@ def draw_fit(fit: Fit) -> Figure:
         curve, half = confidence_band(fit, fit.run, m.function, m.components)
         begin = first.measure(m.function).to_numpy().reshape(first.time.size, -1)
         for c in range(m.components):
-            colour, word = COLOURS[c % len(COLOURS)], m.word(c)
+            colour, word = COLOURS[c % len(COLOURS)], component_word(m, c)
             ax.plot(first.time, begin[:, c], color=BEFORE, linewidth=1.0, linestyle="--", label=f"start{word}")
             ax.fill_between(
                 fit.run.time, curve[:, c] - half[:, c], curve[:, c] + half[:, c], color=colour, alpha=0.25, linewidth=0

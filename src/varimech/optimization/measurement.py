@@ -31,12 +31,6 @@ class Measurement:
         """Numbers in a sample."""
         return int(self.values.shape[1])
 
-    def word(self, component: int) -> str:
-        """What is put behind a name to speak of one of several components."""
-        if self.components == 1:
-            return ""
-        return f" {'xyz'[component]}" if self.components <= 3 else f" {component}"
-
 
 Measurements = Measurement | Sequence[Measurement] | Mapping[str, Measurement]
 
@@ -85,6 +79,13 @@ def _deviations(label: str, given: np.ndarray, values: np.ndarray, shape: tuple[
 
 def _reading(measure: Turn | Slide | Span) -> StateFunction:
     return lambda s: s.measure(measure)
+
+
+def component_word(m: Measurement, component: int) -> str:
+    """What is put behind a name to speak of one of several components."""
+    if m.components == 1:
+        return ""
+    return f" {'xyz'[component]}" if m.components <= 3 else f" {component}"
 
 
 def named_measurements(measured: Measurements) -> dict[str, Measurement]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..optimization.drawing import BEFORE, compared, confidence_band
 from ..optimization.fit import Fit
+from ..optimization.measurement import component_word
 from ..optimization.optimum import Optimum
 from ..view.figure import COLOURS
 from .encoding import printed
@@ -86,7 +87,7 @@ def fit_section(fit: Fit, plots: Plots) -> str:
         curve, half = confidence_band(fit, fit.run, m.function, m.components)
         curves = []
         for c in range(m.components):
-            word, colour, y = m.word(c), COLOURS[c % len(COLOURS)], curve[:, c]
+            word, colour, y = component_word(m, c), COLOURS[c % len(COLOURS)], curve[:, c]
             band = (y - half[:, c], y + half[:, c])
             curves.append(Curve(f"fit{word}", fit.run.time, y, band=band, band_name=f"{share} band{word}", colour=colour))
             error = None if m.sigma is None else m.sigma[:, c]
