@@ -17,6 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 import varimech as vm
+from pendulums import pendulum
 from varimech.backends import compiler, runner
 from varimech.benchmarks import five_bar
 from varimech.cli.app import app
@@ -28,18 +29,6 @@ pytestmark = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C c
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
-
-
-def pendulum(force: object = None) -> vm.Mechanism:
-    m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-    L = m.parameter("L", 1.0)
-    m.ground_point("O", (0, 0))
-    m.bar("rod", "O", "tip", length=L, mass=3.0)
-    m.revolute("O")
-    if force is not None:
-        m.force("force", "tip", force)
-    m.start(angle={"rod": -1.0})
-    return m
 
 
 @pytest.fixture
