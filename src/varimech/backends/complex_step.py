@@ -22,7 +22,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import ModelError, SimulationError
-from .compiler import BuildError, build_library
+from .compiler import BuildError, load_library
 from .program import NEGLIGIBLE, NOISE, ChainFunctions, Function, Inputs, Program
 from .scheme_tables import SchemeTables
 
@@ -192,7 +192,7 @@ def _operations() -> dict[int, int]:
 
 @cache
 def _call() -> Callable[[Any], int]:
-    library = ctypes.CDLL(str(build_library(_source())))
+    library = load_library(_source())
     library.vm_carry_out_complex.argtypes = [ctypes.POINTER(_Record)]
     library.vm_carry_out_complex.restype = ctypes.c_int
     call: Callable[[Any], int] = library.vm_carry_out_complex

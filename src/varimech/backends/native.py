@@ -18,7 +18,7 @@ import casadi as ca
 from ..stages.plan import Plan
 from .batch import DONE
 from .columns import column_source
-from .compiler import build_library, cached_library
+from .compiler import cached_library, load_library
 from .native_run import NativeRun
 from .plan_tables import Kernels, PlanTables
 from .program import (
@@ -162,7 +162,7 @@ class NativeProgram:
     @cached_property
     def library(self) -> ctypes.CDLL:
         """The compiled program."""
-        library = ctypes.CDLL(str(build_library(self.source)))
+        library = load_library(self.source)
         library.vm_go_on.argtypes = library.vm_go_back.argtypes = [ctypes.c_void_p]
         library.vm_sample_all.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
         library.vm_go_on.restype = library.vm_go_back.restype = library.vm_sample_all.restype = None
