@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -224,6 +225,27 @@ def test_a_compiler_that_is_interrupted_leaves_nothing(
     hooked()
     assert m.simulate(1.0, step=1e-3, backend="native").time[-1] == pytest.approx(1.0)
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_compiler_that_is_interrupted_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow, started = tmp_path / "slow-cc", tmp_path / "started"
+    slow.write_text(f"#!/bin/sh\nsleep 600 &\necho $! > {started}.now\nmv {started}.now {started}\nwait\n", encoding="utf-8")
+    slow.chmod(0o755)
+    monkeypatch.setenv("CC", str(slow))
+    monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path / "cache"))
+
+    def wait_and_interrupt() -> None:
+        while not started.exists():
+            time.sleep(0.01)
+        interrupt()
+
+    threading.Thread(target=wait_and_interrupt, daemon=True).start()
+    plainly(lambda: oscillator().simulate(1.0, step=1e-3, backend="native"))
+    status = Path("/proc", started.read_text(encoding="utf-8").strip(), "status")
+    ended = time.monotonic() + 20
+    while status.exists() and "Z (zombie)" not in status.read_text(encoding="utf-8") and time.monotonic() < ended:
+        time.sleep(0.01)
+    assert time.monotonic() < ended and list((tmp_path / "cache").iterdir()) == []
 
 
 def test_a_solver_that_is_half_built_is_built_anew(hooked: Callable[..., None]) -> None:
