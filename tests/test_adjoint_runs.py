@@ -12,7 +12,7 @@ from loops import OBJECTIVES, four_bar, pendulum
 from test_adjoint import needs_compiler, objectives
 from varimech.backends.tape import Tape
 from varimech.errors import ModelError
-from varimech.mechanism import ADJOINT_PAYS
+from varimech.verbs.gradients import ADJOINT_PAYS
 
 # memory
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import varimech as vm
-from test_bad_input import contents, refused
+from refusals import contents, refused
 
 Call = Callable[[Any], object]
 GOOD: dict[str, Any] = {"segments": 4, "length": 1, "E": 1e6, "area": 1e-2, "inertia": 1e-6, "mass": 1}
@@ -29,12 +29,12 @@ def model(dimension: int) -> vm.Mechanism:
 
 
 def check(m: vm.Mechanism, call: Call, words: tuple[str, ...]) -> None:
-    before, named, joined = contents(m), list(m._named), dict(m._groups)
+    before, named, joined = contents(m), list(m.parts._named), dict(m.parts._groups)
     with pytest.raises(vm.ModelError) as caught:
         call(m)
     for word in words:
         assert word in str(caught.value)
-    assert (contents(m), list(m._named), dict(m._groups)) == (before, named, joined)
+    assert (contents(m), list(m.parts._named), dict(m.parts._groups)) == (before, named, joined)
 
 
 def beam(start: Any = "X", end: Any = "Y", **options: Any) -> Call:

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import varimech as vm
+from pendulums import torsional_pendulum
+from refusals import pendulum
 from varimech.methods import choose
 
 
@@ -89,16 +91,6 @@ def test_ensembles_refuse_what_single_runs_refuse() -> None:
     assert "mass = -1 must be positive" in str(ensemble.failures[1])
 
 
-def torsional_pendulum(speed: float) -> vm.Mechanism:
-    m = vm.Mechanism("torsion", dimension=2)
-    m.ground_point("O", (0, 0))
-    m.bar("rod", "O", "tip", length=1, mass=1)
-    m.revolute("O")
-    m.torsional_spring("s", "O", stiffness=10)
-    m.start(angle={"O": 0.0}, speed={"O": speed})
-    return m
-
-
 @pytest.mark.parametrize("every", [1, 7, 2300])
 @pytest.mark.parametrize("backend", ["native", "interpreted"])
 def test_winding_is_watched_at_every_step_not_at_stored_ones(every: int, backend: str) -> None:
@@ -116,7 +108,7 @@ def test_equal_objectives_written_anew_are_built_once() -> None:
     m = four_bar()
     for _ in range(5):
         m.sensitivity({"end": vm.final(lambda s: s.angle("rocker"))}, duration=0.01)
-    assert len(m._solver(choose(1.0)[0])._runners) == 1
+    assert len(m._solver(choose(1.0)[0])._runners._of_expressions) == 1
 
 
 def test_differences_survive_a_perturbation_that_fails() -> None:
@@ -144,7 +136,7 @@ def test_numpy_functions_work_on_parameters() -> None:
         (np.float64(2) * p, 8.0),
         (np.arctan2(p, 4.0), math.pi / 4),
     ):
-        assert m.numbers.evaluate(expression).item() == pytest.approx(value)
+        assert m.parts.numbers.evaluate(expression).item() == pytest.approx(value)
 
 
 def test_a_python_decision_on_the_state_names_the_remedy() -> None:
@@ -166,10 +158,10 @@ def test_plots_label_every_curve(tmp_path: Any) -> None:
 def test_a_refused_driver_leaves_no_trace() -> None:
     m = torsional_pendulum(0.0)
     p = m.parameter("p", 1.0)
-    before = (m.revision, len(m.numbers.requirements), list(m.drivers))
+    before = (m.parts.revision, len(m.parts.numbers.requirements), list(m.drivers))
     with pytest.raises(vm.ModelError, match="two things are called 's'"):
         m.drive_coordinate("s", "rod.tip", (p, 0), 1.0)
-    assert (m.revision, len(m.numbers.requirements), list(m.drivers)) == before
+    assert (m.parts.revision, len(m.parts.numbers.requirements), list(m.drivers)) == before
 
 
 def test_a_position_may_be_given_as_a_vector_of_parameters() -> None:
@@ -190,3 +182,20 @@ def test_a_spring_of_no_length_is_explained() -> None:
     m.spring("coil", "ground.Q", "rod.tip", stiffness=1.0, natural_length=0.5)
     with pytest.raises(vm.AssemblyError, match="look at 'coil': its ends coincide"):
         m.simulate(0.01)
+
+
+def test_a_change_of_the_model_is_picked_up() -> None:
+    m = pendulum()
+    m.start(angle={"rod": 0.0})
+    assert m.simulate(0.02, step=0.01).acceleration("tip")[0, 1] == pytest.approx(-9.81 * 1.5)
+    m.force("lift", "tip", (0, 9.81))  # half the weight, at twice its arm
+    assert m.simulate(0.02, step=0.01).acceleration("tip")[0, 1] == pytest.approx(0.0, abs=1e-12)
+    m.start(angle={"rod": 1.0})
+    assert m.simulate(0.02, step=0.01).angle("rod")[0] == pytest.approx(1.0)
+    m.bar("second", "tip", "end", length=1, mass=1)
+    m.revolute("tip")
+    m.start(angle={"rod": 0.0, "second": 0.0})
+    assert m.simulate(0.02, step=0.01).position("end")[0, 0] == pytest.approx(2.0)
+    M = m.parameter("extra", 0.25)
+    m.point("second", "mid", (2 * M, 0))
+    assert m.simulate(0.02, step=0.01, parameters={"extra": 0.5}).position("mid")[0, 0] == pytest.approx(2.0)

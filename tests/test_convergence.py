@@ -256,7 +256,7 @@ def test_the_composite_mass_matrix_is_the_published_one() -> None:
     """M̂ = [[M_b + P, M], [M, 0]] with P_ij = Σ ∂m_ij/∂q_k (q_k)_b, and Π = (Φ, Φ_q q_b + Φ_b), for a mass matrix that depends on q."""
     import casadi as ca
 
-    from varimech.coordinates.equations import Constraint, Dynamics, Element
+    from varimech.coordinates.dynamics import Constraint, Dynamics, Element
     from varimech.sensitivity.composite import Composite
 
     q, v, ρ, t = ca.SX.sym("q", 2), ca.SX.sym("v", 2), ca.SX.sym("ρ", 1), ca.SX.sym("t")

@@ -19,6 +19,7 @@ import pytest
 import varimech as vm
 from markdown_pages import DOCS, ROOT, blocks, not_run, run_page, run_told, same
 from varimech.backends import complex_step
+from varimech.model.beam_words import BeamWords
 from varimech.model.body_words import BodyWords
 from varimech.model.force_words import ForceWords
 from varimech.model.frame import Frame
@@ -145,7 +146,9 @@ def test_elements_have_drawing_symbols_and_equation(page: Path) -> None:
 
 def test_every_word_of_a_model_has_a_page() -> None:
     shown = "\n".join(text for page in ELEMENTS for _, text in blocks(page))
-    words = [name for kind in (BodyWords, JointWords, ForceWords, Model) for name in vars(kind) if not name.startswith("_")]
+    words = [
+        name for kind in (BodyWords, BeamWords, JointWords, ForceWords, Model) for name in vars(kind) if not name.startswith("_")
+    ]
     assert "revolute" in words and "start" in words
     for word in words:
         if inspect.isfunction(getattr(Model, word)):
@@ -169,7 +172,7 @@ def _joint(kind: str, dimension: int) -> tuple[int, int]:
         said["axis_on_second"] = (0, 1, 0)
     joint = getattr(m, kind.replace("-", "_"))("j", "ground.O", "b.P", **said)
     o, R = ca.SX.sym("o", n), ca.SX.sym("R", n, n)
-    equations = joint.residuals({m.ground: m.ground_frame(), body: Frame(o, R, 0 * o, 0 * R)}).numel()
+    equations = joint.residuals({m.parts.ground: m.parts.ground_frame(), body: Frame(o, R, 0 * o, 0 * R)}).numel()
     return equations, (3 if n == 2 else 6) - equations
 
 

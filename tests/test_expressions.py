@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import varimech as vm
-from varimech.expressions import FUNCTIONS, Expression, Scope
+from varimech.expressions import Expression, Scope
 from varimech.files.formula import formula
+from varimech.symbols import FUNCTIONS
 from varimech.units import in_unit, is_si, si_unit, split_quantity
 
 NAMES = {"a": 2.0, "b": -0.5, "L_A1": 1.25}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from typer.testing import CliRunner
 
 import varimech as vm
 from varimech.cli.app import app
-from varimech.files.writing import write_file
 from varimech.units import is_si, of_one_kind
 
 Call = Callable[[Any], object]
@@ -130,11 +128,11 @@ def test_kinds_of_units() -> None:
 )
 def test_words_tell_how_they_are_said(call: Call, says: str) -> None:
     m = crank_slider()
-    before = m.revision, len(m.sentences), m.start_conditions
+    before = m.parts.revision, len(m.parts.sentences), m.parts.start_conditions
     with pytest.raises(TypeError) as caught:
         call(m)
     assert says in str(caught.value)
-    assert (m.revision, len(m.sentences), m.start_conditions) == before
+    assert (m.parts.revision, len(m.parts.sentences), m.parts.start_conditions) == before
 
 
 @refused(
@@ -245,19 +243,6 @@ def test_a_card_is_no_backend() -> None:
 def test_a_folder_is_no_run(tmp_path: Path) -> None:
     with pytest.raises(vm.ModelError, match=r"is a folder; name the file in it"):
         vm.load_run(tmp_path)
-
-
-def test_pipes_and_links_are_written_to_and_not_replaced(tmp_path: Path) -> None:
-    pipe, link, kept = tmp_path / "pipe", tmp_path / "link.yaml", tmp_path / "kept.yaml"
-    os.mkfifo(pipe)
-    link.symlink_to(kept)
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    write_file(pipe, "text")
-    assert os.read(reader, 10) == b"text" and pipe.is_fifo()
-    os.close(reader)
-    write_file(link, "text")
-    assert link.is_symlink() and kept.read_text(encoding="utf-8") == "text"
-    assert {p.name for p in tmp_path.iterdir()} == {"pipe", "link.yaml", "kept.yaml"}
 
 
 STARTER = Path(vm.__file__).parent / "files" / "starter.yaml"

@@ -11,7 +11,7 @@ import pytest
 import varimech as vm
 from loops import pendulum
 from varimech.methods import FORMULATIONS, integrators_of
-from varimech.programs import LARGE
+from varimech.solving.programs import LARGE
 
 # starts
 

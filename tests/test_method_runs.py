@@ -15,9 +15,9 @@ import varimech as vm
 from loops import EQUAL_ONLY, OBJECTIVES, TOLERANCE_ONLY, four_bar, pendulum, trajectory
 from varimech.backends import compiler, interpreted, runner
 from varimech.backends.native import NativeProgram
-from varimech.backends.program import Trajectory
+from varimech.backends.trajectory import Trajectory
 from varimech.methods import FORMULATIONS, INTEGRATORS, choose, integrators_of
-from varimech.programs import LONG
+from varimech.solving.programs import LONG
 
 needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
 
@@ -95,7 +95,7 @@ def swept_chain() -> vm.Mechanism:
         m.bar("rocker" if second == "C" else f"b{k}", first, second, length=L, mass=1 + k / 10)
         m.revolute(first)
     m.torsional_spring("coil", "P3", stiffness=20.0, damping=m.parameter("c", 0.1))
-    m.start(angle={name: 0.1 * k for k, name in enumerate(b.name for b in m.moving_bodies)}, speed={"rocker": 2.0})
+    m.start(angle={name: 0.1 * k for k, name in enumerate(b.name for b in m.parts.moving_bodies)}, speed={"rocker": 2.0})
     return m
 
 

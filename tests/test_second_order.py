@@ -20,9 +20,9 @@ from test_adjoint_runs import many
 from varimech.benchmarks import BENCHMARKS, chain, pendulum
 from varimech.errors import ModelError
 from varimech.methods import INTEGRATORS, choose
-from varimech.solver import Solver
+from varimech.solving.solver import Solver
+from varimech.solving.task import Task
 from varimech.stages.plan import Plan
-from varimech.task import Task
 
 Array = np.ndarray
 SYMMETRIC = 1e-9
@@ -35,7 +35,7 @@ DIFFERENCES = 1e-7
 
 def sizes(m: vm.Mechanism, names: Sequence[str] | None = None) -> Array:
     """Of these parameters, or all."""
-    nominal = m.numbers.nominal[m.numbers.indices(list(names or m.parameters))]
+    nominal = m.parts.numbers.nominal[m.parts.numbers.indices(list(names or m.parameters))]
     return np.where(nominal != 0, np.abs(nominal), 1.0)
 
 
@@ -97,7 +97,9 @@ def test_every_method(formulation: str, integrators: tuple[str, ...]) -> None:
     )
     for integrator in integrators:
         if integrator != integrators[0]:
-            m._solvers[m.revision, replace(first, integrator=INTEGRATORS[integrator])] = with_scheme(m._solver(first), integrator)
+            m._solvers[m.parts.revision, replace(first, integrator=INTEGRATORS[integrator])] = with_scheme(
+                m._solver(first), integrator
+            )
         check(m, named, ["Ls1", "L_A1"], formulation=formulation, integrator=integrator, **times(0.1, integrator))
 
 
@@ -130,11 +132,11 @@ def test_written_out_and_assembled() -> None:
     """In one direction; written out forward, assembled backward."""
     m = driven()
     method, schedule = choose(0.02, step=5e-3)
-    ρ = m.numbers.nominal
+    ρ = m.parts.numbers.nominal
     direction = np.random.default_rng(0).uniform(0.5, 1.5, ρ.size) * sizes(m)
     found = []
     for large, way in ((False, "direct"), (True, "adjoint")):
-        solver = Solver(m, method, large=large)
+        solver = Solver(m.parts, method, large=large)
         task = Task(schedule, {"both": objectives(m)["both"]}, list(range(ρ.size)), "interpreted", False, way)
         second, _ = solver.run_second(task, ρ, direction)
         found.append((second.gradients[-1] * sizes(m), second.gradients_along[-1] * sizes(m)))
@@ -265,6 +267,7 @@ def test_measures_over_time() -> None:
             np.testing.assert_allclose(one, slope.to_numpy(), rtol=0, atol=1e-6 * max(1.0, np.abs(one).max()))
     energy = H.measure(lambda s: s.kinetic_energy + m.parameters["M"] ** 2)
     assert energy.dims == ("time", "parameter", "parameter2")
+    np.testing.assert_array_equal(H.measure('position("C")'), found)
 
 
 def test_what_is_refused() -> None:
@@ -289,6 +292,17 @@ def test_auto_counts() -> None:
     m = many(5)
     assert m.hessian(vm.final(lambda s: s.position("tip")[0]), **how).method == "backward over forward"
     assert m.hessian(**how).method == "forward over forward"
+
+
+def test_equal_objectives_written_anew_are_built_once() -> None:
+    m = oscillator(0.0)
+    how: dict[str, Any] = {"duration": 0.02, "step": 0.01, "backend": "interpreted"}
+    for _ in range(3):
+        m.hessian(vm.final(lambda s: s.position("P")[0]), **how)
+        m.sensitivity(vm.final(lambda s: s.position("P")[0]), method="composite", **how)
+    solver = m._solver(choose(1.0, step=0.01)[0])
+    for runners in (solver._second._runners, solver._composite._runners):
+        assert len(runners._of_expressions) == 1
 
 
 def test_runs_side_by_side_do_not_disturb_each_other() -> None:

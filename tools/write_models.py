@@ -9,7 +9,7 @@ from typing import Any
 
 from varimech.benchmarks import BENCHMARKS
 from varimech.files.document import json_schema
-from varimech.model.state import StateExpression
+from varimech.model.user_functions import StateExpression
 
 SCHEMA = Path(__file__).parent.parent / "docs" / "model.schema.json"
 

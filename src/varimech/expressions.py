@@ -2,8 +2,9 @@
 
     L_A1/2      3*sin(4*t)      dot(velocity("2"), velocity("2"))      where(distance("P", "Q") < 0.1, k, 0)
 
-They have + − * / **, comparisons, brackets for vectors, [0] for a component, and the functions below; what names and further functions mean
-is told by a `Scope`. Python's grammar is only read (`ast.parse`), never executed; numbers are floats, so that no power grows without end.
+They have + − * / **, comparisons, brackets for vectors, [0] for a component, and the functions of `symbols`; what names and further
+functions mean is told by a `Scope`. Python's grammar is only read (`ast.parse`), never executed; numbers are floats, so that no power grows
+without end.
 """
 
 from __future__ import annotations
@@ -19,42 +20,10 @@ from typing import Any
 import casadi as ca
 
 from .errors import ModelError, unknown_name
-from .symbols import (
-    NOT_SYMBOLIC,
-    SX,
-    absolute,
-    acos,
-    asin,
-    atan,
-    atan2,
-    cos,
-    cosh,
-    cross,
-    dot,
-    exp,
-    log,
-    maximum,
-    minimum,
-    norm,
-    rotation,
-    sign,
-    sin,
-    sinh,
-    sqrt,
-    tan,
-    tanh,
-    where,
-)
+from .symbols import FUNCTIONS, NOT_SYMBOLIC, SX
 
 LONGEST, RATES = 10_000, 3
 """Characters of an expression, and time derivatives within each other."""
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{"sin": sin, "cos": cos, "tan": tan, "asin": asin, "acos": acos, "atan": atan, "atan2": atan2},
-    **{"sinh": sinh, "cosh": cosh, "tanh": tanh, "exp": exp, "log": log, "sqrt": sqrt},
-    **{"minimum": minimum, "maximum": maximum, "where": where, "absolute": absolute, "sign": sign},
-    **{"dot": dot, "norm": norm, "cross": cross, "rotation": rotation},
-}
-"""What every expression may call."""
 CONSTANTS = {"pi": math.pi}
 _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: lambda a, b: a + b,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, TypedDict
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -41,6 +41,7 @@ INTEGRATORS: dict[str, Integrator] = {
     "cvodes": CVODES,
     "idas": IDAS,
 }
+BACKENDS = ("auto", "interpreted", "native")
 SUITS = {
     "natural": "planar mechanisms with closed loops, large ones with loops of any depth: constant masses, sparse equations",
     "rtdyn0": "open trees and chains, mechanisms in space with few loops: joint coordinates, recursion about centres of mass",
@@ -101,68 +102,69 @@ class RunOptions(TypedDict, total=False):
     progress: bool | None
 
 
-def check_options(how: Mapping[str, Any]) -> None:
-    """Options have to be known."""
-    for name in how:
-        if name not in RunOptions.__annotations__:
-            raise unknown_name("option", name, RunOptions.__annotations__)
-
-
-def choose(
-    duration: float,
-    *,
-    step: float | None = None,
-    every: int = 1,
-    tolerance: float | None = None,
-    output: Output = None,
-    ends: Sequence[float] | np.ndarray | None = None,
-    integrator: str | Integrator | None = None,
-    formulation: str | Formulation | None = None,
-    coordinates: str | Coordinates = "natural",
-) -> tuple[Method, Schedule]:
+def choose(duration: float, **how: Unpack[RunOptions]) -> tuple[Method, Schedule]:
     """The method and the times for what a user says; what is not said is chosen.
 
     Raises:
         ModelError: for combinations that cannot be, with one that can.
     """
+    for name in how:
+        if name not in RunOptions.__annotations__:
+            raise unknown_name("option", name, RunOptions.__annotations__)
+    if (backend := how.get("backend", "auto")) in ("cuda", "gpu"):
+        raise ModelError(f"backend = {backend!r}: a card carries out many runs at once, not one: monte_carlo(…, executor='cuda')")
+    if backend not in BACKENDS:
+        raise unknown_name("backend", backend, BACKENDS)
+    step, tolerance, every = how.get("step"), how.get("tolerance"), how.get("every", 1)
     check_every(every)
     if step is not None and tolerance is not None:
         raise ModelError(
             "step= takes equal steps and tolerance= chooses them: give one of the two (output= spaces stored results)"
         )
-    found = _method(integrator, formulation, equal=step is not None or (tolerance is None and every != 1))
-    method = replace(found, coordinates=find_coordinates(coordinates))
+    equal = step is not None or (tolerance is None and every != 1)
+    found = _method(how.get("integrator"), how.get("formulation"), equal=equal)
+    method = replace(found, coordinates=find_coordinates(how.get("coordinates", "natural")))
     adaptive = isinstance(method.integrator, Sundials) or (
         isinstance(method.integrator, RungeKutta) and method.integrator.adaptive
     )
-    name = _name_of(method.integrator)
     if tolerance is not None and not adaptive:
         raise ModelError(
-            f"{method.formulation.title} with integrator {name!r} takes equal steps and knows no tolerance: give step= instead, or "
-            "integrator='dop853' with formulation='index1' (smooth motions), or 'cvodes' with 'index1-stabilised' (stiff ones)"
+            f"{method.formulation.title} with integrator {_name_of(method.integrator)!r} takes equal steps and knows no tolerance: give "
+            "step= instead, or integrator='dop853' with formulation='index1' (smooth motions), or 'cvodes' with 'index1-stabilised' "
+            "(stiff ones)"
         )
     if step is not None and isinstance(method.integrator, Sundials):
         raise ModelError(
-            f"integrator {name!r} chooses its steps: give tolerance= instead of step= (output= spaces stored results)"
+            f"integrator {_name_of(method.integrator)!r} chooses its steps: give tolerance= instead of step= (output= spaces stored "
+            "results)"
         )
     if adaptive and step is None:
-        if every != 1:
-            raise ModelError(
-                f"every = {every!r} counts equal steps: give step= too, or output= for the time between stored results"
-            )
-        chosen = chosen_steps(duration, DEFAULT_TOLERANCE if tolerance is None else tolerance, output)
-        if ends is None:
-            return method, chosen
-        if isinstance(method.integrator, Sundials):
-            raise ModelError(f"integrator {name!r} chooses its steps itself and takes no ends=")
-        return method, chosen.replayed(given_ends(ends, duration))
-    if ends is not None:
+        return method, _chosen_times(method.integrator, duration, how)
+    return method, _equal_times(duration, how)
+
+
+def _chosen_times(integrator: Integrator, duration: float, how: RunOptions) -> Schedule:
+    """Times of a run that chooses its steps, or replays chosen ones."""
+    tolerance, every, ends = how.get("tolerance"), how.get("every", 1), how.get("ends")
+    if every != 1:
+        raise ModelError(f"every = {every!r} counts equal steps: give step= too, or output= for the time between stored results")
+    chosen = chosen_steps(duration, DEFAULT_TOLERANCE if tolerance is None else tolerance, how.get("output"))
+    if ends is None:
+        return chosen
+    if isinstance(integrator, Sundials):
+        raise ModelError(f"integrator {_name_of(integrator)!r} chooses its steps itself and takes no ends=")
+    return chosen.replayed(given_ends(ends, duration))
+
+
+def _equal_times(duration: float, how: RunOptions) -> Schedule:
+    step = how.get("step")
+    if how.get("ends") is not None:
         raise ModelError(
             "ends= replays steps that a tolerance has chosen: leave out step=, or take integrator='dop853' or 'dopri5'"
         )
-    if output is not None:
+    if how.get("output") is not None:
         raise ModelError("output= spaces the results of runs that choose their steps: use every= with equal steps")
-    return method, equal_steps(duration, min(DEFAULT_STEP, _positive(duration)) if step is None else step, every)
+    return equal_steps(duration, min(DEFAULT_STEP, _positive(duration)) if step is None else step, how.get("every", 1))
 
 
 def find_integrator(integrator: str | Integrator) -> Integrator:

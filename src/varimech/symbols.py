@@ -97,3 +97,12 @@ def rotation(axis: Any, angle: Any) -> SX:
 def wrapped(angle: SX) -> SX:
     """The same angle in (−π, π], smooth there."""
     return ca.atan2(ca.sin(angle), ca.cos(angle))
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{"sin": sin, "cos": cos, "tan": tan, "asin": asin, "acos": acos, "atan": atan, "atan2": atan2},
+    **{"sinh": sinh, "cosh": cosh, "tanh": tanh, "exp": exp, "log": log, "sqrt": sqrt},
+    **{"minimum": minimum, "maximum": maximum, "where": where, "absolute": absolute, "sign": sign},
+    **{"dot": dot, "norm": norm, "cross": cross, "rotation": rotation},
+}
+"""What texts may call."""

@@ -23,7 +23,8 @@ from varimech.backends.cuda import card_for, check_card
 from varimech.backends.sampler import Sampler
 from varimech.benchmarks import andrews, five_bar
 from varimech.methods import choose
-from varimech.task import Task
+from varimech.solving.many import sampler_for
+from varimech.solving.task import Task
 
 DURATION = five_bar.DURATION
 SPREAD = 0.01
@@ -46,7 +47,7 @@ SQUEEZER_SPREADS = {"rr": 5e-5, "l0": 5e-4} | {f"L_{name}": 5e-5 for name in and
 
 def sampler_of(m: vm.Mechanism, setting: Mapping[str, Any], runs: int) -> Sampler:
     method, schedule = choose(DURATION, **setting)
-    sampler = m._solver(method).sampler(Task(schedule.last_only(), PSI, None, "native"), runs)
+    sampler = sampler_for(m._solver(method), Task(schedule.last_only(), PSI, None, "native"), runs)
     assert sampler is not None
     return sampler
 
@@ -57,7 +58,7 @@ def kernel(m: vm.Mechanism, method: str, setting: Mapping[str, Any], count: int)
 
     sampler = sampler_of(m, setting, count)
     card = card_for(sampler)
-    rows = m.numbers.nominal * (1 + SPREAD * np.random.default_rng(8).uniform(-1, 1, (count, m.numbers.nominal.size)))
+    rows = m.parts.numbers.nominal * (1 + SPREAD * np.random.default_rng(8).uniform(-1, 1, (count, m.parts.numbers.nominal.size)))
     values = cupy.asarray(rows)
 
     def launch() -> None:

@@ -12,15 +12,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from derivatives_problem import coarsest
 from ensembles_problem import GOAL, SPREAD, TESTED, Throughput, samples
-from problem import DURATION, fastest
+from problem import DURATION, coarsest, fastest
 
 import varimech as vm
 from varimech.benchmarks import five_bar
 from varimech.integrators.runge_kutta import RungeKutta
 from varimech.methods import choose
-from varimech.task import Task
+from varimech.solving.many import sampler_for
+from varimech.solving.task import Task
 from varimech.uncertainty.chunks import Work
 from varimech.uncertainty.sampling import KINDS, Sampling
 from varimech.uncertainty.spreads import spreads_of
@@ -112,7 +112,7 @@ def instructions(m: vm.Mechanism, setting: Setting) -> float | None:
 
 def sampler_of(m: vm.Mechanism, setting: Setting) -> Any:
     method, schedule = choose(DURATION, **at_end(setting))
-    return m._solver(method).sampler(Task(schedule.last_only(), PSI, None, "native"), 10**6)
+    return sampler_for(m._solver(method), Task(schedule.last_only(), PSI, None, "native"), 10**6)
 
 
 def throughputs(m: vm.Mechanism, exact: np.ndarray) -> tuple[list[Throughput], list[Setting]]:
@@ -139,7 +139,7 @@ def throughputs(m: vm.Mechanism, exact: np.ndarray) -> tuple[list[Throughput], l
 
 def costs(m: vm.Mechanism) -> list[dict[str, Any]]:
     """Microseconds a sample for what a study does besides its runs, by number of stored times."""
-    spreads, ρ = spreads_of(m.parameters, uniform(m), None), m.numbers.nominal
+    spreads, ρ = spreads_of(m.parameters, uniform(m), None), m.parts.numbers.nominal
     found = []
 
     def draw(drawing: Sampling) -> None:

@@ -67,4 +67,4 @@ def _tell_version(wanted: bool) -> None:
 def _varimech(
     version: Annotated[bool, typer.Option("--version", help="Tell the version.", callback=_tell_version, is_eager=True)] = False,
 ) -> None:
-    """Varimech: mechanisms, their motion, and how every result changes when a number of the model changes."""
+    """What is asked of no command."""

@@ -11,8 +11,8 @@ import typer
 from ..benchmarks import BENCHMARKS
 from ..errors import ModelError, unknown_name
 from ..files.conduct import objectives_of, resolved
-from ..files.writing import write_file
 from ..mechanism import Mechanism
+from ..whole_files import write_text, written_whole
 from . import options as o
 from .printing import print_json
 
@@ -49,7 +49,7 @@ def new(
         text = Mechanism.from_urdf(like).to_text(studies={"simulate": {"duration": 1.0}})
     else:
         raise unknown_name("benchmark or URDF file", like, BENCHMARKS)
-    write_file(path, text)
+    write_text(path, text)
     if as_json:
         print_json({"files": [str(path)]})
     else:
@@ -71,7 +71,7 @@ def schema(out: Annotated[Path | None, typer.Option(help="File to write to; prin
     if out is None:
         typer.echo(text)
     else:
-        write_file(out, text + "\n")
+        write_text(out, text + "\n")
         typer.echo(f"wrote {out}")
 
 
@@ -96,8 +96,8 @@ def topology(
         figure = found.draw()
         if out.suffix[1:] not in (known := figure.canvas.get_supported_filetypes()):
             raise typer.BadParameter(f"no picture can be written as {out.name!r}; known: {', '.join(known)}", param_hint="--out")
-        out.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(out)
+        with written_whole(out) as beside:
+            figure.savefig(beside)
     if as_json:
         print_json(found.to_json())
     else:
@@ -106,18 +106,13 @@ def topology(
         typer.echo(f"\nits picture is {out}")
 
 
+@o.running("every", "backend", "set_")
 def export(
     context: typer.Context,
     model: o.Model,
     out: Annotated[Path, typer.Option(help="Folder to write to.")],
     target: Annotated[str, typer.Option(help="cuda (a kernel, one thread a run) or c.")] = "cuda",
     objective: o.Objective = None,
-    duration: o.Duration = None,
-    step: o.Step = None,
-    tolerance: o.Tolerance = None,
-    integrator: o.Integrator = None,
-    formulation: o.Formulation = None,
-    coordinates: o.Coordinates = None,
     as_json: o.Json = False,
 ) -> None:
     """Write a program for many runs at once on machines without Varimech: its source, a description, and a small runner.

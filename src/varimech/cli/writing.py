@@ -10,11 +10,10 @@ from typing import Any
 
 import typer
 
-from ..errors import ModelError, unknown_name
+from ..errors import ModelError
 from ..files.conduct import resolved, with_changes
-from ..files.writing import write_file
 from ..mechanism import Mechanism
-from ..results.catalog import MEASURES, names_in
+from ..whole_files import write_text
 
 
 def model_that_ran(mechanism: Mechanism, kind: str, given: Mapping[str, Any], found: Mapping[str, float] | None = None) -> str:
@@ -22,17 +21,6 @@ def model_that_ran(mechanism: Mechanism, kind: str, given: Mapping[str, Any], fo
     assert mechanism.studies is not None
     values = resolved(mechanism, mechanism.studies, kind, given)[1].get("parameters") or {}
     return mechanism.to_text(studies=with_changes(mechanism.studies, kind, given), values={**values, **(found or {})})
-
-
-def ready(out: Path, mechanism: Mechanism, text: str) -> str:
-    """Check what a report shows, and make the folder; the text is that of the model.
-
-    Raises:
-        ModelError: if `show` has a name that is not there, or nothing can be written.
-    """
-    _check_shown(mechanism)
-    make_folder(out)
-    return text
 
 
 def make_folder(out: Path) -> None:
@@ -46,21 +34,6 @@ def make_folder(out: Path) -> None:
         raise ModelError(f"--out {out}: {error.strerror or error}; give a folder that can be written to") from None
 
 
-def _check_shown(mechanism: Mechanism) -> None:
-    show = (mechanism.studies.show if mechanism.studies is not None else None) or {}
-    known = names_in(mechanism)
-    for kind, names in show.items():
-        for name in names:
-            of = "point" if kind == "trace" else MEASURES[kind].of
-            try:
-                if of == "point":
-                    mechanism.find_point(name)
-                elif of in known and name not in (there := known[of] + (known["body"] if kind.startswith("angular_") else [])):
-                    raise unknown_name(of if of in ("joint", "driver", "beam", "body") else kind, name, there)
-            except ModelError as error:
-                raise ModelError(f"studies.show.{kind}: {error}") from None
-
-
 def write(
     out: Path,
     files: Mapping[str, Callable[[Path], Any]],
@@ -72,24 +45,10 @@ def write(
     """Each file when it is there: the model, the results, and the report, which takes longest."""
     from .. import report
 
-    made: dict[str, Callable[[Path], Any]] = {} if model is None else {"model.yaml": lambda path: write_file(path, model)}
+    made: dict[str, Callable[[Path], Any]] = {} if model is None else {"model.yaml": lambda path: write_text(path, model)}
     made |= {**files, "report.html": lambda path: report(path, *results, model=model, **shown)}
     for name, writer in made.items():
         if name == "report.html" and sys.stderr.isatty():
             typer.echo("writing the report …", err=True)
-        _write_whole(out / name, writer)
+        writer(out / name)
         yield out / name
-
-
-def _write_whole(path: Path, writer: Callable[[Path], Any]) -> None:
-    """Beside its place first: half of a file is none."""
-    beside = path.with_name(f".{os.getpid()}.{path.name}")
-    try:
-        writer(beside)
-        beside.replace(path)
-    except ModelError as error:
-        raise ModelError(str(error).replace(str(beside), str(path))) from None
-    except OSError as error:
-        raise ModelError(f"{path} cannot be written: {error.strerror or error}") from None
-    finally:
-        beside.unlink(missing_ok=True)

@@ -24,7 +24,7 @@ from ..model.measures import Span
 from ..model.parts import Parts
 from ..model.start import Start
 from ..symbols import SX, rotation
-from .guess import Pose
+from .poses import Pose
 
 if TYPE_CHECKING:
     from .equations import Equations

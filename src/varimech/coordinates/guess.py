@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import AssemblyError
 from ..model.body import Body, Point
 from ..model.conditions import Coincident, SameOrientation
 from ..model.forces import Clamp
@@ -15,14 +17,23 @@ from ..model.measures import Coordinate, Slide, Turn
 from ..model.parts import Parts
 from ..model.start import HeldMeasure, HeldOrientation, Start
 from ..symbols import SX
-
-Pose = tuple[np.ndarray, np.ndarray]
-"""Origin and rotation matrix, as numbers."""
+from .poses import Pose, about_third, planar, swing
 
 
 def guess_poses(model: Parts, start: Start, parameters: np.ndarray) -> dict[Body, Pose]:
-    """Origin and rotation of every body, consistent with the start along a tree of joints."""
-    return _Guess(model, start, parameters).poses
+    """Origin and rotation of every body, consistent with the start along a tree of joints.
+
+    Raises:
+        AssemblyError: where lengths are so large that a place is no number any more.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        poses = _Guess(model, start, parameters).poses
+    for body, pose in poses.items():
+        if not all(np.isfinite(numbers).all() for numbers in pose):
+            raise AssemblyError(
+                f"mechanism {model.name!r}: lengths, places or start values are too large to place body {body.name!r}; look at their units"
+            )
+    return poses
 
 
 @dataclass
@@ -61,19 +72,22 @@ class _Guess:
         for root in [model.ground, *model.moving_bodies]:
             if root not in self.poses:
                 self._place_loose(root)
-            # bodies of which the start says something are placed before those that have to fit in
-            known, others = deque[Joint](), deque[Joint]()
-            fresh: Body | None = root
-            while fresh is not None or known or others:
-                for joint in joints_of[fresh] if fresh is not None else ():
-                    if self._next_body(joint) is not None:
-                        (known if self._known_about(joint) else others).append(joint)
-                fresh = None
-                if known or others:
-                    joint = (known or others).popleft()
-                    fresh = self._next_body(joint)
-                    if fresh is not None:
-                        self._hang(joint)
+            self._hang_all(root, joints_of)
+
+    def _hang_all(self, root: Body, joints_of: Mapping[Body, list[Joint]]) -> None:
+        """Place all that joints connect to a body; those of which the start says something before those that have to fit in."""
+        known, others = deque[Joint](), deque[Joint]()
+        fresh: Body | None = root
+        while fresh is not None or known or others:
+            for joint in joints_of[fresh] if fresh is not None else ():
+                if self._next_body(joint) is not None:
+                    (known if self._known_about(joint) else others).append(joint)
+            fresh = None
+            if known or others:
+                joint = (known or others).popleft()
+                fresh = self._next_body(joint)
+                if fresh is not None:
+                    self._hang(joint)
 
     def _next_body(self, joint: Joint) -> Body | None:
         """The body that a joint connects to those placed already, if there is one."""
@@ -115,7 +129,7 @@ class _Guess:
         if isinstance(measure, Turn):
             held.turns[measure.first, measure.second] = value
             if self.model.dimension == 2 and measure.first.is_ground:
-                held.rotations[measure.second] = _planar(value)
+                held.rotations[measure.second] = planar(value)
         elif isinstance(measure, Slide):
             held.slides[measure.second] = value
         elif isinstance(measure, Coordinate):
@@ -140,15 +154,15 @@ class _Guess:
             place = place + R @ self._number(data.first_axis.direction) * self.held.slides[data.second]
         elif not any(isinstance(c, Coincident) for c in joint.conditions):
             place = self._where(child_point, place)
-        self._place(child, child_point, place, self._orientation(joint, parent, child, forward, R))
+        self._place(child, child_point, place, self._orientation(joint, child, forward, R))
 
-    def _orientation(self, joint: Joint, parent: Body, child: Body, forward: bool, R: np.ndarray) -> np.ndarray:
+    def _orientation(self, joint: Joint, child: Body, forward: bool, R: np.ndarray) -> np.ndarray:
         if child in self.held.rotations:
             return self.held.rotations[child]
         if clamp := self._clamps.get(joint.name):
             t = self._number(clamp.beam.shape.tangent(clamp.end is clamp.beam.nodes[0]))
             d = self._number(clamp.axis.direction)
-            return _swing(t, R @ d) if forward else _swing(d, R @ t)
+            return swing(t, R @ d) if forward else swing(d, R @ t)
         relative = np.eye(self.model.dimension)
         data = joint.data
         if any(isinstance(c, SameOrientation) for c in joint.conditions) and data.relative is not None:
@@ -156,10 +170,10 @@ class _Guess:
         angle = self.held.turns.get(joint.bodies, 0.0)
         turn = joint.turn
         if turn is not None and self.model.dimension == 2:
-            relative = relative @ _planar(angle)
+            relative = relative @ planar(angle)
         elif turn is not None and data.first_axis is not None and data.second_axis is not None:
             a, b = (self._triad(x.normals, x.direction) for x in (data.first_axis, data.second_axis))
-            relative = a @ _about_last_axis(angle) @ b.T
+            relative = a @ about_third(angle) @ b.T
         elif turn is None and data.first_axis is not None and data.second_axis is not None and joint.kind == "universal":
             a = self._triad(data.first_axis.normals, data.first_axis.direction)
             b = self._triad((data.second_axis.direction, data.second_axis.normals[0]), data.second_axis.normals[1])
@@ -178,7 +192,7 @@ class _Guess:
                 arm = self._number(point.local) - s
                 known = self.model.place_of(point) not in self._open
                 if known and target is not None and point is not anchor and np.linalg.norm(arm) > 0:
-                    R = _swing(R @ arm, target - place) @ R
+                    R = swing(R @ arm, target - place) @ R
                     break
         self.poses[body] = (place - R @ s, R)
 
@@ -200,32 +214,3 @@ class _Guess:
                 o, R = self.poses[other.body]
                 return o + R @ self._number(other.local)
         return default
-
-
-def _planar(angle: float) -> np.ndarray:
-    c, s = np.cos(angle), np.sin(angle)
-    return np.array([[c, -s], [s, c]])
-
-
-def _about_last_axis(angle: float) -> np.ndarray:
-    R = np.eye(3)
-    R[:2, :2] = _planar(angle)
-    return R
-
-
-def _swing(source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """The smallest rotation that turns one direction into another."""
-    lengths = np.linalg.norm(source) * np.linalg.norm(target)
-    if lengths == 0:
-        return np.eye(source.size)
-    c = float(source @ target) / lengths
-    if source.size == 2:
-        return _planar(np.arctan2(source[0] * target[1] - source[1] * target[0], source @ target))
-    axis = np.cross(source, target) / lengths
-    if np.linalg.norm(axis) < 1e-12 and c > 0:
-        return np.eye(3)
-    if np.linalg.norm(axis) < 1e-12:  # half a turn about any axis across
-        across = np.cross(source, np.eye(3)[np.abs(source).argmin()])
-        return 2 * np.outer(across, across) / (across @ across) - np.eye(3)
-    K = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
-    return np.eye(3) + K + K @ K / (1 + c)

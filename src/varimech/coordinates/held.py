@@ -12,14 +12,15 @@ import casadi as ca
 import numpy as np
 
 from ..model.beam import Beam
-from ..model.beam_shape import HeldDirection, held_nodes, placing, reference_pairs
+from ..model.beam_start import HeldDirection, held_nodes, placing, reference_pairs
 from ..model.body import Body, Frames, Point
 from ..model.forces import Clamp
 from ..model.measures import Coordinate, Slide, Span
 from ..model.parts import Parts
 from ..model.start import HeldMeasure, HeldRow, Hold, Start
 from ..symbols import SX
-from .guess import Pose, guess_poses
+from .guess import guess_poses
+from .poses import Pose
 
 NEW = 1e-6
 """Sine of the angle by which a row of a Jacobian has to leave the span of others to say something new."""

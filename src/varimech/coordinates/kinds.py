@@ -15,7 +15,8 @@ from ..stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS, SCALAR, START_C
 from ..stages.pieces import Name, Piece, Pieces, Stored, Writer
 from ..symbols import SX
 from .alike import Reading, Roles, read, restate, roles_of
-from .equations import Constraint, Dynamics, Element, Equations
+from .dynamics import Constraint, Dynamics, Element
+from .equations import Equations
 
 TWISTS = "twists"
 POSITION, RATE, PARAMETER, TIME = "position", "rate", "parameter", "time"

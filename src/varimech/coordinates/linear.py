@@ -13,7 +13,7 @@ DENSE = 150
 """Size up to which dense matrices are faster, and SciPy need not be loaded."""
 
 
-def sparse_inverse(A: ca.DM, smallest: float) -> Any:
+def _sparse_inverse(A: ca.DM, smallest: float) -> Any:
     """Factors of a large square matrix whose pivots are not smaller than this share of the largest; None for any other matrix."""
     from scipy.sparse.linalg import splu
 
@@ -32,14 +32,14 @@ def independent(A: ca.DM, smallest: float) -> bool:
     if A.shape[0] != A.shape[1]:
         return False
     if A.shape[0] > DENSE:
-        return sparse_inverse(A, smallest) is not None
+        return _sparse_inverse(A, smallest) is not None
     strengths = np.linalg.svd(np.array(A), compute_uv=False)
     return bool(strengths[-1] > smallest * strengths[0])
 
 
 def solution(A: ca.DM, b: np.ndarray) -> np.ndarray:
     """Of A x = b, for any number of columns; the one of least squares where A is not regular."""
-    inverse = sparse_inverse(A, RANK) if A.shape[0] == A.shape[1] > DENSE else None
+    inverse = _sparse_inverse(A, RANK) if A.shape[0] == A.shape[1] > DENSE else None
     return least_squares(np.array(A), b) if inverse is None else np.asarray(inverse.solve(b))
 
 

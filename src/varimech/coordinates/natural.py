@@ -16,49 +16,20 @@ J. García de Jalón and E. Bayo, Kinematic and Dynamic Simulation of Multibody 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import casadi as ca
 import numpy as np
 
-from ..errors import ModelError
 from ..model.beam import Beam
 from ..model.body import Body, RigidBody
-from ..model.conditions import Shared
 from ..model.frame import Frame, Known, known_points
 from ..model.parts import Parts
 from ..symbols import SX, traced
-from .equations import Constraint, Equations, check_connected, derive
-from .guess import Pose
-
-MINIMUM_SINE = 0.05
-"""A node is used as a basis vector only if it leaves the span of the others by at least this sine."""
-
-
-@dataclass(eq=False)
-class Node:
-    """A point or vector: constant (on the ground), free (with coordinates of its own) or derived from a body's basis."""
-
-    is_point: bool
-    label: str
-    places: dict[Body, SX] = field(default_factory=dict)
-    joints: list[str] = field(default_factory=list)
-    derived_from: Body | None = None
-    offset: int | None = None
-    """Where its coordinates start in q, if it is free."""
-
-    @property
-    def constant(self) -> bool:
-        """Whether it is fixed to the ground."""
-        return any(b.is_ground for b in self.places)
-
-
-@dataclass(frozen=True)
-class Basis:
-    """The nodes that carry a body: an origin and vectors (a point stands for its difference to the origin)."""
-
-    origin: Node
-    vectors: tuple[Node, ...]
+from .connected import check_connected
+from .dynamics import Constraint
+from .equations import Equations, derive
+from .natural_nodes import Basis, Node, Nodes
+from .poses import Pose
 
 
 def natural_equations(model: Parts) -> Equations:
@@ -70,18 +41,7 @@ def natural_equations(model: Parts) -> Equations:
 class _Builder:
     def __init__(self, model: Parts):
         self.model = model
-        self.nodes: list[Node] = []
-        self.nodes_of: dict[Body, list[Node]] = {body: [] for body in model.bodies.values()}
-        self.extra: list[tuple[Node, Body, SX]] = []
-        self.bases: dict[RigidBody, Basis] = {}
-        self._nodes_at: dict[tuple[bool, Body, bytes], list[Node]] = {}
-        self._share_nodes()
-        for body in model.moving_bodies:
-            if isinstance(body, RigidBody):
-                self.bases[body] = self._choose_basis(body)
-            elif isinstance(body, Beam):
-                self._give_nodes(body)
-        self._eliminate()
+        self._nodes = Nodes(model)
         self._number()
 
     def equations(self) -> Equations:
@@ -90,135 +50,12 @@ class _Builder:
             constraints.setdefault(block.name, []).append(block)
         return derive(self.model, self.q, self.v, SX.sym("t"), self.frames, constraints, tuple(self.names), self._from_poses)
 
-    # which points and vectors coincide
-
-    def _share_nodes(self) -> None:
-        shares = [(j.name, s) for j in self.model.joints.values() for condition in j.conditions for s in condition.shares()]
-        self._evaluate([local for _, s in shares for local in (s.first_local, s.second_local)])
-        for joint, shared in shares:
-            self._merge(joint, shared)
-
-    def _merge(self, joint: str, shared: Shared) -> None:
-        first = self._node_at(shared.is_point, shared.first, shared.first_local)
-        second = self._node_at(shared.is_point, shared.second, shared.second_local)
-        if first is None and second is None:
-            first = Node(shared.is_point, joint)
-            self.nodes.append(first)
-        node = first or second
-        assert node is not None
-        if first is not None and second is not None and first is not second:
-            self._absorb(first, second)
-        for body, local in ((shared.first, shared.first_local), (shared.second, shared.second_local)):
-            self._place(node, body, local)
-        node.joints.append(joint)
-
-    def _absorb(self, keep: Node, gone: Node) -> None:
-        self.nodes.remove(gone)
-        for body, local in gone.places.items():
-            self.nodes_of[body].remove(gone)
-            self._nodes_at[self._spot(gone.is_point, body, local)].remove(gone)
-            self._place(keep, body, local)
-        keep.joints += gone.joints
-        self.extra = [(keep if n is gone else n, b, s) for n, b, s in self.extra]
-
-    def _place(self, node: Node, body: Body, local: SX) -> None:
-        if body not in node.places:
-            node.places[body] = local
-            self.nodes_of[body].append(node)
-            self._nodes_at.setdefault(self._spot(node.is_point, body, local), []).append(node)
-        elif isinstance(body, Beam) and node.places[body] is not local:
-            raise ModelError(f"mechanism {self.model.name!r}: joints put two points of beam {body.name!r} at one place")
-        elif not _same(node.places[body], local):
-            self.extra.append((node, body, local))
-
-    def _node_at(self, is_point: bool, body: Body, local: SX) -> Node | None:
-        spot = self._nodes_at.get(self._spot(is_point, body, local), [])
-        return next((node for node in spot if _same(node.places[body], local)), None)
-
-    def _spot(self, is_point: bool, body: Body, local: SX) -> tuple[bool, Body, bytes]:
-        """What nodes have in common that could be one: equal expressions have equal values."""
-        return is_point, body, self._value(local).tobytes()
-
-    # which of them carry a body
-
-    def _give_nodes(self, beam: Beam) -> None:
-        """A beam's points each need a node; some have one that they share."""
-        shared = {id(n.places[beam]) for n in self.nodes_of[beam]}
-        for point in beam.nodes:
-            if id(point.local) not in shared:
-                self._fresh(beam, True, point.local, point.label)
-
-    def _choose_basis(self, body: RigidBody) -> Basis:
-        mine = list(self.nodes_of[body])
-        points = [n for n in mine if n.is_point]
-        origin = points[0] if points else self._fresh(body, True, body.com, f"{body.name}.com")
-        local = {n: self._value(n.places[body]) for n in mine}
-        start = self._value(origin.places[body])
-        candidates = {n: local[n] - start if n.is_point else local[n] for n in mine if n is not origin}
-        chosen: list[Node] = []
-        span: list[np.ndarray] = []
-        wanted = 1 if body.dimension == 2 else 3
-        while len(chosen) < wanted:
-            node, rest = max(
-                ((n, _outside(d, span)) for n, d in candidates.items() if n not in chosen),
-                key=lambda item: (float(np.linalg.norm(item[1])) > MINIMUM_SINE, item[0].is_point, np.linalg.norm(item[1])),
-                default=(None, np.zeros(0)),
-            )
-            if node is None or np.linalg.norm(rest) < MINIMUM_SINE:
-                rest = max((_outside(e, span) for e in np.eye(body.dimension)), key=lambda r: float(np.linalg.norm(r)))
-                direction = rest / np.linalg.norm(rest)
-                node = self._fresh(body, False, SX(direction), f"{body.name}.{'uvw'[len(chosen)]}")
-                candidates[node] = direction
-            chosen.append(node)
-            unit = _outside(candidates[node], span)
-            span.append(unit / np.linalg.norm(unit))
-        return Basis(origin, tuple(chosen))
-
-    def _fresh(self, body: Body, is_point: bool, local: SX, label: str) -> Node:
-        node = Node(is_point, label)
-        self.nodes.append(node)
-        self._place(node, body, local)
-        return node
-
-    def _value(self, local: SX) -> np.ndarray:
-        if id(local) not in self._values:
-            return self.model.numbers.evaluate(local).ravel()
-        return self._values[id(local)]
-
-    def _evaluate(self, locals_: list[SX]) -> None:
-        """Numerical values of local components, at one stroke; the expressions are kept, so that each is known by its identity."""
-        self._kept = {id(local): local for local in locals_}
-        found = self.model.numbers.evaluate_all(list(self._kept.values())) if locals_ else []
-        self._values = {key: value.ravel() for key, value in zip(self._kept, found, strict=True)}
-
-    # which of them follow from others
-
-    def _eliminate(self) -> None:
-        self.kept: list[tuple[Node, Body, SX]] = list(self.extra)
-        for body, basis in self.bases.items():
-            for node in self.nodes_of[body]:
-                if node is basis.origin or node in basis.vectors:
-                    continue
-                free = not node.constant and node.derived_from is None
-                if free and not self._needs(body, node):
-                    node.derived_from = body
-                else:
-                    self.kept.append((node, body, node.places[body]))
-
-    def _needs(self, body: Body, node: Node) -> bool:
-        """Whether the body's frame depends on the node."""
-        basis = self.bases[body] if isinstance(body, RigidBody) else None
-        for part in (basis.origin, *basis.vectors) if basis is not None else ():
-            if part is node or (part.derived_from is not None and self._needs(part.derived_from, node)):
-                return True
-        return False
-
     # coordinates and frames
 
     def _number(self) -> None:
         n, size = self.model.dimension, 0
         self.names: list[str] = []
-        for node in self.nodes:
+        for node in self._nodes.all:
             if not node.constant and node.derived_from is None:
                 node.offset = size
                 size += n
@@ -232,13 +69,13 @@ class _Builder:
 
     def _frame(self, body: Body) -> Frame:
         if isinstance(body, Beam) and body not in self.frames:
-            self.frames[body] = body.frame(self._known(self.nodes_of[body], body))
+            self.frames[body] = body.frame(self._known(self._nodes.of[body], body))
         elif isinstance(body, RigidBody) and body not in self.frames:
             s0, S = self._locals(body)
             X0, B = self._basis_values(body, rate=False)
             Ẋ0, Ḃ = self._basis_values(body, rate=True)
             o, R, ȯ, Ṙ = _frame_of(X0, B, Ẋ0, Ḃ, s0, S)
-            points = [n for n in (self.bases[body].origin, *self.bases[body].vectors) if n.is_point]
+            points = [n for n in (self._nodes.bases[body].origin, *self._nodes.bases[body].vectors) if n.is_point]
             self.frames[body] = Frame(o, R, ȯ, Ṙ, self._known(points, body))
         return self.frames[body]
 
@@ -246,14 +83,14 @@ class _Builder:
         return known_points((n.places[body], self._node_value(n, False), self._node_value(n, True)) for n in points)
 
     def _locals(self, body: RigidBody) -> tuple[SX, SX]:
-        basis = self.bases[body]
+        basis = self._nodes.bases[body]
         s0 = basis.origin.places[body]
         vectors = [n.places[body] - s0 if n.is_point else n.places[body] for n in basis.vectors]
         return s0, ca.horzcat(*vectors) if len(vectors) > 1 else vectors[0]
 
     def _basis_values(self, body: RigidBody, *, rate: bool) -> tuple[SX, SX]:
         if (body, rate) not in self._bases_found:
-            basis = self.bases[body]
+            basis = self._nodes.bases[body]
             X0 = self._node_value(basis.origin, rate)
             vectors = [self._node_value(n, rate) - X0 if n.is_point else self._node_value(n, rate) for n in basis.vectors]
             self._bases_found[body, rate] = X0, ca.horzcat(*vectors) if len(vectors) > 1 else vectors[0]
@@ -281,11 +118,11 @@ class _Builder:
 
     def _from_poses(self, poses: Mapping[Body, Pose]) -> np.ndarray:
         q = np.zeros(self.q.numel())
-        for node in self.nodes:
+        for node in self._nodes.all:
             if node.offset is not None:
                 body, local = next(iter(node.places.items()))
                 o, R = poses[body]
-                s = R @ self._value(local)
+                s = R @ self._nodes.value(local)
                 q[node.offset : node.offset + s.size] = o + s if node.is_point else s
         return q
 
@@ -294,7 +131,7 @@ class _Builder:
     def _rigidity(self) -> dict[str, list[Constraint]]:
         found: dict[str, list[Constraint]] = {}
         seen: dict[frozenset[tuple[Node, ...]], list[tuple[SX, SX]]] = {}
-        for body, basis in self.bases.items():
+        for body, basis in self._nodes.bases.items():
             _, S = self._locals(body)
             _, B = self._basis_values(body, rate=False)
             joints = tuple(j for n in (basis.origin, *basis.vectors) for j in n.joints)
@@ -313,12 +150,12 @@ class _Builder:
 
     def _said_before(self, products: list[tuple[SX, SX]]) -> bool:
         """Whether the last of some products of local vectors has the value of an earlier one."""
-        *earlier, last = [float(self._value(ca.dot(d, e))[0]) for d, e in products]
+        *earlier, last = [float(self._nodes.value(ca.dot(d, e))[0]) for d, e in products]
         return any(np.isclose(last, value, rtol=1e-12, atol=1e-14) for value in earlier)
 
     def _circular(self) -> list[Constraint]:
         found: list[Constraint] = []
-        for node, body, local in self.kept:
+        for node, body, local in self._nodes.kept:
             name = f"joint {node.joints[0] if node.joints else node.label} on {body.name}"
             several = sum(block.name.startswith(name) for block in found)  # two directions of a slider, say
             residuals = self._at(node, body, local) - self._node_value(node, False)
@@ -356,19 +193,6 @@ def _rotation(B: SX, S: SX) -> SX:
     c = b[0] * d[0] + b[1] * d[1]
     s = b[1] * d[0] - b[0] * d[1]
     return ca.vertcat(ca.horzcat(c, -s), ca.horzcat(s, c))
-
-
-def _outside(vector: np.ndarray, span: list[np.ndarray]) -> np.ndarray:
-    """The part of a direction outside the span of orthonormal vectors; zero for a zero vector."""
-    length = float(np.linalg.norm(vector))
-    rest = vector / length if length > 0 else np.zeros_like(vector)
-    for unit in span:
-        rest = rest - (unit @ rest) * unit
-    return rest
-
-
-def _same(first: SX, second: SX) -> bool:
-    return first is second or bool(ca.is_equal(ca.densify(first), ca.densify(second), 8))
 
 
 def _vector_key(basis: Basis, k: int) -> tuple[Node, ...]:

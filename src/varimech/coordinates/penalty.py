@@ -9,7 +9,7 @@ from ..stages.pieces import Output, Pieces, Stored
 from ..stages.plan import Mode, Plan
 from ..stages.saddle import FLOOR, Saddle
 from ..symbols import SX
-from .equations import Dynamics
+from .dynamics import Dynamics
 from .kinds import position_writer
 
 

@@ -24,7 +24,7 @@ from ..model.frame import Frame, known_points, spin
 from ..model.joints import Joint
 from ..model.parts import Parts
 from ..model.state import State
-from ..symbols import SX
+from ..symbols import SX, wedge
 
 RELATIVE_REGULARISATION = 1e-9
 """Keeps J Jᵀ regular where constraints are redundant; two refinements remove its effect elsewhere."""
@@ -59,9 +59,7 @@ class BodyReactions:
         # the wrench is taken at the origin of the body that moves
         body = data.first.body if data.second.body.is_ground else data.second.body
         arm = self._frames[data.second.body].position(data.second.local) - self._frames[body].origin
-        if self._model.dimension == 2:
-            return torque - (arm[0] * force[1] - arm[1] * force[0])
-        return torque - ca.cross(arm, force)
+        return torque - wedge(arm, force)
 
     def effort(self, driver: str) -> SX:
         """Force or torque of a driver along its measure."""

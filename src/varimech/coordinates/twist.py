@@ -9,7 +9,7 @@ import casadi as ca
 
 from ..stages.pieces import Output, Pieces, Stored
 from ..stages.plan import Plan
-from .equations import Dynamics
+from .dynamics import Dynamics
 from .kinds import TWISTS, position_writer
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from ..errors import unknown_name
 from ..methods import find_coordinates, find_formulation, find_integrator
 from ..model.model import Model
-from ..model.state import StateExpression, as_column, call_user, trial_state
+from ..model.user_functions import StateExpression, as_column, call_user, trial_state
 from ..optimization.quantities import Path, Peak
-from ..results.catalog import ENERGIES, MEASURES
+from ..results.catalog import MEASURES, names_in
 from ..sensitivity.objective import Objective
 from .marked import Marked, Where, telling
 from .studies import Solving, Studies
@@ -24,7 +24,7 @@ def check_studies(marked: Marked, studies: Studies, model: Model) -> None:
     """
     for name, entry in studies.objectives.items():
         with telling(marked, ("studies", "objectives", name)):
-            state = trial_state(model, f"objective {name!r}", of_a_run=True)
+            state = trial_state(model.parts, f"objective {name!r}", of_a_run=True)
             for text in _texts(entry.made()):
                 as_column(call_user(text, state, f"objective {name!r}"), 1, f"objective {name!r}")
     for kind in ("simulate", "sensitivity", "uncertainty", "optimize"):
@@ -44,7 +44,7 @@ def _texts(made: Objective | Path | Peak) -> Iterator[StateExpression]:
 
 
 def _check_names(marked: Marked, where: Where, study: Solving, studies: Studies, model: Model) -> None:
-    parameters, objectives = model.numbers.parameters, studies.objectives
+    parameters, objectives = model.parts.numbers.parameters, studies.objectives
     known: dict[str, tuple[str, Iterable[str]]] = {
         **dict.fromkeys(("wrt", "over", "bounds", "start", "parameters"), ("parameter", parameters)),
         **dict.fromkeys(("objectives", "constraints", "minimize"), ("objective", objectives)),
@@ -72,26 +72,17 @@ def _check_method(marked: Marked, where: Where, study: Solving) -> None:
 
 def _find(model: Model, kind: str) -> Callable[[str], Any]:
     """What looks up the things that a measure can be of."""
-    named: dict[str, tuple[str, Iterable[str]]] = {
-        "joint": ("joint", model.joints),
-        "driver": ("driver", model.drivers),
-        "beam": ("beam", [b.name for b in model.beams]),
-        "energy_kind": ("energy", ENERGIES),
-    }
-    of = "point" if kind == "trace" else MEASURES[kind].of
+    of, known = "point" if kind == "trace" else MEASURES[kind].of, names_in(model.parts)
+    turning = known["body"] if kind.startswith("angular_") else ()  # which bodies in space have too, but no angle
     finders: dict[str, Callable[[str], Any]] = {
-        "point": model.find_point,
-        "turn": lambda name: None if name in model.bodies else model.find_turn(name),
-        "slide": model.find_slide,
-        "body": model.find_body,
+        "point": model.parts.find_point,
+        "turn": lambda name: None if name in turning else model.parts.find_turn(name),
+        "slide": model.parts.find_slide,
         "constraint": lambda name: None,  # names of equations depend on the coordinates
     }
-    if of in finders:
-        return finders[of]
-    what, names = named[of]
 
     def look(name: str) -> None:
-        if name not in names:
-            raise unknown_name(what, name, names)
+        if name not in known[of]:
+            raise unknown_name("energy" if of == "energy_kind" else of, name, known[of])
 
-    return look
+    return finders.get(of, look)

@@ -23,7 +23,7 @@ TAGGED = ("bodies", "joints", "forces", "drivers")
 """Sections whose entries are of several kinds: pydantic puts the kind on the way to what is wrong in them."""
 
 
-def read_document(path: Path) -> tuple[Marked, Document]:
+def _read_document(path: Path) -> tuple[Marked, Document]:
     """A file, checked as far as it can be without a mechanism.
 
     Raises:
@@ -89,7 +89,7 @@ def _told(marked: Marked, error: ValidationError) -> FileError:
     seen: dict[Where, str] = {}
     problems = sorted(error.errors(), key=lambda problem: problem["type"] == "missing")
     for problem in problems:
-        where = _where(problem["loc"])
+        where = _where(marked.data, problem)
         misspelt = any(at[:-1] == where[:-1] and f"did you mean {where[-1]!r}" in sentence for at, sentence in seen.items() if at)
         if not (problem["type"] == "missing" and misspelt):
             seen.setdefault(where, _sentence(problem, where))
@@ -102,16 +102,17 @@ def _told(marked: Marked, error: ValidationError) -> FileError:
     return FileError(f"{first.reason}\n{more}", first.path, first.line, first.field)
 
 
-def _where(loc: tuple[int | str, ...]) -> Where:
-    """The way to what is wrong, without the kinds of entries and the members of unions."""
-    where = list(loc)
-    if where and where[0] in TAGGED and len(where) > 2:
-        del where[2]
-    return tuple(
-        step
-        for step in where
-        if not (isinstance(step, str) and re.search(r"\[|^(str|int|float|list|dict|constrained-\w+)$|^function-", step))
-    )
+def _where(data: Any, problem: Any) -> Where:
+    """The way to what is wrong: of pydantic's, those steps that are in the file, without the kinds of entries and the members of unions."""
+    steps = list(problem["loc"])
+    if steps[0] in TAGGED and len(steps) > 2:
+        del steps[2]
+    where = list[str | int]()
+    for step in steps:
+        if step in data if isinstance(data, dict) else isinstance(data, list) and step in range(len(data)):
+            where.append(step)
+            data = data[step]
+    return (*where, steps[-1]) if problem["type"] == "missing" else tuple(where)
 
 
 def _sentence(problem: Any, where: Where) -> str:
@@ -176,7 +177,7 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
 
 def read_mechanism(make: Callable[..., M], path: Path) -> M:
     """A mechanism with its studies."""
-    marked, document = read_document(path)
+    marked, document = _read_document(path)
     with telling(marked, ("gravity",) if document.gravity is not None and document.name.strip() else ("name",)):
         mechanism = make(document.name, gravity=document.gravity, dimension=document.dimension)
     build(marked, document, mechanism)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from numbers import Integral
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..model.parameter import Parameter, Tolerance
 from ..model.parts import Parts
 from ..model.sections import Section
 from ..model.sentence import Sentence
-from ..model.state import StateExpression
+from ..model.user_functions import StateExpression
 from ..symbols import SX
 from .entries import BODIES, DRIVERS, FORCES, JOINTS
 from .formula import formula, named
@@ -57,26 +56,6 @@ def to_text(data: Mapping[str, Any]) -> str:
 
     Dumper.add_representer(str, Dumper.text)
     return HEADING + yaml.dump(dict(data), Dumper=Dumper, sort_keys=False, default_flow_style=None, allow_unicode=True, width=130)
-
-
-def write_file(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all; a device or a pipe is written to, and never replaced by a file, nor is a link."""
-    import os
-
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")
-            return
-        place = path.resolve()
-        beside = place.with_name(f".{place.name}.{os.getpid()}")
-        try:
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(place)
-        finally:
-            beside.unlink(missing_ok=True)
-    except OSError as error:
-        raise ModelError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 class _Writer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ..coordinates.equations import Dynamics
+from ..coordinates.dynamics import Dynamics
 from ..integrators.difference import DifferenceScheme
 from ..stages.chain import COORDINATES, SCALAR, Block, Chain, Stage
 from ..stages.saddle import Saddle

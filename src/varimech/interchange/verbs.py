@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from ..coordinates.systems import Coordinates
-from ..derivatives import Derivatives
 from ..methods import choose
 from ..model.state import State
+from ..verbs.solved import Solved
 
 if TYPE_CHECKING:
     from .motion_equations import MotionEquations
 
 
-class Exchanging(Derivatives):
+class Exchanging(Solved):
     """The model with what other programs give it, and what it gives them."""
 
     @classmethod
@@ -89,7 +89,7 @@ class Exchanging(Derivatives):
         from .motion_equations import motion_equations
 
         solver = self._solver(choose(1.0, coordinates=coordinates)[0])
-        ρ = self.numbers.nominal
+        ρ = self.parts.numbers.nominal
         solver.start.check_fits(ρ)
         start = solver.start.complete(solver.start.assemble(ρ), ρ)
         return motion_equations(solver.equations, start.q, start.v, measures or {})

@@ -16,7 +16,7 @@ Castillo and D. Dopico, CILAMCE 2023.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -166,7 +166,7 @@ class Beam(Body):
     def _segment(self, k: int, r1: SX, r2: SX, v1: SX, v2: SX, gravity: SX) -> Share:
         ℓ, m = self.segment_length(k), self._segment_mass(k)
         kinetic = (_lumped if self.lumped else _consistent)(v1, v2, m)
-        stretching = _stretching[self.material](r1, r2, ℓ, self.E, self.area)
+        stretching = _STRETCHING[self.material](r1, r2, ℓ, self.E, self.area)
         efforts = []
         if not self.stiffness_damping.is_zero():
             rate = _stretch_rate(r1, r2, v1, v2)
@@ -236,17 +236,11 @@ def _linear(r: SX, ℓ: SX, E: SX, area: SX) -> SX:
 _ENERGY = {"logarithmic": _logarithmic, "linear": _linear}
 
 
-@traced
-def _stretching_logarithmic(r1: SX, r2: SX, ℓ: SX, E: SX, area: SX) -> SX:
-    return _logarithmic(ca.norm_2(r2 - r1), ℓ, E, area)
+def _between_ends(energy: Callable[[SX, SX, SX, SX], SX]) -> Callable[[SX, SX, SX, SX, SX], SX]:
+    return traced(lambda r1, r2, ℓ, E, area: energy(ca.norm_2(r2 - r1), ℓ, E, area))
 
 
-@traced
-def _stretching_linear(r1: SX, r2: SX, ℓ: SX, E: SX, area: SX) -> SX:
-    return _linear(ca.norm_2(r2 - r1), ℓ, E, area)
-
-
-_stretching = {"logarithmic": _stretching_logarithmic, "linear": _stretching_linear}
+_STRETCHING = {material: _between_ends(energy) for material, energy in _ENERGY.items()}
 
 
 @traced

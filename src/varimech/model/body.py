@@ -104,6 +104,16 @@ def _kinetic_energy(v: SX, Ṙ: SX, mass: SX, inertia: SX) -> SX:
 Frames: TypeAlias = Mapping[Body, Frame]
 
 
+def gap(frames: Frames, first: Point, second: Point) -> SX:
+    """The vector from one point to another (m)."""
+    return frames[second.body].position(second.local) - frames[first.body].position(first.local)
+
+
+def gap_rate(frames: Frames, first: Point, second: Point) -> SX:
+    """Its rate (m/s)."""
+    return frames[second.body].velocity(second.local) - frames[first.body].velocity(first.local)
+
+
 def check_same_mechanism(body: Body, bodies: Mapping[str, Body], user: str) -> None:
     """Refuse a body that belongs to another mechanism."""
     if bodies.get(body.name) is not body:

@@ -12,7 +12,7 @@ from typing import Protocol
 import casadi as ca
 
 from ..symbols import SX
-from .body import Body, Frames, Point
+from .body import Body, Frames, Point, gap
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Coincident:
     second: Point
 
     def residuals(self, frames: Frames) -> SX:
-        return _gap(frames, self.first, self.second)
+        return gap(frames, self.first, self.second)
 
     def shares(self) -> list[Shared]:
         return [Shared(True, self.first.body, self.first.local, self.second.body, self.second.local)]
@@ -122,8 +122,8 @@ class Offset:
     second: Point
 
     def residuals(self, frames: Frames) -> SX:
-        gap, frame = _gap(frames, self.first, self.second), frames[self.first.body]
-        return ca.vertcat(*[ca.dot(frame.direction(d), gap) for d in self.directions])
+        d, frame = gap(frames, self.first, self.second), frames[self.first.body]
+        return ca.vertcat(*[ca.dot(frame.direction(n), d) for n in self.directions])
 
     def shares(self) -> list[Shared]:
         return []
@@ -138,12 +138,8 @@ class Separation:
     length: SX
 
     def residuals(self, frames: Frames) -> SX:
-        d = _gap(frames, self.first, self.second)
+        d = gap(frames, self.first, self.second)
         return (ca.dot(d, d) - self.length**2) / (2 * self.length)
 
     def shares(self) -> list[Shared]:
         return []
-
-
-def _gap(frames: Frames, first: Point, second: Point) -> SX:
-    return frames[second.body].position(second.local) - frames[first.body].position(first.local)

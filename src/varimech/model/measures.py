@@ -13,7 +13,7 @@ from typing import Protocol
 import casadi as ca
 
 from ..symbols import SX, traced, wrapped
-from .body import Body, Frames, Point
+from .body import Body, Frames, Point, gap, gap_rate
 from .conditions import Axis
 
 
@@ -129,14 +129,12 @@ class Slide:
         return self.first.body, self.second.body
 
     def value(self, frames: Frames) -> SX:
-        gap, _ = _gap(frames, self.first, self.second)
-        return ca.dot(frames[self.axis.body].direction(self.axis.direction), gap)
+        return ca.dot(frames[self.axis.body].direction(self.axis.direction), gap(frames, self.first, self.second))
 
     def rate(self, frames: Frames) -> SX:
-        gap, gap_rate = _gap(frames, self.first, self.second)
         frame = frames[self.axis.body]
-        turning = ca.dot(frame.rotation_rate @ self.axis.direction, gap)
-        return ca.dot(frame.direction(self.axis.direction), gap_rate) + turning
+        turning = ca.dot(frame.rotation_rate @ self.axis.direction, gap(frames, self.first, self.second))
+        return ca.dot(frame.direction(self.axis.direction), gap_rate(frames, self.first, self.second)) + turning
 
     def difference(self, frames: Frames, target: SX) -> SX:
         return self.value(frames) - target
@@ -156,19 +154,19 @@ class Span:
         return self.first.body, self.second.body
 
     def value(self, frames: Frames) -> SX:
-        gap, _ = _gap(frames, self.first, self.second)
-        return ca.sqrt(ca.dot(gap, gap))
+        d = gap(frames, self.first, self.second)
+        return ca.sqrt(ca.dot(d, d))
 
     def rate(self, frames: Frames) -> SX:
-        gap, gap_rate = _gap(frames, self.first, self.second)
-        return ca.dot(gap, gap_rate) / ca.sqrt(ca.dot(gap, gap))
+        d, ḋ = gap(frames, self.first, self.second), gap_rate(frames, self.first, self.second)
+        return ca.dot(d, ḋ) / ca.sqrt(ca.dot(d, d))
 
     def difference(self, frames: Frames, target: SX) -> SX:
         return self.value(frames) - target
 
     def deviation(self, frames: Frames, target: SX) -> SX:
-        gap, _ = _gap(frames, self.first, self.second)
-        return (ca.dot(gap, gap) - target**2) / (2 * target)
+        d = gap(frames, self.first, self.second)
+        return (ca.dot(d, d) - target**2) / (2 * target)
 
 
 @dataclass(frozen=True)
@@ -192,8 +190,3 @@ class Coordinate:
         return self.value(frames) - target
 
     deviation = difference
-
-
-def _gap(frames: Frames, first: Point, second: Point) -> tuple[SX, SX]:
-    a, b = frames[first.body], frames[second.body]
-    return b.position(second.local) - a.position(first.local), b.velocity(second.local) - a.velocity(first.local)

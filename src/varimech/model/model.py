@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import check_named
-from .body_words import BodyWords
+from .beam_words import BeamWords
 from .force_words import ForceWords
-from .held import StartReader
 from .joint_words import JointWords
+from .start_reader import StartReader
 from .writing import Number, change
 
 
-class Model(BodyWords, JointWords, ForceWords):
+class Model(BeamWords, JointWords, ForceWords):
     """The words to write a mechanism with: parameters, bodies, joints, forces, drivers, start."""
 
     @change
@@ -53,10 +53,10 @@ class Model(BodyWords, JointWords, ForceWords):
             "near": (near, "{'S': (0.3, 0)}"),
         }.items():
             check_named(f"start: {key}", values, example)
-        reader = StartReader(self, speed or {}, set(angle or {}) & set(displacement or {}))
+        reader = StartReader(self.parts, speed or {}, set(angle or {}) & set(displacement or {}))
         reader.angles(angle or {})
         reader.displacements(displacement or {})
         reader.distances(distance or {})
         reader.positions(position or {})
         reader.orientations(orientation or {})
-        self.start_conditions = reader.finish(near or {})
+        self.parts.start_conditions = reader.finish(near or {})

@@ -70,7 +70,7 @@ class Parameter:
         self.spread = spread.in_unit_of(name, self.unit) if isinstance(spread, Tolerance) else spread
         self._value = _finite(name, _number(name, value, self.unit, "value"))
         self.bounds = checked_bounds(name, bounds, self.unit)
-        self.symbol = SX.sym(name)
+        self.symbol = SX.sym(f" {name}" if name.startswith("[") else name)  # CasADi takes [a, b] for two names
         self.check(self._value)
         if spread is not None and not (isinstance(spread, Tolerance) or any(hasattr(spread, f) for f in ("rvs", "ppf", "icdf"))):
             raise ModelError(
@@ -214,9 +214,10 @@ def _unit(name: str, value: Any, unit: str) -> str:
     quantity = split_quantity(value) if isinstance(value, str) else None
     own = quantity is not None and quantity[1]
     if unit and not (isinstance(unit, str) and is_si(unit)):
-        number = f"a number is in SI units: write '{value} {unit}' as a text, or leave the unit out"
+        told = str(unit)[:60]
+        number = f"a number is in SI units: write '{value} {told}' as a text, or leave the unit out"
         remedy = f"leave it out, the value {value!r} has its own" if own else number
-        raise ModelError(f"parameter {name!r}: unit = {unit!r} is not one of the SI; {remedy}")
+        raise ModelError(f"parameter {name!r}: unit = {told!r} is not one of the SI; {remedy}")
     return unit or (si_unit(own, f"parameter {name!r}") if own else "")
 
 

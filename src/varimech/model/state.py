@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-import math
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import casadi as ca
 
 from ..errors import ModelError, unknown_name
 from ..expressions import Scope
-from ..symbols import NOT_SYMBOLIC, SX, rotation
-from .body import Body, Frames
-from .frame import Frame
+from ..symbols import SX, rotation
+from .body import Frames
 from .measures import Measure, Span
-from .numbers import evaluated
 from .parameter import Parameter
 
 if TYPE_CHECKING:
@@ -30,17 +24,6 @@ MEASURES_IN_TEXT = (
     *("reaction", "reaction_torque", "effort", "multiplier", "parameter"),
 )
 """Functions of the state that expressions in text call as they are."""
-
-
-@dataclass(frozen=True)
-class StateExpression:
-    """A text as a function of the state, wherever one goes: `vm.integral("norm(velocity('P'))")`."""
-
-    text: str
-
-    def __call__(self, state: State) -> Any:
-        """Its value there."""
-        return evaluated(self.text, state.scope, "text")
 
 
 class Reactions(Protocol):
@@ -230,109 +213,8 @@ class State:
         return self._reactions()
 
 
-class _Unknown(dict[str, SX]):
-    """Multipliers of any name."""
-
-    def __contains__(self, name: object) -> bool:
-        return True
-
-    def __missing__(self, name: str) -> SX:
-        return SX.sym("λ")
-
-
-@dataclass(frozen=True)
-class _AnyReactions:
-    """Reactions of the joints and drivers that there are, as free symbols."""
-
-    parts: Parts
-
-    def force(self, joint: str) -> SX:
-        return self._of(joint, "joint", self.parts.joints, self.parts.dimension)
-
-    def torque(self, joint: str) -> SX:
-        return self._of(joint, "joint", self.parts.joints, 1 if self.parts.dimension == 2 else 3)
-
-    def effort(self, driver: str) -> SX:
-        return self._of(driver, "driver", self.parts.drivers, 1)
-
-    def _of(self, name: str, kind: str, known: Mapping[str, Any], size: int) -> SX:
-        if name not in known:
-            raise unknown_name(kind, name, known)
-        return SX.sym("f", size)
-
-
-def trial_state(parts: Parts, user: str, *, of_a_run: bool = False) -> State:
-    """A state of free symbols, on which a user's function can be tried at the call; that of a run knows accelerations and reactions too."""
-    frames: dict[Body, Frame] = {parts.ground: parts.ground_frame()}
-    pose: list[SX] = []
-    motion: list[SX] = []
-    n = parts.dimension
-    for body in parts.moving_bodies:
-        frame = Frame(SX.sym("o", n), SX.sym("R", n, n), SX.sym("u", n), SX.sym("V", n, n))
-        frames[body] = frame
-        pose += [frame.origin, ca.vec(frame.rotation)]
-        motion += [frame.origin_rate, ca.vec(frame.rotation_rate)]
-    q, v, t = ca.vertcat(SX(0, 1), *pose), ca.vertcat(SX(0, 1), *motion), SX.sym("t")
-    if of_a_run:
-        known = _AnyReactions(parts)
-        rate = lambda x: SX.sym("rate", *SX(x).shape)  # noqa: E731
-        return State(parts, frames, t, rate, multipliers=_Unknown(), reactions=lambda: known, coordinates=(q, v, t), user=user)
-    return State(parts, frames, t, lambda x: rate_without_acceleration(x, q, v, t, user), coordinates=(q, v, t), user=user)
-
-
 def rate_without_acceleration(expression: SX, q: SX, v: SX, t: SX, user: str) -> SX:
     """Time derivative of what depends on positions and time only, as forces may."""
     if ca.depends_on(expression, v):
         raise ModelError(f"{user} may not depend on accelerations: they are only known after the forces")
     return ca.jtimes(expression, q, v) + ca.jtimes(expression, t, SX(1))
-
-
-def call_user(function: Callable[[State], Any], state: State, label: str) -> Any:
-    """The value of a user's function of the state."""
-    if isinstance(function, StateExpression):
-        return evaluated(function.text, state.scope, label)
-    return called(function, state, label, "state s (its time is s.time)")
-
-
-def called(function: Callable[[Any], Any], argument: Any, label: str, of: str) -> Any:
-    """The value of a user's function; symbols, and a state taken for a time, fail in words that do not help."""
-    try:
-        inspect.signature(function).bind(argument)
-    except TypeError as error:
-        raise ModelError(f"{label} must be a function of the {of} alone: {error}") from None
-    except ValueError:
-        pass  # how some functions written in C are called is not known
-    try:
-        return function(argument)
-    except NOT_SYMBOLIC as error:
-        if "truth value" in str(error):
-            raise ModelError(
-                f"{label} decides with `if`, `and`, `or`, min or max on a quantity of the {of.split()[0]}; use "
-                "varimech.where(condition, yes, no), varimech.minimum or varimech.maximum instead"
-            ) from None
-        if re.search(r"\bState\b", str(error)):
-            raise ModelError(f"{label} computes with its argument as if it were a number, but that is the {of}") from None
-        raise
-    except AttributeError as error:
-        if error.obj is argument and not isinstance(argument, State):
-            raise ModelError(f"{label} is a function of the {of}, which has no {error.name!r}") from None
-        raise
-
-
-def as_column(value: Any, size: int, label: str) -> SX:
-    """The result of a user's function as a column vector of the right size."""
-    try:
-        column = SX(value.symbol if isinstance(value, Parameter) else value)
-    except NOT_SYMBOLIC:
-        try:
-            column = ca.vertcat(*[SX(v) for v in value])
-        except NOT_SYMBOLIC:
-            raise ModelError(f"{label} returned {value!r}, which is neither a number nor a vector of numbers") from None
-    if column.numel() != size:
-        wanted = "a scalar (varimech.dot or varimech.norm make one)" if size == 1 else str(size)
-        raise ModelError(f"{label} returned {column.numel()} components; it must return {wanted}")
-    if any(entry.is_constant() and not math.isfinite(float(entry)) for entry in ca.vertsplit(ca.vec(ca.densify(column)))):
-        raise ModelError(
-            f"{label} is not finite; use varimech.sin, varimech.sqrt, … (not math or numpy) on quantities of the state"
-        )
-    return column.reshape((size, 1))

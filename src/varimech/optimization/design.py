@@ -7,20 +7,22 @@ from collections.abc import Mapping
 
 from ..errors import Interrupted, ModelError, unknown_name
 from ..methods import RunOptions
+from ..verbs.hessians import TwiceDifferentiable
 from .checks import check_influence, check_slopes
-from .evaluation import Differentiable, MechanismEvaluator
+from .evaluation import MechanismEvaluator
 from .optimum import Optimum
 from .problem import DesignProblem, quantities_of
 from .quantities import Constraints, Goal, named_constraints, named_goal
 from .refinement import refined_search
 from .search import Attempt, Stopped, check_settings, search
-from .solvers import HESSIANS, Settings, find_solver
+from .settings import Settings
+from .solvers import HESSIANS, find_solver
 from .space import Bounds, Over, space_of
 
 
 def stated(
     verb: str,
-    mechanism: Differentiable,
+    mechanism: TwiceDifferentiable,
     objective: Goal | Mapping[str, Goal],
     over: Over,
     duration: float,
@@ -35,7 +37,7 @@ def stated(
     """The checked problem; the mechanism has run once, from its start."""
     name, goal = named_goal(objective)
     named = named_constraints(constraints)
-    space = space_of(verb, mechanism.numbers, over, bounds, start, held)
+    space = space_of(verb, mechanism.parts.numbers, over, bounds, start, held)
     scalars, paths = quantities_of(name, goal, named)
     if paths and method == "adjoint":
         raise ModelError(
@@ -49,7 +51,7 @@ def stated(
 
 
 def optimize(
-    mechanism: Differentiable,
+    mechanism: TwiceDifferentiable,
     objective: Goal | Mapping[str, Goal],
     over: Over,
     duration: float,

@@ -4,51 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from ..coordinates.equations import Equations
 from ..errors import all_or_nothing
-from ..methods import Method, RunOptions, check_options, choose
-from ..model.numbers import Numbers
+from ..methods import RunOptions, choose
 from ..results.gradient import Gradient
 from ..results.run import Run
 from ..sensitivity.objective import Objective
+from ..verbs.hessians import TwiceDifferentiable
 from .quantities import Path, Peak
 
 SMOOTH = 1e-10
 """Tolerance of runs where none is given: chosen steps make results rough by about that much, and line searches feel it."""
-
-
-class HasEquations(Protocol):
-    """A solver, as far as it is needed here."""
-
-    equations: Equations
-
-
-class Differentiable(Protocol):
-    """A mechanism by its verbs."""
-
-    name: str
-    numbers: Numbers
-
-    @property
-    def simulate(self) -> Any:
-        """(duration, parameters=…, **how) → Run."""
-        ...
-
-    @property
-    def sensitivity(self) -> Any:
-        """(objectives, wrt, duration=…, parameters=…, method=…, **how) → Gradient."""
-        ...
-
-    @property
-    def hessian(self) -> Any:
-        """(objectives, wrt, duration=…, parameters=…, method=…, **how) → Hessian."""
-        ...
-
-    def _solver(self, method: Method) -> Any: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +62,7 @@ class Evaluator(Protocol):
 class MechanismEvaluator:
     """Runs of a mechanism as an `Evaluator`."""
 
-    mechanism: Differentiable
+    mechanism: TwiceDifferentiable
     names: tuple[str, ...]
     duration: float
     how: RunOptions
@@ -109,8 +79,8 @@ class MechanismEvaluator:
     @property
     def equations(self) -> Equations:
         """Equations of the mechanism with the method of these runs."""
-        solver: HasEquations = self.mechanism._solver(choose(self.duration, **timing(self.how))[0])
-        return solver.equations
+        method, _ = choose(self.duration, **self.how)
+        return self.mechanism._solver(method).equations
 
     def run(self, x: np.ndarray) -> Outcome:
         """One differentiated run."""
@@ -126,25 +96,21 @@ class MechanismEvaluator:
     def gradient(self, x: np.ndarray, *, lean: bool = False) -> Gradient:
         """Scalars with their gradient; lean ones store no more than optimisation needs."""
         chosen = "direct" if self.paths and self.method == "auto" else self.method
-        found: Gradient = self.mechanism.sensitivity(
+        return self.mechanism.sensitivity(
             self.scalars,
             list(self.names),
             duration=self.duration,
             parameters=self.at(x),
             method=chosen,
-            **{**(self._lean if lean else self.how), "progress": False},
+            **_silent(self._lean if lean else self.how),
         )
-        return found
 
     @all_or_nothing()
     def at_instant(self, name: str, goal: Peak, instant: float, x: np.ndarray) -> Gradient:
         """A function of the state at one instant, with its gradient."""
-        how = {key: value for key, value in self.how.items() if key not in ("output", "every", "ends")}
+        how: RunOptions = {**_silent(self.how), "output": None, "every": 1, "ends": None}
         then = {name: Objective(final=goal.function, unit=goal.unit)}
-        found: Gradient = self.mechanism.sensitivity(
-            then, list(self.names), duration=instant, parameters=self.at(x), **{**how, "progress": False}
-        )
-        return found
+        return self.mechanism.sensitivity(then, list(self.names), duration=instant, parameters=self.at(x), **how)
 
     @all_or_nothing()
     def second(self, x: np.ndarray) -> Second:
@@ -155,7 +121,7 @@ class MechanismEvaluator:
             duration=self.duration,
             parameters=self.at(x),
             method="forward" if self.paths else "auto",
-            **{**self._lean, "progress": False},
+            **_silent(self._lean),
         )
         shape = found.run.time.size, len(self.names), len(self.names)
         paths = [found.measure(path.function, name=name).to_numpy() for name, path in self.paths.items()]
@@ -164,20 +130,19 @@ class MechanismEvaluator:
     @all_or_nothing()
     def simulate(self, x: np.ndarray, *, finer: int = 1) -> Run:
         """The motion, stored as a user asked for, or so many times as often where steps are chosen."""
-        how = dict(self.how)
+        how = _silent(self.how)
         if finer > 1:
-            _, schedule = choose(self.duration, **timing(self.how))
+            _, schedule = choose(self.duration, **self.how)
             if schedule.outputs is not None:
                 ends, n = schedule.outputs, schedule.outputs.size
                 how["output"] = np.interp(np.arange(finer * (n - 1) + 1) / finer, np.arange(n), ends)
             else:
                 how["every"] = 1
-        found: Run = self.mechanism.simulate(self.duration, parameters=self.at(x), **{**how, "progress": False})
-        return found
+        return self.mechanism.simulate(self.duration, parameters=self.at(x), **how)
 
     def storing(self, times: np.ndarray) -> MechanismEvaluator | None:
         """The same with results stored at further times; None where steps are equal and there are no other results."""
-        _, schedule = choose(self.duration, **timing(self.how))
+        _, schedule = choose(self.duration, **self.how)
         if schedule.outputs is None:
             return None
         return replace(self, how={**self.how, "output": np.union1d(schedule.outputs, times)})
@@ -189,17 +154,16 @@ class MechanismEvaluator:
 
 def smooth(duration: float, how: RunOptions) -> RunOptions:
     """The same settings with a tolerance fit for optimisation where none is given."""
-    _, schedule = choose(duration, **timing(how))
+    _, schedule = choose(duration, **how)
     return {**how, "tolerance": SMOOTH} if schedule.tolerance and how.get("tolerance") is None else how
+
+
+def _silent(how: RunOptions) -> RunOptions:
+    """The same settings without progress bars."""
+    return {**how, "progress": False}
 
 
 def _ends_only(duration: float, how: RunOptions) -> RunOptions:
     """The same settings with nothing stored but beginning and end."""
-    _, schedule = choose(duration, **timing(how))
+    _, schedule = choose(duration, **how)
     return {**how, "output": duration} if schedule.outputs is not None else {**how, "every": schedule.steps}
-
-
-def timing(how: RunOptions) -> dict[str, Any]:
-    """What `choose` takes."""
-    check_options(how)
-    return {key: value for key, value in how.items() if key not in ("backend", "progress")}

@@ -12,11 +12,11 @@ import numpy as np
 from ..errors import VarimechError
 from ..results.run import Run
 from ..view.plotted import Plotted
+from ..view.table import number, table
 from .confidence import Confidence
 from .evaluation import MechanismEvaluator
 from .measurement import Measurement
 from .space import Space
-from .table import number, table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,10 +56,7 @@ class Fit(Plotted):
     @property
     def values(self) -> xr.DataArray:
         """Fitted values by parameter, with units."""
-        import xarray as xr
-
-        coords = {"parameter": list(self.space.names), "unit": ("parameter", list(self.space.units))}
-        return xr.DataArray(self.x, coords=coords, dims=["parameter"], name="value")
+        return self.space.labelled(self.x, "value")
 
     @property
     def standard_errors(self) -> np.ndarray:

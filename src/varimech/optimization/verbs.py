@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..verbs.hessians import TwiceDifferentiable
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Unpack
 
     from ..methods import RunOptions
-    from .evaluation import Differentiable
     from .fit import Fit
     from .measurement import Measurements
     from .optimum import Optimum
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
     from .space import Bounds, Over
 
 
-class Designing:
+class Designing(TwiceDifferentiable):
     """Optimal design and fitting, for whatever can be simulated and differentiated."""
 
     def optimize(
-        self: Differentiable,
+        self,
         objective: Goal | Mapping[str, Goal],
         over: Over = None,
         *,
@@ -90,7 +91,7 @@ class Designing:
         )
 
     def design_problem(
-        self: Differentiable,
+        self,
         objective: Goal | Mapping[str, Goal],
         over: Over = None,
         *,
@@ -115,7 +116,7 @@ class Designing:
         )
 
     def fit(
-        self: Differentiable,
+        self,
         measured: Measurements,
         over: Over = None,
         *,

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ..optimization.drawing import BEFORE, MOST_PATHS, confidence_band
+from ..optimization.drawing import BEFORE, compared, confidence_band
 from ..optimization.fit import Fit
+from ..optimization.measurement import component_word
 from ..optimization.optimum import Optimum
-from ..sensitivity.objective import Objective
 from ..view.figure import COLOURS
-from .encoding import number
+from .encoding import printed
 from .plots import Curve, Plots, axis_title, curve_plot
 from .tables import grid, section, table
 
@@ -32,7 +30,7 @@ def optimum_section(optimum: Optimum, plots: Plots) -> str:
     parts.append(grid(*_compared(optimum, plots), *_search(optimum, plots)))
     state = "Converged" if optimum.converged else "Not converged"
     lead = (
-        f"{p.name}: {number(optimum.objective_before)}{unit} before{_broken(optimum)}, {number(optimum.objective)}{unit} after. {state} in "
+        f"{p.name}: {printed(optimum.objective_before)}{unit} before{_broken(optimum)}, {printed(optimum.objective)}{unit} after. {state} in "
         f"{optimum.iterations} iterations, {optimum.evaluations} runs ({len(p.failures)} failed), {optimum.seconds:.2g} s "
         f"({optimum.settings.solver}): {optimum.message}"
     )
@@ -42,39 +40,20 @@ def optimum_section(optimum: Optimum, plots: Plots) -> str:
 def _broken(optimum: Optimum) -> str:
     """Which constraints do not hold before: an objective that looks better there is none."""
     units = {r.name: r.constraint.of.unit for r in optimum.problem.rows}
-    told = [f"{name} by {number(left, 3)} {units[name]}".rstrip() for name, left in optimum.broken_before.items()]
+    told = [f"{name} by {printed(left, 3)} {units[name]}".rstrip() for name, left in optimum.broken_before.items()]
     return f" (breaking {' and '.join(told)})" if told else ""
-
-
-def _per_second(unit: str) -> str:
-    """The unit of what an integral over time adds up."""
-    if unit in ("", "s"):
-        return ""
-    return unit.removesuffix("·s") if unit.endswith("·s") else f"{unit}/s"
 
 
 def _compared(optimum: Optimum, plots: Plots) -> list[str]:
     """What is optimised or bounded over time, before and after."""
-    p, goal = optimum.problem, optimum.problem.goal
-    wanted: list[tuple[str, Any, str, list[float]]] = []
-    if isinstance(goal, Objective):
-        if goal.integrand is not None:
-            wanted.append((f"integrand of {p.name}", goal.integrand, _per_second(goal.unit), []))
-        if goal.final is not None:
-            wanted.append((p.name, goal.final, goal.unit, []))
-    else:
-        wanted.append((p.name, goal.function, goal.unit, []))
-    for r in [r for r in p.rows if r.name in p.paths][:MOST_PATHS]:
-        limits = [b for b in (r.constraint.lower, r.constraint.upper) if np.isfinite(b)]
-        wanted.append((r.name, p.paths[r.name].function, r.constraint.of.unit, limits))
     made = []
-    for name, function, unit, limits in wanted:
+    for what in compared(optimum):
         curves = [
-            Curve(word, run.time, run.measure(function).to_numpy().reshape(run.time.size, -1)[:, 0], colour=colour)
+            Curve(word, run.time, run.measure(what.function).to_numpy().reshape(run.time.size, -1)[:, 0], colour=colour)
             for run, colour, word in ((optimum.before, BEFORE, "before"), (optimum.after, COLOURS[0], "after"))
         ]
         if any(np.ptp(c.y) for c in curves):  # a function of parameters alone says nothing over time
-            made.append(plots.add(name, curve_plot(curves, axis_title(name, unit), limits=limits)))
+            made.append(plots.add(what.label, curve_plot(curves, axis_title(what.label, what.unit), limits=what.limits)))
     return made
 
 
@@ -108,8 +87,7 @@ def fit_section(fit: Fit, plots: Plots) -> str:
         curve, half = confidence_band(fit, fit.run, m.function, m.components)
         curves = []
         for c in range(m.components):
-            word = f" {'xyz'[c]}" if 1 < m.components <= 3 else f" {c}" if m.components > 1 else ""
-            colour, y = COLOURS[c % len(COLOURS)], curve[:, c]
+            word, colour, y = component_word(m, c), COLOURS[c % len(COLOURS)], curve[:, c]
             band = (y - half[:, c], y + half[:, c])
             curves.append(Curve(f"fit{word}", fit.run.time, y, band=band, band_name=f"{share} band{word}", colour=colour))
             error = None if m.sigma is None else m.sigma[:, c]
@@ -119,7 +97,7 @@ def fit_section(fit: Fit, plots: Plots) -> str:
     said = fit.message.replace("`", "").rstrip(".")
     lead = f"{'Converged' if fit.converged else 'Not converged'} in {fit.evaluations} runs, {fit.seconds:.2g} s: {said}.{untold}"
     if fit.chi2 is not None:
-        lead += f" Reduced χ² = {number(fit.chi2, 4)}."
+        lead += f" Reduced χ² = {printed(fit.chi2, 4)}."
     head = ["parameter", "value", "standard error", f"{share} from", "to", "unit"]
     left = [[name, deviation, fit.measured[name].unit] for name, deviation in fit.residual_deviation.items()]
     deviations = table(["measured", "standard deviation of residuals", "unit"], left)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..coordinates.equations import check_connected
+from ..coordinates.connected import check_connected
 from ..coordinates.relative.choice import cut_names
 from ..coordinates.relative.equations import closure_sizes
 from ..coordinates.relative.joints import coordinate_names, has_euler_parameters

@@ -23,7 +23,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..coordinates.equations import Constraint, Dynamics, Element
+from ..coordinates.dynamics import Constraint, Dynamics, Element
 from ..symbols import SX
 
 

@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from ..symbols import SX
+from .companions import Companions
 from .plan import Map, Mode, Plan, Port, Vector, Zero
 
 
@@ -20,37 +21,31 @@ class Forward:
     def __init__(self, plan: Plan, width: int):
         self._plan = plan
         self._width = width
-        self._known: dict[int, list[tuple[Vector, Vector]]] = {}
+        self._derivatives = Companions()
 
     def know(self, vector: Vector, derivative: Vector) -> None:
         """Tell the derivative of a vector (its rows, `width` numbers each)."""
-        self._known.setdefault(vector.base, []).append((vector, derivative))
+        self._derivatives.know(vector, derivative)
 
     def differentiate(self, operations: list[Map | Zero]) -> None:
         """Append the derivatives of some operations of the plan."""
         for operation in operations:
             if isinstance(operation, Zero):
-                if (derivative := self._of(operation.vector)) is not None:
+                if (derivative := self._derivatives.of(operation.vector)) is not None:
                     self._plan.operations.append(Zero(derivative))
             else:
                 self._map(operation)
 
-    def _of(self, vector: Vector) -> Vector | None:
-        """The derivative of a vector that lies within a known one."""
-        for whole, derivative in self._known.get(vector.base, []):
-            first = vector.offset - whole.offset
-            if first >= 0 and first + vector.rows <= whole.rows:
-                return derivative.part(first, vector.rows)
-        return None
-
     def _map(self, operation: Map) -> None:
-        written = [(k, port, self._of(port.vector)) for k, port in enumerate(operation.outputs) if port.mode != Mode.LARGEST]
+        written = [
+            (k, port, self._derivatives.of(port.vector)) for k, port in enumerate(operation.outputs) if port.mode != Mode.LARGEST
+        ]
         wanted = [(k, port, slope) for k, port, slope in written if slope is not None]
         if not wanted:
             return
         x = operation.kernel.sx_in()
         y = operation.kernel.call(x)
-        read = [(symbol, port, self._of(port.vector)) for symbol, port in zip(x, operation.inputs, strict=True)]
+        read = [(symbol, port, self._derivatives.of(port.vector)) for symbol, port in zip(x, operation.inputs, strict=True)]
         varying = [(symbol, port, slope) for symbol, port, slope in read if slope is not None]
         symbols = [SX.sym("s", self._width, symbol.numel()) for symbol, *_ in varying]
         ports = [Port(slope, port.rows, port.table, port.same) for _, port, slope in varying]

@@ -15,6 +15,7 @@ import casadi as ca
 import numpy as np
 
 from ..symbols import SX, symbols_in
+from .companions import Companions
 from .plan import Factor, Map, Mode, Operation, Plan, Port, Solve, Vector, Zero
 
 
@@ -24,11 +25,11 @@ class Reverse:
     def __init__(self, plan: Plan, width: int):
         self._plan = plan
         self._width = width
-        self._known: list[tuple[Vector, Vector]] = []
+        self._costates = Companions()
 
     def know(self, vector: Vector, costate: Vector) -> None:
         """Tell where the costate of a vector is to stand: its rows, `width` numbers each."""
-        self._known.append((vector, costate))
+        self._costates.know(vector, costate)
 
     def sweep(self, operations: list[Operation]) -> None:
         """Append what takes the costates of everything written back to those of everything read."""
@@ -42,11 +43,7 @@ class Reverse:
 
     def of(self, vector: Vector) -> Vector | None:
         """The costate of a vector that lies within a known one."""
-        for whole, costate in self._known:
-            first = vector.offset - whole.offset
-            if vector.base == whole.base and first >= 0 and first + vector.rows * vector.width <= whole.rows * whole.width:
-                return costate.part(first // whole.width, vector.rows)
-        return None
+        return self._costates.of(vector)
 
     def _map(self, operation: Map) -> None:
         x, y = _expressions(operation)
@@ -84,8 +81,8 @@ class Reverse:
             costate = self.of(port.vector)
             if port.mode != Mode.SET or costate is None:
                 continue
-            rows, maps = _places(port, operation.count), [op for op in before if isinstance(op, Map)]
-            earlier = [_places(p, op.count) for op in maps for p in op.outputs if p.vector.base == port.vector.base]
+            rows, maps = port.places(operation.count), [op for op in before if isinstance(op, Map)]
+            earlier = [p.places(op.count) for op in maps for p in op.outputs if p.vector.base == port.vector.base]
             if any(np.intersect1d(rows, other).size for other in earlier):
                 nothing = ca.Function("nothing", [], [SX.zeros(self._width, port.rows)])
                 to = _by_table(Port(costate, port.rows, port.table), operation.count, False)
@@ -142,12 +139,6 @@ def _part(operation: Map, x: list[SX], y: list[SX], results: list[int]) -> Map |
     kernel = ca.Function("kernel", [x[k] for k in needed], wanted)
     inputs, outputs = tuple(operation.inputs[k] for k in needed), tuple(operation.outputs[k] for k in results)
     return Map(kernel, operation.count, inputs, outputs, operation.in_turn)
-
-
-def _places(port: Port, count: int) -> np.ndarray:
-    """Where the numbers that a port writes stand in its base."""
-    rows = np.arange(count * port.rows) if port.table is None else port.table.ravel().astype(np.int64)
-    return (port.vector.offset + rows[:, None] * port.vector.width + np.arange(port.vector.width)).ravel()
 
 
 def _by_table(port: Port, count: int, turned: bool) -> Port:

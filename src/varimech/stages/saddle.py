@@ -71,11 +71,16 @@ class Saddle:
 
     regular: bool
     passes: int | None = None
-    """In a linear solve; one if regular, else two, if not given."""
+    """In a linear solve, where they are not the usual ones."""
     relaxation: float = 1.0
     """Share of κ that is used."""
     pairs: tuple[int, ...] | None = None
     """For each unknown and multiplier the row that it is eliminated with, where that is not its own; for regular systems."""
+
+    @property
+    def linear_passes(self) -> int:
+        """Passes in a linear solve."""
+        return self.passes or (1 if self.regular else 2)
 
     @property
     def penalty_factor(self) -> float:
@@ -97,7 +102,7 @@ class Saddle:
             return correct(f, g)
         r, s = (f if y is None else f - J.T @ y), g
         x_total, y_total = SX.zeros(H.shape[1], f.shape[1]), (SX.zeros(g.shape) if y is None else y)
-        wanted = passes or self.passes or (1 if self.regular else 2)
+        wanted = passes or self.linear_passes
         for k in range(wanted):
             δx, δy = correct(r, s)
             x_total, y_total = x_total + δx, y_total + δy
@@ -116,17 +121,25 @@ class Saddle:
         """α as it is used for a stage."""
         return stage.penalty if stage.compliant or self.relaxation == 1.0 else self.relaxation * stage.penalty
 
+    def matrix(self, stage: Linearised) -> SX:
+        """The system of a stage: unknowns, then multipliers if they are not eliminated."""
+        H, J, G, α = stage.tangent, stage.condition_jacobian, stage.condition_tangent, self.penalty_of(stage)
+        if J.shape[0] == 0:
+            return H
+        return ca.blockcat([[H, J.T], [G, -ca.diag(1 / α)]]) if self.regular else H + J.T @ (α * G)
+
     def corrector(self, stage: Linearised) -> Corrector:
         """The factored system of a stage."""
-        H, J, G, α = stage.tangent, stage.condition_jacobian, stage.condition_tangent, self.penalty_of(stage)
-        n, m = H.shape[0], J.shape[0]
-        if self.regular or m == 0:
-            system = ca.blockcat([[H, J.T], [G, -ca.diag(1 / α)]]) if m else H
-            if self.pairs is not None:
-                rows = list(self.pairs)
-                return _Whole(Factorisation(system[rows, :], symmetric=False, late=range(n, n + m)), n, rows)
+        system, J = self.matrix(stage), stage.condition_jacobian
+        n, m = stage.tangent.shape[0], J.shape[0]
+        if not self.regular and m:
+            return _Penalised(
+                Factorisation(system, symmetric=stage.symmetric), J, stage.condition_tangent, self.penalty_of(stage)
+            )
+        if self.pairs is None:
             return _Whole(Factorisation(system, symmetric=stage.symmetric, late=range(n, n + m)), n)
-        return _Penalised(Factorisation(H + J.T @ (α * G), symmetric=stage.symmetric), J, G, α)
+        rows = list(self.pairs)
+        return _Whole(Factorisation(system[rows, :], symmetric=False, late=range(n, n + m)), n, rows)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import casadi as ca
 import numpy as np
 
 from ..elimination import minimum_degree
@@ -30,13 +29,8 @@ class System:
         return sum(self._sizes)
 
     def matrix(self, stage: Stage) -> SX:
-        """The matrix of a local stage, in local order: unknowns, then multipliers if they are not eliminated."""
-        H, J, G, α = stage.tangent, stage.condition_jacobian, stage.condition_tangent, self._saddle.penalty_of(stage)
-        if J.shape[0] == 0:
-            return H
-        if self._regular:
-            return ca.blockcat([[H, J.T], [G, -ca.diag(1 / α)]])
-        return H + J.T @ (α * G)
+        """The matrix of a local stage, in local order."""
+        return self._saddle.matrix(stage)
 
     def entries(self, piece: Piece[Chain], i: int) -> SX:
         """Entries of that matrix which are stored."""

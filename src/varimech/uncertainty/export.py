@@ -9,18 +9,19 @@ from typing import Any
 
 from ..backends.bundle import TARGETS, write_bundle
 from ..backends.compiler import NO_COMPILER, find_compiler
-from ..derivatives import Derivatives
 from ..errors import ModelError, unknown_name
-from ..methods import RunOptions, check_options, choose
-from ..sensitivity.objective import Objectives, named_objectives
-from ..task import Task
+from ..methods import RunOptions, choose
+from ..sensitivity.objective import Objectives, some_objectives
+from ..solving.many import sampler_for
+from ..solving.task import Task
+from ..verbs.hessians import TwiceDifferentiable
 
 MANY = 10**9
 """Runs ahead: compiling pays."""
 
 
 def export(
-    mechanism: Derivatives,
+    mechanism: TwiceDifferentiable,
     folder: str | os.PathLike[str],
     objectives: Objectives,
     target: str,
@@ -28,20 +29,16 @@ def export(
     how: RunOptions,
 ) -> Path:
     """Write a bundle; returns its folder."""
-    named = named_objectives(objectives)
-    if not named:
-        raise ModelError("export: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))")
+    named = some_objectives("export", objectives)
     if target not in TARGETS:
         raise unknown_name("target", target, TARGETS)
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise ModelError(f"export: {folder} is a file; give a folder")
-    check_options(how)
-    options: Any = {key: value for key, value in how.items() if key not in ("backend", "progress")}
-    method, schedule = choose(duration, **options)
-    only_end = schedule if options.get("output") is not None or options.get("every", 1) != 1 else schedule.last_only()
-    solver, allowed = mechanism._solver(method), mechanism.numbers.allowed
-    sampler = solver.sampler(Task(only_end, named, None, "native", False), MANY)
+    method, schedule = choose(duration, **how)
+    only_end = schedule if how.get("output") is not None or how.get("every", 1) != 1 else schedule.last_only()
+    solver, allowed = mechanism._solver(method), mechanism.parts.numbers.allowed
+    sampler = sampler_for(solver, Task(only_end, named, None, "native", False), MANY)
     if sampler is None and find_compiler() is None:
         raise ModelError(f"export: what is written is compiled here first, which needs a C compiler: {NO_COMPILER}")
     if sampler is None:

@@ -19,8 +19,10 @@ import numpy as np
 from ..errors import ModelError, VarimechError
 from ..interrupts import HeldBack, held_back, nothing_held
 from ..sensitivity.objective import Objective
-from ..solver import Solver
-from ..task import Task
+from ..solving.many import look_after, run_many
+from ..solving.solver import Solver
+from ..solving.task import Task
+from ..verbs.hessians import TwiceDifferentiable
 from .distributions import openturns
 from .spreads import Spreads
 
@@ -31,7 +33,7 @@ T = TypeVar("T")
 class Runs:
     """Values and derivatives of objectives at points of the space of the parameters that vary, each by a run."""
 
-    mechanism: Any
+    mechanism: TwiceDifferentiable
     objectives: Mapping[str, Objective]
     spreads: Spreads
     solver: Solver
@@ -93,11 +95,11 @@ class Runs:
     def _values(self, points: np.ndarray) -> np.ndarray:
         rows = self.spreads.rows(points, self.ρ)
         if len(rows) == 1:  # many compiled runs at once begin with some that show what they have in common
-            alone = self.solver.look_after(self.task, rows[0])
+            alone = look_after(self.solver, self.task, rows[0])
             if isinstance(alone, VarimechError):
                 raise VarimechError(f"{self._words(points[0])}: {type(alone).__name__}: {alone}") from alone
             return alone.objectives[-1:]
-        found, failures, _ = self.solver.run_many(self.task, rows, os.cpu_count() or 1)
+        found, failures, _ = run_many(self.solver, self.task, rows, os.cpu_count() or 1)
         for sample, error in sorted(failures.items()):
             more = f" ({len(failures)} failed)" if len(failures) > 1 else ""
             raise VarimechError(
@@ -108,7 +110,7 @@ class Runs:
     def _told(self, compute: Callable[[], T], point: np.ndarray | None = None) -> T:
         """What is computed; its error, if any, is kept for later."""
         try:
-            if self.mechanism.revision != self.revision:
+            if self.mechanism.parts.revision != self.revision:
                 raise ModelError(f"mechanism {self.mechanism.name!r} has been changed since; call openturns(…) anew")
             with self.held.let_through():
                 return compute()

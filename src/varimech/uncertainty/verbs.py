@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..derivatives import Derivatives
+from ..verbs.hessians import TwiceDifferentiable
 
 if TYPE_CHECKING:
     import os
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .study import Study
 
 
-class Uncertain(Derivatives):
+class Uncertain(TwiceDifferentiable):
     """What spreads of parameters make of results."""
 
     def moments(

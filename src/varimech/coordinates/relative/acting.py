@@ -16,8 +16,8 @@ from ...model.parts import Parts
 from ...model.state import State
 from ...symbols import SX
 from ..alike import Reading, Restated, read, restate, roles_of
+from .body_motion import still
 from .layout import Layout
-from .recursion import still
 
 PARAMETER, TIME = "parameter", "time"
 

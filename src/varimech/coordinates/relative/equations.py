@@ -11,10 +11,13 @@ from ...model.body import Body
 from ...model.parts import Parts
 from ...sizes import Sizes
 from ...symbols import SX, symbols_in
-from ..equations import Constraint, Element, Equations, check_connected, derive
-from ..guess import Pose
+from ..connected import check_connected
+from ..dynamics import Constraint, Element
+from ..equations import Equations, derive
+from ..poses import Pose
 from .choice import ORIGIN
-from .joints import PlaceValues, coordinate_names, sliding
+from .joint_values import PlaceValues
+from .joints import coordinate_names, sliding
 from .recursion import Recursion
 from .spanning_tree import SpanningTree, spanning_tree
 

@@ -29,7 +29,6 @@ from dataclasses import dataclass
 from enum import Enum
 
 import casadi as ca
-import numpy as np
 
 from ...model.body import Body, Point, RigidBody
 from ...model.conditions import Axis
@@ -167,9 +166,7 @@ def has_euler_parameters(joint: Joint | None, dimension: int) -> bool:
 def relation(freedoms: tuple[Turning, Sliding], place: Place, z: SX, ż: SX) -> Relation:
     """A joint (or free body) in its coordinates and their rates."""
     turning, sliding = freedoms
-    turns = _planar_turn if place.first.numel() == 2 else _TURNS[turning]
-    if turning is Turning.NOT:
-        turns = _no_turn
+    turns = _planar_turn if place.first.numel() == 2 and turning is not Turning.NOT else _TURNS[turning]
     C, angle, W, Ẇż, count = turns(place, z, ż)
     directions = _directions(sliding, place)
     n, k = place.first.numel(), z.numel()
@@ -241,65 +238,3 @@ def _axes(joint: Joint | None) -> tuple[Axis | None, Axis | None]:
 
 def _triad(axis: Axis) -> SX:
     return ca.horzcat(*axis.normals, axis.direction)
-
-
-@dataclass(frozen=True)
-class PlaceValues:
-    """A place in numbers, and the coordinates of poses that fit it."""
-
-    first: np.ndarray
-    second: np.ndarray
-    first_triad: np.ndarray
-    second_triad: np.ndarray
-    relative: np.ndarray
-
-    def coordinates(
-        self, joint: Joint | None, first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]
-    ) -> np.ndarray:
-        """z for given origins and rotations of both bodies, as far as these fit the joint."""
-        (o1, R1), (o2, R2) = first, second
-        turning, sliding = freedoms_of(joint)
-        C = R1.T @ R2
-        d = R1.T @ (o2 + R2 @ self.second - o1 - R1 @ self.first)
-        n = d.size
-        along = {
-            Sliding.NOT: np.zeros((n, 0)),
-            Sliding.AXIS: self.first_triad[:, n - 1 :],
-            Sliding.NORMALS: self.first_triad[:, :2],
-            Sliding.ALL: np.eye(n),
-        }[sliding]
-        return np.concatenate([self._turns(turning, C), along.T @ d])
-
-    def _turns(self, turning: Turning, C: np.ndarray) -> np.ndarray:
-        if turning is Turning.NOT:
-            return np.zeros(0)
-        if C.shape[0] == 2:
-            return np.array([np.arctan2(C[1, 0], C[0, 0])])
-        if turning is Turning.FREELY:
-            return euler_parameters(C)
-        T = self.first_triad.T @ C @ self.second_triad
-        if turning is Turning.ABOUT_AXIS:
-            return np.array([np.arctan2(T[1, 0] - T[0, 1], T[0, 0] + T[1, 1])])
-        first = np.arctan2(T[1, 2], T[0, 2])
-        U = np.array(ca.DM(CROSS)).T @ _about_third(-first) @ T
-        return np.array([first, np.arctan2(U[1, 0], U[0, 0])])
-
-
-def euler_parameters(R: np.ndarray) -> np.ndarray:
-    """p with R = R(p), from the largest of its components, which is at least one half."""
-    trace = np.trace(R)
-    squares = np.array([1 + trace, *(1 - trace + 2 * np.diag(R))]) / 4
-    k = int(squares.argmax())
-    cross = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    p = np.empty(4)
-    if k == 0:
-        p[0], p[1:] = squares[0], cross / 4
-    else:
-        p[0], p[1:] = cross[k - 1] / 4, (R[k - 1] + R[:, k - 1]) / 4
-        p[k] = squares[k]
-    return np.asarray(p / np.linalg.norm(p))
-
-
-def _about_third(angle: float) -> np.ndarray:
-    c, s = np.cos(angle), np.sin(angle)
-    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])

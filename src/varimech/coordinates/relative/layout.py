@@ -9,8 +9,8 @@ import numpy as np
 
 from ...model.frame import Frame, spin
 from ...symbols import SX
+from .body_motion import Motion, cross
 from .choice import CENTRE_OF_MASS
-from .recursion import Motion, cross
 
 
 @dataclass(frozen=True)

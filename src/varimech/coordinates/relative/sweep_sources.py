@@ -14,7 +14,7 @@ from ...symbols import SX
 from .sweep_ports import port_of, whole
 
 if TYPE_CHECKING:
-    from .sweeps import SweepWriter
+    from .sweep_writer import SweepWriter
 
 
 @dataclass(frozen=True)

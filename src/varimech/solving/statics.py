@@ -25,10 +25,11 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from .coordinates.equations import Equations
-from .coordinates.start import StartSolver
-from .errors import ModelError, VarimechError
-from .symbols import SX
+from ..coordinates.equations import Equations
+from ..coordinates.linear import column
+from ..coordinates.start import StartSolver
+from ..errors import ModelError, VarimechError
+from ..symbols import SX
 
 ITERATIONS = 1000
 LONGEST = 0.05
@@ -107,7 +108,7 @@ class Statics:
         n = self._n
         self.start.check_fits(ρ, indices)
         q = self.start.assemble(ρ)
-        y = np.concatenate([q, np.zeros(self._m), _column(self._tensions(q, ρ))])
+        y = np.concatenate([q, np.zeros(self._m), column(self._tensions(q, ρ))])
         size, first = float(np.ptp(q)) or 1.0, float(np.abs(self._value(self._residuals, y, ρ)[:n]).max(initial=0.0))
         iterations = 0
         for _ in range(SADDLES):
@@ -157,7 +158,7 @@ class Statics:
         return ROUNDING * stiffest / float(masses[masses > 0].min(initial=np.inf))
 
     def _value(self, function: ca.Function, y: np.ndarray, ρ: np.ndarray) -> np.ndarray:
-        return _column(function(y[: function.numel_in(0)], ρ))
+        return column(function(y[: function.numel_in(0)], ρ))
 
     def _descend(self, y: np.ndarray, ρ: np.ndarray, size: float) -> tuple[np.ndarray, int]:
         """Newton's method to a place where everything balances, and the number of steps."""
@@ -176,7 +177,7 @@ class Statics:
             if move <= CONVERGED * size:
                 return y + step, iteration
             share = min(1.0, LONGEST * size / max(move, CONVERGED * size))
-            resistance = s * _column(shifted @ step)
+            resistance = s * column(shifted @ step)
             while share > SHORTEST:
                 expected = (1 - share) * G - share * resistance
                 off = np.abs(solve(self._value(self._mixed, y + share * step, ρ) - expected)[:n]).max(initial=0.0)
@@ -304,7 +305,3 @@ def _near_zero(H: ca.DM, M: ca.DM, count: int) -> tuple[np.ndarray, np.ndarray]:
     squares, shapes = eigsh(H.sparse(), k=min(count, n - none - 1), M=mass, sigma=below, which="LM")
     order = np.argsort(squares)
     return squares[order], shapes[:n, order]
-
-
-def _column(value: ca.DM) -> np.ndarray:
-    return np.array(value).ravel()

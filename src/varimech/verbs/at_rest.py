@@ -3,42 +3,40 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Mapping
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .backends.program import Trajectory
-from .errors import ModelError
-from .methods import Method, choose
-from .model.joints import Joint
-from .model.model import Model
-from .model.parameter import Parameter
-from .results.live import LiveRun
-from .results.run import Run
-from .schedule import Schedule
+from ..backends.trajectory import Trajectory
+from ..errors import ModelError
+from ..methods import choose
+from ..model.joints import Joint
+from ..results.live import LiveRun
+from ..results.run import Run
+from .solved import Solved, Wrt, seconds_of
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-    from .results.topology import Topology
-    from .solver import Solver
+    from ..results.topology import Topology
+    from ..solving.solver import Solver
 
 
-class AtRest(Model):
-    """The model with the verbs that need no time, and what all verbs need."""
+class AtRest(Solved):
+    """The verbs that need no time."""
 
-    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
-        super().__init__(name, gravity=gravity, dimension=dimension)
-        self._solvers: dict[tuple[int, Method], Solver] = {}
+    @property
+    def _usual_solver(self) -> Solver:
+        """The one that is chosen where nothing is said."""
+        return self._solver(choose(1.0)[0])
 
     @property
     def freedoms(self) -> int:
         """Number of freedoms at the start, drivers not counted."""
-        return self._solver(choose(1.0)[0]).start.freedoms
+        return self._usual_solver.start.freedoms
 
     def topology(self, cut: Iterable[str | Joint] = ()) -> Topology:
         """Which bodies hang on which by which joints, where closed loops are cut, and what that leaves to be solved for.
@@ -70,9 +68,9 @@ class AtRest(Model):
         >>> m.topology(cut=["B"]).loops
         {'B': ('A', 'B', 'C', 'D')}
         """
-        from .results.topology import topology_of  # with relative coordinates, which others need not load
+        from ..results.topology import topology_of  # with relative coordinates, which others need not load
 
-        return topology_of(self, cut)
+        return topology_of(self.parts, cut)
 
     def draw(
         self, *, parameters: Mapping[str, float] | None = None, title: str | None = None, style: str | None = None
@@ -82,7 +80,7 @@ class AtRest(Model):
         Raises:
             AssemblyError: if the mechanism does not close there.
         """
-        ρ, solver = self.numbers.values(parameters), self._solver(choose(1.0)[0])
+        ρ, solver = self.parts.numbers.values(parameters), self._usual_solver
         solver.start.check_fits(ρ)
         q, e = solver.start.assemble(ρ), solver.equations
         state = np.concatenate([q, np.zeros(e.packed.numel() - q.size)])[None]
@@ -92,7 +90,7 @@ class AtRest(Model):
 
     def equilibrium(
         self,
-        wrt: Sequence[str | Parameter] | str | Parameter | None = None,
+        wrt: Wrt = None,
         *,
         parameters: Mapping[str, float] | None = None,
     ) -> Run:
@@ -117,7 +115,7 @@ class AtRest(Model):
         '-0.00736'
         """
         began = time.perf_counter()
-        ρ, solver = self.numbers.values(parameters), self._solver(choose(1.0)[0])
+        ρ, solver = self.parts.numbers.values(parameters), self._usual_solver
         indices = None if wrt is None else self._chosen(wrt)
         found, e = solver.statics.equilibrium(ρ, indices), solver.equations
         n, still = e.q.numel(), np.zeros(2 * e.q.numel())
@@ -148,76 +146,6 @@ class AtRest(Model):
 
         if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
             raise ModelError(f"frequencies: count = {count!r} must be a whole number, 1 or more")
-        ω = self._solver(choose(1.0)[0]).statics.frequencies(self.numbers.values(parameters), int(count))
+        ω = self._usual_solver.statics.frequencies(self.parts.numbers.values(parameters), int(count))
         modes = np.arange(1, ω.size + 1)
         return xr.DataArray(ω / (2 * np.pi), coords={"mode": modes}, dims=["mode"], name="frequency", attrs={"units": "Hz"})
-
-    def _chosen(self, wrt: Sequence[str | Parameter] | str | Parameter | None) -> list[int]:
-        if not self.parameters:
-            raise ModelError(f"mechanism {self.name!r} has no parameters; make some with parameter(name, value)")
-        if wrt is None or (isinstance(wrt, str) and wrt == "all"):
-            return list(range(len(self.parameters)))
-        names = [wrt] if isinstance(wrt, (str, Parameter)) or not isinstance(wrt, Iterable) else list(wrt)
-        if not names:
-            raise ModelError("wrt is empty: name at least one parameter, or leave it out for all of them")
-        indices = self.numbers.indices(names)
-        if len(set(indices)) < len(indices):
-            raise ModelError(f"wrt = {names!r} names a parameter twice")
-        return indices
-
-    def _solver(self, method: Method) -> Solver:
-        """The solver for this state of the model, built when first needed."""
-        from .solver import Solver  # a good part of what there is to import
-
-        key = (self.revision, method)
-        if key not in self._solvers:
-            self._solvers = {k: s for k, s in self._solvers.items() if k[0] == self.revision}
-            self._solvers[key] = Solver(self, method)
-        return self._solvers[key]
-
-    def _run(
-        self,
-        solver: Solver,
-        schedule: Schedule,
-        trajectory: Trajectory,
-        ρ: np.ndarray,
-        indices: list[int],
-        seconds: dict[str, float],
-    ) -> Run:
-        lengths, steps = np.diff(trajectory.step_ends), trajectory.steps
-        info = self._info(solver.method.title, trajectory, ρ, seconds)
-        info |= {
-            "step": schedule.step
-            or ([float(lengths.min()), float(lengths.max())] if steps is None else schedule.duration / steps),
-            "steps": lengths.size if steps is None else steps,
-        }
-        if schedule.tolerance:
-            info |= {"tolerance": schedule.tolerance, "rejected": trajectory.rejected}
-        if trajectory.selections:
-            info["selections"] = trajectory.selections
-        return Run(LiveRun(solver.equations, trajectory, ρ, indices), info)
-
-    def _info(self, method: str, trajectory: Trajectory, ρ: np.ndarray, seconds: dict[str, float]) -> dict[str, Any]:
-        """What is told of every result."""
-        return {
-            "mechanism": self.name,
-            "dimension": self.dimension,
-            "method": method,
-            "iterations": trajectory.iterations,
-            "residuals": [float(r) for r in trajectory.residuals],
-            "parameters": dict(zip(self.parameters, ρ.tolist(), strict=True)),
-            "seconds": seconds,
-            "versions": _versions(),
-        }
-
-
-@cache
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version  # slow to import, and not needed to get started
-
-    return {name: version(name) for name in ("varimech", "casadi", "numpy")}
-
-
-def seconds_of(began: float, ran: float) -> dict[str, float]:
-    """Time spent on deriving and starting, and on the time steps."""
-    return {"build": time.perf_counter() - began - ran, "run": ran}

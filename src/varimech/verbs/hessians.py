@@ -1,44 +1,44 @@
-"""Second derivatives as a user asks for them."""
+"""The verbs that differentiate twice: `hessian` and `hessian_product`."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from .at_rest import AtRest, seconds_of
-from .errors import ModelError, check_numbers, unknown_name
-from .interrupts import workers
-from .methods import RunOptions, check_options, choose
-from .model.parameter import Parameter
-from .progress import progress_bar
-from .results.hessian import Hessian
-from .sensitivity.objective import Objectives, named_objectives
-from .sensitivity.smoothness import check_gradients
-from .task import Task
+from ..errors import ModelError, check_numbers, unknown_name
+from ..interrupts import workers
+from ..methods import RunOptions, choose
+from ..progress import progress_bar
+from ..results.hessian import Hessian
+from ..sensitivity.objective import Objective, Objectives, named_objectives
+from ..sensitivity.smoothness import check_gradients
+from ..solving.task import Task
+from .gradients import Differentiable
+from .solved import Wrt, checked_bytes, seconds_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from .second_order import SecondDerivatives
-    from .solver import Solver
+    from ..solving.second_order import SecondDerivatives
+    from ..solving.solver import Solver
 
 BACKWARD_PAYS = 4
 """Parameters for each objective beyond which second derivatives are faster backward over forward; see docs/architecture.md."""
 WAYS = ("auto", "forward", "backward")
 
 
-class Derivatives(AtRest):
-    """Verbs of a mechanism that give second derivatives."""
+class TwiceDifferentiable(Differentiable):
+    """Motions with their second derivatives."""
 
     def hessian(
         self,
         objectives: Objectives = (),
-        wrt: Sequence[str | Parameter] | str | Parameter | None = None,
+        wrt: Wrt = None,
         *,
         duration: float,
         parameters: Mapping[str, float] | None = None,
@@ -77,14 +77,7 @@ class Derivatives(AtRest):
         """
         began = time.perf_counter()
         named, indices = named_objectives(objectives), self._chosen(wrt)
-        if method not in WAYS:
-            raise unknown_name("method", method, WAYS)
-        if method == "backward" and not named:
-            raise ModelError(
-                "method='backward' differentiates objectives, and there are none; measures over time need method='forward'"
-            )
-        many = len(indices) > BACKWARD_PAYS * len(named)
-        adjoint = bool(named) and (method == "backward" or (method == "auto" and many))
+        adjoint = _backward(method, len(named), len(indices))
         every = np.eye(len(self.parameters))
         found, solver, ρ, task, ran = self._second(
             named, indices, list(every[indices]), duration, parameters, adjoint, how, memory
@@ -111,7 +104,7 @@ class Derivatives(AtRest):
         self,
         objectives: Objectives,
         along: Mapping[str, float],
-        wrt: Sequence[str | Parameter] | str | Parameter | None = None,
+        wrt: Wrt = None,
         *,
         duration: float,
         parameters: Mapping[str, float] | None = None,
@@ -130,16 +123,14 @@ class Derivatives(AtRest):
         named, indices = named_objectives(objectives), self._chosen(wrt)
         if not named:
             raise ModelError("hessian_product needs at least one objective")
-        if method not in WAYS:
-            raise unknown_name("method", method, WAYS)
+        adjoint = _backward(method, len(named), len(indices))
         if not isinstance(along, Mapping):
             raise ModelError(f"hessian_product: along = {along!r} must be parameters with numbers, such as {{'L': 1.0}}")
         check_numbers("hessian_product: along", **{str(name): value for name, value in along.items()})
         if any(value != value for value in along.values()):
             raise ModelError(f"hessian_product: along = {along!r} has values that are not a number")
         direction = np.zeros(len(self.parameters))
-        direction[self.numbers.indices(list(along))] = list(along.values())
-        adjoint = method == "backward" or (method == "auto" and len(indices) > BACKWARD_PAYS * len(named))
+        direction[self.parts.numbers.indices(list(along))] = list(along.values())
         found, *_ = self._second(named, indices, [direction], duration, parameters, adjoint, how)
         names = [list(self.parameters)[k] for k in indices]
         coords = {"objective": list(named), "parameter": names}
@@ -147,7 +138,7 @@ class Derivatives(AtRest):
 
     def _second(
         self,
-        named: Mapping[str, Any],
+        named: Mapping[str, Objective],
         indices: list[int],
         directions: list[np.ndarray],
         duration: float,
@@ -156,33 +147,44 @@ class Derivatives(AtRest):
         how: RunOptions,
         memory: float = 500.0,
     ) -> tuple[list[SecondDerivatives], Solver, np.ndarray, Task, float]:
-        """Runs with second derivatives in some directions, side by side; steps are those of a run with first derivatives."""
-        backend, progress = how.pop("backend", "auto"), how.pop("progress", None)
-        check_options(how)
-        check_numbers("hessian", memory=memory)
-        if not memory > 0:
-            raise ModelError(f"hessian: memory = {memory!r} MB must be positive")
-        options: dict[str, Any] = {**how}
-        way, schedule = choose(duration, **options)
-        ρ, solver = self.numbers.values(parameters), self._solver(way)
+        """Runs with second derivatives in some directions; steps are those of a run with first derivatives."""
+        way, schedule = choose(duration, **how)
+        most, by = checked_bytes("hessian", memory), "adjoint" if adjoint else "direct"
+        ρ, solver = self.parts.numbers.values(parameters), self._solver(way)
         check_gradients(solver.equations, named)
-        task, ran = Task(schedule, named, indices, backend, progress, "adjoint" if adjoint else "direct", 1e6 * memory), 0.0
+        task = Task(schedule, named, indices, how.get("backend", "auto"), how.get("progress"), by, most)
+        chosen = 0.0
         if schedule.tolerance:
-            trajectory, ran = solver.run(task, ρ)
+            trajectory, chosen = solver.run(task, ρ)
             task = replace(task, schedule=schedule.replayed(trajectory.step_ends))
-        task = replace(task, runs=len(directions))
-        found = []
-        with (
-            progress_bar(f"{self.name}: second derivatives", len(directions), progress) as tell,
-            workers(os.cpu_count()) as (pool, stop),
-        ):
-            # the first one compiles what the others share
-            first, seconds = solver.run_second(task, ρ, directions[0])
-            found.append(first)
-            tell(1)
-            began, stoppable = time.perf_counter(), replace(task, stop=stop)
-            for derivatives, _ in pool.map(lambda d: solver.run_second(stoppable, ρ, d), directions[1:]):
-                found.append(derivatives)
-                tell(len(found))
-            ran += seconds + time.perf_counter() - began
-        return found, solver, ρ, task, ran
+        found, ran = _side_by_side(solver, replace(task, runs=len(directions)), ρ, directions)
+        return found, solver, ρ, task, chosen + ran
+
+
+def _backward(method: str, objectives: int, parameters: int) -> bool:
+    """Whether second derivatives are computed backward over forward: where that is said, or faster."""
+    if method not in WAYS:
+        raise unknown_name("method", method, WAYS)
+    if method == "backward" and not objectives:
+        raise ModelError(
+            "method='backward' differentiates objectives, and there are none; measures over time need method='forward'"
+        )
+    return method == "backward" or (method == "auto" and 0 < objectives * BACKWARD_PAYS < parameters)
+
+
+def _side_by_side(
+    solver: Solver, task: Task, ρ: np.ndarray, directions: list[np.ndarray]
+) -> tuple[list[SecondDerivatives], float]:
+    """A run for each direction, and the seconds that they took; the first one compiles what the others share."""
+    with (
+        progress_bar(f"{solver.model.name}: second derivatives", len(directions), task.progress) as tell,
+        workers(os.cpu_count()) as (pool, stop),
+    ):
+        first, seconds = solver.run_second(task, ρ, directions[0])
+        found = [first]
+        tell(1)
+        began, stoppable = time.perf_counter(), replace(task, stop=stop)
+        for derivatives, _ in pool.map(lambda d: solver.run_second(stoppable, ρ, d), directions[1:]):
+            found.append(derivatives)
+            tell(len(found))
+        return found, seconds + time.perf_counter() - began

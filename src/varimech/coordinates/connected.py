@@ -1,0 +1,30 @@
+"""Whether all bodies belong to one mechanism."""
+
+from __future__ import annotations
+
+from ..errors import ModelError
+from ..model.body import Body
+from ..model.parts import Parts
+
+
+def check_connected(model: Parts) -> None:
+    """Every body needs a path of joints to the ground, or must say that it floats."""
+    if not model.moving_bodies:
+        raise ModelError(f"mechanism {model.name!r} has no bodies; add one with body(…) or bar(…)")
+    neighbours: dict[Body, list[Body]] = {body: [] for body in model.bodies.values()}
+    for joint in model.joints.values():
+        first, second = joint.bodies
+        neighbours[first].append(second)
+        neighbours[second].append(first)
+    reached = {model.ground} | {b for b in model.moving_bodies if b.floating}
+    queue = list(reached)
+    while queue:
+        fresh = [b for b in neighbours[queue.pop()] if b not in reached]
+        reached.update(fresh)
+        queue += fresh
+    loose = [b.name for b in model.moving_bodies if b not in reached]
+    if loose:
+        names = ", ".join(repr(n) for n in loose)
+        raise ModelError(
+            f"no path of joints connects {names} to the ground; add the missing joint, or floating=True if that is meant"
+        )

@@ -1,0 +1,195 @@
+"""Equations of motion of some elements, by differentiation of the energies and powers that these state (Lagrange's equations).
+
+    M(q) q̈ + Φ_qᵀ λ = Q(q, q̇, t),     Φ(q, t) = 0,     all depending on the parameters ρ,
+
+    M = ∂²T/∂q̇²,     Q = Σ (∂w/∂q̇)ᵀ f − ∂V/∂q + ∂T/∂q − (∂²T/∂q̇∂q) q̇
+
+Coordinates that know a shorter way to M and to the forces of inertia may supply these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import casadi as ca
+
+from ..symbols import SX
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """A named block of scalar constraints.
+
+    `at_start` is the form to assemble with, where the algebraic one has spurious solutions (an angle half a turn off);
+    `joints` are the joints (or the driver) it stands for.
+    """
+
+    name: str
+    residuals: SX
+    joints: tuple[str, ...] = ()
+    at_start: SX | None = None
+
+
+@dataclass(frozen=True)
+class Element:
+    """What one thing of the mechanism contributes; all of it depends on few coordinates."""
+
+    name: str
+    kinetic: SX = field(default_factory=lambda: SX(0))
+    potential: SX = field(default_factory=lambda: SX(0))
+    efforts: tuple[tuple[SX, SX], ...] = ()
+    """Pairs (rate, effort)."""
+    constraints: tuple[Constraint, ...] = ()
+    hold: tuple[SX, SX] | None = None
+    """What vanishes at the start, and what vanishes of its rate, where it is one of the values given there."""
+    twist: SX | None = None
+    """The angle by which it is wound, where it must not be wound by more than half a turn."""
+
+    @property
+    def stated(self) -> list[SX]:
+        """All that it states of its physics: energies, rates and efforts, constraints, and what is given at the start."""
+        efforts = [x for pair in self.efforts for x in pair]
+        return [self.kinetic, self.potential, *efforts, *[c.residuals for c in self.constraints], *(self.hold or ())]
+
+
+class Inertia(Protocol):
+    """Forces of inertia of all elements together, in a shorter form than Lagrange's equations give."""
+
+    @property
+    def mass(self) -> SX:
+        """M."""
+        ...
+
+    def resistance(self, a: SX, /) -> SX:
+        """M q̈ and all other forces of inertia, on the same side."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Dynamics:
+    """Equations of motion of some elements: of a whole mechanism, or of one element in coordinates of its own."""
+
+    q: SX
+    v: SX
+    ρ: SX
+    t: SX
+    elements: tuple[Element, ...]
+    inertia: Inertia | None = field(default=None, kw_only=True)
+
+    @cached_property
+    def a(self) -> SX:
+        """q̈, as symbols."""
+        return SX.sym("a", self.q.numel())
+
+    @cached_property
+    def λ(self) -> SX:
+        """Multipliers of the constraints, as symbols."""
+        return SX.sym("λ", self.constraints.numel())
+
+    @cached_property
+    def blocks(self) -> tuple[Constraint, ...]:
+        """Constraints of all elements."""
+        return tuple(block for element in self.elements for block in element.constraints)
+
+    @cached_property
+    def constraints(self) -> SX:
+        """Φ(q, ρ, t)."""
+        return ca.vertcat(SX(0, 1), *[b.residuals for b in self.blocks])
+
+    @cached_property
+    def constraint_rate(self) -> SX:
+        """Φ̇ = Φ_q q̇ + Φ_t."""
+        return self.differentiate(self.constraints)
+
+    @cached_property
+    def constraint_acceleration(self) -> SX:
+        """Φ̈ = Φ_q q̈ + (Φ_q q̇)_q q̇ + 2 Φ_qt q̇ + Φ_tt."""
+        return self.differentiate(self.constraint_rate)
+
+    @cached_property
+    def constraint_jacobian(self) -> SX:
+        """Φ_q."""
+        return ca.jacobian(self.constraints, self.q)
+
+    @cached_property
+    def start_positions(self) -> SX:
+        """Φ in the form to assemble with, and what is given beside it."""
+        rows = [b.residuals if b.at_start is None else b.at_start for b in self.blocks]
+        return ca.vertcat(SX(0, 1), *rows, *[e.hold[0] for e in self.elements if e.hold])
+
+    @cached_property
+    def start_velocities(self) -> SX:
+        """Φ̇, and the same for what is given."""
+        return ca.vertcat(self.constraint_rate, *[e.hold[1] for e in self.elements if e.hold])
+
+    @cached_property
+    def twists(self) -> SX:
+        """Twist of each torsional spring, in (−π, π]."""
+        return ca.vertcat(SX(0, 1), *[e.twist for e in self.elements if e.twist is not None])
+
+    @cached_property
+    def mass(self) -> SX:
+        """M."""
+        return ca.jacobian(self._momentum, self.v) if self.inertia is None else self.inertia.mass
+
+    @cached_property
+    def forces(self) -> SX:
+        """Q without forces of inertia."""
+        return self._working - ca.gradient(sum((e.potential for e in self.elements), SX(0)), self.q)
+
+    @cached_property
+    def resistance(self) -> SX:
+        """M q̈ and all other forces of inertia, on the same side."""
+        if self.inertia is not None:
+            return self.inertia.resistance(self.a)
+        return self.mass @ self.a + self._turning
+
+    @cached_property
+    def balance(self) -> SX:
+        """M q̈ + Φ_qᵀ λ − Q."""
+        return self.resistance + ca.jtimes(self.constraints, self.q, self.λ, True) - self.forces
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Whether the tangent matrix is: constant mass, and all forces that vary derive from a potential."""
+        if self.inertia is not None or ca.depends_on(self.mass, self.q):
+            return False
+        return ca.jacobian(self._working, ca.vertcat(self.q, self.v)).nnz() == 0
+
+    @cached_property
+    def levels(self) -> tuple[SX, SX, SX]:
+        """What vanishes along a motion: constraints at position, velocity and acceleration level."""
+        return self.constraints, self.constraint_rate, self.constraint_acceleration
+
+    def differentiate(self, expression: SX) -> SX:
+        """Total time derivative, by the chain rule over q, q̇ and t."""
+        rate = ca.jtimes(expression, self.q, self.v) + ca.jtimes(expression, self.v, self.a)
+        return rate + ca.jtimes(expression, self.t, SX(1))
+
+    def force_of(self, elements: Iterable[Element]) -> SX:
+        """Generalised force of some elements."""
+        return sum((self._work(e) - ca.gradient(e.potential, self.q) for e in elements), SX.zeros(self.q.numel()))
+
+    @cached_property
+    def _kinetic(self) -> SX:
+        return sum((e.kinetic for e in self.elements), SX(0))
+
+    @cached_property
+    def _momentum(self) -> SX:
+        return ca.gradient(self._kinetic, self.v)
+
+    @cached_property
+    def _turning(self) -> SX:
+        """Forces of inertia that are not M q̈."""
+        return ca.jtimes(self._momentum, self.q, self.v) - ca.gradient(self._kinetic, self.q)
+
+    @cached_property
+    def _working(self) -> SX:
+        """Generalised forces without potential, but for those of inertia."""
+        return sum((self._work(e) for e in self.elements if e.efforts), SX(self.q.numel(), 1))
+
+    def _work(self, element: Element) -> SX:
+        return sum((ca.jtimes(rate, self.v, effort, True) for rate, effort in element.efforts), SX(self.q.numel(), 1))

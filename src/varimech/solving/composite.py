@@ -1,0 +1,132 @@
+"""Runs of the composite system: derivatives by a second road, one run for each parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from ..backends.inputs import Inputs
+from ..backends.program import ChainFunctions, Program
+from ..backends.runner import Runner
+from ..backends.trajectory import Trajectory
+from ..coordinates.equations import Equations
+from ..coordinates.penalty import penalty_function
+from ..errors import ModelError
+from ..formulations.ali3p import ALI3P
+from ..formulations.index1 import Projected, Stabilised
+from ..integrators.runge_kutta import RungeKutta
+from ..integrators.sundials import Sundials
+from ..methods import Method
+from ..sensitivity.composite import Composite
+from ..sensitivity.objective import Objective
+from ..sensitivity.objective_functions import ObjectiveFunctions, objective_expressions
+from ..stages.chain import Chain
+from ..stages.saddle import Saddle
+from .runners import Runners
+from .task import Task
+from .wanted import Wanted
+
+
+class CompositeSolver:
+    """The composite system of a mechanism, and what carries it out. One compiled program serves all parameters."""
+
+    def __init__(self, equations: Equations, method: Method):
+        if not isinstance(method.formulation, (ALI3P, Projected, Stabilised)) or isinstance(method.integrator, Sundials):
+            raise ModelError(
+                f"method='composite' does not go with {method.title}: use method='direct', which goes with everything"
+            )
+        self._programs = _CompositePrograms(equations, method)
+        self._runners = Runners(self._programs)
+
+    def run(self, task: Task, inputs: Inputs, slope: np.ndarray, parameter: int) -> Trajectory:
+        """A run with derivatives for one parameter, from a state and its derivative; objectives and their derivatives stand side by side."""
+        assert inputs.state is not None
+        direction = np.zeros(inputs.parameters.size)
+        direction[parameter] = 1.0
+        composite = self._programs.composite
+        given = replace(
+            inputs,
+            state=composite.packed(inputs.state, slope),
+            parameters=np.concatenate([inputs.parameters, direction]),
+            nominal=np.concatenate([inputs.nominal, direction]),
+            sizes=None if inputs.sizes is None else replace(inputs.sizes, turns=np.tile(inputs.sizes.turns, 2)),
+            slope_floors=np.zeros(0),
+        )
+        runner = self._runners.of(task.objectives, Wanted(), regular=True, relaxed=False)
+        trajectory, _ = runner.prepare(given, task.backend, runs=len(task.indices or []))(None)
+        states, slopes = composite.unpacked(trajectory.states)
+        values, gradients = np.hsplit(trajectory.objectives, 2)
+        return replace(
+            trajectory, states=states, sensitivities=slopes[:, :, None], objectives=values, gradients=gradients[:, :, None]
+        )
+
+
+class _CompositePrograms:
+    """Programs of the composite system; their values are followed by derivatives."""
+
+    def __init__(self, equations: Equations, method: Method):
+        self._equations, self._method = equations, method
+        self.composite = Composite(equations)
+
+    def objectives(self, objectives: Mapping[str, Objective], wanted: Wanted) -> ObjectiveFunctions:
+        """Integrands and final terms."""
+        e = self._equations
+        g, w = objective_expressions(e, objectives)
+        integrands, finals = self.composite.along("integrands", g, e.packed), self.composite.along("finals", w, e.packed)
+        return ObjectiveFunctions(integrands, None, finals, None)
+
+    def runner(self, functions: ObjectiveFunctions, wanted: Wanted, *, regular: bool, relaxed: bool) -> Runner:
+        """What carries out the program with these objectives."""
+        integrator, formulation, rates = self._method.integrator, self._method.formulation, None
+        if isinstance(formulation, Projected):
+            rates = self._functions(formulation.rates(self.composite.dynamics, self._saddle))
+        return Runner(
+            Program(
+                self.composite.dynamics.q.numel(),
+                None,
+                self._step,
+                self._penalty,
+                ca.Function("twist", self._inputs, [ca.densify(self._equations.twists)]),
+                functions,
+                scheme=integrator if isinstance(integrator, RungeKutta) else None,
+                rates=rates,
+            )
+        )
+
+    @property
+    def _saddle(self) -> Saddle:
+        saddle = Saddle(regular=True) if isinstance(self._method.formulation, ALI3P) else Saddle.relaxed(regular=True)
+        return replace(saddle, pairs=self.composite.pairs)
+
+    @property
+    def _inputs(self) -> list[ca.SX]:
+        c = self.composite.dynamics
+        return [c.q, c.ρ, c.t]
+
+    @cached_property
+    def _step(self) -> ChainFunctions:
+        c, formulation, integrator = self.composite.dynamics, self._method.formulation, self._method.integrator
+        if isinstance(formulation, ALI3P):
+            assert not isinstance(integrator, (RungeKutta, Sundials))
+            return self._functions(formulation.step(c, integrator, self._saddle))
+        if isinstance(formulation, Projected):
+            return self._functions(formulation.end(c, self._saddle))
+        assert isinstance(formulation, Stabilised)
+        return self._functions(formulation.rates(c, self._saddle))
+
+    def _functions(self, chain: Chain) -> ChainFunctions:
+        iterated = chain.iterated
+        return ChainFunctions(chain.predict if iterated else None, chain.iterate if iterated else None, chain.finish())
+
+    @cached_property
+    def _penalty(self) -> ca.Function:
+        """Constraints and their derivatives have the penalties of the constraints."""
+        e, (plain, derived) = self._equations, self.composite.constraint_rows
+        single = penalty_function(e, self._saddle)(e.q, e.ρ, e.t)
+        both = ca.SX(2 * len(plain), 1)
+        both[plain], both[derived] = single[: len(plain)], single[: len(plain)]
+        return ca.Function("penalty", self._inputs, [ca.densify(both)])

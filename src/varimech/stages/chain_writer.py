@@ -1,0 +1,258 @@
+"""Writes one function of a chain for a large system: its arguments, the linear systems of its stages, their solutions and derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import casadi as ca
+import numpy as np
+
+from ..symbols import SX
+from .chain import COORDINATES, PARAMETERS, Block, Chain
+from .known import Known
+from .pieces import Name, Output, Piece, Pieces, Stored, Writer
+from .plan import Factor, Factors, Mode, Solve, Vector
+from .system import System
+
+Expression = Callable[[Chain], SX]
+
+
+class ChainWriter(Writer[Chain]):
+    """One function of an assembled chain, while it is written. Names of vectors: ("x", stage), ("derivative", name), …"""
+
+    def __init__(self, name: str, pieces: Pieces[Chain], system: Callable[[str], System]):
+        super().__init__(f"{pieces.point.name}_{name}", pieces, _symbols)
+        self._system = system
+        """The linear system of the stages whose multipliers live in a space."""
+        self._chain = pieces.point
+        self._factored: list[tuple[int, Factors]] = []
+        self._width = 1
+        for k, block in enumerate(self._blocks(self._chain.state, self.plan.argument(self._rows_of(self._chain.state)))):
+            self.stored["state", k] = block
+
+    # arguments and results
+
+    def unknowns(self) -> None:
+        """The next arguments: x and y of the iterated stage."""
+        space = self._chain.stages[0].multiplier_space
+        self.stored["x", 0] = Stored(COORDINATES, self.plan.argument(self.size(COORDINATES)))
+        self.stored["y", 0] = Stored(space, self.plan.argument(self.size(space)))
+
+    def slopes(self, directions: np.ndarray, *, state_varies: bool) -> None:
+        """The next argument: state'; and ρ', which is constant."""
+        self._width = directions.shape[1]
+        self._know_slopes(
+            self.plan.argument(self._rows_of(self._chain.state), self._width), self.plan.constant(directions), state_varies
+        )
+
+    def direction(self, *, state_varies: bool) -> tuple[Vector, Vector, Vector]:
+        """One column of derivatives, to be transposed: of the state, of the parameters, and of the result."""
+        state, parameters = self.plan.vector(self._rows_of(self._chain.state)), self.plan.vector(self.size(PARAMETERS))
+        self._know_slopes(state, parameters, state_varies)
+        return state, parameters, self.plan.vector(self._rows_of(self._chain.result))
+
+    def _know_slopes(self, state: Vector, parameters: Vector, state_varies: bool) -> None:
+        if state_varies:
+            for k, block in enumerate(self._blocks(self._chain.state, state)):
+                self.stored["derivative", ("state", k)] = block
+        self.stored["derivative", ("setting", len(self._chain.settings) - 2)] = Stored(PARAMETERS, parameters)
+
+    def costate(self, objectives: int) -> Vector:
+        """The next argument: the costate of the result."""
+        return self.plan.argument(self._rows_of(self._chain.result), objectives)
+
+    def state_costate(self, objectives: int) -> Vector:
+        """The next result: the costate of the state."""
+        return self.plan.result(self._rows_of(self._chain.state), objectives)
+
+    def settings(self) -> None:
+        """The last arguments."""
+        for k, block in enumerate(self._chain.settings):
+            self.stored["setting", k] = Stored(block.space, self.plan.argument(self.size(block.space)))
+
+    def result(self, space: str) -> Stored:
+        """The next result."""
+        return Stored(space, self.plan.result(self.size(space)))
+
+    def state_result(self, width: int = 1) -> Vector:
+        """The next result, a state."""
+        return self.plan.result(self._rows_of(self._chain.result), width)
+
+    def collect(self, target: Vector, value: Callable[[Chain, SX], SX]) -> None:
+        """Write the blocks of the result, or something of them."""
+        for k, stored in enumerate(self._blocks(self._chain.result, target)):
+            self.over_entries(stored.space, Output(partial(_result, value, k), stored))
+
+    def _rows_of(self, blocks: tuple[Block, ...]) -> int:
+        return sum(self.size(block.space) for block in blocks)
+
+    def _blocks(self, blocks: tuple[Block, ...], whole: Vector) -> list[Stored]:
+        """Where they stand in a vector of all of them."""
+        sizes = [self.size(block.space) for block in blocks]
+        first = np.cumsum([0, *sizes]).tolist()
+        return [Stored(block.space, whole.part(first[k], sizes[k])) for k, block in enumerate(blocks)]
+
+    # dependents
+
+    def missing(self, name: Name) -> None:
+        """Quantities that follow from the unknowns of a stage are evaluated when they are needed."""
+        kind, i, j = name
+        assert kind == "dependent"
+        target = self.new(name, COORDINATES)
+        self.over_entries(COORDINATES, Output(lambda c: c.stages[i].dependents[j][1], target))
+
+    # linear systems
+
+    def solve(
+        self, i: int, f: Expression, g: Expression, *, y: Name | None = None, passes: int | None = None, width: int = 1
+    ) -> tuple[Name, Name]:
+        """H x + Jᵀ y = f,  J x = g  for stage i, from a first y; returns the names of x and y."""
+        x: Name | None = None
+        if self._chain.stages[i].compliant:
+            passes, y = 1, None
+        for _ in range(passes or self._chain.saddle.linear_passes):
+
+            def r(c: Chain, x: Name | None = x, y: Name | None = y) -> SX:
+                s, left = c.stages[i], f(c)
+                left = left if y is None else left - s.condition_jacobian.T @ self.symbol(c, y)
+                return left if x is None else left - s.tangent @ self.symbol(c, x)
+
+            def s(c: Chain, x: Name | None = x) -> SX:
+                return g(c) if x is None else g(c) - c.stages[i].condition_tangent @ self.symbol(c, x)
+
+            δx, δy = self._correct(i, r, s, width)
+            x, y = self._sum(x, δx), self._sum(y, δy)
+        return x, y
+
+    def _correct(self, i: int, r: Expression, s: Expression, width: int) -> tuple[Name, Name]:
+        """One pass; see `saddle`."""
+        space = self._chain.stages[i].multiplier_space
+        system = self._system(space)
+        n, regular = self.size(COORDINATES), self._chain.saddle.regular
+        right = self.plan.vector(system.size, width)
+        δx, δy = ("δx", right.offset), ("δy", right.offset)
+        self.stored[δx] = Stored(COORDINATES, right, system.place[:n])
+
+        def penalised(c: Chain) -> SX:
+            α = ca.repmat(self._chain.saddle.penalty_of(c.stages[i]), 1, width)
+            return (r(c) + c.stages[i].condition_jacobian.T @ (α * s(c))).T
+
+        outputs = [Output((lambda c: r(c).T) if regular else penalised, self.stored[δx], Mode.ADD)]
+        if regular:
+            self.stored[δy] = Stored(space, right, system.place[n:])
+            outputs.append(Output(lambda c: s(c).T, self.stored[δy], Mode.ADD))
+        self.zero(Stored(COORDINATES, right))
+        factors = self._factors(i)
+        if factors is None:
+            factors = Factors(system.pattern, system.symmetric, self.plan.vector(system.pattern.entries))
+            self._factored.append((i, factors))
+            values = Stored(COORDINATES, factors.values)
+            given = system.size + system.pattern.upper.size + (0 if system.symmetric else system.pattern.lower.size)
+            self.zero(Stored(COORDINATES, factors.values.part(0, given)))
+            outputs.append(Output(lambda c: system.entries(self._piece(c), i), values, Mode.ADD, lambda p: system.table(p, i)))
+            self.over_kinds(*outputs)
+            self.plan.operations.append(Factor(factors))
+        else:
+            self.over_kinds(*outputs)
+        self.plan.operations.append(Solve(factors, right))
+        if not regular:
+
+            def multipliers(c: Chain) -> SX:
+                α = ca.repmat(self._chain.saddle.penalty_of(c.stages[i]), 1, width)
+                return (α * (c.stages[i].condition_tangent @ self.symbol(c, δx) - s(c))).T
+
+            self.over_kinds(Output(multipliers, self.new(δy, space, width)))
+        return δx, δy
+
+    def _factors(self, i: int) -> Factors | None:
+        """Factors of an earlier stage that has the same matrix."""
+        system = self._system(self._chain.stages[i].multiplier_space)
+        for j, factors in self._factored:
+            if self._chain.stages[j].multiplier_space == system.space and all(
+                ca.is_equal(system.matrix(p.local.stages[i]), system.matrix(p.local.stages[j]), 20) for p in self.pieces.kinds
+            ):
+                return factors
+        return None
+
+    def _sum(self, first: Name | None, second: Name) -> Name:
+        if first is None:
+            return second
+        space, width = self.stored[second].space, self.stored[second].vector.width
+        name = ("sum", self.plan.workspace)
+        total = self.new(name, space, width)
+        self.over_entries(space, Output(lambda c: (self.symbol(c, first) + self.symbol(c, second)).T, total))
+        return name
+
+    def _piece(self, chain: Chain) -> Piece[Chain]:
+        return next(p for p in self.pieces.kinds if p.local is chain)
+
+    # stages after the first, and derivatives
+
+    def solve_linear(self, i: int) -> None:
+        """Unknowns and multipliers of a linear stage, as corrections of their guess."""
+
+        def at_guess(c: Chain) -> tuple[SX, SX]:
+            s = c.stages[i]
+            f, g = ca.substitute([s.balance, s.condition], [s.unknown, s.multiplier], [s.guess, s.multiplier_guess])
+            return -f, -g / s.weight
+
+        Δx, Δy = self.solve(i, lambda c: at_guess(c)[0], lambda c: at_guess(c)[1])
+        space = self._chain.stages[i].multiplier_space
+        x, y = self.new(("x", i), COORDINATES), self.new(("y", i), space)
+        self.over_entries(COORDINATES, Output(lambda c: c.stages[i].guess + self.symbol(c, Δx), x))
+        self.over_entries(space, Output(lambda c: c.stages[i].multiplier_guess + self.symbol(c, Δy), y))
+
+    def differentiate(self, i: int) -> None:
+        """Derivatives of a stage's unknowns, multipliers and dependents; see `tangent_of`."""
+        relations = range(len(self._chain.stages[i].dependents))
+        partly = {j: self._differentiate_dependent(i, j, ("partial", i, j)) for j in relations}
+
+        def here(c: Chain) -> Known:
+            symbols = [c.stages[i].dependents[j][0] for j in relations]
+            return self._derivatives(c).extended(symbols, [self.symbol(c, partly[j]) for j in relations])
+
+        y0: Name | None = None
+        if not self._chain.saddle.regular:
+            y0, space = ("guess", i), self._chain.stages[i].multiplier_space
+            guess = self.new(y0, space, self._width)
+            self.over_entries(space, Output(lambda c: self.derivative(c, c.stages[i].multiplier_guess), guess))
+        x_, y_ = self.solve(
+            i,
+            lambda c: -here(c).derivative(c.stages[i].balance),
+            lambda c: -here(c).derivative(c.stages[i].condition) / c.stages[i].weight,
+            y=y0,
+            width=self._width,
+        )
+        self.stored["derivative", ("x", i)], self.stored["derivative", ("y", i)] = self.stored[x_], self.stored[y_]
+        for j in relations:
+            self._differentiate_dependent(i, j, ("derivative", ("dependent", i, j)))
+
+    def _differentiate_dependent(self, i: int, j: int, name: Name) -> Name:
+        target = self.new(name, COORDINATES, self._width)
+        self.over_entries(COORDINATES, Output(lambda c: self.derivative(c, c.stages[i].dependents[j][1]), target))
+        return name
+
+    def derivative(self, chain: Chain, expression: SX) -> SX:
+        """By all that is known so far, one row a parameter."""
+        return self._derivatives(chain).derivative(expression).T
+
+    def _derivatives(self, chain: Chain) -> Known:
+        symbols = _symbols(chain)
+        names = [name for name in symbols if ("derivative", name) in self.stored and symbols[name].numel()]
+        none = Known([SX.sym("none")], [SX(1, self._width)])
+        return none.extended([symbols[n] for n in names], [self.symbol(chain, ("derivative", n)) for n in names])
+
+
+def _result(value: Callable[[Chain, SX], SX], k: int, chain: Chain) -> SX:
+    return value(chain, chain.result[k].value)
+
+
+def _symbols(chain: Chain) -> dict[Name, SX]:
+    """Symbols of a chain by name."""
+    found: dict[Name, SX] = {("state", k): block.value for k, block in enumerate(chain.state)}
+    found |= {("setting", k): block.value for k, block in enumerate(chain.settings)}
+    for i, stage in enumerate(chain.stages):
+        found |= {("x", i): stage.unknown, ("y", i): stage.multiplier}
+        found |= {("dependent", i, j): symbol for j, (symbol, _) in enumerate(stage.dependents)}
+    return found

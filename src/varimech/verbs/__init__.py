@@ -1,0 +1,1 @@
+"""What a mechanism is asked by itself: places of rest, motions, derivatives."""
