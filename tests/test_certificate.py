@@ -17,7 +17,7 @@ import varimech as vm
 from varimech.backends import compiler
 from varimech.benchmarks import five_bar, four_bar
 from varimech.cli.app import app
-from varimech.results.certifying import digits_of
+from varimech.results.judging import digits_of
 from varimech.results.plateau import other_slope, plateau
 
 pytestmark = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")

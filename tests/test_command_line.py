@@ -21,6 +21,7 @@ from varimech.cli import benchmark, results, studies
 from varimech.cli.app import PANELS, app
 from varimech.cli.printing import give_json
 from varimech.cli.results import Asked, Told, conduct
+from varimech.whole_files import written_whole
 
 COMMANDS = [command.__name__ for commands in PANELS.values() for command in commands]
 SHORT = ("--duration", "50 ms", "--backend", "interpreted", "--tolerance", "1e-6")
@@ -261,6 +262,7 @@ def test_a_full_disk_is_told_after_the_result(model: Path, tmp_path: Path) -> No
     code = f"""
 import resource, sys
 from varimech.cli import main
+from varimech.whole_files import written_whole
 
 sys.argv = {arguments!r}
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
@@ -268,7 +270,7 @@ main()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stdout.startswith("<Run of 'crank-slider'"), done.stderr
-    assert done.stderr.count("\n") == 1 and "run.nc' cannot be written: File too large" in done.stderr
+    assert done.stderr.count("\n") == 1 and "run.nc cannot be written: File too large" in done.stderr
     assert [p.name for p in out.iterdir()] == ["model.yaml"]
 
 
@@ -340,8 +342,9 @@ def test_ctrl_c_while_files_are_written_leaves_those_that_are_whole(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def half(path: Path) -> None:
-        path.write_text("half", encoding="utf-8")
-        ctrl_c()
+        with written_whole(path) as beside:
+            beside.write_text("half", encoding="utf-8")
+            ctrl_c()
 
     asked, out = asked_of(model), tmp_path / "out"
     with pytest.raises(typer.Exit) as ended:
@@ -358,8 +361,9 @@ def test_files_that_cannot_be_written_leave_the_result_told(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def full(path: Path) -> None:
-        path.write_text("half", encoding="utf-8")
-        raise OSError(27, "File too large", str(path))
+        with written_whole(path) as beside:
+            beside.write_text("half", encoding="utf-8")
+            raise OSError(27, "File too large", str(beside))
 
     asked, out = asked_of(model), tmp_path / "out"
     with pytest.raises(vm.ModelError, match=r"out/x cannot be written: File too large"):

@@ -12,6 +12,7 @@ import jsonschema
 import numpy as np
 import pytest
 import yaml
+from fuzz_files import try_input
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -56,7 +57,7 @@ def test_a_mechanism_from_a_file_moves_to_the_last_bit_as_the_one_it_was_written
     one, other = BENCHMARKS[name].mechanism(), vm.Mechanism.from_file(BENCHMARKS[name].model_file)
     how: dict[str, Any] = {"step": 1e-3, "every": 2, "backend": "interpreted"}
     first, second = one.simulate(0.004, **how), other.simulate(0.004, **how)
-    for body in one.moving_bodies:
+    for body in one.parts.moving_bodies:
         point = f"{body.name}.{list(body.points)[-1]}"
         np.testing.assert_array_equal(first.position(point), second.position(point))
     for joint in one.joints:
@@ -158,6 +159,8 @@ def test_other_values_take_the_place_of_nominal_ones(tmp_path: Path) -> None:
         "s",
         "pi",
         ": #",
+        "[]",
+        "[a, b]",
     ],
 )
 def test_any_name_of_a_parameter_is_read_again(tmp_path: Path, name: str) -> None:
@@ -169,7 +172,9 @@ def test_any_name_of_a_parameter_is_read_again(tmp_path: Path, name: str) -> Non
     again = read(tmp_path, m.to_text())
     assert again.to_text() == m.to_text() and list(again.bodies) == ["ground", name]
     bodies: list[Any] = [x.bodies[name] for x in (m, again)]
-    both = [x.numbers.evaluate(body.inertia, np.array([3.0, 7.0])).item() for x, body in zip((m, again), bodies, strict=True)]
+    both = [
+        x.parts.numbers.evaluate(body.inertia, np.array([3.0, 7.0])).item() for x, body in zip((m, again), bodies, strict=True)
+    ]
     assert both == [3.0, 3.0]
 
 
@@ -189,7 +194,7 @@ def test_all_kinds_of_values_are_written(tmp_path: Path) -> None:
     again = read(tmp_path, m.to_text())
     assert again.to_text() == m.to_text() and list(again.forces) == list(m.forces)
     for name in ("mass", "inertia"):
-        one, other = (x.numbers.evaluate(getattr(x.bodies["one"], name), np.array([0.7, 0.3])) for x in (m, again))
+        one, other = (x.parts.numbers.evaluate(getattr(x.bodies["one"], name), np.array([0.7, 0.3])) for x in (m, again))
         assert one == other
     m.ground_point("S", (x for x in (1, 2)))
     with pytest.raises(vm.ModelError, match="cannot be written to a file; give a list of numbers"):
@@ -455,6 +460,14 @@ MALFORMED = {
         "studies.simulate.durations",
         "did you mean 'duration'?",
     ),
+    "a key in brackets": (HEAD + "'[]': {}\n", 6, "[]", "there is no such key"),
+    "a name that pydantic uses itself": (
+        HEAD + "bodies:\n  int:\n    mass: 1\n    inertia: 1\n    com: [a]\n",
+        10,
+        "bodies.int.com",
+        "must be a vector",
+    ),
+    "a long value": (HEAD.replace("{L: 30 cm}", f"{{L: {{value: 1, unit: '{'1+' * 5000}1'}}}}"), 4, "parameters.L.unit", "+1"),
     "measure": (HEAD + "studies:\n  show: {positions: [P]}\n", 7, "studies.show.positions", "'position'"),
 }
 
@@ -466,7 +479,7 @@ def test_malformed_files_are_told_with_file_line_and_remedy(tmp_path: Path, text
     message = str(caught.value)
     assert message.startswith(f"{tmp_path / 'model.yaml'}:{line}: {field}")
     assert (caught.value.line, caught.value.field.startswith(field)) == (line, True)
-    assert words in message
+    assert words in message and len(message) < 1000
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
@@ -492,6 +505,9 @@ HOSTILE = {
         HEAD + BARS + "forces: {f: {torque: rod, value: '" + "rate(" * 20 + "sin(t)" + ")" * 20 + "'}}\n",
         "3 are allowed",
     ),
+    "a unit that could be cut in many ways": (HEAD + f"bodies: {{b: {{mass: 1 {'a' * 58}!, inertia: 1}}}}\n", "cannot be read"),
+    "the same of a parameter": (HEAD.replace("30 cm", f"{{value: 1, unit: {'a' * 50000}§}}"), "is not one of the SI"),
+    "a quantity with much between": (HEAD + f"bodies: {{b: {{mass: '1{' ' * 300000}§', inertia: 1}}}}\n", "300002 characters"),
     "degrees of another kind": (HEAD + "bodies: {b: {mass: 20 degC, inertia: 1}}\n", "is not a unit that can be used"),
     "an index beyond all": (HEAD + "bodies: {b: {mass: '[1, 2][1e400]', inertia: 1}}\n", "counted from 0"),
     "recursive alias": ("varimech: 1\nname: &n [*n]\n", "repeats what contains it"),
@@ -548,6 +564,13 @@ def test_any_data_is_a_mechanism_or_an_error_with_a_place(data: Any) -> None:
         build(marked, document, vm.Mechanism("x"))
     except FileError:
         pass
+
+
+@pytest.mark.parametrize("numbers", [range(30), range(30, 60)], ids=str)
+def test_files_that_nobody_would_write(tmp_path: Path, numbers: range) -> None:
+    """`python tools/fuzz_files.py` tries as many as there is time for."""
+    outcomes = {try_input(tmp_path, number) for number in numbers}
+    assert {"refused", "read"} <= outcomes <= {"refused", "read", "ran", "did not run"}
 
 
 def test_numbers_and_words_are_those_of_yaml_1_2() -> None:

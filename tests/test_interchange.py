@@ -167,8 +167,9 @@ def test_saving_elsewhere_is_refused(gradient: vm.Gradient, tmp_path: Path) -> N
         run.save(tmp_path / "run.xlsx")
     with pytest.raises(vm.ModelError, match="no measure of this result is called 'positon'; did you mean 'position'"):
         run.save(tmp_path / "run.csv", measures="positon")
+    (tmp_path / "file").touch()
     with pytest.raises(vm.ModelError, match="cannot be written"):
-        run.save(tmp_path / "nowhere" / "run.csv")
+        run.save(tmp_path / "file" / "run.csv")
     with pytest.raises(vm.ModelError, match="has all its measures"):
         run.save(tmp_path / "run.nc", measures="position")
 

@@ -16,7 +16,7 @@ import pytest
 import varimech as vm
 from varimech.reports import measures
 from varimech.reports.animation import MOST_NUMBERS
-from varimech.reports.encoding import escaped, number, script_json, thinned, worth_plotting
+from varimech.reports.encoding import escaped, printed, script_json, thinned, worth_plotting
 from varimech.view.figure import COLOURS
 
 CHROMIUM = shutil.which("chromium")
@@ -473,7 +473,7 @@ def test_data_cannot_leave_its_script() -> None:
 
 
 def test_numbers_as_they_are_read() -> None:
-    assert [number(x) for x in (0.25, -1.5, math.nan, math.inf, 1.5e-7, 2e12, None, True, "m")] == [
+    assert [printed(x) for x in (0.25, -1.5, math.nan, math.inf, 1.5e-7, 2e12, None, True, "m")] == [
         "0.25", "−1.5", "–", "∞", "1.5e−7", "2e12", "–", "yes", "m",
     ]  # fmt: skip
 

@@ -14,7 +14,7 @@ import pytest
 import scipy.stats
 
 import varimech as vm
-from varimech.reports.encoding import number
+from varimech.reports.encoding import printed
 from varimech.reports.page import page
 
 TRAVEL = {"travel": vm.final(lambda s: s.displacement("guide"), unit="m")}
@@ -239,9 +239,9 @@ def test_an_optimum_says_what_its_start_breaks_and_units() -> None:
 def test_constraints_hold_by_the_size_of_the_mechanism(scale: float) -> None:
     run = pendulum(length=0.1 * scale, gravity=-9.81 * scale).simulate(**how())
     run.info["residuals"][0] = 1e-8 * scale
-    assert Content(run).chips[f"constraints hold to {number(1e-8 * scale, 1)} m"] == "good"
+    assert Content(run).chips[f"constraints hold to {printed(1e-8 * scale, 1)} m"] == "good"
     run.info["residuals"][0] = 1e-5 * scale
-    assert Content(run).chips[f"constraints hold to {number(1e-5 * scale, 1)} m"] == "bad"
+    assert Content(run).chips[f"constraints hold to {printed(1e-5 * scale, 1)} m"] == "bad"
 
 
 def test_measures_are_those_that_change_most_of_however_many() -> None:

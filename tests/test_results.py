@@ -356,6 +356,7 @@ def test_custom_measures(rotor: vm.Gradient) -> None:
     assert rate.values == pytest.approx(run.velocity("tip").sel(component="x").values, abs=1e-12)
     assert run.measure(lambda s: 2 * s.parameter("L")).values == pytest.approx(2 * L + 0 * t, rel=1e-15)
     assert run.measure(lambda s: 3.0).values == pytest.approx(3 + 0 * t, rel=0)
+    assert run.measure('M*velocity("rod.com")').values == pytest.approx(momentum.values, rel=1e-12)
 
 
 def test_custom_measures_of_any_size(plain: vm.Run) -> None:
@@ -381,6 +382,7 @@ def test_derivatives_of_custom_measures(rotor: vm.Gradient) -> None:
 @pytest.mark.parametrize(
     ("function", "words"),
     [
+        (3.0, "a measure needs a function of the state, such as lambda s: s.energy; got 3.0"),
         (lambda s: "tip", "measure 'odd' returned 'tip', which is neither a number nor a vector"),
         (lambda s: None, "measure 'odd' returned None"),
         (lambda s: s.position("tpi"), "no point is called 'tpi'; did you mean 'tip'"),

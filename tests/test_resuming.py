@@ -17,6 +17,7 @@ import varimech as vm
 from oscillator import oscillator
 from pendulum_exact import OBJECTIVES
 from test_monte_carlo import SETTINGS, mechanism, same, study
+from varimech.uncertainty.checkpoint import Checkpoint
 
 REQUEST: dict[str, Any] = {"samples": 330, "chunk": 32, "sampling": "sobol", "control": True, "keep": True}
 KILLED = """
@@ -157,6 +158,15 @@ def test_a_state_that_cannot_be_read(tmp_path: Path) -> None:
         study(samples=10, checkpoint=5)
     with pytest.raises(vm.ModelError, match="cannot be made"):
         study(samples=10, checkpoint=tmp_path / "state.npz" / "below")
+
+
+def test_two_studies_at_once_do_not_share_a_folder(tmp_path: Path) -> None:
+    with (
+        Checkpoint(tmp_path).alone(),
+        pytest.raises(vm.ModelError, match=r"another study is under way in .*; wait until it has ended, or give another folder"),
+    ):
+        study(samples=10, checkpoint=tmp_path)
+    assert study(samples=10, checkpoint=tmp_path).count == study(samples=10, checkpoint=tmp_path).count == 10
 
 
 def test_samples_that_are_missing_or_broken(tmp_path: Path) -> None:

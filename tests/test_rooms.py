@@ -1,71 +1,13 @@
-"""The house rules: a room imports only from the rooms before it; benchmarks and the command line use the public interface only."""
+"""The house rules: a room imports only from the rooms before it; benchmarks use the public interface only; the drawing is up to date."""
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
-
-import varimech
-
-SOURCE = Path(varimech.__file__).parent
-ROOMS = [
-    ("errors", "interrupts", "symbols", "progress", "angles", "sizes", "markup"),
-    ("expressions", "units"),
-    ("schedule",),
-    ("elimination",),
-    ("stages",),
-    ("model",),
-    ("coordinates",),
-    ("integrators",),
-    ("formulations",),
-    ("methods",),
-    ("sensitivity",),
-    ("backends",),
-    ("view",),
-    ("results",),
-    ("solving",),
-    ("verbs",),
-    ("optimization",),
-    ("uncertainty",),
-    ("files",),
-    ("reports",),
-    ("interchange",),
-    ("mechanism",),
-    ("doctor",),
-    ("__init__",),
-    ("benchmarks",),
-    ("cli",),
-    ("__main__",),
-]
-LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
-
-
-def room_of(path: Path) -> str:
-    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
-
-
-def imported_rooms(path: Path) -> set[str]:
-    """Rooms that a file imports from, wherever in the file the import stands (also under TYPE_CHECKING)."""
-    package = ["varimech", *path.relative_to(SOURCE).parts[:-1]]
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
-            names = [".".join([*base, *([node.module] if node.module else [])])]
-        else:
-            continue
-        for name in names:
-            words = name.split(".")
-            if words[0] == "varimech":
-                found.add(words[1] if len(words) > 1 else "__init__")
-    return found
+import draw_architecture
+from rooms import LEVEL, SOURCE, imported_rooms, room_of
 
 
 def test_every_room_is_in_the_plan() -> None:
-    rooms = {room_of(p) for p in SOURCE.rglob("*.py")}
-    assert rooms == set(LEVEL)
+    assert {room_of(p) for p in SOURCE.rglob("*.py")} == set(LEVEL)
 
 
 def test_rooms_import_only_from_rooms_before_them() -> None:
@@ -85,7 +27,6 @@ def test_benchmarks_use_the_public_interface_only() -> None:
         assert imported_rooms(path) <= {"__init__", "benchmarks"}, path
 
 
-def test_public_names_exist() -> None:
-    assert len(set(varimech.__all__)) == len(varimech.__all__)
-    for name in varimech.__all__:
-        assert getattr(varimech, name) is not None
+def test_the_drawing_of_the_architecture_is_up_to_date() -> None:
+    """`python tools/draw_architecture.py` draws it anew."""
+    assert draw_architecture.PICTURE.read_text(encoding="utf-8") == draw_architecture.drawing()

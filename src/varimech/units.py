@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from .errors import ModelError
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _QUANTITY = re.compile(rf"\s*({_NUMBER})\s*((?:[A-Za-zµμ°Ω%]|1\s*/)[\w\s·*/^µμ°Ω²³⁴⁻¹().+-]{{0,59}})?\s*")
-_UNIT = re.compile(r"(?:[^\W\d]+(?:(?:\*\*|\^)[-+]?\d)?|1(?=\s*/)|[\s*/()])+")
-"""Words with one small exponent each: more than any unit needs, and less than would keep a computer busy."""
+_UNIT = re.compile(r"(?:[^\W\d]++(?:(?:\*\*|\^)[-+]?\d)?|1(?=\s*/)|[\s*/()])++")
+"""Words with one small exponent each: more than any unit needs, and less than would keep a computer busy. What was matched is not tried in
+other parts (++), or a long word would be in as many ways as it can be cut."""
+LONGEST = 60
+"""Characters of a unit."""
+LONGEST_QUANTITY = 1000
 _PLAIN = {
     **dict.fromkeys(("mm", "cm", "km", "um", "µm", "inch", "ft"), "m"),
     **dict.fromkeys(("deg", "degree", "degrees", "°", "mrad", "turn"), "rad"),
@@ -33,7 +37,7 @@ def split_quantity(text: str) -> tuple[float, str] | None:
     >>> split_quantity("30 mm"), split_quantity("L/2")
     ((30.0, 'mm'), None)
     """
-    found = _QUANTITY.fullmatch(text)
+    found = _QUANTITY.fullmatch(text) if len(text) <= LONGEST_QUANTITY else None
     return None if found is None else (float(found[1]), (found[2] or "").strip())
 
 
@@ -88,22 +92,27 @@ def _registry() -> Any:
     return pint.UnitRegistry(cache_folder=None)
 
 
-@cache
 def _parsed(unit: str, label: str) -> Any:
+    try:
+        return _read(unit)
+    except ModelError as error:
+        raise ModelError(f"{label}: {error}") from None
+
+
+@lru_cache(maxsize=512)
+def _read(unit: str) -> Any:
     text = (
         re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda found: f"**{found[0].translate(_SUPERSCRIPTS)}", unit)
         .replace("·", "*")
         .replace("°", "deg")
     )
     text = re.sub(r"\b[kM]?N(mm|ms|m|s)\b", lambda found: _WRITTEN_TOGETHER[found[1]].format(found[0][: -len(found[1])]), text)
-    if text and not _UNIT.fullmatch(text):
-        raise ModelError(f"{label}: {unit!r} is not a unit")
+    if len(unit) > LONGEST or (text and not _UNIT.fullmatch(text)):
+        raise ModelError(f"{unit!r} is not a unit")
     try:
         parsed = _registry().Quantity(1.0, _registry().parse_units(text.replace("^", "**") or "dimensionless"))
         if not parsed._is_multiplicative:
             raise ValueError("degrees Celsius and decibels are more than a factor")
         return parsed
     except Exception as error:  # pint has many ways to say no
-        raise ModelError(
-            f"{label}: {unit!r} is not a unit that can be used; SI units and mm, deg, lb, inch, … can ({error})"
-        ) from None
+        raise ModelError(f"{unit!r} is not a unit that can be used; SI units and mm, deg, lb, inch, … can ({error})") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError, unknown_name
+from ..whole_files import write_text
 from .compiler import FLAGS
 from .cuda_source import FIELDS_ON_CARD, THREADS, cuda_source, scheme_source
 from .native_run import FIELDS
@@ -45,17 +45,11 @@ def write_bundle(folder: Path, sampler: Sampler, target: str, about: Mapping[str
             },
             indent=1,
         ),
+        "run.py": Path(__file__).with_name("batch.py").read_text(encoding="utf-8"),
     }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ModelError(f"export: {folder} cannot be made ({error}); give a folder that can be written to") from None
-    paths = []
     for name, text in written.items():
-        paths.append(folder / name)
-        paths[-1].write_text(text, encoding="utf-8")
-    paths.append(Path(shutil.copyfile(Path(__file__).with_name("batch.py"), folder / "run.py")))
-    return paths
+        write_text(folder / name, text)
+    return [folder / name for name in written]
 
 
 def _values_nearby(sampler: Sampler) -> np.ndarray:

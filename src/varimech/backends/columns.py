@@ -11,6 +11,13 @@ import re
 
 import casadi as ca
 
+# statements as CasADi writes them
+GIVEN = re.compile(r"\s*a(\d+)=arg\[(\d+)\]\? arg\[\d+\]\[(\d+)\] : 0;").fullmatch
+MADE = re.compile(r"\s*a(\d+)=(.*);").fullmatch
+PUT = re.compile(r"\s*if \(res\[(\d+)\]!=0\) res\[\d+\]\[(\d+)\]=a(\d+);").fullmatch
+REGISTERS = re.compile(r"\ba(\d+)\b").sub
+VECTOR = re.compile(r"\bv\d").search
+
 LARGEST = 8
 """Numbers in a vector: as many as the widest registers hold. Compilers split it for processors with shorter ones."""
 
@@ -53,38 +60,44 @@ def _in_vectors(body: str, shared: int, blocks: int) -> str:
     kinds: dict[str, str] = {}
     lines: list[str] = []
 
-    def named(text: str) -> str:
-        return re.sub(r"\ba(\d+)\b", lambda m: kinds[m[1]] + m[1], text)
+    def named(register: re.Match[str]) -> str:
+        return kinds[register[1]] + register[1]
 
     def assign(register: str, kind: str, expression: str) -> None:
         kinds[register] = kind
         lines.append(f"{kind}{register}={expression};")
 
     for line in body.splitlines():
-        if given := re.fullmatch(r"\s*a(\d+)=arg\[(\d+)\]\? arg\[\d+\]\[(\d+)\] : 0;", line):
+        if given := GIVEN(line):
             register, argument, entry = given.groups()
             if int(argument) < shared:
                 assign(register, "a", f"arg[{argument}][{entry}]")
             else:
                 assign(register, "v", f"x{argument}[{entry} * {blocks}]")
-        elif made := re.fullmatch(r"\s*a(\d+)=(.*);", line):
-            expression = named(made[2])
-            if re.search(r"\bv\d+\b", expression):
-                expression = re.sub(r"casadi_sq\((\w+)\)", r"(\1*\1)", expression)
-                expression = re.sub(r"\?(v\d+):0\)", r"?\1:zero)", expression)
-                assert not re.search(r"\w\(", expression), f"{expression}: columns are not linear"
-                assign(made[1], "v", expression)
+        elif made := MADE(line):
+            expression = REGISTERS(named, made[2])
+            if VECTOR(expression):
+                assign(made[1], "v", _without_calls(expression) if "(" in expression else expression)
             else:
                 assign(made[1], "a", expression)
-        elif put := re.fullmatch(r"\s*if \(res\[(\d+)\]!=0\) res\[\d+\]\[(\d+)\]=a(\d+);", line):
+        elif put := PUT(line):
             value = f"v{put[3]}" if kinds[put[3]] == "v" else f"zero+a{put[3]}"
             lines.append(f"y{put[1]}[{put[2]} * {blocks}]={value};")
         else:
             assert "casadi_real a" in line, f"CasADi's generated code has changed: {line}"
-    used = {kind: sorted({m for line in lines for m in re.findall(rf"^{kind}\d+(?==)", line)}) for kind in "av"}
+    assigned = {line[: line.index("=")] for line in lines}
     types = {"a": "double", "v": "vector"}
+    used = {kind: sorted(name for name in assigned if name[0] == kind) for kind in types}
     head = [f"{types[kind]} {', '.join(names)};" for kind, names in used.items() if names]
     return "\n".join([*head, *lines])
+
+
+def _without_calls(expression: str) -> str:
+    """What vectors can do: no functions, but squares and choices."""
+    expression = re.sub(r"casadi_sq\((\w+)\)", r"(\1*\1)", expression)
+    expression = re.sub(r"\?(v\d+):0\)", r"?\1:zero)", expression)
+    assert not re.search(r"\w\(", expression), f"{expression}: columns are not linear"
+    return expression
 
 
 def all_columns(column: ca.Function, columns: int, shared: int) -> ca.Function:

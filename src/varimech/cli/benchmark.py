@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +11,7 @@ import typer
 
 from ..benchmarks import BENCHMARKS, Entry, Outcome, find_benchmark
 from ..errors import VarimechError
-from ..files.writing import write_file
+from ..whole_files import write_text
 from . import INTERRUPTED
 from . import options as o
 from .printing import print_json
@@ -54,7 +55,7 @@ def benchmark(
     if page is not None:
         from ..benchmarks.page import page as page_of
 
-        write_file(page, page_of(outcomes))
+        write_text(page, page_of(outcomes))
     if as_json:
         data = [outcome.to_json() for outcome in outcomes.values()]
         print_json(data if name == "all" else data[0])
@@ -101,7 +102,9 @@ def _write(entry: Entry, outcome: Outcome, folder: Path) -> list[Path]:
     head = ("what", "computed", "reference", "error", "allowed", "")
     rows = [(c.name, c.value, c.reference, c.error, c.tolerance, "passed" if c.passed else "failed") for c in outcome.checks]
     model = entry.model_file.read_text(encoding="utf-8")
-    files = outcome.write(folder)
+    make_folder(folder)
+    with tempfile.TemporaryDirectory(prefix=".", dir=folder) as beside:  # all of them, or none
+        files = [path.replace(folder / path.name) for path in outcome.write(Path(beside))]
     page = report(
         folder / "report.html",
         *outcome.results,

@@ -11,8 +11,8 @@ import typer
 from ..benchmarks import BENCHMARKS
 from ..errors import ModelError, unknown_name
 from ..files.conduct import objectives_of, resolved
-from ..files.writing import write_file
 from ..mechanism import Mechanism
+from ..whole_files import write_text, written_whole
 from . import options as o
 from .printing import print_json
 
@@ -47,7 +47,7 @@ def new(
         text = Mechanism.from_urdf(like).to_text(studies={"simulate": {"duration": 1.0}})
     else:
         raise unknown_name("benchmark or URDF file", like, BENCHMARKS)
-    write_file(path, text)
+    write_text(path, text)
     if as_json:
         print_json({"files": [str(path)]})
     else:
@@ -69,7 +69,7 @@ def schema(out: Annotated[Path | None, typer.Option(help="File to write to; prin
     if out is None:
         typer.echo(text)
     else:
-        write_file(out, text + "\n")
+        write_text(out, text + "\n")
         typer.echo(f"wrote {out}")
 
 
@@ -94,8 +94,8 @@ def topology(
         figure = found.draw()
         if out.suffix[1:] not in (known := figure.canvas.get_supported_filetypes()):
             raise typer.BadParameter(f"no picture can be written as {out.name!r}; known: {', '.join(known)}", param_hint="--out")
-        out.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(out)
+        with written_whole(out) as beside:
+            figure.savefig(beside)
     if as_json:
         print_json(found.to_json())
     else:

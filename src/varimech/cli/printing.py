@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from ..files.writing import write_file
+from ..whole_files import write_text
 
 
 def print_json(data: Any) -> None:
@@ -21,7 +21,7 @@ def print_json(data: Any) -> None:
 def give_json(data: Any, as_json: bool, out: Path | None) -> None:
     """Print it if asked for, and write it to a file if one is named."""
     if out is not None:
-        write_file(out, _text(data) + "\n")
+        write_text(out, _text(data) + "\n")
     if as_json:
         print_json(data)
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import Interrupted
-from ..files.writing import write_file
 from ..results.run import Run
+from ..whole_files import write_text
 from . import options as o
 from .results import Asked, Told, conduct, run_data, run_files
 from .writing import model_that_ran
@@ -240,7 +240,7 @@ def optimize(
             "message": best.message,
         }
         better = model_that_ran(asked.mechanism, asked.kind, asked.given, best.parameters)
-        files = {"best.yaml": lambda path: write_file(path, better)}
+        files = {"best.yaml": lambda path: write_text(path, better)}
         return Told(str(best), data, (best,), files, code=0 if best.converged else 1)
 
     conduct(asked, asked.carried_out, tell, as_json=as_json, out=out)

@@ -12,9 +12,9 @@ import typer
 
 from ..errors import ModelError, unknown_name
 from ..files.conduct import resolved, with_changes
-from ..files.writing import write_file
 from ..mechanism import Mechanism
 from ..results.catalog import MEASURES, names_in
+from ..whole_files import write_text
 
 
 def model_that_ran(mechanism: Mechanism, kind: str, given: Mapping[str, Any], found: Mapping[str, float] | None = None) -> str:
@@ -48,13 +48,13 @@ def make_folder(out: Path) -> None:
 
 def _check_shown(mechanism: Mechanism) -> None:
     show = (mechanism.studies.show if mechanism.studies is not None else None) or {}
-    known = names_in(mechanism)
+    known = names_in(mechanism.parts)
     for kind, names in show.items():
         for name in names:
             of = "point" if kind == "trace" else MEASURES[kind].of
             try:
                 if of == "point":
-                    mechanism.find_point(name)
+                    mechanism.parts.find_point(name)
                 elif of in known and name not in (there := known[of] + (known["body"] if kind.startswith("angular_") else [])):
                     raise unknown_name(of if of in ("joint", "driver", "beam", "body") else kind, name, there)
             except ModelError as error:
@@ -72,24 +72,10 @@ def write(
     """Each file when it is there: the model, the results, and the report, which takes longest."""
     from .. import report
 
-    made: dict[str, Callable[[Path], Any]] = {} if model is None else {"model.yaml": lambda path: write_file(path, model)}
+    made: dict[str, Callable[[Path], Any]] = {} if model is None else {"model.yaml": lambda path: write_text(path, model)}
     made |= {**files, "report.html": lambda path: report(path, *results, model=model, **shown)}
     for name, writer in made.items():
         if name == "report.html" and sys.stderr.isatty():
             typer.echo("writing the report …", err=True)
-        _write_whole(out / name, writer)
+        writer(out / name)
         yield out / name
-
-
-def _write_whole(path: Path, writer: Callable[[Path], Any]) -> None:
-    """Beside its place first: half of a file is none."""
-    beside = path.with_name(f".{os.getpid()}.{path.name}")
-    try:
-        writer(beside)
-        beside.replace(path)
-    except ModelError as error:
-        raise ModelError(str(error).replace(str(beside), str(path))) from None
-    except OSError as error:
-        raise ModelError(f"{path} cannot be written: {error.strerror or error}") from None
-    finally:
-        beside.unlink(missing_ok=True)

@@ -17,6 +17,8 @@ from ..errors import FileError, ModelError
 
 BYTES, DEPTH, NODES = 8_000_000, 40, 400_000
 """Of a file, of its nesting, and of all that is in it when aliases are written out."""
+LONGEST = 600
+"""Characters of what is told of a mistake."""
 _NUMBER = re.compile(r"[-+]?(0|[1-9][0-9]*)|[-+]?(\.[0-9]+|(?:0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "~": None, "": None}
 Where = tuple[str | int, ...]
@@ -39,7 +41,7 @@ class Marked:
 
     def error(self, where: Where, message: str) -> FileError:
         """An error about something in the file."""
-        return FileError(message, self.path, self.line(where), ".".join(map(str, where)))
+        return FileError(brief(message), self.path, self.line(where), brief(_joined(where)))
 
 
 @contextmanager
@@ -206,7 +208,7 @@ class _Builder:
             raise self._refused(line, f"has the tag {event.tag}; model files have none")
 
     def _refused(self, line: int, message: str) -> FileError:
-        return FileError(message, self.marked.path, line)
+        return FileError(brief(message), self.marked.path, line)
 
 
 def plain(text: str) -> Any:
@@ -219,5 +221,14 @@ def plain(text: str) -> Any:
     return int(text) if found[1] is not None and len(text) < 16 else float(text)
 
 
+def brief(text: str, most: int = LONGEST) -> str:
+    """Its beginning and its end, where the remedy is: what a file holds may be as long as the file."""
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-(most // 2) :]}"
+
+
+def _joined(where: Where) -> str:
+    return ".".join(map(str, where))
+
+
 def _named(where: Where) -> str:
-    return ".".join(map(str, where)) or "the file"
+    return _joined(where) or "the file"

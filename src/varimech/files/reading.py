@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,7 +16,7 @@ from ..units import is_si
 from .checking import check_studies
 from .document import Document
 from .entries import ParameterEntry
-from .marked import Marked, Where, read_yaml, telling
+from .marked import Marked, Where, brief, read_yaml, telling
 
 M = TypeVar("M", bound=Any)
 TAGGED = ("bodies", "joints", "forces", "drivers")
@@ -75,8 +74,9 @@ def build(marked: Marked, document: Document, model: Model) -> None:
 def _parameter(entry: ParameterEntry) -> dict[str, Any]:
     given = entry.given("value", "tolerance", "sigmas", "spread")
     if entry.unit and not is_si(entry.unit):
+        unit = brief(entry.unit, 60)
         raise ModelError(
-            f"unit = {entry.unit!r} is not one of the SI, and numbers here are in SI units; write value: {entry.value} {entry.unit}"
+            f"unit = {unit!r} is not one of the SI, and numbers here are in SI units; write value: {entry.value} {unit}"
         )
     if entry.tolerance is not None and entry.spread is not None:
         raise ModelError("tolerance and spread are two ways to say the same; leave one out")
@@ -94,7 +94,7 @@ def _told(marked: Marked, error: ValidationError) -> FileError:
     seen: dict[Where, str] = {}
     problems = sorted(error.errors(), key=lambda problem: problem["type"] == "missing")
     for problem in problems:
-        where = _where(problem["loc"])
+        where = _where(marked.data, problem)
         misspelt = any(at[:-1] == where[:-1] and f"did you mean {where[-1]!r}" in sentence for at, sentence in seen.items() if at)
         if not (problem["type"] == "missing" and misspelt):
             seen.setdefault(where, _sentence(problem, where))
@@ -107,16 +107,17 @@ def _told(marked: Marked, error: ValidationError) -> FileError:
     return FileError(f"{first.reason}\n{more}", first.path, first.line, first.field)
 
 
-def _where(loc: tuple[int | str, ...]) -> Where:
-    """The way to what is wrong, without the kinds of entries and the members of unions."""
-    where = list(loc)
-    if where and where[0] in TAGGED and len(where) > 2:
-        del where[2]
-    return tuple(
-        step
-        for step in where
-        if not (isinstance(step, str) and re.search(r"\[|^(str|int|float|list|dict|constrained-\w+)$|^function-", step))
-    )
+def _where(data: Any, problem: Any) -> Where:
+    """The way to what is wrong: of pydantic's, those steps that are in the file, without the kinds of entries and the members of unions."""
+    steps = list(problem["loc"])
+    if steps[0] in TAGGED and len(steps) > 2:
+        del steps[2]
+    where = list[str | int]()
+    for step in steps:
+        if step in data if isinstance(data, dict) else isinstance(data, list) and step in range(len(data)):
+            where.append(step)
+            data = data[step]
+    return (*where, steps[-1]) if problem["type"] == "missing" else tuple(where)
 
 
 def _sentence(problem: Any, where: Where) -> str:

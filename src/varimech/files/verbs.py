@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ModelError
-from ..model.parts import Parts
+from ..model.writing import Writing
+from ..whole_files import write_text
 
 if TYPE_CHECKING:
     from .studies import Studies
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound="Filed")
 
 
-class Filed(Parts):
+class Filed(Writing):
     """Model files."""
 
     studies: Studies | None = None
@@ -50,10 +51,8 @@ class Filed(Parts):
         Raises:
             ModelError: for Python functions (forces, motions, shapes), which a file cannot hold: write these as texts.
         """
-        from .writing import write_file
-
         path = Path(path)
-        write_file(path, self.to_text(studies=studies, values=values))
+        write_text(path, self.to_text(studies=studies, values=values))
         return path
 
     def to_text(self, *, studies: Studies | Mapping[str, Any] | None = None, values: Mapping[str, float] | None = None) -> str:
@@ -63,8 +62,8 @@ class Filed(Parts):
 
         given = self.studies if studies is None else studies
         plan = Studies.model_validate(given) if isinstance(given, Mapping) else given
-        self.numbers.values(values)
-        return to_text(document_of(self, plan, values or {}))
+        self.parts.numbers.values(values)
+        return to_text(document_of(self.parts, plan, values or {}))
 
     def study(self, kind: str, **changes: Any) -> Any:
         """Carry out a study of the model file: "simulate", "sensitivity", "uncertainty" or "optimize".

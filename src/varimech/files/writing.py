@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from numbers import Integral
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,22 +57,6 @@ def to_text(data: Mapping[str, Any]) -> str:
 
     Dumper.add_representer(str, Dumper.text)
     return HEADING + yaml.dump(dict(data), Dumper=Dumper, sort_keys=False, default_flow_style=None, allow_unicode=True, width=130)
-
-
-def write_file(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all."""
-    import os
-
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
-    except OSError as error:
-        raise ModelError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 class _Writer:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import casadi as ca
 
-from ..errors import ModelError
+from ..whole_files import write_text
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,9 @@ def write_c(folder: Path, signature: Signature, function: ca.Function) -> Path:
     generator = ca.CodeGenerator(f"{name}.c", {"casadi_int": "int"})
     work = ca.Function(f"{name}_work", function.sx_in(), function.call(function.sx_in()))
     generator.add(work)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{name}.h").write_text(_header(signature, function), encoding="utf-8")
-        source = folder / f"{name}.c"
-        source.write_text("\n".join([f'#include "{name}.h"', generator.dump(), _wrapper(name, function, work)]), encoding="utf-8")
-    except OSError as error:
-        raise ModelError(f"{folder} cannot be written to ({error.strerror}); give another folder") from None
+    write_text(folder / f"{name}.h", _header(signature, function))
+    source = folder / f"{name}.c"
+    write_text(source, "\n".join([f'#include "{name}.h"', generator.dump(), _wrapper(name, function, work)]))
     return source
 
 

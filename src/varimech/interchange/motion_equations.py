@@ -20,7 +20,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model.state import State
-from ..model.user_functions import as_column, call_user
+from ..model.user_functions import column_of
 from ..symbols import SX, symbols_in
 from .c_source import Signature, write_c
 
@@ -106,9 +106,7 @@ def motion_equations(
 
 def _measure(e: Equations, name: str, function: Callable[[State], Any]) -> SX:
     label = f"measure {name!r}"
-    value = call_user(function, e.state, label)
-    size = len(value) if isinstance(value, (list, tuple)) else getattr(value, "numel", lambda: 1)()
-    expression = as_column(value, size, label)
+    expression = column_of(function, e.state, label)
     if symbols_in(expression) & symbols_in(e.a, e.λ):
         raise ModelError(f"{label} depends on accelerations or reactions, which whoever solves the equations finds; leave it out")
     e.model.numbers.check_symbols(expression, label, symbols_in(e.q, e.v, e.t))

@@ -70,7 +70,7 @@ class Parameter:
         self.spread = spread.in_unit_of(name, self.unit) if isinstance(spread, Tolerance) else spread
         self._value = _finite(name, _number(name, value, self.unit, "value"))
         self.bounds = checked_bounds(name, bounds, self.unit)
-        self.symbol = SX.sym(name)
+        self.symbol = SX.sym(f" {name}" if name.startswith("[") else name)  # CasADi takes [a, b] for two names
         self.check(self._value)
         if spread is not None and not (isinstance(spread, Tolerance) or any(hasattr(spread, f) for f in ("rvs", "ppf", "icdf"))):
             raise ModelError(

@@ -121,3 +121,10 @@ def as_column(value: Any, size: int, label: str) -> SX:
             f"{label} is not finite; use varimech.sin, varimech.sqrt, … (not math or numpy) on quantities of the state"
         )
     return column.reshape((size, 1))
+
+
+def column_of(function: Callable[[State], Any], state: State, label: str) -> SX:
+    """What a user's function gives for a state, a number or a vector, as a column."""
+    value = call_user(function, state, label)
+    size = len(value) if isinstance(value, (list, tuple)) else getattr(value, "numel", lambda: 1)()
+    return as_column(value, size, label)

@@ -12,11 +12,11 @@ import numpy as np
 from ..errors import VarimechError
 from ..results.run import Run
 from ..view.plotted import Plotted
+from ..view.table import number, table
 from .confidence import Confidence
 from .evaluation import MechanismEvaluator
 from .measurement import Measurement
 from .space import Space
-from .table import number, table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,6 +13,7 @@ from ..errors import ModelError
 from ..results.gradient import Gradient
 from ..results.run import Run
 from ..view.plotted import Plotted
+from ..view.table import number, table
 from .evaluation import MechanismEvaluator
 from .problem import DesignProblem, Rows
 from .quantities import Peak
@@ -20,7 +21,6 @@ from .refinement import FINER, summits
 from .scaled import Scaled
 from .search import FEASIBLE, SETTLED, Attempt
 from .solvers import Settings
-from .table import number, table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..model.parameter import Parameter, Tolerance
 from ..results.run import Run
-from .encoding import number
+from .encoding import printed
 from .measures import at_most_times, energy_plots
 from .plots import Plots
 from .tables import facts, folded, section, table
@@ -60,7 +60,7 @@ def computed_section(run: Run, plots: Plots) -> str:
     """Method, steps, residuals, energies, times, versions, parameters."""
     i, drawn = run.info, at_most_times(run).time.size
     residuals = ", ".join(
-        f"{name} {number(r, 2)} {unit}" for (name, unit), r in zip(LEVELS.items(), i["residuals"], strict=False)
+        f"{name} {printed(r, 2)} {unit}" for (name, unit), r in zip(LEVELS.items(), i["residuals"], strict=False)
     )
     told: dict[str, Any] = {"method": i["method"], "duration": duration(run)}
     if "steps" in i:
@@ -96,7 +96,7 @@ def parameter_rows(run: Run) -> list[list[Any]]:
         lower, upper, spread = None, None, ""
         if name in known:
             (lower, upper), given = known[name].bounds, known[name].spread
-            spread = f"± {number(given.width)} ({given.sigmas:g} σ)" if isinstance(given, Tolerance) else _distribution(given)
+            spread = f"± {printed(given.width)} ({given.sigmas:g} σ)" if isinstance(given, Tolerance) else _distribution(given)
         rows.append([name, value, units.get(name, ""), lower, upper, spread])
     return rows
 
@@ -130,4 +130,4 @@ def _distribution(given: Any) -> str:
     if given is None:
         return ""
     name = getattr(getattr(given, "dist", None), "name", "") or type(given).__name__
-    return f"{name}, σ = {number(float(given.std()))}" if callable(getattr(given, "std", None)) else name
+    return f"{name}, σ = {printed(float(given.std()))}" if callable(getattr(given, "std", None)) else name

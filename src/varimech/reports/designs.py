@@ -11,7 +11,7 @@ from ..optimization.fit import Fit
 from ..optimization.optimum import Optimum
 from ..sensitivity.objective import Objective
 from ..view.figure import COLOURS
-from .encoding import number
+from .encoding import printed
 from .plots import Curve, Plots, axis_title, curve_plot
 from .tables import grid, section, table
 
@@ -32,7 +32,7 @@ def optimum_section(optimum: Optimum, plots: Plots) -> str:
     parts.append(grid(*_compared(optimum, plots), *_search(optimum, plots)))
     state = "Converged" if optimum.converged else "Not converged"
     lead = (
-        f"{p.name}: {number(optimum.objective_before)}{unit} before{_broken(optimum)}, {number(optimum.objective)}{unit} after. {state} in "
+        f"{p.name}: {printed(optimum.objective_before)}{unit} before{_broken(optimum)}, {printed(optimum.objective)}{unit} after. {state} in "
         f"{optimum.iterations} iterations, {optimum.evaluations} runs ({len(p.failures)} failed), {optimum.seconds:.2g} s "
         f"({optimum.settings.solver}): {optimum.message}"
     )
@@ -42,7 +42,7 @@ def optimum_section(optimum: Optimum, plots: Plots) -> str:
 def _broken(optimum: Optimum) -> str:
     """Which constraints do not hold before: an objective that looks better there is none."""
     units = {r.name: r.constraint.of.unit for r in optimum.problem.rows}
-    told = [f"{name} by {number(left, 3)} {units[name]}".rstrip() for name, left in optimum.broken_before.items()]
+    told = [f"{name} by {printed(left, 3)} {units[name]}".rstrip() for name, left in optimum.broken_before.items()]
     return f" (breaking {' and '.join(told)})" if told else ""
 
 
@@ -119,7 +119,7 @@ def fit_section(fit: Fit, plots: Plots) -> str:
     said = fit.message.replace("`", "").rstrip(".")
     lead = f"{'Converged' if fit.converged else 'Not converged'} in {fit.evaluations} runs, {fit.seconds:.2g} s: {said}.{untold}"
     if fit.chi2 is not None:
-        lead += f" Reduced χ² = {number(fit.chi2, 4)}."
+        lead += f" Reduced χ² = {printed(fit.chi2, 4)}."
     head = ["parameter", "value", "standard error", f"{share} from", "to", "unit"]
     left = [[name, deviation, fit.measured[name].unit] for name, deviation in fit.residual_deviation.items()]
     deviations = table(["measured", "standard deviation of residuals", "unit"], left)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import html
 import json
-import math
 import re
 from itertools import pairwise
-from numbers import Real
 from typing import Any
 
 import numpy as np
+
+from ..view.table import is_number, number
 
 MOST_POINTS = 2000
 """Points of a curve."""
@@ -43,19 +43,10 @@ def plotted(values: np.ndarray) -> dict[str, str]:
     return {"dtype": "f8", "bdata": base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")}
 
 
-def number(value: Any, digits: int = 6) -> str:
-    """A number with the digits worth reading; other things as they are."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if not isinstance(value, Real):
-        return str(value)
-    x = float(value)
-    if math.isnan(x):
-        return "–"
-    text = f"{x:.{digits}g}" if math.isfinite(x) else "∞" if x > 0 else "-∞"
-    return re.sub(r"e\+?(-?)0*", r"e\1", text).replace("-", "−")
+def printed(value: Any, digits: int = 6) -> str:
+    """A number as it is set in print, with a true minus and a short exponent; other things as they are."""
+    text = number(value, digits)
+    return re.sub(r"e\+?(-?)0*", r"e\1", text).replace("-", "−") if is_number(value) else text
 
 
 def worth_plotting(curves: np.ndarray, most: int = MOST_POINTS) -> np.ndarray:

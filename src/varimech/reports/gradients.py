@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..results.certificate import ZERO, Certificate
+from ..results.certificate import Certificate
 from ..results.gradient import Gradient
 from ..view.figure import COLOURS
 from ..view.sweep import CEILING, FLOOR
 from .computed import parameter_scales
-from .encoding import escaped, number, plot_text
+from .encoding import escaped, plot_text, printed
 from .measures import BAND_NOTE
 from .plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
 from .tables import folded, grid, section, table
@@ -25,7 +25,7 @@ def gradient_section(gradient: Gradient, plots: Plots) -> str:
     given, scaling = g.run.info["parameters"], parameter_scales(g.run)
     values, scales = (np.array([numbers[n] for n in g.parameter_names]) for numbers in (given, scaling))
     names = [
-        n if v else f"{n}, by {number(s)} {u}".rstrip()
+        n if v else f"{n}, by {printed(s)} {u}".rstrip()
         for n, v, s, u in zip(g.parameter_names, values, scales, g.parameter_units, strict=True)
     ]
     last, rows, bars = g.gradient_history[-1], [], []
@@ -36,10 +36,10 @@ def gradient_section(gradient: Gradient, plots: Plots) -> str:
             scaled = values[i] * last[k, i]
             rows.append([name, parameter, float(last[k, i]), unit, float(scaled), g.units[k]])
             notes.append(
-                f"∂{name}/∂{parameter} = {number(last[k, i])} {unit}; {parameter} = {number(values[i])} {g.parameter_units[i]}"
+                f"∂{name}/∂{parameter} = {printed(last[k, i])} {unit}; {parameter} = {printed(values[i])} {g.parameter_units[i]}"
             )
         spec = bar_plot(names, (scales * last[k]).tolist(), axis_title(f"ρ ∂{name}/∂ρ", g.units[k]), notes)
-        heading = f"{name} = {number(g.value_history[-1, k])} {g.units[k]}"
+        heading = f"{name} = {printed(g.value_history[-1, k])} {g.units[k]}"
         bars.append(plots.add(heading, spec, height=bar_height(len(g.parameter_names))))
     head = ["objective ψ", "parameter ρ", "∂ψ/∂ρ", "unit", "ρ ∂ψ/∂ρ", "unit"]
     parts = [grid(*bars, small=True), folded("all derivatives", table(head, rows, digits=9))]
@@ -77,13 +77,8 @@ def certificate_section(certificate: Certificate, plots: Plots) -> str:
     c = certificate
     rows: list[list[Any]] = []
     for (o, p), value in np.ndenumerate(c.gradient):
-        said = str(c.status[o, p])
-        if c.reason[o, p]:
-            said += f": {c.reason[o, p]}"
-        elif said == ZERO:
-            said += f": below {c.errors[0, o, p]:.0e}"
         digits = [round(float(d), 1) if np.isfinite(d) else None for d in c.digit_array[:, o, p]]
-        rows.append([c.objective_names[o], c.parameter_names[p], float(value), *digits, said])
+        rows.append([c.objective_names[o], c.parameter_names[p], float(value), *digits, c.verdict(o, p)])
     head = ["objective", "parameter", "derivative", "digits (computed)", "digits (motion)", "verdict"]
     findings = "".join(f"<li>{escaped(f.text)}</li>" for f in c.findings)
     panels, against = c.sweep_panels()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError, VarimechError
-from ..files.writing import document_of, to_text, write_file
+from ..files.writing import document_of, to_text
 from ..optimization.fit import Fit
 from ..optimization.optimum import Optimum
 from ..results.certificate import Certificate
@@ -19,10 +19,11 @@ from ..results.gradient import Gradient
 from ..results.run import Run
 from ..uncertainty.moments import Moments
 from ..uncertainty.study import Study
+from ..whole_files import write_text
 from .animation import moving
 from .computed import computed_section, duration, parameter_scales, parameter_units, summary
 from .designs import fit_section, optimum_section
-from .encoding import escaped, number, script_json
+from .encoding import escaped, printed, script_json
 from .gradients import certificate_section, gradient_section
 from .measures import chosen, measure_plots
 from .plots import Plots
@@ -73,7 +74,7 @@ def report(
     _check(results, model, certificate)
     text = page(results, title=title, model=model, certificate=certificate, show=show, tables=tables)
     path = Path(path)
-    write_file(path, text)
+    write_text(path, text)
     return path
 
 
@@ -221,7 +222,7 @@ def _chips(results: tuple[Any, ...], run: Run | None, certificate: Certificate |
     chips = [] if run is None else [("", run.info["method"]), ("warn" if "stopped" in run.info else "", duration(run))]
     if run is not None:
         residual, size = run.info["residuals"][0], float(np.linalg.norm(np.ptp(animation["box"], axis=0)))
-        chips.append(("good" if residual <= CLOSED * size else "bad", f"constraints hold to {number(residual, 1)} m"))
+        chips.append(("good" if residual <= CLOSED * size else "bad", f"constraints hold to {printed(residual, 1)} m"))
         if animation["warning"]:
             chips.append(("warn", "too few stored times to be drawn as it moves"))
     for result in results:

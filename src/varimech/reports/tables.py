@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from typing import Any
 
-from .encoding import escaped, number
+from ..view.table import is_number
+from .encoding import escaped, printed
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, digits: int = 6) -> str:
     """Words to the left and numbers to the right."""
     right = [
-        bool(rows) and any(_is_number(row[k]) for row in rows) and all(row[k] is None or _is_number(row[k]) for row in rows)
+        bool(rows) and any(is_number(row[k]) for row in rows) and all(row[k] is None or is_number(row[k]) for row in rows)
         for k in range(len(head))
     ]
     kind = ['class="num"' if r else "" for r in right]
     heads = "".join(f'<th scope="col" {k}>{escaped(h)}</th>' for h, k in zip(head, kind, strict=True))
     body = "".join(
-        "<tr>" + "".join(f"<td {k}>{escaped(number(cell, digits))}</td>" for cell, k in zip(row, kind, strict=True)) + "</tr>"
+        "<tr>" + "".join(f"<td {k}>{escaped(printed(cell, digits))}</td>" for cell, k in zip(row, kind, strict=True)) + "</tr>"
         for row in rows
     )
     return f'<div class="table"><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
@@ -47,7 +47,3 @@ def grid(*parts: str, small: bool = False) -> str:
 def folded(summary: str, *parts: str) -> str:
     """Shown when asked for."""
     return f"<details><summary>{escaped(summary)}</summary>{''.join(parts)}</details>"
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)

@@ -11,7 +11,7 @@ from ..uncertainty.drawing import MOST_PARTS
 from ..uncertainty.moments import Moments
 from ..uncertainty.study import Study
 from ..view.figure import COLOURS
-from .encoding import number, plot_text, plotted
+from .encoding import plot_text, plotted, printed
 from .plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
 from .tables import folded, grid, section, table
 
@@ -40,7 +40,7 @@ def moments_section(moments: Moments, plots: Plots) -> str:
         share = last["contributions"].isel(objective=k).to_numpy()
         order = np.argsort(-share, kind="stable")
         names = [moments.spreads.names[i] for i in order]
-        notes = [f"{names[j]}: σ = {number(moments.spreads.sigma[i])} {moments.spreads.units[i]}" for j, i in enumerate(order)]
+        notes = [f"{names[j]}: σ = {printed(moments.spreads.sigma[i])} {moments.spreads.units[i]}" for j, i in enumerate(order)]
         spec = bar_plot(names, (100 * share[order]).tolist(), axis_title(f"share of the variance of {name}", "%"), notes)
         shares.append(plots.add(f"what is behind the spread of {name}", spec, height=bar_height(len(names))))
     rows: list[list[Any]] = [

@@ -14,6 +14,7 @@ from ..markup import Displayed, html_heading, html_table, html_text
 from ..view.figure import picture
 from ..view.style import in_style
 from ..view.sweep import Curve, Level, sweep_figure
+from ..whole_files import write_text
 from .evidence import Growth, Refinement, Road, Singularity
 
 if TYPE_CHECKING:
@@ -109,6 +110,13 @@ class Certificate(Displayed):
         """Why derivatives are not trusted; empty if all are."""
         return tuple(dict.fromkeys(str(r) for r in self.reason.ravel() if r))
 
+    def verdict(self, objective: int, parameter: int) -> str:
+        """What is to be said of one derivative, in a few words."""
+        said, reason = str(self.status[objective, parameter]), self.reason[objective, parameter]
+        if reason:
+            return f"{said}: {reason}"
+        return f"{said}: below {self.errors[0, objective, parameter]:.0e}" if said == ZERO else said
+
     @property
     def digits(self) -> xr.DataArray:
         """Digits that can be trusted, of the derivative of the computed function and of that of the true motion; NaN where it is zero."""
@@ -149,9 +157,7 @@ class Certificate(Displayed):
     def from_json(cls, data: dict[str, Any]) -> Certificate:
         """A certificate from what `to_json` gave."""
         values = {f.name: data[f.name] for f in fields(cls)}
-        for name in ("gradient", "sizes", "digit_array", "errors", "sweep", "slope", "order", "amplification"):
-            values[name] = _array(values[name])
-        for name in ("plateau_value", "plateau_error", "plateau_decades"):
+        for name in _NUMBERS:
             values[name] = _array(values[name])
         for name in ("status", "reason"):
             values[name] = np.array(values[name], dtype=object)
@@ -171,7 +177,7 @@ class Certificate(Displayed):
     def save(self, path: str | Path) -> Path:
         """Write it to a JSON file; `Certificate.load` reads it again."""
         path = Path(path)
-        path.write_text(json.dumps(self.to_json(), indent=1, ensure_ascii=False), encoding="utf-8")
+        write_text(path, json.dumps(self.to_json(), indent=1, ensure_ascii=False))
         return path
 
     @classmethod
@@ -222,13 +228,7 @@ class Certificate(Displayed):
 
     def _display(self) -> str:
         rows = [
-            [
-                self.objective_names[o],
-                self.parameter_names[p],
-                value,
-                *self.digit_array[:, o, p],
-                f"{self.status[o, p]} {self.reason[o, p]}",
-            ]
+            [self.objective_names[o], self.parameter_names[p], value, *self.digit_array[:, o, p], self.verdict(o, p)]
             for (o, p), value in np.ndenumerate(self.gradient)
         ]
         head = ["objective", "parameter", "derivative", "digits computed", "digits of the motion", "verdict"]
@@ -241,12 +241,8 @@ class Certificate(Displayed):
         rows: list[tuple[str, ...]] = [heads]
         for (o, p), value in np.ndenumerate(self.gradient):
             digits = [f"{d:.1f}" if np.isfinite(d) else "–" for d in self.digit_array[:, o, p]]
-            verdict = str(self.status[o, p])
-            if self.reason[o, p]:
-                verdict += f": {self.reason[o, p]}"
-            elif verdict == ZERO:
-                verdict += f": below {self.errors[0, o, p]:.0e}"
-            rows.append((self.objective_names[o] if p == 0 else "", self.parameter_names[p], f"{value:.9g}", *digits, verdict))
+            named = self.objective_names[o] if p == 0 else "", self.parameter_names[p]
+            rows.append((*named, f"{value:.9g}", *digits, self.verdict(o, p)))
         widths = [max(len(row[k]) for row in rows) for k in range(len(heads))]
         lines = ["  ".join(_aligned(cell, widths[k], k) for k, cell in enumerate(row)).rstrip() for row in rows]
         head = f"Certificate of the gradient of {self.mechanism!r} by {self.differentiated}; {self.method}"
@@ -256,6 +252,13 @@ class Certificate(Displayed):
             verdict += f" (at least {least[0]:.1f} digits of the computed function, {least[1]:.1f} of the true motion)"
         told = [f"  • {f.text}" for f in self.findings]
         return "\n".join([head, "", *lines, "", verdict, *told])
+
+
+_NUMBERS = (
+    *("gradient", "sizes", "digit_array", "errors", "sweep", "slope", "order", "amplification"),
+    *("plateau_value", "plateau_error", "plateau_decades"),
+)
+"""Fields that are arrays of numbers."""
 
 
 def _aligned(cell: str, width: int, column: int) -> str:

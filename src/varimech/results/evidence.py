@@ -30,6 +30,8 @@ SVD_WORK = 5e8
 """Operations that are spent on looking for singular positions."""
 UNMOVED = 1e-9
 """Share of its range by which a parameter moves a switch that it does not move."""
+NEAR_SINGULAR = 1e-2
+"""Share of its median that the smallest singular value of Φ_q may fall to."""
 NEARLY = 0.2
 """Share of its median below which the smallest singular value is followed through zero."""
 
@@ -74,6 +76,11 @@ class Singularity:
 
     closeness: float
     time: float
+
+    @property
+    def near(self) -> bool:
+        """Whether that is so close that derivatives mean nothing behind it."""
+        return self.closeness < NEAR_SINGULAR
 
 
 @dataclass(frozen=True)

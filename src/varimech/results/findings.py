@@ -21,7 +21,7 @@ from .certificate import (
     Finding,
 )
 from .evidence import Evidence
-from .plateau import Plateau
+from .judging import Judgement
 
 if TYPE_CHECKING:
     from .gradient import Gradient
@@ -34,23 +34,16 @@ LARGE_RESIDUAL = 1e-6
 """Violation of constraints at position level that is worth a word."""
 
 
-def findings(
-    gradient: Gradient,
-    evidence: Evidence,
-    flat: Plateau,
-    slope: np.ndarray,
-    afar: np.ndarray,
-    amplification: np.ndarray,
-    digits: np.ndarray,
-    status: np.ndarray,
-    reason: np.ndarray,
-    converged: np.ndarray,
-    near_singular: float,
-) -> tuple[Finding, ...]:
+def findings(gradient: Gradient, evidence: Evidence, verdict: Judgement) -> tuple[Finding, ...]:
     """All that is worth a word, the agreement of the roads first."""
-    e, alive = evidence, np.isfinite(digits[0])
-    found = [*_agreement(e, alive), *_differences(gradient, e, flat, slope, alive), *_steps(e, alive, converged), *_switches(e)]
-    if e.singularity is not None and e.singularity.closeness < near_singular:
+    e, alive = evidence, np.isfinite(verdict.digits[0])
+    found = [
+        *_agreement(e, alive),
+        *_differences(gradient, e, verdict, alive),
+        *_steps(e, alive, verdict.converged),
+        *_switches(e),
+    ]
+    if e.singularity is not None and e.singularity.near:
         text = (
             f"singular position: at t ≈ {e.singularity.time:.4g} s the constraints depend on each other, or nearly; how the motion goes on "
             "from there is not determined by the equations, so neither is its derivative"
@@ -63,7 +56,7 @@ def findings(
             f"every {np.log(10) / G.rate:.2g} s; each such time costs a digit, and a shorter run keeps it"
         )
         found.append(Finding(CHAOS, text))
-    if apart := _pairs(gradient, alive & (afar > 0)):
+    if apart := _pairs(gradient, alive & (verdict.afar > 0)):
         text = (
             f"{apart}: larger perturbations have another slope than the gradient, as they do where something changes so fast that the "
             "function runs in small steps"
@@ -71,13 +64,11 @@ def findings(
         found.append(Finding(TWO_SLOPES, text))
     if e.residuals and e.residuals[0] > LARGE_RESIDUAL:
         found.append(Finding("constraints", f"constraints are violated by up to {e.residuals[0]:.1g}"))
-    if amplification.max() > AMPLIFIED and not e.loose:
-        found.append(
-            Finding(ROUNDING, f"rounding is amplified up to {amplification.max():.0e} times on the way to the objectives")
-        )
+    if (amplified := verdict.amplification.max()) > AMPLIFIED and not e.loose:
+        found.append(Finding(ROUNDING, f"rounding is amplified up to {amplified:.0e} times on the way to the objectives"))
     if small := _pairs(gradient, alive & (SMALL * e.sizes > np.abs(e.given))):
         found.append(Finding("sizes", f"{small}: small beside the sizes given, or zero; digits are counted from these"))
-    return (*found, *_zeros(gradient, e, status, reason))
+    return (*found, *_zeros(gradient, e, verdict.status, verdict.reason))
 
 
 def _zeros(gradient: Gradient, e: Evidence, status: np.ndarray, reason: np.ndarray) -> list[Finding]:
@@ -115,7 +106,8 @@ def _agreement(e: Evidence, alive: np.ndarray) -> list[Finding]:
     return found
 
 
-def _differences(gradient: Gradient, e: Evidence, flat: Plateau, slope: np.ndarray, alive: np.ndarray) -> list[Finding]:
+def _differences(gradient: Gradient, e: Evidence, verdict: Judgement, alive: np.ndarray) -> list[Finding]:
+    flat, slope = verdict.flat, verdict.slope
     if not np.isfinite(e.sweep).any():
         return [Finding(UNCHECKED, "differences: all perturbed runs failed")]
     found = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError, check_numbers
+from ..errors import ModelError
 from ..markup import Displayed, html_heading, html_table
 from ..sensitivity.objective import Objective
 from ..view.bars import bar_figure
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 
     from .certificate import Certificate
     from .run import Run
-
-
-MOST_DIGITS = 15.0
-"""Digits that a number can have."""
 
 
 @dataclass(frozen=True)
@@ -121,33 +117,9 @@ class Gradient(Displayed):
         >>> m.sensitivity(height, "L", duration=0.5, tolerance=1e-8).certify().trusted
         True
         """
-        from .certifying import RELATIVE_STEPS, certify
+        from .certifying import certify
 
-        if "stopped" in self.run.info:
-            raise ModelError(
-                f"this gradient is that of a run that was stopped; compute it anew, with duration={self.time[-1]:g}, to certify it"
-            )
-        if self.repeat is None:
-            raise ModelError("a gradient can be certified only together with its mechanism, in the session that computed it")
-        if not self.objective_names:
-            raise ModelError("there is nothing to certify: give sensitivity(…) at least one objective")
-        shape = self.gradient_history[-1].shape
-        try:
-            matter = np.broadcast_to(np.asarray(sizes, dtype=float), shape)
-        except (TypeError, ValueError):
-            raise ModelError(f"sizes = {sizes!r} must be a number, or numbers by (objective, parameter): {shape}") from None
-        if not (np.isfinite(matter) & (matter >= 0)).all():
-            raise ModelError(f"sizes = {sizes!r} must be finite and not negative")
-        check_numbers("certify", wanted=wanted)
-        if not 0 < wanted <= MOST_DIGITS:
-            raise ModelError(f"certify: wanted = {wanted!r} digits must be between 0 and {MOST_DIGITS:g}")
-        try:
-            steps = RELATIVE_STEPS if relative_steps is None else tuple(float(s) for s in relative_steps)
-        except (TypeError, ValueError):
-            steps = ()
-        if not steps or not all(0 < s < np.inf for s in steps):
-            raise ModelError(f"certify: relative_steps = {relative_steps!r} must be one or more positive numbers")
-        return certify(self, steps, wanted, matter, progress)
+        return certify(self, relative_steps, wanted, sizes, progress)
 
     def to_dataframe(self) -> pd.DataFrame:
         """The gradient as a table: a row an objective, a column a parameter."""

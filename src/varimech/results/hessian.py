@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +10,8 @@ import numpy as np
 
 from ..errors import ModelError, unknown_name
 from ..markup import Displayed, html_heading, html_table
-from ..model.state import State
-from ..model.user_functions import as_column, call_user
-from ..sensitivity.objective import checked_callable
-from ..symbols import SX, symbols_in
+from ..sensitivity.objective import StateFunction
+from ..symbols import SX
 from .labels import COMPONENTS
 from .run import Run
 
@@ -68,19 +65,19 @@ class Hessian(Displayed):
         apart = np.abs(self.curvatures - self.curvatures.transpose(0, 2, 1)).max(axis=(1, 2))
         return float(np.max(apart[sizes > 0] / sizes[sizes > 0], initial=0.0))
 
-    def measure(self, function: Callable[[State], Any], *, name: str = "measure", unit: str = "") -> xr.DataArray:
-        """Second derivatives of any function of the state, at all stored times: (time[, component], parameter, parameter2)."""
+    def measure(self, function: StateFunction | str, *, name: str = "measure", unit: str = "") -> xr.DataArray:
+        """Second derivatives of any function of the state, or the text of one, at all stored times.
+
+        Their dimensions are (time[, component], parameter, parameter2).
+        """
         import xarray as xr
 
         if self.second_states is None:
             raise ModelError("second derivatives over time need hessian(…, method='forward')")
-        checked_callable(function, "a measure")
         live = self.run.live
         e, T, indices = live.equations, live.trajectory, live.indices
-        value = call_user(function, e.state, f"measure {name!r}")
-        size = len(value) if isinstance(value, (list, tuple)) else getattr(value, "numel", lambda: 1)()
-        expression = as_column(value, size, f"measure {name!r}")
-        e.model.numbers.check_symbols(expression, f"measure {name!r}", symbols_in(e.packed, e.t))
+        expression = live.expression(function, name)
+        size = expression.numel()
         assert T.sensitivities is not None
         n, p, count = e.packed.numel(), len(indices), T.time.size
         u, seeds = ca.vertcat(e.packed, e.ρ), np.eye(e.ρ.numel())[:, indices]

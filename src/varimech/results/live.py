@@ -13,8 +13,10 @@ from ..coordinates.equations import Equations
 from ..interrupts import held_back
 from ..model.measures import Turn
 from ..model.start import HeldMeasure
+from ..model.user_functions import column_of
 from ..sensitivity.direct import parameter_seeds
-from ..symbols import SX
+from ..sensitivity.objective import StateFunction, checked_callable
+from ..symbols import SX, symbols_in
 
 SLICE = 4096
 """Stored times that are evaluated at once."""
@@ -49,6 +51,17 @@ class LiveRun:
             if isinstance(hold, HeldMeasure) and isinstance(hold.measure, Turn) and hold.label == f"angle of {name!r}":
                 return float(model.numbers.evaluate(hold.at, self.parameters).item())
         return None
+
+    def expression(self, function: StateFunction | str, name: str) -> SX:
+        """What a function of the state gives, in symbols: a column.
+
+        Raises:
+            ModelError: if it is none, or depends on more than state, time and parameters.
+        """
+        e, label = self.equations, f"measure {name!r}"
+        column = column_of(checked_callable(function, "a measure"), e.state, label)
+        e.model.numbers.check_symbols(column, label, symbols_in(e.packed, e.t))
+        return column
 
     def evaluate(self, expression: SX) -> np.ndarray:
         """An expression of the state at all stored times: (time, component)."""

@@ -16,9 +16,8 @@ import numpy as np
 from ..angles import unwrapped
 from ..errors import ModelError, unknown_name
 from ..markup import Displayed, html_text
-from ..model.state import State
-from ..model.user_functions import as_column, call_user
-from ..symbols import SX, symbols_in
+from ..sensitivity.objective import StateFunction
+from ..symbols import SX
 from ..view.drawing import Shape, draw
 from ..view.figure import Line, Panel, line_figure, picture
 from ..view.style import in_style
@@ -161,16 +160,10 @@ class Run(Displayed):
         slope = self.position(second, wrt=wrt).drop_vars("point") - self.position(first, wrt=wrt).drop_vars("point")
         return ((gap * slope).sum("component") / length).assign_attrs(units="(m) per parameter unit")
 
-    def measure(
-        self, function: Callable[[State], Any], *, wrt: Any = None, name: str = "measure", unit: str = ""
-    ) -> xr.DataArray:
-        """Any function of the state, over time: a scalar or a vector. Only for a run of this session."""
-        e = self.live.equations
-        value = call_user(function, e.state, f"measure {name!r}")
-        size = len(value) if isinstance(value, (list, tuple)) else getattr(value, "numel", lambda: 1)()
-        expression = as_column(value, size, f"measure {name!r}")
-        e.model.numbers.check_symbols(expression, f"measure {name!r}", symbols_in(e.packed, e.t))
-        return self._labelled(expression, name, ("component",) if size > 1 else (), unit, wrt)
+    def measure(self, function: StateFunction | str, *, wrt: Any = None, name: str = "measure", unit: str = "") -> xr.DataArray:
+        """Any function of the state, or the text of one, over time: a scalar or a vector. Only for a run of this session."""
+        expression = self.live.expression(function, name)
+        return self._labelled(expression, name, ("component",) if expression.numel() > 1 else (), unit, wrt)
 
     @property
     def dataset(self) -> xr.Dataset:

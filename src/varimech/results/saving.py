@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError, unknown_name
+from ..whole_files import written_whole
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -28,7 +29,7 @@ def save_dataset(dataset: xr.Dataset, path: str | Path, *, only: Sequence[str] |
     """Write a dataset, or only some of its variables; `rows` is the dimension that tables go down along.
 
     Raises:
-        ModelError: for another ending, an unknown variable, or a folder that is not there.
+        ModelError: for another ending, an unknown variable, or what cannot be written.
     """
     path = Path(path)
     if path.suffix not in ENDINGS:
@@ -39,15 +40,13 @@ def save_dataset(dataset: xr.Dataset, path: str | Path, *, only: Sequence[str] |
             if name not in dataset:
                 raise unknown_name("measure of this result", name, map(str, dataset.data_vars))
         dataset = dataset[names]
-    try:
+    with written_whole(path) as beside:
         if path.suffix == ".csv":
-            _write_csv(dataset, path, rows)
+            _write_csv(dataset, beside, rows)
         elif path.suffix == ".mat":
-            _write_mat(dataset, path, rows)
+            _write_mat(dataset, beside, rows)
         else:
-            path.write_bytes(dataset.to_netcdf(engine="h5netcdf"))  # HDF5 itself breaks down where a disk is full
-    except OSError as error:
-        raise ModelError(f"{str(path)!r} cannot be written: {error.strerror or error}") from None
+            beside.write_bytes(dataset.to_netcdf(engine="h5netcdf"))  # HDF5 itself breaks down where a disk is full
     return path
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError
-from ..optimization.table import table
+from ..view.table import table
 from .distributions import openturns
 from .global_study import labelled
 from .sampling import Sampling

@@ -12,13 +12,20 @@ import os
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 from ..errors import ModelError
+from ..whole_files import written_whole
 from .tally import Failure, Tally
 
 STATE = "state.npz"
@@ -36,6 +43,22 @@ class Checkpoint:
         except TypeError:
             raise ModelError(f"checkpoint = {folder!r} must be the path of a folder") from None
         self._about: dict[str, Any] = {}
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Make the folder, and keep others out of it as long as a study is under way; the system does so, whenever the process ends.
+
+        Raises:
+            ModelError: if it cannot be made, or another study is under way there.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ModelError(
+                f"checkpoint: {self.folder} cannot be made ({error}); give a folder that can be written to"
+            ) from None
+        with _locked(self.folder):
+            yield
 
     def load(self) -> tuple[dict[str, Any], Tally] | None:
         """What the study there is about, and how far it came; None if there is none.
@@ -56,14 +79,11 @@ class Checkpoint:
     def begin(self, about: Mapping[str, Any]) -> None:
         """Make the folder ready for a study about this. Samples that no state knows of are those of another study, and go."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
             if not (self.folder / STATE).exists():
                 for path in self._files().values():
                     path.unlink()
         except OSError as error:
-            raise ModelError(
-                f"checkpoint: {self.folder} cannot be made ({error}); give a folder that can be written to"
-            ) from None
+            raise ModelError(f"checkpoint: {self.folder} cannot be made ready ({error}); give another folder") from None
         self._about = dict(about)
 
     def save(self, tally: Tally) -> None:
@@ -103,12 +123,30 @@ class Checkpoint:
         return {int(match[1]): path for match, path in found if match}
 
     def _write(self, name: str, arrays: Mapping[str, Any]) -> None:
-        half_done = self.folder / f".{name}.half-done"
-        with half_done.open("wb") as file:
+        with written_whole(self.folder / name) as beside, beside.open("wb") as file:
             np.savez(file, **arrays)
             file.flush()
             os.fsync(file.fileno())  # or a power failure could leave a name without its content
-        os.replace(half_done, self.folder / name)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """A folder that no other study has; where the system has no such locks, that is not looked at."""
+    if fcntl is None:
+        yield
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            try:
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ModelError(
+                    f"checkpoint: another study is under way in {folder}; wait until it has ended, or give another folder"
+                ) from None
+        yield
+    finally:
+        os.close(opened)
 
 
 ANEW = "delete the folder to begin anew, or put the file back"

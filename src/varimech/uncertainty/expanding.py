@@ -118,7 +118,7 @@ def _first_order(
     """A run with first derivatives, and slope and curvature of each objective in the direction in which it varies most: by two more runs, one
     standard deviation to either side."""
     way, schedule = choose(duration, **how)
-    ρ, solver = mechanism.numbers.values(means), mechanism._solver(way)
+    ρ, solver = mechanism.parts.numbers.values(means), mechanism._solver(way)
     check_gradients(solver.equations, named)
     task = Task(schedule, named, spreads.indices, how.get("backend", "auto"), how.get("progress"))
     run, ran = solver.run(task, ρ)
@@ -134,7 +134,7 @@ def _first_order(
         rows = spreads.rows(spreads.mean + np.array([u, -u]), ρ)
         for row in rows:
             try:
-                mechanism.numbers.check(row)
+                mechanism.parts.numbers.check(row)
             except ModelError as error:
                 raise ModelError(
                     f"moments: order=1 runs the mechanism at means ± σ, too, to see how long it holds, and there {error}; "

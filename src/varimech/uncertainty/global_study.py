@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError
 from ..methods import RunOptions, choose
-from ..optimization.table import table
 from ..sensitivity.comparison import Constraint
 from ..sensitivity.objective import Objectives, named_objectives
 from ..sensitivity.smoothness import check_gradients
 from ..solving.task import Task
 from ..verbs.hessians import TwiceDifferentiable
+from ..view.table import table
 from .distributions import distribution_of, openturns
 from .expanding import at_means
 from .function import Runs, function_of
@@ -130,7 +130,7 @@ def global_study(
         raise ModelError("openturns: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))")
     spreads = spreads_of(mechanism.parameters, given, correlation)
     method, schedule = choose(duration, **how)
-    ρ, solver = mechanism.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
+    ρ, solver = mechanism.parts.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
     check_gradients(solver.equations, named)
     # nothing but the end of a run is looked at
     arguments = {**how, "duration": duration, "progress": False}
@@ -139,7 +139,7 @@ def global_study(
     elif schedule.ends is None:
         arguments["every"] = schedule.steps
     task = Task(schedule.last_only(), named, None, how.get("backend", "auto"), False)
-    runs = Runs(mechanism, named, spreads, solver, task, ρ, arguments, mechanism.revision)
+    runs = Runs(mechanism, named, spreads, solver, task, ρ, arguments, mechanism.parts.revision)
     units = tuple(o.unit for o in named.values())
     return GlobalStudy(mechanism.name, tuple(named), units, spreads, runs, function_of(runs), distribution_of(spreads))
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..optimization.table import table
 from ..results.run import Run
 from ..results.saving import save_dataset
 from ..view.plotted import Plotted
+from ..view.table import table
 from .bands import bands_about
 from .expansion import contributions, first_variance, second_mean, second_variance
 from .horizon import horizon

@@ -7,6 +7,7 @@ import os
 import pickle
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -72,38 +73,39 @@ def monte_carlo(
             "backend='interpreted' runs in this process only, and executor=… asks for a card or a cluster: leave one of them out"
         )
     method, schedule = choose(duration, **sparse_output(duration, how))
-    ρ, solver = mechanism.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
+    ρ, solver = mechanism.parts.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
     task, columns = Task(schedule, named, None, backend, False, runs=samples), schedule.stored_count * len(named)
 
     folder = None if checkpoint is None else Checkpoint(checkpoint)
-    before = None if folder is None else folder.load()
-    size = chunk or (before[0]["chunk"] if before else chunk_size(int(samples), columns, target=target is not None))
-    drawing = Sampling(sampling, int(seed), int(size), len(spreads.names))
-    tally = Tally([None for _ in range(drawing.replicates)])
-    if folder is not None:
-        about = _about(solver, task, spreads, ρ, drawing, control=control, keep=keep)
-        if before is not None:
-            check_same(folder.folder, before[0], about)
-            tally = before[1]
-        folder.begin(about)
-    model = _first_order(solver, task, spreads, ρ) if control else None
-    together = replace(task, backend="native") if where.elsewhere else task
-    work = Work(sampler_for(solver, together, samples), columns, model, keep)
-    study = Study(
-        mechanism.name,
-        tuple(named),
-        tuple(o.unit for o in named.values()),
-        spreads,
-        schedule.stored_times,
-        drawing,
-        bool(control),
-        tally,
-        folder if folder is not None and keep else [] if keep else None,
-        time.perf_counter() - began,
-        _at_means(mechanism, solver, Task(choose(duration, **how)[1], {}, None, backend, False), ρ),
-    )
-    Conduct(study, limits, ρ, folder, how.get("progress")).carry_out(where, work, _look_after(solver, task))
-    return study
+    with nullcontext() if folder is None else folder.alone():
+        before = None if folder is None else folder.load()
+        size = chunk or (before[0]["chunk"] if before else chunk_size(int(samples), columns, target=target is not None))
+        drawing = Sampling(sampling, int(seed), int(size), len(spreads.names))
+        tally = Tally([None for _ in range(drawing.replicates)])
+        if folder is not None:
+            about = _about(solver, task, spreads, ρ, drawing, control=control, keep=keep)
+            if before is not None:
+                check_same(folder.folder, before[0], about)
+                tally = before[1]
+            folder.begin(about)
+        model = _first_order(solver, task, spreads, ρ) if control else None
+        together = replace(task, backend="native") if where.elsewhere else task
+        work = Work(sampler_for(solver, together, samples), columns, model, keep)
+        study = Study(
+            mechanism.name,
+            tuple(named),
+            tuple(o.unit for o in named.values()),
+            spreads,
+            schedule.stored_times,
+            drawing,
+            bool(control),
+            tally,
+            folder if folder is not None and keep else [] if keep else None,
+            time.perf_counter() - began,
+            _at_means(mechanism, solver, Task(choose(duration, **how)[1], {}, None, backend, False), ρ),
+        )
+        Conduct(study, limits, ρ, folder, how.get("progress")).carry_out(where, work, _look_after(solver, task))
+        return study
 
 
 def _check(samples: Any, sampling: str, seed: Any, chunk: Any, allowed_failures: Any, **switches: Any) -> None:
@@ -155,10 +157,10 @@ def _first_order(solver: Solver, task: Task, spreads: Spreads, ρ: np.ndarray) -
 
 def _at_means(mechanism: TwiceDifferentiable, solver: Solver, task: Task, ρ: np.ndarray) -> Callable[[], Run]:
     """One more run, here and with as many stored times as a run has by itself."""
-    revision = mechanism.revision
+    revision = mechanism.parts.revision
 
     def run() -> Run:
-        if mechanism.revision != revision:
+        if mechanism.parts.revision != revision:
             raise ModelError(f"mechanism {mechanism.name!r} has been changed since this study was made; make it anew")
         began = time.perf_counter()
         found, ran = solver.run(task, ρ)

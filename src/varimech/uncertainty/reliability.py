@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError, VarimechError
-from ..optimization.table import table
 from ..sensitivity.comparison import Constraint
+from ..view.table import table
 from .distributions import openturns
 from .global_study import seeded
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError, unknown_name
-from ..optimization.table import table
 from ..view.plotted import Plotted
+from ..view.table import table
 from .distributions import openturns
 from .global_study import labelled, seeded
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..optimization.table import table
+from ..view.table import table
 from .estimates import LEVEL
 
 if TYPE_CHECKING:

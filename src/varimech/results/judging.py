@@ -1,0 +1,297 @@
+"""From evidence to a verdict: how many digits of a gradient can be trusted, and why no more.
+
+    error of the derivative of the computed function   the largest difference to roads that are exact and independent; else to differences
+    error of the derivative of the true motion         that, and what shorter steps change, extrapolated
+
+Differences are a witness only where they have a plateau (`plateau`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .certificate import (
+    CHAOS,
+    DISAGREE,
+    FAILING,
+    INDEPENDENT,
+    NON_SMOOTH_FORCE,
+    NON_SMOOTH_OBJECTIVE,
+    NOT_TRUSTED,
+    ROUNDING,
+    SINGULAR,
+    STEPS,
+    TRUSTED,
+    TWO_SLOPES,
+    UNCHECKED,
+    ZERO,
+)
+from .evidence import Evidence
+from .plateau import SAFETY, Plateau, other_slope, plateau
+
+EPS = float(np.finfo(float).eps)
+INDIFFERENT = 1e-9
+"""Relative difference of exact roads that is no disagreement."""
+REACHED = 1e-9
+"""Relative change with shorter steps that need not shrink any more."""
+FRAGILE = 1e-2
+"""Perturbations up to which no run must fail."""
+QUIET = 1e-3
+"""Perturbations up to which an objective must not change where its derivative counts as zero."""
+MOST_DIGITS = 15.0
+"""Digits that a number can have."""
+AMPLIFIED = 1e5
+"""Roundings of an objective, relative, by which exact roads may differ."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """What evidence says of each derivative: (objective, parameter), if nothing else is said."""
+
+    digits: np.ndarray
+    """(of, objective, parameter): of the computed function and of the true motion; NaN where there is nothing to count."""
+    errors: np.ndarray
+    """Likewise, absolute."""
+    status: np.ndarray
+    reason: np.ndarray
+    flat: Plateau
+    slope: np.ndarray
+    """By which power of the perturbation errors of differences fall."""
+    afar: np.ndarray
+    """Distance of a second slope, which larger perturbations have."""
+    order: np.ndarray
+    """Of convergence under shorter steps."""
+    converged: np.ndarray
+    amplification: np.ndarray
+    """By objective: its rounding over that of one number."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Errors:
+    """What may be wrong with each derivative, and who is to blame."""
+
+    computed: np.ndarray
+    stepping: np.ndarray
+    afar: np.ndarray
+    motion: np.ndarray
+    fragile: np.ndarray
+    """Whether runs nearby fail."""
+    disagree: np.ndarray
+    """Whether roads do so."""
+    tampered: np.ndarray
+    """Whether it is not what its own method gives."""
+    bound: np.ndarray
+    """What a derivative can be at most that counts as zero; 0 where it does not."""
+    blamed: list[list[list[str]]]
+
+
+def judge(evidence: Evidence, wanted: float) -> Judgement:
+    """How many digits each derivative has, and whether these are as many as wanted."""
+    e, noise = evidence, _noise(evidence)
+    flat = plateau(np.array(e.steps), e.sweep)
+    computed, disagree = _computed_error(e, flat, noise)
+    stepping, order, converged = _discretisation(e, computed)
+    afar, blamed, fatal = _afar(e, noise), *_blamed(e)
+    fragile = np.isnan(e.sweep[np.array(e.steps) <= FRAGILE]).any(axis=0)
+    motion = np.where(fragile, np.inf, computed + np.maximum(stepping, afar))
+    motion = np.where(fatal, np.maximum(motion, e.sizes), motion)
+    found = _Errors(computed, stepping, afar, motion, fragile, disagree, _differs_from_itself(e), _bound(e, noise), blamed)
+    digits, errors, status, reason = _verdicts(e, found, wanted)
+    amplification = noise / (EPS * _value_sizes(e))
+    return Judgement(digits, errors, status, reason, flat, _slopes(e), afar, order, converged, amplification)
+
+
+def _verdicts(e: Evidence, found: _Errors, wanted: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Digits, errors, status and reason of each derivative."""
+    g, errors = e.given, np.stack([found.computed, found.motion])
+    digits = digits_of(errors, e.sizes)
+    status, reason = np.full(g.shape, TRUSTED, dtype=object), np.full(g.shape, "", dtype=object)
+    for o, p in np.ndindex(*g.shape):
+        if not e.depends[o, p] and g[o, p] == 0:
+            status[o, p] = INDEPENDENT
+        elif g[o, p] == 0 and _piecewise(e, o, p):
+            status[o, p], reason[o, p] = NOT_TRUSTED, NON_SMOOTH_OBJECTIVE
+            digits[:, o, p] = 0
+        elif _vanishes(e, found, o, p):
+            status[o, p] = ZERO
+            errors[:, o, p] = found.bound[o, p]
+        elif found.disagree[o, p] or digits[:, o, p].min() < wanted or e.sizes[o, p] == 0:
+            status[o, p], reason[o, p] = NOT_TRUSTED, _reason(found, o, p, enough=digits[0, o, p] >= wanted)
+    digits[:, (status == INDEPENDENT) | (status == ZERO)] = np.nan
+    return digits, errors, status, reason
+
+
+def _vanishes(e: Evidence, found: _Errors, o: int, p: int) -> bool:
+    """Whether it is zero within rounding, with shorter steps too."""
+    bound = found.bound[o, p]
+    all_small = (np.abs([e.given[o, p], *e.refinement.gradients[:, o, p]]) <= bound).all()
+    return bool(bound > 0 and not found.tampered[o, p] and all_small)
+
+
+def _reason(found: _Errors, o: int, p: int, *, enough: bool) -> str:
+    """Why a derivative is not trusted, the most telling; `enough` says that digits of the computed function suffice."""
+    if found.tampered[o, p]:
+        return DISAGREE
+    if found.blamed[o][p]:
+        return found.blamed[o][p][0]
+    if found.disagree[o, p]:
+        return DISAGREE
+    if not enough:
+        return ROUNDING if np.isfinite(found.computed[o, p]) else UNCHECKED
+    return TWO_SLOPES if found.afar[o, p] > found.stepping[o, p] else FAILING if found.fragile[o, p] else STEPS
+
+
+def _afar(e: Evidence, noise: np.ndarray) -> np.ndarray:
+    """Distance of a second slope; chaos makes a function rough as well, but shorter steps show that."""
+    if e.growth is not None and e.growth.exponential:
+        return np.zeros(e.given.shape)
+    steps = np.array(e.steps)
+    return other_slope(steps, e.sweep, e.given, e.sizes, noise[:, None] / (steps[:, None, None] * e.parameters))
+
+
+def digits_of(error: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """Decimal digits that an error leaves, from 0 on."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(error == 0, 0.0, error / np.abs(value))
+        digits = -np.log10(relative)
+    return np.asarray(np.clip(np.nan_to_num(digits, nan=0.0, posinf=MOST_DIGITS, neginf=0.0), 0.0, MOST_DIGITS)) + 0.0
+
+
+def _noise(e: Evidence) -> np.ndarray:
+    """Rounding of each objective, as the smallest perturbations show it."""
+    floor = EPS * e.values
+    if len(e.steps) < 2:
+        return floor
+    widths = np.array(e.steps[-2:])[:, None, None] * e.parameters
+    found = np.nan_to_num(np.abs(np.diff(e.sweep[-2:], axis=0)[0]) * widths[-1])
+    return np.maximum(floor, found.max(axis=-1))
+
+
+def _value_sizes(e: Evidence) -> np.ndarray:
+    """By what rounding of each objective is measured: its size, or what sizes that were given for its derivatives make of it."""
+    sizes = np.where(e.values > 0, e.values, 1.0)
+    given = np.where(e.sizes > np.abs(e.given), e.sizes * e.parameters, 0.0).max(axis=1)
+    return np.asarray(np.maximum(sizes, given))
+
+
+def _bound(e: Evidence, noise: np.ndarray) -> np.ndarray:
+    """How large a derivative can be at most where differences are nothing but rounding; 0 where they are more than that."""
+    widths = np.array(e.steps)[:, None, None] * e.parameters
+    rounding = noise[:, None] / widths
+    small = np.array(e.steps) <= max(QUIET, min(e.steps))
+    quiet = ~(np.abs(e.sweep[small]) > SAFETY**2 * rounding[small]).any(axis=0) & np.isfinite(e.sweep[small]).any(axis=0)
+    at_most = SAFETY * np.min(np.where(np.isnan(e.sweep), np.inf, np.abs(e.sweep) + rounding), axis=0)
+    tiny = at_most * e.parameters <= 1e-6 * np.where(e.values > 0, e.values, np.inf)[:, None]
+    return np.where(quiet & tiny, at_most, 0.0)
+
+
+def _piecewise(e: Evidence, o: int, p: int) -> bool:
+    """Whether an objective jumps where a parameter moves it: a derivative of zero then says nothing."""
+    unmoved = [id(c.switch) for c in e.crossings if not c.moved[p]]
+    own = [s for s in e.switches if s.objective == e.objective_names[o] and s.jump and not s.timed]
+    return any(id(s) not in unmoved for s in own)
+
+
+def _same_road(e: Evidence) -> np.ndarray | None:
+    return next((r.gradient for r in e.roads if r.name == e.method), None)
+
+
+def _differs_from_itself(e: Evidence) -> np.ndarray:
+    """Whether the gradient is not what its own method gives."""
+    again = _same_road(e)
+    if again is None:
+        return np.zeros(e.given.shape, dtype=bool)
+    return np.asarray(np.abs(e.given - again) > max(1e-10, 1e3 * e.loose) * np.maximum(np.abs(again), e.sizes))
+
+
+def _computed_error(e: Evidence, flat: Plateau, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The error of the derivative of the computed function; and whether roads disagree by more than they can be off."""
+    g = e.given
+    others = [r.gradient for r in e.roads if r.gradient is not None and r.name != e.method]
+    off = np.abs(g - flat.value)
+    confirmed = np.isfinite(flat.value)
+    relative = np.maximum(noise / _value_sizes(e), e.loose)
+    allowed = (AMPLIFIED * relative[:, None]) * np.maximum(e.sizes, (e.values[:, None] / e.parameters) * 1e-3)
+    allowed = np.maximum(allowed, INDIFFERENT * e.sizes)
+    if others:
+        error = np.max([np.abs(g - x) for x in others], axis=0)
+        disagree = error > allowed
+    else:
+        error = np.where(confirmed, off + flat.error, np.inf)
+        disagree = np.zeros(g.shape, dtype=bool)
+    denied = confirmed & (off > SAFETY * flat.error + allowed * (1.0 if e.loose else 1e-2))
+    itself = _differs_from_itself(e)
+    again = _same_road(e)
+    error = np.where(denied, np.maximum(error, off), error)
+    if again is not None:
+        error = np.where(itself, np.maximum(error, np.abs(g - again)), error)
+    return np.maximum(error, 2 * EPS * np.abs(g)), disagree | denied | itself
+
+
+def _discretisation(e: Evidence, computed: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What is left of the error of the steps; the order observed; whether it converges."""
+    g, chosen = e.refinement.gradients, e.refinement.what == "tolerance"
+    nothing = np.full(e.given.shape, np.nan)
+    if len(g) < 3:
+        left = np.full(e.given.shape, np.inf)
+        if len(g) == 2:
+            left = 2 * np.abs(g[0] - g[1]) + (SAFETY * e.refinement.settings[-1] * e.sizes if chosen else 0.0)
+        return left, nothing, np.isfinite(left)
+    first, second, both = np.abs(g[0] - g[1]), np.abs(g[1] - g[2]), np.abs(g[0] - g[2])
+    size = e.sizes
+    rounding = np.clip(SAFETY * computed, 1e-13 * size, 1e-3 * size)
+    settled = np.maximum(first, both) <= rounding
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(first > 0, second / first, np.where(second > 0, np.inf, 0.0))
+        order = -np.log2(ratio) if not chosen else nothing
+    shrinks = (ratio > 1e-3) & (ratio < 0.7) & (both < 0.5 * size)  # more than any order would, it does by accident
+    converged = settled | shrinks | (np.maximum(first, both) <= REACHED * size)
+    # twice what follows: it is an estimate, and nobody should trust too many digits
+    left = np.where(shrinks, first / (1 - np.minimum(ratio, 0.7)), np.maximum(first, both))
+    left = np.where(settled, np.maximum(first, both), 2 * np.maximum(left, both))
+    if chosen:  # where other limits than the tolerance set the steps, a smaller one changes nothing
+        left = left + SAFETY * e.refinement.settings[-1] * size
+    return left, np.where(settled | ~np.isfinite(order), np.nan, order), converged
+
+
+def _blamed(e: Evidence) -> tuple[list[list[list[str]]], np.ndarray]:
+    """What spoils each derivative, the most telling first; and whether that leaves nothing of it.
+
+    A value that jumps does so at a time that parameters move; derivatives along the run leave that out.
+    """
+    count, width = e.given.shape
+    found: list[list[list[str]]] = [[[] for _ in range(width)] for _ in range(count)]
+    fatal = np.zeros(e.given.shape, dtype=bool)
+    for c in sorted(e.crossings, key=lambda c: not c.switch.jump):
+        own = c.switch.objective
+        if c.switch.final:
+            continue  # only the end of the run counts there
+        name = NON_SMOOTH_FORCE if own is None else NON_SMOOTH_OBJECTIVE
+        for o in range(count) if own is None else [e.objective_names.index(own)]:
+            for p in np.flatnonzero(c.moved):
+                found[o][p].append(name)
+                fatal[o, p] |= c.switch.jump
+    if e.singularity is not None and e.singularity.near:
+        fatal[:] = True
+        found = [[[*names, SINGULAR] for names in row] for row in found]
+    if e.growth is not None and e.growth.exponential:
+        found = [[[*names, CHAOS] for names in row] for row in found]
+    return found, fatal
+
+
+def _slopes(e: Evidence) -> np.ndarray:
+    """By which power of the perturbation errors of differences fall, the steepest of three perturbations; NaN if they never do."""
+    exact = next((r.gradient for r in e.roads if r.gradient is not None), e.given)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = np.log10(np.abs(e.sweep - exact) / np.abs(exact))
+    x, found = np.log10(np.array(e.steps)), np.full(exact.shape, np.nan)
+    if len(x) < 3:
+        return found
+    with np.errstate(invalid="ignore"):
+        slopes = (errors[:-2] - errors[2:]) / (x[:-2] - x[2:])[:, None, None]
+    ordered = (errors[:-2] > errors[1:-1]) & (errors[1:-1] > errors[2:]) & (errors[:-2] < -1)
+    slopes = np.where(ordered & np.isfinite(slopes), slopes, -np.inf)
+    best = slopes.max(axis=0)
+    return np.where(np.isfinite(best), best, found)
