@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import varimech as vm
-from test_bad_input import contents, refused
+from refusals import contents, refused
 
 Call = Callable[[Any], object]
 GOOD: dict[str, Any] = {"segments": 4, "length": 1, "E": 1e6, "area": 1e-2, "inertia": 1e-6, "mass": 1}

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import varimech as vm
+from pendulums import torsional_pendulum
+from refusals import pendulum
 from varimech.methods import choose
 
 
@@ -87,16 +89,6 @@ def test_ensembles_refuse_what_single_runs_refuse() -> None:
     ensemble = m.ensemble(vm.final(lambda s: s.energy), {"M": [1.0, -1.0, 2.0]}, duration=0.1)
     assert list(ensemble.failures) == [1]
     assert "mass = -1 must be positive" in str(ensemble.failures[1])
-
-
-def torsional_pendulum(speed: float) -> vm.Mechanism:
-    m = vm.Mechanism("torsion", dimension=2)
-    m.ground_point("O", (0, 0))
-    m.bar("rod", "O", "tip", length=1, mass=1)
-    m.revolute("O")
-    m.torsional_spring("s", "O", stiffness=10)
-    m.start(angle={"O": 0.0}, speed={"O": speed})
-    return m
 
 
 @pytest.mark.parametrize("every", [1, 7, 2300])
@@ -190,3 +182,20 @@ def test_a_spring_of_no_length_is_explained() -> None:
     m.spring("coil", "ground.Q", "rod.tip", stiffness=1.0, natural_length=0.5)
     with pytest.raises(vm.AssemblyError, match="look at 'coil': its ends coincide"):
         m.simulate(0.01)
+
+
+def test_a_change_of_the_model_is_picked_up() -> None:
+    m = pendulum()
+    m.start(angle={"rod": 0.0})
+    assert m.simulate(0.02, step=0.01).acceleration("tip")[0, 1] == pytest.approx(-9.81 * 1.5)
+    m.force("lift", "tip", (0, 9.81))  # half the weight, at twice its arm
+    assert m.simulate(0.02, step=0.01).acceleration("tip")[0, 1] == pytest.approx(0.0, abs=1e-12)
+    m.start(angle={"rod": 1.0})
+    assert m.simulate(0.02, step=0.01).angle("rod")[0] == pytest.approx(1.0)
+    m.bar("second", "tip", "end", length=1, mass=1)
+    m.revolute("tip")
+    m.start(angle={"rod": 0.0, "second": 0.0})
+    assert m.simulate(0.02, step=0.01).position("end")[0, 0] == pytest.approx(2.0)
+    M = m.parameter("extra", 0.25)
+    m.point("second", "mid", (2 * M, 0))
+    assert m.simulate(0.02, step=0.01, parameters={"extra": 0.5}).position("mid")[0, 0] == pytest.approx(2.0)

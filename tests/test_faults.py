@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import varimech as vm
+from pendulums import pendulum, torsional_pendulum
 from varimech.backends import compiler, sundials
 from varimech.benchmarks import four_bar as windows
 
@@ -19,18 +20,6 @@ BACKENDS = (
     pytest.param("native", marks=pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")),
 )
 both_backends = pytest.mark.parametrize("backend", BACKENDS)
-
-
-def pendulum(force: Any = None) -> vm.Mechanism:
-    m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-    L = m.parameter("L", 1.0)
-    m.ground_point("O", (0, 0))
-    m.bar("rod", "O", "tip", length=L, mass=3.0)
-    m.revolute("O")
-    if force is not None:
-        m.force("force", "tip", force)
-    m.start(angle={"rod": -1.0})
-    return m
 
 
 # a singular position: all links on one line at t = 0.71436 s
@@ -254,24 +243,13 @@ def test_newton_that_diverges_names_step_and_time(integrator: str) -> None:
 # torsional springs
 
 
-def rotor(speed: float) -> vm.Mechanism:
-    """Amplitude speed/√30 rad: 1.46 for 8 rad/s, 3.10 for 17 rad/s, 5.5 for 30 rad/s."""
-    m = vm.Mechanism("torsion", dimension=2)
-    m.ground_point("O", (0, 0))
-    m.bar("rod", "O", "tip", length=1, mass=1)
-    m.revolute("O")
-    m.torsional_spring("s", "O", stiffness=10)
-    m.start(angle={"O": 0.0}, speed={"O": speed})
-    return m
-
-
 @both_backends
 @pytest.mark.parametrize(
     ("integrator", "tolerance"), [*[(i, t) for i in ("dopri5", "dop853") for t in (1e-2, 1e-6)], ("cvodes", 1e-6)]
 )
 def test_a_spring_wound_too_far_stops_a_run(integrator: str, tolerance: float, backend: str) -> None:
     with pytest.raises(vm.SimulationError, match="torsional spring 's' is wound by more than half a turn") as caught:
-        rotor(30.0).simulate(2.3, tolerance=tolerance, integrator=integrator, backend=backend)
+        torsional_pendulum(30.0).simulate(2.3, tolerance=tolerance, integrator=integrator, backend=backend)
     assert caught.value.worst == "s"
     off = 2.3 / 500 if integrator == "cvodes" else 2 * max(tolerance, 1e-5)  # CVODES shows it at the next stored result
     assert caught.value.time == pytest.approx(math.asin(math.pi / 30 * math.sqrt(30)) / math.sqrt(30), abs=off)
@@ -283,13 +261,13 @@ def test_a_spring_wound_too_far_stops_a_run(integrator: str, tolerance: float, b
 )
 @pytest.mark.parametrize("speed", [8.0, 17.0])
 def test_a_spring_wound_fast_but_not_too_far_is_no_failure(speed: float, integrator: str, tolerance: float, backend: str) -> None:
-    run = rotor(speed).simulate(2.3, tolerance=tolerance, output=0.01, integrator=integrator, backend=backend)
+    run = torsional_pendulum(speed).simulate(2.3, tolerance=tolerance, output=0.01, integrator=integrator, backend=backend)
     exact = speed / math.sqrt(30) * np.sin(math.sqrt(30) * run.time)
     np.testing.assert_allclose(run.angle("O"), exact, rtol=0, atol=30 * tolerance)
 
 
 def test_a_spring_wound_too_far_stops_the_composite_system() -> None:
-    m = rotor(30.0)
+    m = torsional_pendulum(30.0)
     m.force("push", "tip", (m.parameter("F", 1.0), 0))
     with pytest.raises(vm.SimulationError, match="torsional spring 's' is wound"):
         m.sensitivity(duration=2.3, step=1e-3, method="composite", backend="interpreted")
@@ -298,10 +276,12 @@ def test_a_spring_wound_too_far_stops_the_composite_system() -> None:
 @pytest.mark.parametrize("integrator", ["dopri5", "cvodes"])
 def test_stabilisation_takes_loose_tolerances(integrator: str) -> None:
     said: dict[str, Any] = {"formulation": "index1-stabilised", "integrator": integrator, "backend": "interpreted"}
-    assert rotor(8.0).simulate(2.3, tolerance=1e-2, **said).time[-1] == 2.3
+    assert torsional_pendulum(8.0).simulate(2.3, tolerance=1e-2, **said).time[-1] == 2.3
 
 
 @pytest.mark.xfail(strict=True, reason="turns between stored results are guessed from two rates")
 def test_angles_do_not_depend_on_how_often_results_are_stored() -> None:
-    few, many = (rotor(8.0).simulate(2.3, tolerance=1e-6, output=output, backend="interpreted") for output in (1.15, 0.01))
+    few, many = (
+        torsional_pendulum(8.0).simulate(2.3, tolerance=1e-6, output=output, backend="interpreted") for output in (1.15, 0.01)
+    )
     assert float(few.angle("O")[-1]) == pytest.approx(float(many.angle("O")[-1]), abs=1e-6)

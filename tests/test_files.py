@@ -258,8 +258,6 @@ def test_the_mistakes_of_the_documentation_are_told_so(tmp_path: Path, monkeypat
 
 # --- the schema says what the words say
 
-RENAMED = {"from_": "beam", "to": "beam"}
-
 
 @pytest.mark.parametrize("entry", [*BODIES.values(), *JOINTS.values(), *FORCES.values(), *DRIVERS.values()], ids=lambda e: e.word)
 def test_entries_have_the_keywords_of_their_words(entry: Any) -> None:
@@ -448,6 +446,18 @@ MALFORMED = {
         "did you mean 'dop853'",
     ),
     "trace of nothing": (HEAD + "studies:\n  show:\n    trace: [Z]\n", 8, "studies.show.trace", "no point is called 'Z'"),
+    "angle of a body in space": (
+        "varimech: 1\nname: x\ngravity: [0, 0, -9.81]\nbodies: {b: {mass: 1, inertia: [1, 1, 1]}}\nstudies: {show: {angle: [b]}}\n",
+        5,
+        "studies.show.angle",
+        "body 'b' is spatial: it has no single angle",
+    ),
+    "rotation of the ground": (
+        HEAD + BARS + "studies: {show: {rotation: [ground]}}\n",
+        8,
+        "studies.show.rotation",
+        "no body is called 'ground'",
+    ),
     "many segments": (
         HEAD + "bodies:\n  b: {beam: [O, P], segments: 10000000, E: 1, area: 1, inertia: 1, mass: 1, length: 1}\n",
         7,
@@ -595,7 +605,7 @@ def test_numbers_and_words_are_those_of_yaml_1_2() -> None:
 # --- studies
 
 
-def test_studies_of_a_file_are_those_of_the_verbs(tmp_path: Path) -> None:
+def test_studies_of_a_file_are_those_of_the_verbs() -> None:
     m = vm.Mechanism.from_file(STARTER)
     how: dict[str, Any] = {"tolerance": 1e-6, "backend": "interpreted"}
     objectives = {

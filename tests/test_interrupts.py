@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from oscillator import GOAL, of, oscillator, x_of
 from test_monte_carlo import same, study
 from varimech import interrupts, progress
 from varimech.backends import compiler, interpreted, native, tape
-from varimech.optimization import refinement, search, solvers
+from varimech.optimization import ipopt, refinement, search
 from varimech.optimization.problem import DesignProblem
 from varimech.results import live
 from varimech.solving import many, solver
@@ -218,17 +219,33 @@ def test_a_compiler_that_is_interrupted_leaves_nothing(
 ) -> None:
     m = oscillator()
     hooked(compiler.subprocess.Popen, "communicate")
-    os.environ["VARIMECH_CACHE"], before = str(tmp_path), os.environ.get("VARIMECH_CACHE")
-    try:
-        plainly(lambda: m.simulate(1.0, step=1e-3, backend="native"))
-        assert list(tmp_path.iterdir()) == []
-        hooked()
-        assert m.simulate(1.0, step=1e-3, backend="native").time[-1] == pytest.approx(1.0)
-        assert len(list(tmp_path.iterdir())) == 1
-    finally:
-        os.environ.pop("VARIMECH_CACHE")
-        if before is not None:
-            os.environ["VARIMECH_CACHE"] = before
+    monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path))
+    plainly(lambda: m.simulate(1.0, step=1e-3, backend="native"))
+    assert list(tmp_path.iterdir()) == []
+    hooked()
+    assert m.simulate(1.0, step=1e-3, backend="native").time[-1] == pytest.approx(1.0)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_compiler_that_is_interrupted_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow, started = tmp_path / "slow-cc", tmp_path / "started"
+    slow.write_text(f"#!/bin/sh\nsleep 600 &\necho $! > {started}.now\nmv {started}.now {started}\nwait\n", encoding="utf-8")
+    slow.chmod(0o755)
+    monkeypatch.setenv("CC", str(slow))
+    monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path / "cache"))
+
+    def wait_and_interrupt() -> None:
+        while not started.exists():
+            time.sleep(0.01)
+        interrupt()
+
+    threading.Thread(target=wait_and_interrupt, daemon=True).start()
+    plainly(lambda: oscillator().simulate(1.0, step=1e-3, backend="native"))
+    status = Path("/proc", started.read_text(encoding="utf-8").strip(), "status")
+    ended = time.monotonic() + 20
+    while status.exists() and "Z (zombie)" not in status.read_text(encoding="utf-8") and time.monotonic() < ended:
+        time.sleep(0.01)
+    assert time.monotonic() < ended and list((tmp_path / "cache").iterdir()) == []
 
 
 def test_a_solver_that_is_half_built_is_built_anew(hooked: Callable[..., None]) -> None:
@@ -323,9 +340,9 @@ def test_designs_that_meet_constraints_come_first(hooked: Callable[..., None]) -
 def test_a_signal_between_the_functions_that_ipopt_calls(hooked: Callable[..., None]) -> None:
     """CasADi would print it, and go on."""
     m = oscillator(a=(-2.0, 2.0), b=(-2.0, 2.0))
-    hooked(solvers._Plain, "get_n_out")  # before anything is solved
+    hooked(ipopt._Plain, "get_n_out")  # before anything is solved
     plainly(lambda: m.optimize(GOAL, **PARABOLA))
-    hooked(solvers._Plain, "eval", at=20)
+    hooked(ipopt._Plain, "eval", at=20)
     request = {**PARABOLA, "start": {"a": -1.2, "b": 1.0}}
     found = stopped(lambda: m.optimize(BANANA, **request)).result
     assert 0 < found.iterations < 20

@@ -20,7 +20,7 @@ from varimech.optimization.design import settings_for
 from varimech.optimization.evaluation import Outcome, Second
 from varimech.optimization.problem import DesignProblem
 from varimech.optimization.search import search
-from varimech.optimization.solvers import Ended
+from varimech.optimization.settings import Ended
 from varimech.optimization.space import Space
 
 STILL = {"Ls1": 2.4319235744576, "Ls2": 1.8448688868054}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import varimech as vm
-from test_joints import CASES
+from joint_cases import CASES
 from varimech.backends import compiler
 from varimech.backends.native import NativeProgram
 from varimech.backends.runner import Runner

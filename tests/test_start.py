@@ -12,7 +12,7 @@ import pytest
 
 import varimech as vm
 from newton_euler import turned
-from test_bad_input import pendulum
+from refusals import pendulum
 from varimech.coordinates.start import InitialState, StartSolver
 from varimech.methods import choose
 

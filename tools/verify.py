@@ -130,7 +130,7 @@ def invariants() -> Iterator[Figure]:
 
 def joints() -> Iterator[Figure]:
     """Every joint against a hand-derived motion."""
-    from test_joints import CASES, DURATION, STEP
+    from joint_cases import CASES, DURATION, STEP
 
     for case in CASES:
         exact = case.reference(case.p, np.linspace(0, DURATION, 51))
@@ -144,7 +144,7 @@ def joints() -> Iterator[Figure]:
 
 def plane_and_space() -> Iterator[Figure]:
     """One pendulum, planar and spatial."""
-    from test_joints import planar_and_spatial_pendulum
+    from test_joint_mechanisms import planar_and_spatial_pendulum
 
     planar, spatial = (m.simulate(2.0, step=2e-3).position("tip").to_numpy() for m in planar_and_spatial_pendulum())
     yield Figure("pendulum: planar against spatial, largest difference", float(np.abs(planar - spatial[:, :2]).max()), 1e-9)

@@ -6,7 +6,7 @@ import difflib
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +122,19 @@ def check_numbers(owner: str, **values: object) -> None:
     for label, value in values.items():
         if not isinstance(value, Real) or isinstance(value, bool) or math.isinf(value):
             raise ModelError(f"{owner}: {label} = {value!r} is not a finite number")
+
+
+def check_whole(owner: str, least: int, **values: object) -> None:
+    """Counts have to be whole numbers, from the least one on."""
+    for label, value in values.items():
+        if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+            raise ModelError(f"{owner}: {label} = {value!r} must be a whole number, {least} or more")
+
+
+def check_level(owner: str, level: object) -> None:
+    """Levels of confidence have to be probabilities."""
+    if not isinstance(level, Real) or not 0 < float(level) < 1:
+        raise ModelError(f"{owner}: level = {level!r} must be a probability between 0 and 1, such as 0.95")
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> ModelError:

@@ -24,7 +24,7 @@ from andrews_problem import (
     more_steps,
     start_places,
 )
-from exudyn_side import exudyn
+from exudyn_side import exudyn, implicit
 from problem import timed
 
 SPECTRAL_RADIUS = 0.95
@@ -80,16 +80,9 @@ class Model:
         system.Assemble()
 
     def run(self, integrator: str, steps: int, tolerance: float) -> None:
-        settings = self.exu.SimulationSettings()
-        time = settings.timeIntegration
-        time.numberOfSteps, time.endTime, time.adaptiveStep = steps, DURATION, False
-        time.verboseMode = time.stepInformation = 0
-        time.newton.useModifiedNewton = True
-        time.newton.relativeTolerance, time.newton.absoluteTolerance = tolerance, tolerance / 100
-        time.generalizedAlpha.spectralRadius = SPECTRAL_RADIUS
-        settings.solution.file.write = settings.solution.sensors.active = False
-        settings.linearSolver.solverType = self.exu.LinearSolverType.EXUdense
-        settings.parallel.numberOfThreads = 1
+        settings = implicit(steps, DURATION, tolerance, "EXUdense")
+        settings.timeIntegration.generalizedAlpha.spectralRadius = SPECTRAL_RADIUS
+        settings.solution.sensors.active = False
         self.system.SolveDynamic(settings, solverType=getattr(self.exu.DynamicSolverType, integrator), showHints=False)
 
     def end(self, _: None) -> complex:

@@ -108,9 +108,9 @@ def idas(tolerance: float) -> Gradient:
     return lambda: np.array(function(NOMINAL))
 
 
-def augmented() -> Function:
-    """Rates of (angles, their rates, sensitivities, ψ, ψ'), 42 numbers, compiled."""
-    angles, rates, ρ, S = ca.SX.sym("α", 2), ca.SX.sym("ω", 2), ca.SX.sym("ρ", 5), ca.SX.sym("S", 4, 5)
+def five_bar_rates() -> tuple[SX, SX, SX]:
+    """State (angles and their rates), parameters, and rates of the state and of ψ."""
+    angles, rates, ρ = ca.SX.sym("α", 2), ca.SX.sym("ω", 2), ca.SX.sym("ρ", 5)
     q, v = closed_chain(angles, ρ), ca.SX.sym("v", 6)
     M, Q = mass_and_force(placeholder := ca.SX.sym("q", 6), v, ρ)
     M, Q = ca.substitute([M, Q], [placeholder], [q])
@@ -118,8 +118,13 @@ def augmented() -> Function:
     velocity = R @ rates
     coriolis = ca.jtimes(velocity, angles, rates)
     second = ca.inv_minor(R.T @ M @ R) @ (R.T @ (Q - M @ coriolis))
-    x = ca.vertcat(angles, rates)
-    rate = ca.vertcat(rates, second, integrands(q, velocity, R @ second + coriolis))
+    return ca.vertcat(angles, rates), ρ, ca.vertcat(rates, second, integrands(q, velocity, R @ second + coriolis))
+
+
+def augmented() -> Function:
+    """Rates of (angles, their rates, sensitivities, ψ, ψ'), 42 numbers, compiled."""
+    x, ρ, rate = five_bar_rates()
+    S = ca.SX.sym("S", 4, 5)
     tangent = ca.jacobian(rate, x) @ S + ca.jacobian(rate, ρ)
     y = ca.vertcat(x, ca.vec(S), ca.SX.sym("ψ", 18))
     return ca.Function(

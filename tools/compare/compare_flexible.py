@@ -1,4 +1,4 @@
-"""Flexible mechanisms: what the beam is worth, the question that a paper left open, steps and times; docs/flexible.md."""
+"""Flexible mechanisms: what the beam is worth, steps and times, and the question that a paper left open; docs/flexible.md."""
 
 from __future__ import annotations
 
@@ -7,153 +7,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from flexible_question import IMAGES, NAMES, question, x1
 from pages import DOCS, machine, markdown, show
 from rich.console import Console
 
 import varimech as vm
 from varimech.benchmarks import flexible_slider_crank
-from varimech.benchmarks.flexible_five_bar import LENGTH, PARAMETERS, POWERS, SLOPES, SOFT, STIFF, mechanism, slope
-from varimech.benchmarks.outcome import row_at
+from varimech.benchmarks.flexible_five_bar import LENGTH, PARAMETERS, SOFT, STIFF, mechanism, slope
 
-PAGE, IMAGES = DOCS / "flexible.md", DOCS / "images"
-TIMES = (0.5, 1.0, 2.0, 5.0)
-EXACT: dict[str, Any] = {"duration": 5.0, "tolerance": 1e-9, "output": 2e-4, "backend": "native"}
+PAGE = DOCS / "flexible.md"
 SEGMENTS = (2, 4, 8, 16, 32, 64)
 LENGTHS = (10, 30, 100, 250, 500, 1000, 2000)
 """Segments of the beam that is timed."""
-NAMES = {"E": "E", "a0": "a₀", "I": "I", "rho": "ρ", "L0": "L0", "L": "L"}
-
-
-def x1(run: vm.Run, wrt: str | None = None) -> np.ndarray:
-    """x₁ over time, or its derivative times the parameter."""
-    found: np.ndarray = run.position("1", wrt=wrt).sel(component="x").to_numpy()
-    return found if wrt is None else found * run.info["parameters"][wrt]
-
-
-def one_sided(parameter: str, E: float = STIFF) -> np.ndarray:
-    """The derivative of x₁, times the parameter, as the paper takes it: from a second run with the parameter raised by 0.1 %."""
-    m = mechanism(E=E)
-    raised = {parameter: m.parameters[parameter].value * 1.001}
-    plain, other = (x1(m.simulate(parameters=p, **EXACT)) for p in (None, raised))
-    return np.asarray((other - plain) / 1e-3)
-
-
-def smooth(y: np.ndarray, rows: int = 100) -> np.ndarray:
-    """Mean over so many rows about each."""
-    padded = np.pad(y, rows // 2, mode="edge")
-    return np.convolve(padded, np.ones(rows + 1) / (rows + 1), mode="valid")
-
-
-# the question
-
-
-def question() -> str:
-    """Figures 3 and 4 of the paper, and which of their curves are right."""
-    exact = mechanism().sensitivity((), PARAMETERS, **EXACT).run
-    wrong = {f: mechanism(formula=f).sensitivity((), ["L0", "L", "rho"], **EXACT).run for f in ("printed", "summed")}
-    soft = {f: mechanism(E=SOFT, formula=f).sensitivity((), ["L0"], **EXACT).run for f in POWERS}
-    rigid = mechanism(rigid=True).sensitivity((), ["L"], **EXACT).run
-    raised = {p: one_sided(p) for p in ("E", "L0", "L")}
-    central = {
-        p: mechanism().sensitivity((), [p], method="finite-difference", relative_steps=(1e-6,), **EXACT).run
-        for p in ("E", "L0", "L")
-    }
-    as_printed = x1(wrong["printed"], "L") - x1(wrong["printed"], "rho")  # M = ρ a₀ L is kept
-    t = exact.time
-    panels = [
-        vm.Panel(
-            "E ∂x₁/∂E (m)",
-            [vm.Line("direct", t, x1(exact, "E")), vm.Line("one-sided, 0.1 %", t, raised["E"])],
-        ),
-        vm.Panel(
-            "L ∂x₁/∂L (m)",
-            [
-                vm.Line("direct", t, x1(exact, "L")),
-                vm.Line("one-sided, 0.1 %", t, raised["L"]),
-                vm.Line("rigid bar, direct", rigid.time, x1(rigid, "L")),
-                vm.Line("printed formula,\nwithout M'", t, as_printed),
-            ],
-        ),
-        vm.Panel(
-            "L0 ∂x₁/∂L0 (m), mean of 20 ms",
-            [vm.Line("direct", t, smooth(x1(exact, "L0")))]
-            + [vm.Line(f"{f} formula", t, smooth(x1(run, "L0"))) for f, run in wrong.items()],
-        ),
-        vm.Panel("the same, 100 times softer", [vm.Line(f"{f} formula", t, x1(run, "L0")) for f, run in soft.items()]),
-    ]
-    picture = vm.line_figure(panels, title="Flexible five-bar, two segments: Figures 3 and 4 of the paper anew")
-    picture.savefig(IMAGES / "flexible_question.png")
-    rows = []
-    for p in ("E", "L", "L0"):
-        for time in TIMES:
-            value, k = slope(exact, p, time), row_at(exact, time)
-            shares = [(x, abs(x / value - 1)) for x in (slope(central[p], p, time), float(raised[p][k]))]
-            cells = [f"{x:.4e} ({share:.1%})" if share > 1e-3 else f"{x:.4e} ({share:.0e})" for x, share in shares]
-            rows.append([NAMES[p], f"{time:g}", f"{value:.6e}", *cells])
-    headings = ["p", "t (s)", "direct", "central, 1e-6", "one-sided, 0.1 %"]
-    show("p ∂x₁/∂p (m)", headings, rows, 2)
-    formulas = [
-        [f"{E / 1e9:g} GPa", f"{time:g}", *[f"{slope(runs[f], 'L0', time):.5f}" for f in POWERS]]
-        for E, runs in ((STIFF, {"exact": exact, **wrong}), (SOFT, soft))
-        for time in TIMES
-    ]
-    formula_headings = ["E", "t (s)", "exact (α ∝ L0⁻⁵)", "printed (18): α ∝ L0²", "sum of (16), (17): α ∝ L0⁻²"]
-    show("L0 ∂x₁/∂L0 (m) by three formulas", formula_headings, formulas, 2)
-    largest = float(np.abs(x1(exact, "E")).max()) / STIFF
-    digits = abs(slope(exact, "E", 0.5) / SLOPES[STIFF]["E"] - 1)
-    mass_kept, mass_moves = (curve[row_at(exact, 5.0)] for curve in (as_printed, x1(exact, "L")))
-    penalty = ", ".join(f"{_largest_by_penalty(factor, h):.1e}" for factor in (1e4, 1e7) for h in (1e-3, 1e-4)) + " m/Pa"
-    return f"""\
-## A question that was left open: which curve is right
-
-The paper (CILAMCE 2023) shows ∂x₁/∂E (its Figure 3) and ∂x₁/∂L0 (Figure 4) of the five-bar with a flexible bar 12, "analytical" and by
-differences with the parameter raised by 0.1 %. In Figure 3 the analytical curve is considerably larger, in Figure 4 both part
-as time goes by and stay similar to that of a rigid bar; why is left open. The same, with what is exact beside it:
-
-![Figures 3 and 4 anew](images/flexible_question.png)
-
-p ∂x₁/∂p in metres, n = 2; in brackets how far differences are from the direct derivative:
-
-{markdown(headings, rows, 2)}
-
-**E (Figure 3).** The derivative is small because E is large: at most {largest:.1e} m/Pa within 5 s, E ∂x₁/∂E a few millimetres.
-No digits are lost in it: central differences agree as far as they go, and an independent solution in minimal coordinates, by
-complex steps, to {digits:.0e} (benchmark `flexible-five-bar`). One-sided differences of 0.1 % have one digit or two: the beam
-vibrates (61 rad/s in bending, 5,900 rad/s along its axis), a change of E shifts these vibrations in time, and their error grows
-with it. Still they are close, so of the two curves in Figure 3 the smaller one is near the truth, and one considerably larger,
-of 1e-13 m/Pa, is not the derivative. The paper's formulas for E, (12) and (14), are right, and are what runs here; so what went
-wrong there is not in them. Nor is it the penalty: by the pure penalty formulation with factors of 1e4 and 1e7 and h of 1 and
-0.1 ms the largest derivative is {penalty}.
-
-**The geometry (Figure 4).** That both curves are similar to that of a rigid bar, whose geometry has to move with its length,
-tells that it does so in all of them: this is L ∂x₁/∂L. Differences of 0.1 % show it well (the first three lines coincide). What
-the paper derives by L0 are forces only; M' q̈, for which it leaves the density out, is not among them. Without it, and with
-(18) as printed, the analytical curve is the last line of the second panel: {mass_kept:.2f} m instead of {mass_moves:.2f} m
-after 5 s. The mass of the bar grows with its length, and what that does grows with time. So, as far as the text tells, the
-differences are right, and the analytical curve is not.
-
-**The formula.** φ = |a × b| depends on where the nodes are, not on L0. Only α ∝ L0⁻⁵ does, so the bending force F has ∂F/∂L0 =
-−(5/L0) F; the paper's (17) adds terms for φ, and its (18), with −2, is not even their sum, which is +2. All three run here: the
-same beam with α ∝ L0^p and p = −5, 2, −2. For the stiff beam, which hardly bends, they differ by little: the printed formula is
-wrong, and hard to tell so. For a beam a hundred times softer it has the wrong sign. L0 ∂x₁/∂L0 (m):
-
-{markdown(formula_headings, formulas, 2)}
-
-**The unstressed length alone.** With L0 changed and the nodes where they were, the beam starts out stressed. Its derivative
-rings with the beam's own 5,900 rad/s, undamped, with an amplitude as large as its mean; integrators that do not follow this
-(steps beyond 0.1 ms), or damp it, show the mean. Differences have to be small here: raised by 0.1 % with its ends held, the beam
-is compressed by E a₀/1000 = 22 kN, 37 times the load π² E I/L² = 592 N under which it buckles. It does, and the difference is
-off by factors of up to 200.
-
-Both lengths are parameters here: `m.beam(…, length=L, natural_length=L0)`.
-"""
-
-
-def _largest_by_penalty(factor: float, h: float) -> float:
-    """Largest ∂x₁/∂E (m/Pa) within 5 s by the pure penalty formulation."""
-    pure = vm.Penalty(factor=factor, xi=0.0, inertial=False)
-    settings: dict[str, Any] = {"duration": 5.0, "step": h, "every": round(1e-3 / h), "backend": "native"}
-    return float(np.abs(x1(mechanism().sensitivity((), ["E"], formulation=pure, **settings).run, "E")).max()) / STIFF
 
 
 # what the authors announced

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from casadi_side import COMPILED, SX, augmented, ca, closed_chain, dop853, gradient_of, integrands, mass_and_force
+from casadi_side import COMPILED, SX, augmented, ca, dop853, five_bar_rates, gradient_of
 from derivatives_problem import (
     BY_HAND,
     CHAIN_ANGLE,
@@ -29,28 +29,14 @@ from derivatives_problem import (
     Chain,
     Engine,
     Way,
-    coarsest,
     timings,
 )
-from problem import DURATION, GRAVITY, NOMINAL, START_ANGLES, timed
+from problem import DURATION, GRAVITY, NOMINAL, START_ANGLES, coarsest, timed
 
 RK4, APPENDED, CVODES = "CasADi, RK4", "CasADi, RK4, sensitivities appended", "CasADi, CVODES"
 FINEST = 1e-13
 MARGIN = 0.8
 START = np.concatenate([START_ANGLES, np.zeros(2)])
-
-
-def five_bar_rates() -> tuple[SX, SX, SX]:
-    """State (angles and their rates), parameters, and rates of the state and of ψ."""
-    angles, rates, ρ = ca.SX.sym("α", 2), ca.SX.sym("ω", 2), ca.SX.sym("ρ", 5)
-    q, v = closed_chain(angles, ρ), ca.SX.sym("v", 6)
-    M, Q = mass_and_force(placeholder := ca.SX.sym("q", 6), v, ρ)
-    M, Q = ca.substitute([M, Q], [placeholder], [q])
-    R = ca.jacobian(q, angles)
-    velocity = R @ rates
-    coriolis = ca.jtimes(velocity, angles, rates)
-    second = ca.inv_minor(R.T @ M @ R) @ (R.T @ (Q - M @ coriolis))
-    return ca.vertcat(angles, rates), ρ, ca.vertcat(rates, second, integrands(q, velocity, R @ second + coriolis))
 
 
 def chain_rates(size: int) -> tuple[SX, SX, SX]:

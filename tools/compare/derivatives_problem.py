@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import numpy as np
 from problem import fastest
@@ -26,8 +25,6 @@ CHAIN_LENGTH, CHAIN_ANGLE = 10.0, -1.0
 CHAIN_SIZES = (5, 10, 20, 50)
 BY_HAND = (5, 10)
 """Of these, those with a program by hand."""
-
-S = TypeVar("S")
 
 
 @dataclass
@@ -61,15 +58,6 @@ class Chain:
     milliseconds: dict[str, float] = field(default_factory=dict)
     build_seconds: dict[str, float] = field(default_factory=dict)
     gradient: list[float] = field(default_factory=list)
-
-
-def coarsest(settings: Iterable[S], gradient: Callable[[S], np.ndarray], exact: np.ndarray, goal: float) -> tuple[S, float]:
-    """The first setting, coarse to fine, whose gradient is accurate enough, and its largest relative error."""
-    for setting in settings:
-        error = float(np.abs(gradient(setting) / exact - 1).max())
-        if error <= goal:
-            return setting, error
-    raise RuntimeError(f"no setting of the sweep reaches {goal:g}")
 
 
 @contextmanager

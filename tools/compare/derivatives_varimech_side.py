@@ -24,10 +24,9 @@ from derivatives_problem import (
     Chain,
     Engine,
     Way,
-    coarsest,
     timings,
 )
-from problem import DURATION, GRAVITY, timed
+from problem import DURATION, GRAVITY, coarsest, timed
 
 import varimech as vm
 from varimech.benchmarks import five_bar

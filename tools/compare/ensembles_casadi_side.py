@@ -12,11 +12,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from casadi_side import COMPILED, augmented, ca, dop853
-from derivatives_casadi_side import START, equal_steps, five_bar_rates
-from derivatives_problem import coarsest
+from casadi_side import COMPILED, augmented, ca, dop853, five_bar_rates
+from derivatives_casadi_side import START, equal_steps
 from ensembles_problem import GOAL, TESTED, Throughput, samples
-from problem import DURATION, fastest
+from problem import DURATION, coarsest, fastest
 
 FINEST = 1e-12
 LADDER = range(60, 600, 5)

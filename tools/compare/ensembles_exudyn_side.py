@@ -10,10 +10,9 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from derivatives_problem import coarsest
 from ensembles_problem import GOAL, TESTED, Throughput, samples
 from exudyn_side import Model, exudyn
-from problem import fastest
+from problem import coarsest, fastest
 
 LADDER = [round(600 * 1.05**k) for k in range(6, 20)]
 TOLERANCES = (1e-6, 1e-10)

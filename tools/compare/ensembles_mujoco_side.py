@@ -7,10 +7,9 @@ import sys
 from dataclasses import asdict
 
 import numpy as np
-from derivatives_problem import coarsest
 from ensembles_problem import GOAL, TESTED, Throughput, samples
 from mujoco_side import batch, mujoco
-from problem import fastest
+from problem import coarsest, fastest
 
 LADDER = [2 * round(40 * 1.06**k) for k in range(60)]
 RUNS = 1000

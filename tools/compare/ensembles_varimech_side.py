@@ -12,9 +12,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from derivatives_problem import coarsest
 from ensembles_problem import GOAL, SPREAD, TESTED, Throughput, samples
-from problem import DURATION, fastest
+from problem import DURATION, coarsest, fastest
 
 import varimech as vm
 from varimech.benchmarks import five_bar

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from problem import (
     DURATION,
+    ENSEMBLE_ERROR,
     GRAVITY,
     NOMINAL,
     SAMPLES,
@@ -30,7 +31,7 @@ from problem import (
     Throughput,
     bars,
     central,
-    cheapest,
+    coarsest,
     fastest,
     perturbed,
     reference_values,
@@ -49,6 +50,21 @@ RUNS = 100
 def exudyn() -> Any:
     vars(sys)["exudynFast"] = True  # how Exudyn is told to leave out its range checks
     return import_module("exudyn")
+
+
+def implicit(steps: int, duration: float, tolerance: float, solver: str, *, modified: bool = True) -> Any:
+    """Settings for equal steps by an implicit integrator, one thread, nothing written."""
+    exu = exudyn()
+    settings = exu.SimulationSettings()
+    time = settings.timeIntegration
+    time.numberOfSteps, time.endTime, time.adaptiveStep = steps, duration, False
+    time.verboseMode = time.stepInformation = 0
+    time.newton.useModifiedNewton = modified
+    time.newton.relativeTolerance, time.newton.absoluteTolerance = tolerance, tolerance / 100
+    settings.solution.file.write = False
+    settings.linearSolver.solverType = getattr(exu.LinearSolverType, solver)
+    settings.parallel.numberOfThreads = 1
+    return settings
 
 
 class Model:
@@ -93,16 +109,8 @@ class Model:
         system.Assemble()
 
     def psi(self, steps: int, tolerance: float) -> np.ndarray:
-        settings = self.exu.SimulationSettings()
-        time = settings.timeIntegration
-        time.numberOfSteps, time.endTime, time.adaptiveStep = steps, DURATION, False
-        time.verboseMode = time.stepInformation = 0
-        time.newton.useModifiedNewton = True
-        time.newton.relativeTolerance, time.newton.absoluteTolerance = tolerance, tolerance / 100
-        settings.solution.file.write = False
+        settings = implicit(steps, DURATION, tolerance, "EXUdense")
         settings.solution.sensors.writePeriod = DURATION / steps
-        settings.linearSolver.solverType = self.exu.LinearSolverType.EXUdense
-        settings.parallel.numberOfThreads = 1
         self.system.SolveDynamic(settings, solverType=self.exu.DynamicSolverType.TrapezoidalIndex2, showHints=False)
         r, v, a = (self.system.GetSensorStoredData(sensor)[:, 1:3] for sensor in self.sensors)
         squares = np.array([((x - origin) ** 2).sum(axis=1) for x, origin in ((r, TARGET), (v, 0), (a, 0))])
@@ -146,7 +154,7 @@ def throughput(exact: np.ndarray, tolerance: float) -> Throughput:
     def psi(steps: int) -> np.ndarray:
         return np.array([model.psi_with(s, steps, tolerance) for s in SAMPLES[TESTED]])
 
-    steps, error = cheapest(psi, (round(300 * 1.05**k) for k in range(40)), exact)
+    steps, error = coarsest((round(300 * 1.05**k) for k in range(40)), psi, exact, ENSEMBLE_ERROR)
     tasks = [(float(s), steps, tolerance) for s in SAMPLES[:: len(SAMPLES) // RUNS]]
     with multiprocessing.Pool(PROCESSES, initializer=keep_model) as pool:
         seconds, _ = fastest(lambda: pool.map(run_sample, tasks, chunksize=10), 3.0)

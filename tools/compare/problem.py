@@ -34,6 +34,7 @@ TESTED = np.array([0, 250, 500, 750, 999])
 ENSEMBLE_ERROR = 1e-4
 """Largest relative error of ψ allowed in the ensemble."""
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -146,10 +147,10 @@ def fastest(what: Callable[[], T], seconds: float = 0.4, at_least: int = 5, at_m
     return best, result
 
 
-def cheapest(psi: Callable[[int], np.ndarray], candidates: Iterable[int], exact: np.ndarray) -> tuple[int, float]:
-    """Fewest steps whose ψ of the tested samples is accurate enough, and the largest relative error."""
-    for steps in candidates:
-        error = float(np.abs(psi(steps) / exact - 1).max())
-        if error <= ENSEMBLE_ERROR:
-            return steps, error
-    raise RuntimeError("no step of the sweep is accurate enough")
+def coarsest(settings: Iterable[S], values: Callable[[S], np.ndarray], exact: np.ndarray, goal: float) -> tuple[S, float]:
+    """The first setting, coarse to fine, whose values are accurate enough, and its largest relative error."""
+    for setting in settings:
+        error = float(np.abs(values(setting) / exact - 1).max())
+        if error <= goal:
+            return setting, error
+    raise RuntimeError(f"no setting of the sweep reaches {goal:g}")

@@ -11,7 +11,7 @@ from importlib import import_module
 from itertools import product
 
 import numpy as np
-from exudyn_side import exudyn
+from exudyn_side import exudyn, implicit
 from problem import GRAVITY, fastest, timed
 from scale_problem import (
     FINER,
@@ -64,16 +64,9 @@ class Model:
         system.Assemble()
 
     def run(self, steps: int, step: float, newton: str, tolerance: float, solver: str) -> None:
-        settings = self.exu.SimulationSettings()
-        time = settings.timeIntegration
-        time.numberOfSteps, time.endTime, time.adaptiveStep = steps, steps * step, False
-        time.verboseMode = time.stepInformation = 0
-        time.newton.useModifiedNewton = newton == "modified"
-        time.newton.relativeTolerance, time.newton.absoluteTolerance = tolerance, tolerance / 100
-        settings.solution.file.write = settings.solution.sensors.active = False
-        settings.linearSolver.solverType = getattr(self.exu.LinearSolverType, solver)
+        settings = implicit(steps, steps * step, tolerance, solver, modified=newton == "modified")
+        settings.solution.sensors.active = False
         settings.linearSolver.reuseAnalyzedPattern = True
-        settings.parallel.numberOfThreads = 1
         self.system.SolveDynamic(settings, solverType=self.exu.DynamicSolverType.TrapezoidalIndex2, showHints=False)
 
     def ends(self, problem: Problem) -> np.ndarray:

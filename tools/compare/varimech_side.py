@@ -7,7 +7,20 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from problem import DURATION, SAMPLES, TESTED, Curve, Point, Report, Throughput, cheapest, fastest, reference_values, timed
+from problem import (
+    DURATION,
+    ENSEMBLE_ERROR,
+    SAMPLES,
+    TESTED,
+    Curve,
+    Point,
+    Report,
+    Throughput,
+    coarsest,
+    fastest,
+    reference_values,
+    timed,
+)
 
 import varimech as vm
 from varimech.benchmarks import five_bar
@@ -56,7 +69,7 @@ def throughputs(exact: np.ndarray) -> list[Throughput]:
         )
         return ensemble.values.to_numpy()
 
-    steps, error = cheapest(lambda n: psi(SAMPLES[TESTED], n, 1), range(40, 4000, 5), exact)
+    steps, error = coarsest(range(40, 4000, 5), lambda n: psi(SAMPLES[TESTED], n, 1), exact, ENSEMBLE_ERROR)
     found = []
     for threads in (1, 2):
         seconds, _ = fastest(partial(psi, SAMPLES, steps, threads), 3.0)

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..errors import ModelError, SimulationError
 from ..progress import Tell
-from .compiler import BuildError, build_library
+from .compiler import BuildError, load_library
 from .inputs import Inputs
 from .program import NEGLIGIBLE, NOISE, ChainFunctions, Function, Program
 from .scheme_tables import SchemeTables
@@ -189,7 +189,7 @@ def _operations() -> dict[int, int]:
 
 @cache
 def _call() -> Callable[[Any], int]:
-    library = ctypes.CDLL(str(build_library(_source())))
+    library = load_library(_source())
     library.vm_carry_out_complex.argtypes = [ctypes.POINTER(_Record)]
     library.vm_carry_out_complex.restype = ctypes.c_int
     call: Callable[[Any], int] = library.vm_carry_out_complex

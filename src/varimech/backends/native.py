@@ -19,7 +19,7 @@ from ..progress import Tell
 from ..stages.plan import Plan
 from .batch import DONE
 from .columns import column_source
-from .compiler import build_library, cached_library
+from .compiler import cached_library, load_library
 from .failures import NO_CONVERGENCE, NOT_FINITE, OVERWOUND, SINGULAR, UNDERFLOW, Amplified, StartFailure
 from .inputs import Inputs
 from .native_run import NativeRun
@@ -155,7 +155,7 @@ class NativeProgram:
     @cached_property
     def library(self) -> ctypes.CDLL:
         """The compiled program."""
-        library = ctypes.CDLL(str(build_library(self.source)))
+        library = load_library(self.source)
         library.vm_go_on.argtypes = library.vm_go_back.argtypes = [ctypes.c_void_p]
         library.vm_sample_all.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
         library.vm_go_on.restype = library.vm_go_back.restype = library.vm_sample_all.restype = None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import varimech as vm
 
-from .outcome import Check, Checked, check_point, energy_drift, energy_panel
+from .outcome import Check, Checked, check_energy, check_point, energy_panel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,7 +57,7 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     levels = {"position (m)": 1e-12, "velocity (m/s)": 1e-11, "acceleration (m/s²)": 1e-7}
     residuals = motion.info["residuals"]
     checks += [Check(f"residual of the {n}", r, 0.0, levels[n]) for n, r in zip(levels, residuals, strict=True)]
-    checks.append(Check("drift of the energy over the largest kinetic energy", energy_drift(motion), 0.0, 1e-9))
+    checks.append(check_energy(motion, 1e-9))
     return Checked("bricard", (motion,), tuple(checks), lambda: figures(motion))
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import varimech as vm
 
-from .outcome import Check, Checked, check_point, energy_drift, energy_panel, stored_every
+from .outcome import Check, Checked, check_energy, check_gradient, check_point, energy_panel, stored_every
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,11 +48,11 @@ def mechanism(bars: int = 10) -> vm.Mechanism:
         length, mass = L_first if i == 1 else 1.0, m_last if i == bars else 1.0
         m.bar(f"bar {i}", f"P{i - 1}", f"P{i}", length=length, mass=mass)
         m.revolute(f"P{i - 1}")
-    m.start(angle={f"bar {i}": start_angle(i) for i in range(1, bars + 1)})
+    m.start(angle={f"bar {i}": _start_angle(i) for i in range(1, bars + 1)})
     return m
 
 
-def start_angle(i: int) -> float:
+def _start_angle(i: int) -> float:
     """Of bar i from the horizontal (rad)."""
     return -0.5 if i % 2 else -0.1
 
@@ -72,10 +72,9 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     for N, motion in runs.items():
         for point, place in PLACES[N].items():
             checks += check_point(motion, point, DURATIONS[N], place, 1e-9, called=f"{point} for N = {N}")
-        checks.append(Check(f"drift of the energy over the largest kinetic energy for N = {N}", energy_drift(motion), 0.0, 1e-10))
+        checks.append(check_energy(motion, 1e-10, f" for N = {N}"))
     checks.append(Check("ψ (m²/s)", float(solution.value_history[-1, 0]), PSI, 1e-9))
-    for (name, reference), slope in zip(PSI_GRADIENT.items(), solution.gradient_history[-1, 0], strict=True):
-        checks.append(Check(f"∂ψ/∂{name} (SI)", float(slope), reference, 1e-8 * abs(reference)))
+    checks += check_gradient(solution, PSI_GRADIENT, lambda _, reference: 1e-8 * abs(reference))
     return Checked("chain", tuple(runs.values()), tuple(checks), lambda: figures(runs))
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 import varimech as vm
 
-from .outcome import Check, Checked, check_point, energy_drift, stored_every
+from .outcome import Check, Checked, check_energy, check_point, stored_every
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,7 +68,7 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
         checks += [
             Check(f"largest error of the angle within 10 s for N = {N} (rad)", off, 0.0, 1e-4),
             Check(f"first and last crank apart for N = {N} (rad)", apart, 0.0, 1e-6),
-            Check(f"drift of the energy over the largest kinetic energy for N = {N}", energy_drift(motion), 0.0, 2e-5),
+            check_energy(motion, 2e-5, f" for N = {N}"),
         ]
     return Checked("four-bar", tuple(runs.values()), tuple(checks), lambda: figures(runs))
 

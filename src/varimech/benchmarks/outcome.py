@@ -158,6 +158,19 @@ def check_point(
     ]
 
 
+def check_gradient(solution: vm.Gradient, references: Mapping[str, float], allowed: Callable[[str, float], float]) -> list[Check]:
+    """Derivatives of the first objective, one check a parameter; `allowed` gives the tolerance for its name and its reference."""
+    return [
+        Check(f"∂ψ/∂{name} (SI)", float(slope), reference, allowed(name, reference))
+        for (name, reference), slope in zip(references.items(), solution.gradient_history[-1, 0], strict=True)
+    ]
+
+
+def check_energy(run: vm.Run, tolerance: float, which: str = "") -> Check:
+    """That the energy is kept; `which` run is said behind."""
+    return Check(f"drift of the energy over the largest kinetic energy{which}", energy_drift(run), 0.0, tolerance)
+
+
 def stored_every(settings: Mapping[str, Any], interval: float) -> dict[str, Any]:
     """Settings that store one row each interval (s) where whole steps make it up; others as they are."""
     steps = round(interval / settings["step"]) if "step" in settings else 0

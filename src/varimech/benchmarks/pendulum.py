@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import varimech as vm
 
-from .outcome import Check, Checked, check_point, energy_drift, energy_panel
+from .outcome import Check, Checked, check_energy, check_point, energy_panel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +42,7 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     motion = mechanism().simulate(DURATION, **settings)
     checks = [c for t, place in PLACES.items() for c in check_point(motion, "mass", t, place, 1e-9)]
     checks.append(Check("time of the fourth passage of the bottom (s)", passage(motion, 4), 1.75 * period(), 1e-8))
-    checks.append(Check("drift of the energy over the largest kinetic energy", energy_drift(motion), 0.0, 1e-9))
+    checks.append(check_energy(motion, 1e-9))
     return Checked("pendulum", (motion,), tuple(checks), lambda: figures(motion))
 
 

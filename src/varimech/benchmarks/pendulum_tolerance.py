@@ -64,15 +64,15 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     wide, narrow = found[TOLERANCE], found[SMALL]
     checks = []
     for t, (θ, slope) in ANGLES.items():
-        row = row_of(wide, t)
+        row = _row_of(wide, t)
         checks.append(Check(f"angle at {t:g} s (rad)", wide.values[row, 0], θ, 1e-8))
         checks.append(Check(f"its derivative for the length at {t:g} s (rad/m)", wide.slopes[row, 0, 0], slope, 1e-8))
-    row = row_of(narrow, 3.0)
+    row = _row_of(narrow, 3.0)
     mean, variance = (float(x[0]) for x in exact_moments(narrow.time[row : row + 1], 1.0, SMALL / 3))
     what = f"of the angle at 3 s, tolerance {100 * SMALL:g} % (rad)"
     checks.append(Check(f"mean {what}", narrow.mean.values[row, 0], mean, 1e-6 * mean))
     checks.append(Check(f"standard deviation {what}", narrow.std.values[row, 0], math.sqrt(variance), 3e-4 * math.sqrt(variance)))
-    row = row_of(wide, CREST)
+    row = _row_of(wide, CREST)
     mean = float(exact_moments(wide.time[row : row + 1], 1.0, TOLERANCE / 3)[0][0])
     what = f"at the fourth crest, {CREST:g} s, tolerance {100 * TOLERANCE:g} % (rad)"
     checks.append(Check(f"mean {what}", wide.mean.values[row, 0], mean, 6e-3 * mean))
@@ -94,12 +94,12 @@ def expanded(m: vm.Mechanism, width: float, how: Mapping[str, Any]) -> vm.Moment
         return m.moments(objectives(), {"L": vm.Tolerance(width)}, duration=DURATION, **how)
 
 
-def row_of(moments: vm.Moments, time: float) -> int:
+def _row_of(moments: vm.Moments, time: float) -> int:
     """Index of a stored time (s)."""
     return int(np.abs(moments.time - time).argmin())
 
 
-def exact_angle(t: np.ndarray, L: np.ndarray) -> np.ndarray:
+def _exact_angle(t: np.ndarray, L: np.ndarray) -> np.ndarray:
     """Angle from the vertical, (length, time)."""
     from scipy.special import ellipj, ellipk
 
@@ -110,7 +110,7 @@ def exact_angle(t: np.ndarray, L: np.ndarray) -> np.ndarray:
 def exact_moments(t: np.ndarray, mean: float, σ: float) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of the angle over time for a normal length."""
     z, w = np.polynomial.hermite_e.hermegauss(60)
-    θ = exact_angle(t, mean + σ * z)
+    θ = _exact_angle(t, mean + σ * z)
     μ = w @ θ / w.sum()
     return μ, w @ (θ - μ) ** 2 / w.sum()
 

@@ -40,8 +40,3 @@ PANELS = {
 for panel, commands in PANELS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
-
-
-@app.callback()
-def _varimech() -> None:
-    """Varimech: mechanisms, their motion, and how every result changes when a number of the model changes."""

@@ -18,14 +18,10 @@ from .printing import print_json
 from .writing import make_folder
 
 
+@o.running("duration", "every", "backend", "set_")
 def benchmark(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="Name of a benchmark, [bold]all[/], or [bold]list[/] to see their names.")],
-    step: o.Step = None,
-    tolerance: o.Tolerance = None,
-    integrator: o.Integrator = None,
-    formulation: o.Formulation = None,
-    coordinates: o.Coordinates = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else: an object, or a list for all.")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for result files and pictures; for all, with one folder each.")] = None,
     page: Annotated[Path | None, typer.Option(help="Markdown file for accuracy and times.")] = None,

@@ -11,17 +11,12 @@ from .results import Asked, Told, conduct
 from .studies import WANTED, certified, gradient_told
 
 
+@o.running("every", "backend", "set_")
 def certify(
     context: typer.Context,
     model: o.Model,
     objective: o.Objective = None,
     wrt: o.Wrt = None,
-    duration: o.Duration = None,
-    step: o.Step = None,
-    tolerance: o.Tolerance = None,
-    integrator: o.Integrator = None,
-    formulation: o.Formulation = None,
-    coordinates: o.Coordinates = None,
     wanted: Annotated[float, typer.Option(help="Digits from which on a derivative is trusted.")] = WANTED,
     as_json: o.Json = False,
     out: o.Out = None,

@@ -104,18 +104,13 @@ def topology(
         typer.echo(f"\nits picture is {out}")
 
 
+@o.running("every", "backend", "set_")
 def export(
     context: typer.Context,
     model: o.Model,
     out: Annotated[Path, typer.Option(help="Folder to write to.")],
     target: Annotated[str, typer.Option(help="cuda (a kernel, one thread a run) or c.")] = "cuda",
     objective: o.Objective = None,
-    duration: o.Duration = None,
-    step: o.Step = None,
-    tolerance: o.Tolerance = None,
-    integrator: o.Integrator = None,
-    formulation: o.Formulation = None,
-    coordinates: o.Coordinates = None,
     as_json: o.Json = False,
 ) -> None:
     """Write a program for many runs at once on machines without Varimech: its source, a description, and a small runner.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,6 +32,45 @@ Wrt = Annotated[list[str] | None, typer.Option(help="Parameter; may be repeated.
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 JsonFile = Annotated[Path | None, typer.Option(help="File for the same as JSON.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for the report (report.html), results and the model.")]
+
+
+_RUNNING = {
+    "duration": Duration,
+    "step": Step,
+    "every": Every,
+    "tolerance": Tolerance,
+    "integrator": Integrator,
+    "formulation": Formulation,
+    "coordinates": Coordinates,
+    "backend": Backend,
+    "set_": Set,
+}
+"""How runs are made, by the names that `settings` knows."""
+
+
+def running(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a command the options of how runs are made, but for some, which `settings` reads; they stand before --json."""
+
+    def extended(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True)
+        added = [
+            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=kind)
+            for name, kind in _RUNNING.items()
+            if name not in without
+        ]
+        place = list(own.parameters).index("as_json")
+        ordered = [*own.parameters.values()]
+        ordered[place:place] = added
+
+        @wraps(command)
+        def taking_more(**given: Any) -> None:
+            command(**{name: given[name] for name in own.parameters})
+
+        taking_more.__signature__ = own.replace(parameters=ordered)  # type: ignore[attr-defined]
+        taking_more.__annotations__ = {p.name: p.annotation for p in ordered}
+        return taking_more
+
+    return extended
 
 
 def find_model(name: str) -> Mechanism:

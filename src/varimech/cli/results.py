@@ -18,7 +18,7 @@ from ..reports.encoding import thinned
 from ..results.run import Run
 from . import INTERRUPTED
 from .printing import print_json
-from .writing import model_that_ran, ready, write
+from .writing import make_folder, model_that_ran, write
 
 MOST_NUMBERS, MOST_IN_TABLES = 20_000_000, 5_000_000
 """In a file of a run, and in a table, which is ten times as slow to write."""
@@ -63,7 +63,10 @@ def conduct(asked: Asked, study: Callable[[], Any], tell: Callable[[Any], Told],
         typer.Exit: with the code that the result asks for.
     """
     began, stopped = time.perf_counter(), ""
-    text = "" if out is None else ready(out, asked.mechanism, model_that_ran(asked.mechanism, asked.kind, asked.given))
+    text = ""
+    if out is not None:
+        text = model_that_ran(asked.mechanism, asked.kind, asked.given)
+        make_folder(out)
     try:
         result = study()
     except KeyboardInterrupt as stop:

@@ -17,18 +17,10 @@ WANTED = 3.0
 """Digits from which on a derivative is trusted."""
 
 
+@o.running()
 def run(
     context: typer.Context,
     model: o.Model,
-    duration: o.Duration = None,
-    step: o.Step = None,
-    every: o.Every = None,
-    tolerance: o.Tolerance = None,
-    integrator: o.Integrator = None,
-    formulation: o.Formulation = None,
-    coordinates: o.Coordinates = None,
-    backend: o.Backend = None,
-    set_: o.Set = None,
     as_json: o.Json = False,
     out: o.Out = None,
 ) -> None:
@@ -61,6 +53,7 @@ def _run_told(run: Run) -> Told:
     return Told(text, {**run_data(run), "energy_change": float(drift)}, (run,), files, notes=notes)
 
 
+@o.running()
 def sensitivity(
     context: typer.Context,
     model: o.Model,
@@ -69,15 +62,6 @@ def sensitivity(
     method: Annotated[
         str | None, typer.Option(help="direct, adjoint, auto, composite, finite-difference or complex-step.")
     ] = None,
-    duration: o.Duration = None,
-    step: o.Step = None,
-    every: o.Every = None,
-    tolerance: o.Tolerance = None,
-    integrator: o.Integrator = None,
-    formulation: o.Formulation = None,
-    coordinates: o.Coordinates = None,
-    backend: o.Backend = None,
-    set_: o.Set = None,
     certify: Annotated[bool, typer.Option(help="Tell too how many digits can be trusted (takes longer).")] = False,
     as_json: o.Json = False,
     out: o.Out = None,
@@ -126,6 +110,7 @@ def gradient_told(found: tuple[Any, Any]) -> Told:
     return Told(text, data, (gradient,), files, certificate, code, notes)
 
 
+@o.running()
 def uncertainty(
     context: typer.Context,
     model: o.Model,
@@ -135,15 +120,6 @@ def uncertainty(
     samples: Annotated[int | None, typer.Option(help="Of Monte Carlo.")] = None,
     sampling: Annotated[str | None, typer.Option(help="random, latin-hypercube or sobol.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of the random numbers.")] = None,
-    duration: o.Duration = None,
-    step: o.Step = None,
-    every: o.Every = None,
-    tolerance: o.Tolerance = None,
-    integrator: o.Integrator = None,
-    formulation: o.Formulation = None,
-    coordinates: o.Coordinates = None,
-    backend: o.Backend = None,
-    set_: o.Set = None,
     as_json: o.Json = False,
     out: o.Out = None,
 ) -> None:
@@ -195,6 +171,7 @@ def _spread_told(found: Any, wanted: int | None) -> Told:
     return Told(text, data, (found,), {f"{name}.nc": found.save, f"{name}.csv": found.save})
 
 
+@o.running()
 def optimize(
     context: typer.Context,
     model: o.Model,
@@ -204,15 +181,6 @@ def optimize(
     solver: Annotated[str | None, typer.Option(help="ipopt, scipy, or a method of scipy.optimize.minimize.")] = None,
     hessian: Annotated[str | None, typer.Option(help="approximate or exact.")] = None,
     max_iterations: Annotated[int | None, typer.Option(help="From each start.")] = None,
-    duration: o.Duration = None,
-    step: o.Step = None,
-    every: o.Every = None,
-    tolerance: o.Tolerance = None,
-    integrator: o.Integrator = None,
-    formulation: o.Formulation = None,
-    coordinates: o.Coordinates = None,
-    backend: o.Backend = None,
-    set_: o.Set = None,
     as_json: o.Json = False,
     out: o.Out = None,
 ) -> None:

@@ -10,10 +10,9 @@ from typing import Any
 
 import typer
 
-from ..errors import ModelError, unknown_name
+from ..errors import ModelError
 from ..files.conduct import resolved, with_changes
 from ..mechanism import Mechanism
-from ..results.catalog import MEASURES, names_in
 from ..whole_files import write_text
 
 
@@ -22,17 +21,6 @@ def model_that_ran(mechanism: Mechanism, kind: str, given: Mapping[str, Any], fo
     assert mechanism.studies is not None
     values = resolved(mechanism, mechanism.studies, kind, given)[1].get("parameters") or {}
     return mechanism.to_text(studies=with_changes(mechanism.studies, kind, given), values={**values, **(found or {})})
-
-
-def ready(out: Path, mechanism: Mechanism, text: str) -> str:
-    """Check what a report shows, and make the folder; the text is that of the model.
-
-    Raises:
-        ModelError: if `show` has a name that is not there, or nothing can be written.
-    """
-    _check_shown(mechanism)
-    make_folder(out)
-    return text
 
 
 def make_folder(out: Path) -> None:
@@ -44,21 +32,6 @@ def make_folder(out: Path) -> None:
         trial.unlink()
     except OSError as error:
         raise ModelError(f"--out {out}: {error.strerror or error}; give a folder that can be written to") from None
-
-
-def _check_shown(mechanism: Mechanism) -> None:
-    show = (mechanism.studies.show if mechanism.studies is not None else None) or {}
-    known = names_in(mechanism.parts)
-    for kind, names in show.items():
-        for name in names:
-            of = "point" if kind == "trace" else MEASURES[kind].of
-            try:
-                if of == "point":
-                    mechanism.parts.find_point(name)
-                elif of in known and name not in (there := known[of] + (known["body"] if kind.startswith("angular_") else [])):
-                    raise unknown_name(of if of in ("joint", "driver", "beam", "body") else kind, name, there)
-            except ModelError as error:
-                raise ModelError(f"studies.show.{kind}: {error}") from None
 
 
 def write(

@@ -10,7 +10,7 @@ from ..methods import find_coordinates, find_formulation, find_integrator
 from ..model.model import Model
 from ..model.user_functions import StateExpression, as_column, call_user, trial_state
 from ..optimization.quantities import Path, Peak
-from ..results.catalog import ENERGIES, MEASURES
+from ..results.catalog import MEASURES, names_in
 from ..sensitivity.objective import Objective
 from .marked import Marked, Where, telling
 from .studies import Solving, Studies
@@ -72,26 +72,17 @@ def _check_method(marked: Marked, where: Where, study: Solving) -> None:
 
 def _find(model: Model, kind: str) -> Callable[[str], Any]:
     """What looks up the things that a measure can be of."""
-    named: dict[str, tuple[str, Iterable[str]]] = {
-        "joint": ("joint", model.joints),
-        "driver": ("driver", model.drivers),
-        "beam": ("beam", [b.name for b in model.parts.beams]),
-        "energy_kind": ("energy", ENERGIES),
-    }
-    of = "point" if kind == "trace" else MEASURES[kind].of
+    of, known = "point" if kind == "trace" else MEASURES[kind].of, names_in(model.parts)
+    turning = known["body"] if kind.startswith("angular_") else ()  # which bodies in space have too, but no angle
     finders: dict[str, Callable[[str], Any]] = {
         "point": model.parts.find_point,
-        "turn": lambda name: None if name in model.bodies else model.parts.find_turn(name),
+        "turn": lambda name: None if name in turning else model.parts.find_turn(name),
         "slide": model.parts.find_slide,
-        "body": model.parts.find_body,
         "constraint": lambda name: None,  # names of equations depend on the coordinates
     }
-    if of in finders:
-        return finders[of]
-    what, names = named[of]
 
     def look(name: str) -> None:
-        if name not in names:
-            raise unknown_name(what, name, names)
+        if name not in known[of]:
+            raise unknown_name("energy" if of == "energy_kind" else of, name, known[of])
 
-    return look
+    return finders.get(of, look)

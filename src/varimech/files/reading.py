@@ -23,7 +23,7 @@ TAGGED = ("bodies", "joints", "forces", "drivers")
 """Sections whose entries are of several kinds: pydantic puts the kind on the way to what is wrong in them."""
 
 
-def read_document(path: Path) -> tuple[Marked, Document]:
+def _read_document(path: Path) -> tuple[Marked, Document]:
     """A file, checked as far as it can be without a mechanism.
 
     Raises:
@@ -165,7 +165,7 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
 
 def read_mechanism(make: Callable[..., M], path: Path) -> M:
     """A mechanism with its studies."""
-    marked, document = read_document(path)
+    marked, document = _read_document(path)
     with telling(marked, ("gravity",) if document.gravity is not None and document.name.strip() else ("name",)):
         mechanism = make(document.name, gravity=document.gravity, dimension=document.dimension)
     build(marked, document, mechanism)

@@ -15,7 +15,8 @@ from .problem import DesignProblem, quantities_of
 from .quantities import Constraints, Goal, named_constraints, named_goal
 from .refinement import refined_search
 from .search import Attempt, Stopped, check_settings, search
-from .solvers import HESSIANS, Settings, find_solver
+from .settings import Settings
+from .solvers import HESSIANS, find_solver
 from .space import Bounds, Over, space_of
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from ..results.run import Run
 from ..sensitivity.objective import Objective
 from ..view.figure import COLOURS, INK, new_figure, quiet
+from .measurement import component_word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,19 +48,42 @@ def draw_optimum(optimum: Optimum) -> Figure:
     return figure
 
 
-def _over_time(optimum: Optimum) -> list[Callable[[Any], None]]:
+@dataclass(frozen=True)
+class Compared:
+    """A function of the state that is shown over time, before and after."""
+
+    label: str
+    function: Any
+    unit: str
+    limits: list[float]
+
+
+def compared(optimum: Optimum) -> list[Compared]:
+    """What is optimised or bounded over time: the objective first."""
     p, goal = optimum.problem, optimum.problem.goal
-    panels: list[Callable[[Any], None]] = []
+    found = []
     if isinstance(goal, Objective):
-        for label, function in ((f"integrand of {p.name}", goal.integrand), (p.name, goal.final)):
-            if function is not None:
-                panels.append(_compared(optimum, label, function, goal.unit if function is goal.final else ""))
+        if goal.integrand is not None:
+            found.append(Compared(f"integrand of {p.name}", goal.integrand, _per_second(goal.unit), []))
+        if goal.final is not None:
+            found.append(Compared(p.name, goal.final, goal.unit, []))
     else:
-        panels.append(_compared(optimum, p.name, goal.function, goal.unit))
+        found.append(Compared(p.name, goal.function, goal.unit, []))
     for r in [r for r in p.rows if r.name in p.paths][:MOST_PATHS]:
-        c = r.constraint
-        limits = [b for b in (c.lower, c.upper) if np.isfinite(b)]
-        panels.append(_compared(optimum, r.name, p.paths[r.name].function, c.of.unit, limits))
+        limits = [b for b in (r.constraint.lower, r.constraint.upper) if np.isfinite(b)]
+        found.append(Compared(r.name, p.paths[r.name].function, r.constraint.of.unit, limits))
+    return found
+
+
+def _per_second(unit: str) -> str:
+    """The unit of what an integral over time adds up."""
+    if unit in ("", "s"):
+        return ""
+    return unit.removesuffix("·s") if unit.endswith("·s") else f"{unit}/s"
+
+
+def _over_time(optimum: Optimum) -> list[Callable[[Any], None]]:
+    goal, panels = optimum.problem.goal, [_drawn(optimum, each) for each in compared(optimum)]
     if len(panels) > 1 and isinstance(goal, Objective) and goal.integrand is None and goal.final is not None:
         values = [run.measure(goal.final).to_numpy() for run in (optimum.before, optimum.after)]
         # a function of parameters alone says nothing over time
@@ -66,13 +91,13 @@ def _over_time(optimum: Optimum) -> list[Callable[[Any], None]]:
     return panels
 
 
-def _compared(optimum: Optimum, label: str, function: Any, unit: str, limits: list[float] | None = None) -> Callable[[Any], None]:
+def _drawn(optimum: Optimum, what: Compared) -> Callable[[Any], None]:
     def draw(ax: Axes) -> None:
         for run, colour, name in ((optimum.before, BEFORE, "before"), (optimum.after, AFTER, "after")):
-            ax.plot(run.time, run.measure(function).to_numpy(), color=colour, linewidth=1.5, label=name)
-        for limit in limits or []:
+            ax.plot(run.time, run.measure(what.function).to_numpy(), color=colour, linewidth=1.5, label=name)
+        for limit in what.limits:
             ax.axhline(limit, color=LIMIT, linewidth=1.0, linestyle="--")
-        ax.set_ylabel(f"{label} ({unit})" if unit else label)
+        ax.set_ylabel(f"{what.label} ({what.unit})" if what.unit else what.label)
         ax.legend(facecolor="white", edgecolor="none", framealpha=0.9, fontsize=9, loc="best")  # limits may pass below it
 
     return draw
@@ -122,10 +147,7 @@ def draw_fit(fit: Fit) -> Figure:
         curve, half = confidence_band(fit, fit.run, m.function, m.components)
         begin = first.measure(m.function).to_numpy().reshape(first.time.size, -1)
         for c in range(m.components):
-            colour, word = (
-                COLOURS[c % len(COLOURS)],
-                f" {'xyz'[c]}" if 1 < m.components <= 3 else f" {c}" if m.components > 1 else "",
-            )
+            colour, word = COLOURS[c % len(COLOURS)], component_word(m, c)
             ax.plot(first.time, begin[:, c], color=BEFORE, linewidth=1.0, linestyle="--", label=f"start{word}")
             ax.fill_between(
                 fit.run.time, curve[:, c] - half[:, c], curve[:, c] + half[:, c], color=colour, alpha=0.25, linewidth=0

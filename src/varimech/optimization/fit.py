@@ -56,10 +56,7 @@ class Fit(Plotted):
     @property
     def values(self) -> xr.DataArray:
         """Fitted values by parameter, with units."""
-        import xarray as xr
-
-        coords = {"parameter": list(self.space.names), "unit": ("parameter", list(self.space.units))}
-        return xr.DataArray(self.x, coords=coords, dims=["parameter"], name="value")
+        return self.space.labelled(self.x, "value")
 
     @property
     def standard_errors(self) -> np.ndarray:

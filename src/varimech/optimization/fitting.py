@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ..errors import ModelError, VarimechError
+from ..errors import ModelError, VarimechError, check_level, check_whole
 from ..methods import RunOptions, choose
 from ..progress import progress_bar
 from ..verbs.hessians import TwiceDifferentiable
@@ -36,14 +36,10 @@ def fit(
     how: RunOptions,
 ) -> Fit:
     """Fit parameters to data."""
-    from scipy.optimize import least_squares
-
     began = time.perf_counter()
     named = named_measurements(measured)
-    if not isinstance(level, float) or not 0 < level < 1:
-        raise ModelError(f"fit: level = {level!r} must be a probability between 0 and 1, such as 0.95")
-    if isinstance(max_iterations, bool) or not isinstance(max_iterations, int) or max_iterations < 1:
-        raise ModelError(f"fit: max_iterations = {max_iterations!r} must be a whole number, 1 or more")
+    check_level("fit", level)
+    check_whole("fit", 1, max_iterations=max_iterations)
     if method == "adjoint":
         raise ModelError(
             "fit: method='adjoint' gives derivatives at the end of a run only, and data are met on the way: leave it out"
@@ -51,37 +47,16 @@ def fit(
     space = space_of("fit", mechanism.parts.numbers, over, bounds, start, held)
     times = np.unique(np.concatenate([m.times for m in named.values()]))
     length = _duration(duration, float(times[-1]))
-    residuals = Residuals(mechanism, space, named, length, method, _met(length, times, how))
-    scaled = space.sizes
-    z_bounds = (space.lower - space.start) / scaled, (space.upper - space.start) / scaled
-    first = residuals.at(space.start)  # what is wrong at the start is said as it is
+    residuals = _Residuals(mechanism, space, named, length, method, _met(length, times, how))
+    first, _ = residuals.at(space.start)  # what is wrong at the start is said as it is
     residuals.strict = False
     with progress_bar(f"{mechanism.name}: fit", max_iterations, how.get("progress")) as tell:
-
-        def value(z: np.ndarray) -> np.ndarray:
-            r = residuals.at(space.inside(space.start + scaled * z))[0]
-            tell(min(residuals.runs, max_iterations), f"run {residuals.runs}, sum of squares {float(r @ r):.6g}")
-            return r
-
-        def slope(z: np.ndarray) -> np.ndarray:
-            return residuals.at(space.inside(space.start + scaled * z))[1] * scaled
-
-        found = least_squares(
-            value,
-            np.zeros(scaled.size),
-            slope,
-            z_bounds,
-            x_scale="jac",
-            xtol=TIGHT,
-            ftol=TIGHT,
-            gtol=TIGHT,
-            max_nfev=max_iterations,
-        )
-    x = space.inside(space.start + scaled * found.x)
+        x, converged, message = _least(residuals, space, max_iterations, tell)
     r, J = residuals.at(x)
     reach = float(np.linalg.norm(np.concatenate([(m.values / _weights(m)).ravel() for m in named.values()])))
     known = all(m.sigma is not None for m in named.values())
-    told = confidence(J, r, scaled, max(reach, float(np.linalg.norm(first[0]))), known=known)
+    told = confidence(J, r, space.sizes, max(reach, float(np.linalg.norm(first))), known=known)
+    seconds = time.perf_counter() - began
     return Fit(
         mechanism.name,
         residuals.evaluator,
@@ -93,15 +68,38 @@ def fit(
         told,
         level,
         known,
-        bool(found.status > 0),
-        str(found.message),
+        converged,
+        message,
         residuals.runs,
         residuals.failures,
-        time.perf_counter() - began,
+        seconds,
     )
 
 
-class Residuals:
+def _least(residuals: _Residuals, space: Space, most: int, tell: Callable[..., None]) -> tuple[np.ndarray, bool, str]:
+    """Where the sum of squares is least, whether that is certain, and what the solver says."""
+    from scipy.optimize import least_squares
+
+    scaled = space.sizes
+
+    def at(z: np.ndarray) -> np.ndarray:
+        return space.inside(space.start + scaled * z)
+
+    def value(z: np.ndarray) -> np.ndarray:
+        r, _ = residuals.at(at(z))
+        tell(min(residuals.runs, most), f"run {residuals.runs}, sum of squares {float(r @ r):.6g}")
+        return r
+
+    def slope(z: np.ndarray) -> np.ndarray:
+        return residuals.at(at(z))[1] * scaled
+
+    bounds = (space.lower - space.start) / scaled, (space.upper - space.start) / scaled
+    tight = {"xtol": TIGHT, "ftol": TIGHT, "gtol": TIGHT}
+    found = least_squares(value, np.zeros(scaled.size), slope, bounds, x_scale="jac", max_nfev=most, **tight)
+    return at(found.x), bool(found.status > 0), str(found.message)
+
+
+class _Residuals:
     """(model − data)/σ at all samples and its derivatives, of one run; where that fails, NaN."""
 
     def __init__(

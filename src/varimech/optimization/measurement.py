@@ -52,31 +52,40 @@ def measurement(
     >>> swing = vm.measurement(lambda s: s.angle("rod"), [0.1, 0.2, 0.3], [0.98, 0.93, 0.85], sigma=0.01, unit="rad")
     """
     label = f"measurement {name!r}" if name else "measurement"
-    if isinstance(function, (Turn, Slide, Span)):
-        measure = function
-        called: StateFunction = lambda s: s.measure(measure)  # noqa: E731
-    else:
-        called = checked_callable(function)
+    called = _reading(function) if isinstance(function, (Turn, Slide, Span)) else checked_callable(function)
     when, numbers = _numbers(label, "times", times), _numbers(label, "values", values)
     if when.ndim != 1 or when.size == 0 or (when < 0).any():
         raise ModelError(f"{label}: times must be a list of numbers from 0 on; got {times!r}")
     table = numbers[:, None] if numbers.ndim == 1 else numbers
     if table.ndim != 2 or table.shape[0] != when.size:
         raise ModelError(f"{label}: {when.size} times, but values of shape {numbers.shape}; give a number or a row for each time")
-    deviations = None
-    if sigma is not None:
-        given = _numbers(label, "sigma", sigma)
-        if given.ndim == 1 and given.size > 1 and numbers.ndim == 2 and numbers.shape[0] == numbers.shape[1] == given.size:
-            raise ModelError(f"{label}: sigma may be one for each time or for each component: give it as a table like values")
-        try:
-            deviations = np.broadcast_to(
-                given[:, None] if given.ndim == 1 and given.size == when.size else given, table.shape
-            ).copy()
-        except ValueError:
-            raise ModelError(f"{label}: sigma of shape {given.shape} does not go with values of shape {numbers.shape}") from None
-        if (deviations <= 0).any():
-            raise ModelError(f"{label}: sigma = {deviations.min():g} must be positive")
+    deviations = None if sigma is None else _deviations(label, _numbers(label, "sigma", sigma), numbers, table.shape)
     return Measurement(called, when, table, deviations, name, unit)
+
+
+def _deviations(label: str, given: np.ndarray, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Standard deviations, (time, component): one for all, for each time, for each component, or for each value."""
+    count = shape[0]
+    if given.ndim == 1 and given.size > 1 and values.ndim == 2 and values.shape[0] == values.shape[1] == given.size:
+        raise ModelError(f"{label}: sigma may be one for each time or for each component: give it as a table like values")
+    try:
+        deviations = np.broadcast_to(given[:, None] if given.ndim == 1 and given.size == count else given, shape).copy()
+    except ValueError:
+        raise ModelError(f"{label}: sigma of shape {given.shape} does not go with values of shape {values.shape}") from None
+    if (deviations <= 0).any():
+        raise ModelError(f"{label}: sigma = {deviations.min():g} must be positive")
+    return deviations
+
+
+def _reading(measure: Turn | Slide | Span) -> StateFunction:
+    return lambda s: s.measure(measure)
+
+
+def component_word(m: Measurement, component: int) -> str:
+    """What is put behind a name to speak of one of several components."""
+    if m.components == 1:
+        return ""
+    return f" {'xyz'[component]}" if m.components <= 3 else f" {component}"
 
 
 def named_measurements(measured: Measurements) -> dict[str, Measurement]:

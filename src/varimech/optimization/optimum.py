@@ -20,7 +20,7 @@ from .quantities import Peak
 from .refinement import FINER, summits
 from .scaled import Scaled
 from .search import FEASIBLE, SETTLED, Attempt
-from .solvers import Settings
+from .settings import Settings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,7 @@ class Optimum(Plotted):
     @property
     def values(self) -> xr.DataArray:
         """Optimal values by parameter, with units."""
-        return self._by_parameter(self.best.x, "value")
+        return self.problem.space.labelled(self.best.x, "value")
 
     @property
     def objective(self) -> float:
@@ -252,9 +252,3 @@ class Optimum(Plotted):
         if not isinstance(self.problem.evaluator, MechanismEvaluator):
             raise ModelError("this problem is not that of a mechanism: it has no runs")
         return self.problem.evaluator
-
-    def _by_parameter(self, values: np.ndarray, name: str) -> xr.DataArray:
-        import xarray as xr
-
-        coords = {"parameter": list(self.problem.names), "unit": ("parameter", list(self.problem.space.units))}
-        return xr.DataArray(values, coords=coords, dims=["parameter"], name=name)

@@ -9,7 +9,7 @@ import numpy as np
 from .evaluation import MechanismEvaluator
 from .problem import DesignProblem
 from .search import Attempt, Stopped, search
-from .solvers import Settings
+from .settings import Settings
 
 FINER = 10
 """How many times as often as in the optimisation a path is looked at."""

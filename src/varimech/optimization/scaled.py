@@ -25,7 +25,7 @@ class Scaled:
         self.slack = int(problem.is_peak)
         found = problem.outcome(start)
         assert found is not None
-        self.objective_size = _size(problem.fun(start), found_slopes(problem, start) * self.sizes)
+        self.objective_size = _size(problem.fun(start), _found_slopes(problem, start) * self.sizes)
         values, slopes = problem.constraints(start), problem.constraints_jac(start) * self.sizes
         self.row_sizes = np.ones(problem.row_count)
         for r in problem.rows:
@@ -103,7 +103,7 @@ class Scaled:
         return float(np.maximum(self.row_lower - c, c - self.row_upper).max(initial=0.0))
 
 
-def found_slopes(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
+def _found_slopes(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
     """Slopes by which the objective is measured: of a peak, those at all times."""
     found = problem.outcome(x)
     assert found is not None

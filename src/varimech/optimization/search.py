@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..errors import InfeasibleError, ModelError, VarimechError
+from ..errors import InfeasibleError, ModelError, VarimechError, check_whole
 from ..progress import progress_bar
 from .optimality import Optimality, optimality
 from .problem import DesignProblem
 from .scaled import FLAT, Scaled
-from .solvers import Settings, solve
+from .settings import Settings
+from .solvers import solve
 
 FEASIBLE = 1e-6
 """Violation of scaled constraints that counts as none."""
@@ -116,7 +117,7 @@ def _continued(problem: DesignProblem, settings: Settings, first: Attempt, x: np
         return replace(again, start=first.start, trace=trace, iterations=iterations)
 
     try:
-        return joined(_attempt(problem, settings, x, lambda iteration, objective: None))
+        return joined(_attempt(problem, settings, x, _silently))
     except _Broken as broken:
         raise _Broken(joined(broken.attempt)) from None
 
@@ -130,13 +131,17 @@ def _sharpened(problem: DesignProblem, settings: Settings, best: Attempt) -> Att
     if last <= max(FLAT * abs(best.objective), SETTLED * first) or last > SHRUNK * first:
         return best  # none is left, or much
     try:
-        again = _attempt(problem, replace(settings, warm=True), best.x, lambda iteration, objective: None)
+        again = _attempt(problem, replace(settings, warm=True), best.x, _silently)
     except _Broken:  # what it began with is an optimum already, nearly
         raise KeyboardInterrupt from None
     if not again.feasible or again.objective > best.objective:
         return best
     trace = np.vstack([best.trace, again.trace[1:]])
     return replace(again, start=best.start, iterations=best.iterations + again.iterations, trace=trace)
+
+
+def _silently(iteration: int, objective: float) -> None:
+    """Of a search that goes on, nothing more is shown."""
 
 
 class _Broken(KeyboardInterrupt):
@@ -244,7 +249,6 @@ def _feasible_design(problem: DesignProblem, near: Attempt) -> np.ndarray:
 
 def check_settings(max_iterations: int, tolerance: float) -> None:
     """They have to be a number of iterations and a positive number."""
-    if isinstance(max_iterations, bool) or not isinstance(max_iterations, int) or max_iterations < 1:
-        raise ModelError(f"max_iterations = {max_iterations!r} must be a whole number, 1 or more")
+    check_whole("optimize", 1, max_iterations=max_iterations)
     if not isinstance(tolerance, (int, float)) or not 0 < tolerance < 1:
         raise ModelError(f"tolerance_optimality = {tolerance!r} must be a number between 0 and 1")

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, check_whole
 from ..model.numbers import Numbers
 from ..model.parameter import Parameter, checked_bounds
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Over = Sequence[str | Parameter] | str | Parameter | None
 Bounds = Mapping[str, tuple[float | None, float | None]]
@@ -36,16 +39,21 @@ class Space:
         magnitude = np.where(self.start == 0, 1.0, np.abs(self.start))
         return np.where(np.isfinite(range_), range_, magnitude)
 
+    def labelled(self, values: np.ndarray, name: str) -> xr.DataArray:
+        """Values by parameter, with units."""
+        import xarray as xr
+
+        coords = {"parameter": list(self.names), "unit": ("parameter", list(self.units))}
+        return xr.DataArray(values, coords=coords, dims=["parameter"], name=name)
+
     def inside(self, x: np.ndarray) -> np.ndarray:
         """The nearest point within bounds: solvers miss them by rounding."""
         return np.clip(x, self.lower, self.upper)
 
     def starts(self, count: int, seed: int) -> list[np.ndarray]:
         """The given start, and others spread over the bounds by a scrambled Halton sequence."""
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ModelError(f"starts = {count!r} must be a whole number, 1 or more")
-        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise ModelError(f"seed = {seed!r} must be a whole number, 0 or more")
+        check_whole("optimize", 1, starts=count)
+        check_whole("optimize", 0, seed=seed)
         if count == 1:
             return [self.start]
         open_ = [n for n, r in zip(self.names, self.upper - self.lower, strict=True) if not math.isfinite(r)]

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..markup import counted
 from ..model.parameter import Parameter, Tolerance
-from ..results.run import Run
+from ..results.run import Run, step_text
 from .encoding import printed
 from .measures import at_most_times, energy_plots
 from .plots import Plots
@@ -30,7 +31,7 @@ def summary(run: Run) -> str:
     counts = run.drawing_plan.get("counts", {})
     parts = [f"{n} {ONE[name] if n == 1 else name}" for name, n in counts.items() if n]
     if freedoms := _freedoms(run):
-        parts.append("1 freedom" if freedoms == 1 else f"{freedoms} freedoms")
+        parts.append(counted(freedoms, "freedom", "freedoms"))
     return f"{kind.capitalize()} mechanism" + (f": {', '.join(parts)}" if parts else "")
 
 
@@ -50,12 +51,6 @@ def duration(run: Run) -> str:
     return "at rest" if run.time.size < 2 else f"{run.time[-1]:g} s"
 
 
-def stepping(info: dict[str, Any]) -> str:
-    """Number and length of steps, and what they were chosen for."""
-    length = f"{info['step']:g} s" if isinstance(info["step"], float) else "{:.3g} to {:.3g} s".format(*info["step"])
-    return f"{info['steps']:,} {'step' if info['steps'] == 1 else 'steps'} of {length}"
-
-
 def computed_section(run: Run, plots: Plots) -> str:
     """Method, steps, residuals, energies, times, versions, parameters."""
     i, drawn = run.info, at_most_times(run).time.size
@@ -65,7 +60,7 @@ def computed_section(run: Run, plots: Plots) -> str:
     told: dict[str, Any] = {"method": i["method"], "duration": duration(run)}
     if "steps" in i:
         told |= {
-            "time steps": stepping(i),
+            "time steps": f"{counted(i['steps'], 'step', 'steps')} of {step_text(i)}",
             "stored times": f"{run.time.size:,}" + (f", curves are of {drawn:,}" if drawn < run.time.size else ""),
         }
     if "tolerance" in i:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ..optimization.drawing import BEFORE, MOST_PATHS, confidence_band
+from ..optimization.drawing import BEFORE, compared, confidence_band
 from ..optimization.fit import Fit
+from ..optimization.measurement import component_word
 from ..optimization.optimum import Optimum
-from ..sensitivity.objective import Objective
 from ..view.figure import COLOURS
 from .encoding import printed
 from .plots import Curve, Plots, axis_title, curve_plot
@@ -46,35 +44,16 @@ def _broken(optimum: Optimum) -> str:
     return f" (breaking {' and '.join(told)})" if told else ""
 
 
-def _per_second(unit: str) -> str:
-    """The unit of what an integral over time adds up."""
-    if unit in ("", "s"):
-        return ""
-    return unit.removesuffix("·s") if unit.endswith("·s") else f"{unit}/s"
-
-
 def _compared(optimum: Optimum, plots: Plots) -> list[str]:
     """What is optimised or bounded over time, before and after."""
-    p, goal = optimum.problem, optimum.problem.goal
-    wanted: list[tuple[str, Any, str, list[float]]] = []
-    if isinstance(goal, Objective):
-        if goal.integrand is not None:
-            wanted.append((f"integrand of {p.name}", goal.integrand, _per_second(goal.unit), []))
-        if goal.final is not None:
-            wanted.append((p.name, goal.final, goal.unit, []))
-    else:
-        wanted.append((p.name, goal.function, goal.unit, []))
-    for r in [r for r in p.rows if r.name in p.paths][:MOST_PATHS]:
-        limits = [b for b in (r.constraint.lower, r.constraint.upper) if np.isfinite(b)]
-        wanted.append((r.name, p.paths[r.name].function, r.constraint.of.unit, limits))
     made = []
-    for name, function, unit, limits in wanted:
+    for what in compared(optimum):
         curves = [
-            Curve(word, run.time, run.measure(function).to_numpy().reshape(run.time.size, -1)[:, 0], colour=colour)
+            Curve(word, run.time, run.measure(what.function).to_numpy().reshape(run.time.size, -1)[:, 0], colour=colour)
             for run, colour, word in ((optimum.before, BEFORE, "before"), (optimum.after, COLOURS[0], "after"))
         ]
         if any(np.ptp(c.y) for c in curves):  # a function of parameters alone says nothing over time
-            made.append(plots.add(name, curve_plot(curves, axis_title(name, unit), limits=limits)))
+            made.append(plots.add(what.label, curve_plot(curves, axis_title(what.label, what.unit), limits=what.limits)))
     return made
 
 
@@ -108,8 +87,7 @@ def fit_section(fit: Fit, plots: Plots) -> str:
         curve, half = confidence_band(fit, fit.run, m.function, m.components)
         curves = []
         for c in range(m.components):
-            word = f" {'xyz'[c]}" if 1 < m.components <= 3 else f" {c}" if m.components > 1 else ""
-            colour, y = COLOURS[c % len(COLOURS)], curve[:, c]
+            word, colour, y = component_word(m, c), COLOURS[c % len(COLOURS)], curve[:, c]
             band = (y - half[:, c], y + half[:, c])
             curves.append(Curve(f"fit{word}", fit.run.time, y, band=band, band_name=f"{share} band{word}", colour=colour))
             error = None if m.sigma is None else m.sigma[:, c]

@@ -54,7 +54,7 @@ class Plots:
         )
 
 
-def rgba(colour: str, opacity: float) -> str:
+def _rgba(colour: str, opacity: float) -> str:
     """A colour that lets others through."""
     r, g, b = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
     return f"rgba({r},{g},{b},{opacity:g})"
@@ -117,7 +117,7 @@ def curve_plot(
 
 def _band(x: np.ndarray, lower: np.ndarray, upper: np.ndarray, colour: str, name: str) -> list[dict[str, Any]]:
     common = {"type": "scatter", "mode": "lines", "x": plotted(x), "line": {"width": 0, "color": colour}, "hoverinfo": "skip"}
-    fill = {"fill": "tonexty", "fillcolor": rgba(colour, SHADE)}
+    fill = {"fill": "tonexty", "fillcolor": _rgba(colour, SHADE)}
     return [
         {**common, "y": plotted(lower), "name": "", "showlegend": False},
         {**common, "y": plotted(upper), "name": plot_text(name), "showlegend": bool(name), **fill},
@@ -140,7 +140,7 @@ def _line(value: float) -> dict[str, Any]:
 
 
 def _beyond(time: float) -> dict[str, Any]:
-    rest = {"yref": "paper", "y0": 0, "y1": 1, "fillcolor": rgba(GREY, 0.18), "line": {"width": 0}, "layer": "below"}
+    rest = {"yref": "paper", "y0": 0, "y1": 1, "fillcolor": _rgba(GREY, 0.18), "line": {"width": 0}, "layer": "below"}
     return {"type": "rect", "xref": "x", "x0": time, "x1": 1e9, **rest}
 
 

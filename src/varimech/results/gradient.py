@@ -15,6 +15,7 @@ from ..sensitivity.objective import Objective
 from ..view.bars import bar_figure
 from ..view.figure import Line, Panel, line_figure, picture
 from ..view.style import in_style
+from .labels import along_time, with_units
 from .saving import save_dataset
 
 if TYPE_CHECKING:
@@ -66,12 +67,10 @@ class Gradient(Displayed):
         """ψ and dψ/dρ over time: what they would be if the run ended then."""
         import xarray as xr
 
-        coords: dict[str, Any] = {
-            "time": ("time", self.time, {"units": "s"}),
-            "objective": list(self.objective_names),
-            "objective_unit": ("objective", list(self.units)),
-            "parameter": list(self.parameter_names),
-            "parameter_unit": ("parameter", list(self.parameter_units)),
+        coords = {
+            **along_time(self.time),
+            **with_units("objective", self.objective_names, self.units),
+            **with_units("parameter", self.parameter_names, self.parameter_units),
         }
         unknown = self.time.size - len(self.gradient_history)
         gradient = np.pad(self.gradient_history, ((unknown, 0), (0, 0), (0, 0)), constant_values=np.nan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -12,7 +12,7 @@ from ..errors import ModelError, unknown_name
 from ..markup import Displayed, html_heading, html_table
 from ..sensitivity.objective import StateFunction
 from ..symbols import SX
-from .labels import COMPONENTS
+from .labels import COMPONENTS, along_time, with_units
 from .run import Run
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Hessian(Displayed):
             for j in range(p):
                 slopes = T.sensitivities[:, :, i].T, T.sensitivities[:, :, j].T, self.second_states[:, :, i, j].T
                 found[:, :, i, j] = np.array(f(T.states.T, *slopes, seeds[:, i], seeds[:, j], live.parameters, T.time[None, :])).T
-        coords: dict[str, Any] = {"time": ("time", T.time, {"units": "s"})}
+        coords = along_time(T.time)
         dims = ["time"]
         if size > 1:
             coords["component"], dims = list(COMPONENTS[:size]) if size <= 3 else list(range(size)), ["time", "component"]
@@ -116,9 +116,9 @@ class Hessian(Displayed):
         import xarray as xr
 
         names = ["parameter", "parameter2"][:order]
-        coords: dict[str, Any] = {"objective": list(self.objective_names), "objective_unit": ("objective", list(self.units))}
+        coords = with_units("objective", self.objective_names, self.units)
         for name in names:
-            coords |= {name: list(self.parameter_names), f"{name}_unit": (name, list(self.parameter_units))}
+            coords |= with_units(name, self.parameter_names, self.parameter_units)
         return xr.DataArray(values, coords=coords, dims=["objective", *names])
 
     def _display(self) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..symbols import SX
 from .saving import unit_of
 
@@ -44,6 +46,16 @@ def slope_label(column: xr.DataArray) -> str:
     """The parameter of a derivative, with the unit of the derivative."""
     unit = unit_of(column)
     return f"∂ {column['parameter'].item()}" + (f" ({unit})" if unit else "")
+
+
+def with_units(dim: str, names: Sequence[str], units: Sequence[str]) -> dict[str, Any]:
+    """Coordinates along a dimension: names, and their units beside them."""
+    return {dim: list(names), f"{dim}_unit": (dim, list(units))}
+
+
+def along_time(time: np.ndarray) -> dict[str, Any]:
+    """Coordinates along time (s)."""
+    return {"time": ("time", time, {"units": "s"})}
 
 
 def labels_along(dim: str, count: int) -> list[Any]:

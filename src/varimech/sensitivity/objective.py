@@ -75,6 +75,14 @@ def named_objectives(objectives: Objectives) -> dict[str, Objective]:
     return named
 
 
+def some_objectives(verb: str, objectives: Objectives) -> dict[str, Objective]:
+    """The same for verbs that need at least one."""
+    named = named_objectives(objectives)
+    if not named:
+        raise ModelError(f"{verb}: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))")
+    return named
+
+
 def _times(function: StateFunction | None, factor: float) -> StateFunction | None:
     return None if function is None else lambda state: factor * function(state)
 

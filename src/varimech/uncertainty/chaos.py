@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import ModelError
 from ..view.table import table
 from .distributions import openturns
-from .global_study import labelled
+from .global_study import check_varies, labelled
 from .sampling import Sampling
 from .sobol import SobolIndices, check_independent, indices_dataset
 
@@ -125,9 +125,7 @@ def chaos_of(study: GlobalStudy, runs: int, checks: int, degree: int | None, see
     others = study.spreads.from_uniform(Sampling("random", seed, checks, d).points(1))
     with study.runs.own_errors("polynomial chaos"):
         y = study.function(ot.Sample(fitted))
-        for k, name in enumerate(study.objective_names):
-            if not y.getMarginal(k).computeVariance()[0] > 0:
-                raise ModelError(f"objective {name!r} does not vary: none of the parameters {', '.join(study.names)} changes it")
+        check_varies(study, y)
         basis = ot.OrthogonalProductPolynomialFactory([study.distribution.getMarginal(i) for i in range(d)])
         choice = ot.LeastSquaresMetaModelSelectionFactory(ot.LARS(), ot.CorrectedLeaveOneOut())
         strategy = ot.FixedStrategy(basis, basis.getEnumerateFunction().getBasisSizeFromTotalDegree(highest))

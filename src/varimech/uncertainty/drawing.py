@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..markup import counted
 from ..view.figure import COLOURS, INK, new_figure, quiet
-from .words import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,7 @@ def draw_moments(moments: Moments, sigmas: float) -> Figure:
         left.set_ylabel(f"{name}{unit}")
         right.set_ylabel(f"standard deviation{unit}")
         for ax in (left, right):
-            mark_horizon(ax, float(moments.horizons[k]), float(t[-1]))
+            _mark_horizon(ax, float(moments.horizons[k]), float(t[-1]))
             quiet(ax)
             ax.margins(x=0)
         right.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3)
@@ -73,7 +73,7 @@ def _draw_parts(ax: Axes, moments: Moments, k: int) -> None:
     ax.plot(t, std, color=INK, linewidth=1.2, label="standard deviation")
 
 
-def mark_horizon(ax: Axes, horizon: float, end: float) -> None:
+def _mark_horizon(ax: Axes, horizon: float, end: float) -> None:
     """A line where the expansion stops to hold, and grey behind it."""
     if horizon < end:
         ax.axvspan(horizon, end, color=BEYOND, zorder=0)
@@ -100,7 +100,7 @@ def draw_study(study: Study, sigmas: float | None) -> Figure:
     figure.align_ylabels(axes)
     axes[-1].set_xlabel("time (s)")
     axes[-1].margins(x=0)
-    figure.suptitle(f"{study.label}: {counted(study.count)}", fontsize=12, color=INK)
+    figure.suptitle(f"{study.label}: {counted(study.count, 'sample', 'samples')}", fontsize=12, color=INK)
     return figure
 
 
@@ -110,13 +110,13 @@ def draw_sobol(indices: SobolIndices) -> Figure:
     figure = new_figure(1.6 + max(2.4, 0.9 * len(names)), 1.0 + 2.4 * len(objectives))
     axes = figure.subplots(len(objectives), 1, sharex=True, squeeze=False)[:, 0]
     for ax, objective in zip(axes, objectives, strict=True):
-        sobol_bars(ax, indices, str(objective))
+        _sobol_bars(ax, indices, str(objective))
     axes[0].legend(frameon=False, fontsize=9)
     figure.suptitle(f"{indices.label}: Sobol indices", fontsize=12, color=INK)
     return figure
 
 
-def sobol_bars(ax: Axes, indices: SobolIndices, objective: str) -> None:
+def _sobol_bars(ax: Axes, indices: SobolIndices, objective: str) -> None:
     """First and total indices side by side."""
     at = indices.dataset.sel(objective=objective)
     places = np.arange(at.sizes["parameter"])

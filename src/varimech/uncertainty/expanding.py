@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..backends.trajectory import Trajectory
 from ..errors import ModelError, check_numbers
 from ..integrators.sundials import Sundials
 from ..methods import RunOptions, choose
-from ..sensitivity.objective import Objective, Objectives, named_objectives
+from ..sensitivity.objective import Objective, Objectives, some_objectives
 from ..sensitivity.smoothness import check_gradients
 from ..solving.task import Task
 from ..verbs.hessians import TwiceDifferentiable
@@ -31,6 +31,24 @@ OUTPUTS = 100
 """Intervals between stored results where steps are chosen and nothing is said."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Expanded:
+    """What runs at the means of the parameters tell."""
+
+    path: Trajectory
+    slope: np.ndarray
+    """Of each objective in the direction in which it varies most, by one standard deviation: (time, objective)."""
+    curvature: np.ndarray
+    """Likewise."""
+    curvatures: np.ndarray | None
+    """All second derivatives, where they are known."""
+    solver: Solver
+    task: Task
+    ρ: np.ndarray
+    ran: float
+    """Seconds."""
+
+
 def moments(
     mechanism: TwiceDifferentiable,
     objectives: Objectives,
@@ -45,9 +63,7 @@ def moments(
 ) -> Moments:
     """Expand objectives about the means of the spreads."""
     began = time.perf_counter()
-    named = named_objectives(objectives)
-    if not named:
-        raise ModelError("moments: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))")
+    named = some_objectives("moments", objectives)
     if order not in (1, 2):
         raise ModelError(f"moments: order = {order!r} must be 1 or 2")
     check_numbers("moments", accuracy=accuracy)
@@ -56,22 +72,10 @@ def moments(
     spreads = spreads_of(mechanism.parameters, given, correlation)
     if order == 2:
         check_second(spreads)
-    means = at_means(spreads, parameters)
-    options = sparse_output(duration, how)
-    if order == 2:
-        directions = list(np.eye(len(mechanism.parameters))[spreads.indices])
-        found, solver, ρ, task, ran = mechanism._second(named, spreads.indices, directions, duration, means, False, options)
-        path, H = found[0].trajectory, np.stack([d.gradients_along for d in found], axis=2)
-        H = (H + np.swapaxes(H, -1, -2)) / 2
-        C = spreads.covariance
-        slope, curvature = np.sqrt(first_variance(found[0].gradients, C)), np.sqrt(squared_curvature(H, C))
-    else:
-        H, (path, slope, curvature), solver, ρ, task, ran = (
-            None,
-            *_first_order(mechanism, named, spreads, duration, means, options),
-        )
+    means, options = at_means(spreads, parameters), sparse_output(duration, how)
+    found = (_first_order if order == 1 else _second_order)(mechanism, named, spreads, duration, means, options)
+    path, seconds = found.path, seconds_of(began, found.ran)
     assert path.gradients is not None
-    seconds = seconds_of(began, ran)
     result = Moments(
         order,
         float(accuracy),
@@ -81,9 +85,9 @@ def moments(
         path.time,
         path.objectives,
         path.gradients,
-        H,
-        estimated_error(order, path.time, slope, curvature, float(accuracy)),
-        mechanism._run(solver, task.schedule, path, ρ, spreads.indices, seconds),
+        found.curvatures,
+        estimated_error(order, path.time, found.slope, found.curvature, float(accuracy)),
+        mechanism._run(found.solver, found.task.schedule, path, found.ρ, spreads.indices, seconds),
         seconds,
     )
     _warn(result)
@@ -103,8 +107,25 @@ def at_means(spreads: Spreads, parameters: Mapping[str, float] | None) -> dict[s
 
 def sparse_output(duration: float, how: RunOptions) -> RunOptions:
     """The options, with a hundred intervals between stored results where steps are chosen and nothing is said."""
-    _, chosen = choose(duration, **how)
-    return {**how, "output": duration / OUTPUTS} if chosen.tolerance and how.get("output") is None else how
+    _, schedule = choose(duration, **how)
+    return {**how, "output": duration / OUTPUTS} if schedule.tolerance and how.get("output") is None else how
+
+
+def _second_order(
+    mechanism: TwiceDifferentiable,
+    named: Mapping[str, Objective],
+    spreads: Spreads,
+    duration: float,
+    means: Mapping[str, float],
+    how: RunOptions,
+) -> _Expanded:
+    """A run with second derivatives for each parameter that varies."""
+    directions = list(np.eye(len(mechanism.parameters))[spreads.indices])
+    found, solver, ρ, task, ran = mechanism._second(named, spreads.indices, directions, duration, means, False, how)
+    H, C = np.stack([d.gradients_along for d in found], axis=2), spreads.covariance
+    H = (H + np.swapaxes(H, -1, -2)) / 2
+    slope, curvature = np.sqrt(first_variance(found[0].gradients, C)), np.sqrt(squared_curvature(H, C))
+    return _Expanded(found[0].trajectory, slope, curvature, H, solver, task, ρ, ran)
 
 
 def _first_order(
@@ -114,9 +135,8 @@ def _first_order(
     duration: float,
     means: Mapping[str, float],
     how: RunOptions,
-) -> tuple[tuple[Trajectory, np.ndarray, np.ndarray], Solver, np.ndarray, Task, float]:
-    """A run with first derivatives, and slope and curvature of each objective in the direction in which it varies most: by two more runs, one
-    standard deviation to either side."""
+) -> _Expanded:
+    """A run with first derivatives; slope and curvature by two more runs for each objective, one standard deviation to either side."""
     way, schedule = choose(duration, **how)
     ρ, solver = mechanism.parts.numbers.values(means), mechanism._solver(way)
     check_gradients(solver.equations, named)
@@ -127,19 +147,11 @@ def _first_order(
     if schedule.tolerance and not isinstance(way.integrator, Sundials):
         plain = replace(plain, schedule=schedule.replayed(run.step_ends))  # choices of steps are no smooth function of parameters
     slope, curvature = np.empty_like(run.objectives), np.empty_like(run.objectives)
-    directions = _directions(run.gradients, spreads)
-    for k, u in enumerate(directions):
+    for k, u in enumerate(_directions(run.gradients, spreads)):
         # for one parameter there is one direction, and its runs tell of all objectives
         columns = slice(None) if len(spreads.names) == 1 else slice(k, k + 1)
         rows = spreads.rows(spreads.mean + np.array([u, -u]), ρ)
-        for row in rows:
-            try:
-                mechanism.parts.numbers.check(row)
-            except ModelError as error:
-                raise ModelError(
-                    f"moments: order=1 runs the mechanism at means ± σ, too, to see how long it holds, and there {error}; "
-                    "order=2 needs no such runs, or take a smaller spread"
-                ) from None
+        _check_sides(mechanism, rows)
         sides = [solver.run(plain, row) for row in rows]
         ran += sum(seconds for _, seconds in sides)
         there, back = (side.objectives for side, _ in sides)
@@ -147,7 +159,18 @@ def _first_order(
         curvature[:, columns] = np.abs(there - 2 * run.objectives + back)[:, columns]
         if len(spreads.names) == 1:
             break
-    return (run, slope, curvature), solver, ρ, task, ran
+    return _Expanded(run, slope, curvature, None, solver, task, ρ, ran)
+
+
+def _check_sides(mechanism: TwiceDifferentiable, rows: np.ndarray) -> None:
+    for row in rows:
+        try:
+            mechanism.parts.numbers.check(row)
+        except ModelError as error:
+            raise ModelError(
+                f"moments: order=1 runs the mechanism at means ± σ, too, to see how long it holds, and there {error}; "
+                "order=2 needs no such runs, or take a smaller spread"
+            ) from None
 
 
 def _directions(g: np.ndarray, spreads: Spreads) -> list[np.ndarray]:

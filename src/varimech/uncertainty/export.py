@@ -11,7 +11,7 @@ from ..backends.bundle import TARGETS, write_bundle
 from ..backends.compiler import NO_COMPILER, find_compiler
 from ..errors import ModelError, unknown_name
 from ..methods import RunOptions, choose
-from ..sensitivity.objective import Objectives, named_objectives
+from ..sensitivity.objective import Objectives, some_objectives
 from ..solving.many import sampler_for
 from ..solving.task import Task
 from ..verbs.hessians import TwiceDifferentiable
@@ -29,9 +29,7 @@ def export(
     how: RunOptions,
 ) -> Path:
     """Write a bundle; returns its folder."""
-    named = named_objectives(objectives)
-    if not named:
-        raise ModelError("export: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))")
+    named = some_objectives("export", objectives)
     if target not in TARGETS:
         raise unknown_name("target", target, TARGETS)
     folder = Path(folder)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ModelError
+from ..errors import ModelError, check_level, check_whole
 from ..methods import RunOptions, choose
+from ..results.labels import with_units
 from ..sensitivity.comparison import Constraint
-from ..sensitivity.objective import Objectives, named_objectives
+from ..sensitivity.objective import Objectives, some_objectives
 from ..sensitivity.smoothness import check_gradients
 from ..solving.task import Task
 from ..verbs.hessians import TwiceDifferentiable
@@ -64,10 +64,10 @@ class GlobalStudy:
         """
         from .chaos import chaos_of
 
-        _check_whole("chaos", 2, runs=runs, checks=checks)
-        _check_whole("chaos", 0, seed=seed)
+        check_whole("chaos", 2, runs=runs, checks=checks)
+        check_whole("chaos", 0, seed=seed)
         if degree is not None:
-            _check_whole("chaos", 1, degree=degree)
+            check_whole("chaos", 1, degree=degree)
         return chaos_of(self, int(runs), int(checks), degree, int(seed))
 
     def sobol(self, *, samples: int = 1024, estimator: str = "martinez", level: float = 0.95, seed: int = 0) -> SobolIndices:
@@ -81,9 +81,9 @@ class GlobalStudy:
         """
         from .sobol import sampled_sobol
 
-        _check_whole("sobol", 2, samples=samples)
-        _check_whole("sobol", 0, seed=seed)
-        _check_level("sobol", level)
+        check_whole("sobol", 2, samples=samples)
+        check_whole("sobol", 0, seed=seed)
+        check_level("sobol", level)
         return sampled_sobol(self, int(samples), estimator, float(level), int(seed))
 
     def probability(self, event: Constraint, *, samples: int = 0, level: float = 0.95, seed: int = 0) -> Reliability:
@@ -100,8 +100,8 @@ class GlobalStudy:
         """
         from .reliability import reliability
 
-        _check_whole("probability", 0, samples=samples, seed=seed)
-        _check_level("probability", level)
+        check_whole("probability", 0, samples=samples, seed=seed)
+        check_level("probability", level)
         return reliability(self, event, int(samples), float(level), int(seed))
 
     def __repr__(self) -> str:
@@ -125,15 +125,13 @@ def global_study(
 ) -> GlobalStudy:
     """Everything checked, nothing run yet."""
     openturns()
-    named = named_objectives(objectives)
-    if not named:
-        raise ModelError("openturns: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))")
+    named = some_objectives("openturns", objectives)
     spreads = spreads_of(mechanism.parameters, given, correlation)
     method, schedule = choose(duration, **how)
     ρ, solver = mechanism.parts.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
     check_gradients(solver.equations, named)
     # nothing but the end of a run is looked at
-    arguments = {**how, "duration": duration, "progress": False}
+    arguments: dict[str, Any] = {**how, "duration": duration, "progress": False}
     if schedule.tolerance:
         arguments["output"] = duration
     elif schedule.ends is None:
@@ -156,21 +154,14 @@ def seeded(seed: int) -> Iterator[None]:
         generator.SetState(before)
 
 
+def check_varies(study: GlobalStudy, values: Any) -> None:
+    """Shares of a variance need one: of each objective, by the values of a sample of OpenTURNS."""
+    for k, name in enumerate(study.objective_names):
+        if not values.getMarginal(k).computeVariance()[0] > 0:
+            raise ModelError(f"objective {name!r} does not vary: none of the parameters {', '.join(study.names)} changes it")
+
+
 def labelled(study: GlobalStudy, *parameters: str) -> dict[str, Any]:
     """Coordinates of arrays by objective, and by parameter as often as named."""
-    coords: dict[str, Any] = {
-        "objective": list(study.objective_names),
-        "objective_unit": ("objective", list(study.units)),
-    }
+    coords = with_units("objective", study.objective_names, study.units)
     return coords | {name: list(study.names) for name in parameters}
-
-
-def _check_whole(owner: str, least: int, **values: Any) -> None:
-    for label, value in values.items():
-        if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
-            raise ModelError(f"{owner}: {label} = {value!r} must be a whole number, {least} or more")
-
-
-def _check_level(owner: str, level: Any) -> None:
-    if not isinstance(level, Real) or not 0 < float(level) < 1:
-        raise ModelError(f"{owner}: level = {level!r} must be a probability, between 0 and 1")

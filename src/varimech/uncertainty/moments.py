@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..results.labels import along_time, with_units
 from ..results.run import Run
 from ..results.saving import save_dataset
 from ..view.plotted import Plotted
@@ -72,12 +73,10 @@ class Moments(Plotted):
             "error": self.errors,
         }
         dims = ("time", "objective")
-        coords: dict[str, Any] = {
-            "time": ("time", self.time, {"units": "s"}),
-            "objective": list(self.objective_names),
-            "objective_unit": ("objective", list(self.units)),
-            "parameter": list(self.spreads.names),
-            "parameter_unit": ("parameter", list(self.spreads.units)),
+        coords = {
+            **along_time(self.time),
+            **with_units("objective", self.objective_names, self.units),
+            **with_units("parameter", self.spreads.names, self.spreads.units),
         }
         return xr.Dataset(
             {name: (dims, array, {"units": UNITS[name]}) for name, array in arrays.items()}

@@ -9,16 +9,16 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from ..errors import ModelError, VarimechError, unknown_name
+from ..errors import ModelError, VarimechError, check_whole, unknown_name
 from ..methods import RunOptions, choose
 from ..results.run import Run
-from ..sensitivity.objective import Objective, Objectives, named_objectives
+from ..sensitivity.objective import Objective, Objectives, some_objectives
 from ..sensitivity.smoothness import check_gradients
 from ..solving.many import look_after, sampler_for
 from ..solving.solver import Solver
@@ -29,7 +29,7 @@ from ..verbs.solved import seconds_of
 from .checkpoint import Checkpoint, check_same
 from .chunks import Control, LookAfter, Work
 from .conduct import Conduct, Limits
-from .executors import executor_of
+from .executors import Executor, executor_of
 from .expanding import at_means, sparse_output
 from .sampling import KINDS, REPLICATES, SOBOL_BITS, Sampling, chunk_size
 from .spreads import Correlation, Given, Spreads, spreads_of
@@ -61,17 +61,11 @@ def monte_carlo(
 ) -> Study:
     """Carry out a study, or go on with one."""
     began = time.perf_counter()
-    named = named_objectives(objectives)
-    if not named:
-        raise ModelError("monte_carlo: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))")
+    named = some_objectives("monte_carlo", objectives)
     _check(samples, sampling, seed, chunk, allowed_failures, control=control, keep=keep)
     limits, where = Limits(samples, _targets(target, named), float(allowed_failures)), executor_of(executor)
     spreads = spreads_of(mechanism.parameters, given, correlation)
-    backend = how.get("backend", "auto")
-    if where.elsewhere and backend == "interpreted":
-        raise ModelError(
-            "backend='interpreted' runs in this process only, and executor=… asks for a card or a cluster: leave one of them out"
-        )
+    backend = _backend(how, where)
     method, schedule = choose(duration, **sparse_output(duration, how))
     ρ, solver = mechanism.parts.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
     task, columns = Task(schedule, named, None, backend, False, runs=samples), schedule.stored_count * len(named)
@@ -81,13 +75,8 @@ def monte_carlo(
         before = None if folder is None else folder.load()
         size = chunk or (before[0]["chunk"] if before else chunk_size(int(samples), columns, target=target is not None))
         drawing = Sampling(sampling, int(seed), int(size), len(spreads.names))
-        tally = Tally([None for _ in range(drawing.replicates)])
         if folder is not None:
-            about = _about(solver, task, spreads, ρ, drawing, control=control, keep=keep)
-            if before is not None:
-                check_same(folder.folder, before[0], about)
-                tally = before[1]
-            folder.begin(about)
+            _take_up(folder, before, _about(solver, task, spreads, ρ, drawing, control=control, keep=keep))
         model = _first_order(solver, task, spreads, ρ) if control else None
         together = replace(task, backend="native") if where.elsewhere else task
         work = Work(sampler_for(solver, together, samples), columns, model, keep)
@@ -99,8 +88,8 @@ def monte_carlo(
             schedule.stored_times,
             drawing,
             bool(control),
-            tally,
-            folder if folder is not None and keep else [] if keep else None,
+            before[1] if before else Tally([None] * drawing.replicates),
+            (folder or []) if keep else None,
             time.perf_counter() - began,
             _at_means(mechanism, solver, Task(choose(duration, **how)[1], {}, None, backend, False), ρ),
         )
@@ -114,9 +103,8 @@ def _check(samples: Any, sampling: str, seed: Any, chunk: Any, allowed_failures:
             raise ModelError(f"monte_carlo: {label} = {switch!r} must be True or False")
     if sampling not in KINDS:
         raise unknown_name("kind of sampling", sampling, KINDS)
-    for label, number, least in (("samples", samples, 1), ("seed", seed, 0), ("chunk", 1 if chunk is None else chunk, 1)):
-        if not isinstance(number, Integral) or isinstance(number, bool) or int(number) < least:
-            raise ModelError(f"monte_carlo: {label} = {number!r} must be a whole number, {least} or more")
+    check_whole("monte_carlo", 1, samples=samples, chunk=1 if chunk is None else chunk)
+    check_whole("monte_carlo", 0, seed=seed)
     if not isinstance(allowed_failures, Real) or not 0 <= float(allowed_failures) < 1:
         raise ModelError(
             f"monte_carlo: allowed_failures = {allowed_failures!r} must be a share of the samples, from 0 to below 1"
@@ -128,6 +116,22 @@ def _check(samples: Any, sampling: str, seed: Any, chunk: Any, allowed_failures:
             raise ModelError(
                 f"monte_carlo: samples = {samples!r} are more than Sobol sequences have ({most}); use sampling='random'"
             )
+
+
+def _backend(how: RunOptions, where: Executor) -> str:
+    backend = how.get("backend", "auto")
+    if where.elsewhere and backend == "interpreted":
+        raise ModelError(
+            "backend='interpreted' runs in this process only, and executor=… asks for a card or a cluster: leave one of them out"
+        )
+    return backend
+
+
+def _take_up(folder: Checkpoint, before: tuple[dict[str, Any], Tally] | None, about: dict[str, Any]) -> None:
+    """Go on with the study of a folder, if it is the same, or begin one there."""
+    if before is not None:
+        check_same(folder.folder, before[0], about)
+    folder.begin(about)
 
 
 def _targets(target: Target, named: Mapping[str, Objective]) -> np.ndarray | None:

@@ -19,7 +19,7 @@ from ..errors import ModelError, unknown_name
 from ..view.plotted import Plotted
 from ..view.table import table
 from .distributions import openturns
-from .global_study import labelled, seeded
+from .global_study import check_varies, labelled, seeded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,11 +109,9 @@ def sampled_sobol(study: GlobalStudy, samples: int, estimator: str, level: float
     with seeded(seed), study.runs.own_errors("Sobol indices"):
         x = ot.SobolIndicesExperiment(study.distribution, samples, True).generate()
         y = study.function(x)
-        for k, name in enumerate(study.objective_names):
-            one = y.getMarginal(k)
-            if not one.computeVariance()[0] > 0:
-                raise ModelError(f"objective {name!r} does not vary: none of the parameters {', '.join(study.names)} changes it")
-            indices = algorithm(x, one, samples)
+        check_varies(study, y)
+        for k in range(len(study.objective_names)):
+            indices = algorithm(x, y.getMarginal(k), samples)
             indices.setUseAsymptoticDistribution(True)  # narrower than what bootstraps tell, and the same for each call
             indices.setConfidenceLevel(level)
             found["first"].append(np.array(indices.getFirstOrderIndices()))

@@ -38,7 +38,7 @@ class Summary:
         columns = values.shape[1]
         wide = max(1, BLOCK // len(values))
         parts = [cls._of_few(values[:, k : k + wide], bins) for k in range(0, columns, wide)]
-        return parts[0] if len(parts) == 1 else side_by_side(parts)
+        return parts[0] if len(parts) == 1 else _side_by_side(parts)
 
     @classmethod
     def _of_few(cls, values: np.ndarray, bins: int) -> Summary:
@@ -75,7 +75,7 @@ class Summary:
         return Summary(self.mean + u * b, m2, m3, m4, self.histogram.merged(other.histogram))
 
 
-def side_by_side(parts: list[Summary]) -> Summary:
+def _side_by_side(parts: list[Summary]) -> Summary:
     """Summaries of some columns after each other."""
     h = [p.histogram for p in parts]
     arrays = {name: np.concatenate([getattr(x, name) for x in h]) for name in ("low", "high", "exponent", "first", "counts")}

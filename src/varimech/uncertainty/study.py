@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError, unknown_name
+from ..errors import ModelError, check_level, unknown_name
+from ..results.labels import along_time, with_units
 from ..results.run import Run
 from ..results.saving import save_dataset
 from ..view.plotted import Plotted
@@ -108,8 +109,7 @@ class Study(Plotted):
         """Bounds, `lower` and `upper`, between which the true mean lies with probability `level`; or, of them, "variance" or "std"."""
         import xarray as xr
 
-        if not isinstance(level, Real) or not 0 < level < 1:
-            raise ModelError(f"interval: level = {level!r} must be a probability, between 0 and 1")
+        check_level("interval", level)
         if of not in ("mean", "variance", "std"):
             raise unknown_name("interval", of, ("mean", "variance", "std"))
         estimate = self._mean() if of == "mean" else self._variance()
@@ -200,11 +200,7 @@ class Study(Plotted):
             raise ModelError("samples were not kept: monte_carlo(…, keep=True) does so")
         chunks = list(self.kept.kept(self.tally.taken) if isinstance(self.kept, Checkpoint) else self.kept)
         parameters, values = (np.concatenate([chunk[k] for chunk in chunks]) for k in range(2))
-        coords = {
-            **self._coords(),
-            "parameter": list(self.spreads.names),
-            "parameter_unit": ("parameter", list(self.spreads.units)),
-        }
+        coords = {**self._coords(), **with_units("parameter", self.spreads.names, self.spreads.units)}
         return xr.Dataset(
             {
                 "parameters": (("sample", "parameter"), parameters),
@@ -276,11 +272,7 @@ class Study(Plotted):
         return self.tally.summary
 
     def _coords(self) -> dict[str, Any]:
-        return {
-            "time": ("time", self.time, {"units": "s"}),
-            "objective": list(self.objective_names),
-            "objective_unit": ("objective", list(self.units)),
-        }
+        return {**along_time(self.time), **with_units("objective", self.objective_names, self.units)}
 
     def _labelled(self, columns: np.ndarray, name: str, unit: str = "objective_unit") -> xr.DataArray:
         import xarray as xr

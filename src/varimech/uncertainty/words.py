@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..markup import counted
 from ..view.table import table
 from .estimates import LEVEL
 
@@ -17,16 +18,17 @@ TOLD = 3
 def in_words(study: Study) -> str:
     """As it is printed."""
     failed = f", {study.failed} failed" if study.failed else ""
-    stopped = f" of {study.stopped}" if study.stopped is not None else ""
+    stopped = f" of {study.stopped:,}" if study.stopped is not None else ""
     words = f"{study.sampling.kind}, seed {study.sampling.seed}{', control' if study.controlled else ''}"
-    lines = [f"<Study of {study.label!r}: {counted(study.count)}{stopped} ({words}){failed}, at t = {study.time[-1]:g} s>"]
+    taken = f"{counted(study.count, 'sample', 'samples')}{stopped}"
+    lines = [f"<Study of {study.label!r}: {taken} ({words}){failed}, at t = {study.time[-1]:g} s>"]
     if study.count:
         frame = study.table()
         frame["±"] = [float(f"{half:.2g}") for half in frame["±"]]
         rows = [[name, *row] for name, row in zip(frame.index, frame.to_numpy().tolist(), strict=True)]
         lines.append(table(["objective", *frame.columns], rows))
     if study.controlled and study.failed:
-        lines.append(f"  {counted(study.failed)} failed, so the control is not used")
+        lines.append(f"  {counted(study.failed, 'sample', 'samples')} failed, so the control is not used")
     elif study.controlled and study.count:
         factors = zip(study.objective_names, study.reduction[-1].to_numpy(), strict=True)
         lines.append(f"  the control saves samples by a factor of: {', '.join(f'{n} {r:.3g}' for n, r in factors)}")
@@ -42,8 +44,3 @@ def so_far(study: Study) -> str:
     found, unit = study.last_mean(), study.units[0]
     half = found.half_width(LEVEL)[0]
     return f"{study.objective_names[0]} = {found.value[0]:.6g} ± {half:.2g}{f' {unit}' if unit else ''}"
-
-
-def counted(samples: int) -> str:
-    """So many samples."""
-    return f"{samples} sample{'s' if samples != 1 else ''}"
