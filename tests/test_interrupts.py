@@ -53,15 +53,16 @@ def interrupting(function: Callable[..., Any], at: int = 1) -> Callable[..., Any
 
 
 @pytest.fixture
-def hooked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+def hooked() -> Iterator[Callable[..., None]]:
     """Lets Ctrl-C come during a call of something; undone by calling it without anything."""
+    with pytest.MonkeyPatch.context() as patch:
 
-    def hook(owner: Any = None, name: str = "", at: int = 1) -> None:
-        monkeypatch.undo()
-        if owner is not None:
-            monkeypatch.setattr(owner, name, interrupting(getattr(owner, name), at))
+        def hook(owner: Any = None, name: str = "", at: int = 1) -> None:
+            patch.undo()
+            if owner is not None:
+                patch.setattr(owner, name, interrupting(getattr(owner, name), at))
 
-    yield hook
+        yield hook
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
