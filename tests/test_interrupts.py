@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +19,7 @@ import pytest
 import varimech as vm
 from oscillator import GOAL, of, oscillator, x_of
 from test_monte_carlo import same, study
-from varimech import interrupts, progress
+from varimech import cli, interrupts, progress
 from varimech.backends import compiler, interpreted, native, tape
 from varimech.optimization import ipopt, refinement, search
 from varimech.optimization.problem import DesignProblem
@@ -210,6 +212,36 @@ def test_sundials(mechanism: vm.Mechanism, integrator: str, monkeypatch: pytest.
         changed.setattr(interrupts.HeldBack, "let_through", let_through)
         plainly(lambda: mechanism.simulate(1.0, integrator=integrator))
     assert mechanism.simulate(1.0, integrator=integrator).time[-1] == 1.0
+
+
+# the command
+
+
+def test_ctrl_c_while_the_command_is_loaded(tmp_path: Path) -> None:
+    """As if it came where a library is half loaded."""
+    (tmp_path / "casadi.py").write_text(
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n", encoding="utf-8"
+    )
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    program = [sys.executable, "-c", "from varimech_command import main; main()"]
+    done = subprocess.run(program, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped; nothing was computed yet\n")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_command_ends_cleanly(
+    number: int, code: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*arguments: object) -> None:
+        os.kill(os.getpid(), number)
+
+    monkeypatch.setattr("varimech.cli.options.find_model", stopped)
+    monkeypatch.setattr(sys, "argv", ["varimech", "topology", "five-bar"])
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == code and signal.getsignal(signal.SIGTERM) is before
+    assert capfd.readouterr() == ("", "stopped; nothing was computed yet\n")
 
 
 # what is derived and compiled

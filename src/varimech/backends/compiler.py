@@ -7,6 +7,7 @@ room than they may, those that were not used for longest go.
 
 from __future__ import annotations
 
+import _ctypes
 import atexit
 import ctypes
 import hashlib
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import weakref
 from contextlib import suppress
 from pathlib import Path
 
@@ -115,7 +117,9 @@ def load_library(source: str) -> ctypes.CDLL:
     for _ in range(3):
         path = build_library(source)
         try:
-            return ctypes.CDLL(str(path))
+            library = ctypes.CDLL(str(path))
+            weakref.finalize(library, _ctypes.dlclose, library._handle).atexit = False  # ctypes would keep it loaded for good
+            return library
         except OSError as error:
             reason = str(error)
             if path.exists():  # else another process made room in this moment
