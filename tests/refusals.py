@@ -54,7 +54,15 @@ def contents(m: vm.Mechanism) -> tuple[object, ...]:
     points = {b.name: list(b.points) for b in m.bodies.values()}
     parameters = {p.name: (p.value, p.bounds, p.unit) for p in m.parameters.values()}
     elements = [list(things) for things in (m.joints, m.forces, m.drivers)]
-    return m.revision, len(m.sentences), points, parameters, elements, len(m.numbers.requirements), id(m.start_conditions)
+    return (
+        m.parts.revision,
+        len(m.parts.sentences),
+        points,
+        parameters,
+        elements,
+        len(m.parts.numbers.requirements),
+        id(m.parts.start_conditions),
+    )
 
 
 def check_refused(m: vm.Mechanism, call: Call, *words: str, finish: bool = True) -> None:

@@ -41,7 +41,7 @@ needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="no
 
 def apart(first: Array, second: Array, m: vm.Mechanism) -> float:
     """Largest difference of gradients (objective, parameter), for each objective by the largest of its entries."""
-    sizes = np.where(m.numbers.nominal != 0, np.abs(m.numbers.nominal), 1.0)
+    sizes = np.where(m.parts.numbers.nominal != 0, np.abs(m.parts.numbers.nominal), 1.0)
     largest = np.abs(first * sizes).max(axis=1)
     assert (largest > 0).all()
     return float((np.abs((first - second) * sizes).max(axis=1) / largest).max())
@@ -49,7 +49,7 @@ def apart(first: Array, second: Array, m: vm.Mechanism) -> float:
 
 def objectives(m: vm.Mechanism) -> dict[str, vm.Objective]:
     """Integrals and final values, of positions, velocities, accelerations and energies; of some points, each with its own weight."""
-    points = [p.label for b in m.moving_bodies for p in b.points.values()]
+    points = [p.label for b in m.parts.moving_bodies for p in b.points.values()]
     points = points[:: -max(1, len(points) // 4)]
 
     def weighed(measure: str) -> Callable[[Any], Any]:
@@ -62,7 +62,7 @@ def objectives(m: vm.Mechanism) -> dict[str, vm.Objective]:
         "both": vm.integral(lambda s: s.time * x(s)[1]) + vm.final(lambda s: s.kinetic_energy),
     }
     # accelerations of beams are small differences of large forces, whose rounding they show
-    return named if m.beams else named | {"jolt": vm.integral(lambda s: vm.norm(a(s)))}
+    return named if m.parts.beams else named | {"jolt": vm.integral(lambda s: vm.norm(a(s)))}
 
 
 def gradients(
@@ -157,7 +157,7 @@ def test_direct_and_adjoint_agree(name: str, formulation: str, integrators: tupl
             {"step": h} if integrator in EQUAL_ONLY else {"output": 5 * h, "ends": 5 * h * np.array([0, 0.1, 0.35, 0.4, 0.75, 1])}
         )
         method, schedule = choose(5 * h, formulation=formulation, integrator=integrator, coordinates=coordinates, **how)
-        solver = Solver(m, method) if first is None else with_scheme(first, integrator)
+        solver = Solver(m.parts, method) if first is None else with_scheme(first, integrator)
         first = first or solver
         direct, adjoint = gradients(solver, named, schedule)
         assert apart(direct, adjoint, m) < AGREE, integrator
@@ -168,14 +168,14 @@ def test_bodies_of_spatial_benchmarks_in_natural_coordinates() -> None:
     """With redundant constraints: their start is found outside the program."""
     m = BENCHMARKS["bricard"].mechanism()
     method, schedule = choose(0.06, step=2e-2)
-    assert apart(*gradients(Solver(m, method), objectives(m), schedule), m) < AGREE
+    assert apart(*gradients(Solver(m.parts, method), objectives(m), schedule), m) < AGREE
 
 
 @pytest.mark.parametrize("integrator", ["trapezoidal", "hht"])
 def test_plain_penalties(integrator: str) -> None:
     m = BENCHMARKS["four-bar"].mechanism()
     method, schedule = choose(0.1, step=1e-2, formulation=vm.Penalty(inertial=False, xi=0, factor=1e6), integrator=integrator)
-    direct, adjoint = gradients(Solver(m, method), objectives(m), schedule)
+    direct, adjoint = gradients(Solver(m.parts, method), objectives(m), schedule)
     assert apart(direct, adjoint, m) < AGREE
     assert not np.array_equal(direct, adjoint)
 
@@ -197,7 +197,7 @@ def test_written_out_and_assembled(make: Callable[[], vm.Mechanism], integrator:
     m = make()
     method, schedule = choose(0.02, step=5e-3, integrator=integrator)
     (direct, written_out), (_, assembled) = (
-        gradients(Solver(m, method, large=large), objectives(m), schedule) for large in (False, True)
+        gradients(Solver(m.parts, method, large=large), objectives(m), schedule) for large in (False, True)
     )
     assert apart(direct, written_out, m) < AGREE
     assert apart(direct, assembled, m) < AGREE
@@ -227,7 +227,7 @@ def chain_of(count: int) -> vm.Mechanism:
 )
 def test_backends_agree_on_plans(m: vm.Mechanism, how: dict[str, Any]) -> None:
     method, schedule = choose(0.05, **how)
-    solver, ρ = Solver(m, method), m.numbers.nominal
+    solver, ρ = Solver(m.parts, method), m.parts.numbers.nominal
     assert solver.programs.large
     named = {
         "place": vm.final(lambda s: s.position("P4")[1]),
@@ -328,7 +328,7 @@ OBJECTIVES_OF_TIME = {f"{k}": vm.final(lambda s: s.time) for k in range(3)}
 @examples(3)
 @given(tree=trees(4))
 def test_what_is_written_out_is_transposed(tree: Tree) -> None:
-    solver = Solver(mechanism(tree), choose(1.0, step=0.1, coordinates="rtdyn1")[0], large=False)
+    solver = Solver(mechanism(tree).parts, choose(1.0, step=0.1, coordinates="rtdyn1")[0], large=False)
     e = solver.equations
     assume(0 < e.q.numel() <= 12)
     q, v = random_state(e, tree.seed)
@@ -339,7 +339,7 @@ def test_what_is_written_out_is_transposed(tree: Tree) -> None:
 @given(tree=trees(3))
 def test_what_is_assembled_is_transposed(tree: Tree) -> None:
     """In natural coordinates, away from all constraints."""
-    solver = Solver(mechanism(tree), choose(1.0, step=0.1)[0], large=True)
+    solver = Solver(mechanism(tree).parts, choose(1.0, step=0.1)[0], large=True)
     e = solver.equations
     assume(e.λ.numel() > 0)
     check_transposed(solver, np.random.default_rng(tree.seed).standard_normal(e.packed.numel()), tree.seed)
@@ -349,7 +349,7 @@ def test_what_is_assembled_is_transposed(tree: Tree) -> None:
 @examples(2)
 @given(tree=trees(5))
 def test_what_is_swept_is_transposed(tree: Tree, coordinates: str) -> None:
-    solver = Solver(mechanism(tree), choose(1.0, step=0.1, integrator="rk4", coordinates=coordinates)[0], large=True)
+    solver = Solver(mechanism(tree).parts, choose(1.0, step=0.1, integrator="rk4", coordinates=coordinates)[0], large=True)
     e = solver.equations
     assume(e.q.numel() > 0)
     assert solver.programs.swept

@@ -120,7 +120,7 @@ def test_a_parameter_of_another_mechanism_in_an_objective() -> None:
     ),
     ("force", lambda m: m.force("F", TIP, (0, 1)), ("point 'rod.tip'", "belongs to another mechanism")),
     ("torque", lambda m: m.torque("T", ROD, 1.0), ("body 'rod' belongs to another mechanism",)),
-    ("against", lambda m: m.torque("T", "rod", 1.0, against=OTHER.ground), ("body 'ground' belongs to another mechanism",)),
+    ("against", lambda m: m.torque("T", "rod", 1.0, against=OTHER.parts.ground), ("body 'ground' belongs to another mechanism",)),
     ("driver", lambda m: m.drive_coordinate("D", TIP, (1, 0), lambda t: t), ("point 'rod.tip'", "another mechanism")),
     ("sprung body", lambda m: m.torsional_spring("S", ROD, stiffness=1), ("'rod' belongs to another mechanism than 'pendulum'",)),
     ("sprung joint", lambda m: m.torsional_spring("S", HINGE, stiffness=1), ("'O' belongs to another mechanism",)),

@@ -74,7 +74,7 @@ def test_frequencies_converge_to_those_of_euler_and_bernoulli_at_order_2(kind: s
 
 
 def nodes(m: vm.Mechanism) -> list[str]:
-    return [p.label for p in m.beams[0].nodes]
+    return [p.label for p in m.parts.beams[0].nodes]
 
 
 def mass_matrix(n: int, mass: float) -> Array:
@@ -87,7 +87,7 @@ def mass_matrix(n: int, mass: float) -> Array:
 def momenta(m: vm.Mechanism, run: vm.Run) -> tuple[Array, Array, Array]:
     """Momentum, angular momentum about the origin and kinetic energy of the beam over time, from its nodes."""
     r, v = (np.stack([measure(p).to_numpy() for p in nodes(m)], axis=1) for measure in (run.position, run.velocity))
-    M = mass_matrix(m.beams[0].segments, 1.0)
+    M = mass_matrix(m.parts.beams[0].segments, 1.0)
     if m.dimension == 2:
         r, v = (np.concatenate([x, np.zeros((*x.shape[:2], 1))], axis=2) for x in (r, v))
     p = np.einsum("ij,tjc->tic", M, v)

@@ -29,12 +29,12 @@ def model(dimension: int) -> vm.Mechanism:
 
 
 def check(m: vm.Mechanism, call: Call, words: tuple[str, ...]) -> None:
-    before, named, joined = contents(m), list(m._named), dict(m._groups)
+    before, named, joined = contents(m), list(m.parts._named), dict(m.parts._groups)
     with pytest.raises(vm.ModelError) as caught:
         call(m)
     for word in words:
         assert word in str(caught.value)
-    assert (contents(m), list(m._named), dict(m._groups)) == (before, named, joined)
+    assert (contents(m), list(m.parts._named), dict(m.parts._groups)) == (before, named, joined)
 
 
 def beam(start: Any = "X", end: Any = "Y", **options: Any) -> Call:

@@ -35,7 +35,7 @@ def hub_with_beam(dimension: int, torque: float, speed: float = 0.0, **options: 
 def angular_momentum(m: vm.Mechanism, run: vm.Run) -> Array:
     """Of hub and beam about the axis, over time."""
     r, v = (np.stack([measure(p).to_numpy()[:, :2] for p in nodes(m)], axis=1) for measure in (run.position, run.velocity))
-    p = np.einsum("ij,tjc->tic", mass_matrix(m.beams[0].segments, 1.0), v)
+    p = np.einsum("ij,tjc->tic", mass_matrix(m.parts.beams[0].segments, 1.0), v)
     about = (r[..., 0] * p[..., 1] - r[..., 1] * p[..., 0]).sum(axis=1)
     return np.asarray(about + HUB * run.angular_velocity("O").to_numpy())
 
@@ -206,13 +206,13 @@ def test_written_out_and_assembled_are_the_same(dimension: int, curved: bool) ->
     small, large = regimes.solvers(m)
     first, second = (regimes.run(solver) for solver in (small, large))
     assert first.iterations == second.iterations
-    n, ω = small.equations.q.numel(), m.numbers.evaluate(m.beams[0].fastest_vibration()).item()
+    n, ω = small.equations.q.numel(), m.parts.numbers.evaluate(m.parts.beams[0].fastest_vibration()).item()
     q, v, a = (slice(k * n, (k + 1) * n) for k in range(3))
     assert first.sensitivities is not None and second.sensitivities is not None
     places = np.abs(first.states[:, q]).max()
     for one, other, unit in (
         (first.states[:, :, None], second.states[:, :, None], 1.0),
-        (first.sensitivities, second.sensitivities, m.numbers.nominal),
+        (first.sensitivities, second.sensitivities, m.parts.numbers.nominal),
     ):
         size = np.maximum(np.abs(one[:, q]).max(axis=(0, 1)), places / unit)
         for rows, scale in ((q, 1.0), (v, ω), (a, ω**2)):

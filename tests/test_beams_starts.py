@@ -68,9 +68,9 @@ def test_supports_of_all_kinds_leave_a_beam_straight(way: str) -> None:
     for support, point, x in WAYS[way]:
         support(m, point, x)
     run = m.simulate(0.002, step=1e-3)
-    for k, node in enumerate(m.beams[0].nodes):
+    for k, node in enumerate(m.parts.beams[0].nodes):
         np.testing.assert_allclose(run.position(node.label)[0], np.array([k / N, 0]), atol=1e-12)
-    weight = m.numbers.evaluate(m.beams[0].mass).item() * 9.81
+    weight = m.parts.numbers.evaluate(m.parts.beams[0].mass).item() * 9.81
     rest = m.equilibrium()
     held = sum(rest.reaction(name)[0, 1].item() for name in m.joints) + sum(rest.effort(name)[0].item() for name in m.drivers)
     assert held == pytest.approx(weight, rel=1e-8)

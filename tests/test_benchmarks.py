@@ -146,7 +146,7 @@ def test_four_bar_equation_agrees_with_the_published_points() -> None:
 def test_four_bar_has_one_freedom_and_all_its_links() -> None:
     m = four_bar.mechanism(5)
     assert m.freedoms == 1
-    assert len(m.moving_bodies) == 11
+    assert len(m.parts.moving_bodies) == 11
     run = m.simulate(0.01, step=1e-3)
     np.testing.assert_allclose(run.velocity("B0")[0], (1, 0), atol=1e-14)
     np.testing.assert_allclose(run.position("B5")[0], (5, 1), atol=1e-14)
@@ -228,7 +228,7 @@ def test_tree_references_come_from_another_program() -> None:
 def test_tree_has_all_its_freedoms() -> None:
     m = tree.mechanism()
     assert m.freedoms == 1 + 1 + 3 + 2 + 2 + 0 + 3 + 6
-    assert len(m.moving_bodies) == 8
+    assert len(m.parts.moving_bodies) == 8
 
 
 def test_chain_references_come_from_its_equations_of_motion() -> None:

@@ -58,7 +58,7 @@ def test_axial_forces_are_those_of_a_cut(dimension: int) -> None:
     m = held(8, "A", np.eye(dimension)[0])
     m.force("P", "b.B", load)
     run = m.equilibrium()
-    places = np.array([run.position(p.label)[0].to_numpy() for p in m.beams[0].nodes])
+    places = np.array([run.position(p.label)[0].to_numpy() for p in m.parts.beams[0].nodes])
     along = np.diff(places, axis=0)
     along /= np.linalg.norm(along, axis=1)[:, None]
     np.testing.assert_allclose(run.axial_force("b")[0], along @ load, atol=1e-8)
@@ -93,7 +93,7 @@ def test_damping_keeps_angular_momentum_in_space() -> None:
     m.start(position={"b.A": (0, 0, 0), "b.B": (None, 0, 0)}, near={"b.B": (1, 0, 0)}, speed={"b.B": (None, 1.0, 0.5)})
     m.force("kick", "b.n2", lambda s: vm.where(s.time < 0.1, 1.0, 0.0) * vm.vector(0, 2.0, -3.0))
     run = m.simulate(1.0, tolerance=1e-9)
-    r, v = (np.array([get(p.label).to_numpy() for p in m.beams[0].nodes]) for get in (run.position, run.velocity))
+    r, v = (np.array([get(p.label).to_numpy() for p in m.parts.beams[0].nodes]) for get in (run.position, run.velocity))
     momenta = np.zeros_like(v)
     for k in range(n):
         momenta[k] += (2 * v[k] + v[k + 1]) / (6 * n)

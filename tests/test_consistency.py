@@ -136,7 +136,7 @@ def test_numpy_functions_work_on_parameters() -> None:
         (np.float64(2) * p, 8.0),
         (np.arctan2(p, 4.0), math.pi / 4),
     ):
-        assert m.numbers.evaluate(expression).item() == pytest.approx(value)
+        assert m.parts.numbers.evaluate(expression).item() == pytest.approx(value)
 
 
 def test_a_python_decision_on_the_state_names_the_remedy() -> None:
@@ -158,10 +158,10 @@ def test_plots_label_every_curve(tmp_path: Any) -> None:
 def test_a_refused_driver_leaves_no_trace() -> None:
     m = torsional_pendulum(0.0)
     p = m.parameter("p", 1.0)
-    before = (m.revision, len(m.numbers.requirements), list(m.drivers))
+    before = (m.parts.revision, len(m.parts.numbers.requirements), list(m.drivers))
     with pytest.raises(vm.ModelError, match="two things are called 's'"):
         m.drive_coordinate("s", "rod.tip", (p, 0), 1.0)
-    assert (m.revision, len(m.numbers.requirements), list(m.drivers)) == before
+    assert (m.parts.revision, len(m.parts.numbers.requirements), list(m.drivers)) == before
 
 
 def test_a_position_may_be_given_as_a_vector_of_parameters() -> None:

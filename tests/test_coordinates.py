@@ -61,7 +61,7 @@ def gradient(name: str, coordinates: str) -> vm.Gradient:
 
 def points(m: vm.Mechanism) -> list[str]:
     """All points that move."""
-    return [p.label for b in m.moving_bodies for p in b.points.values()]
+    return [p.label for b in m.parts.moving_bodies for p in b.points.values()]
 
 
 def apart(one: np.ndarray, other: np.ndarray) -> float:
@@ -84,7 +84,7 @@ def differences(name: str, coordinates: str) -> dict[str, float]:
 
 
 def test_all_rigid_benchmarks_are_compared() -> None:
-    assert set(DURATIONS) == {name for name in BENCHMARKS if not mechanism_of(name).beams}
+    assert set(DURATIONS) == {name for name in BENCHMARKS if not mechanism_of(name).parts.beams}
 
 
 def test_every_joint_can_be_part_of_a_tree() -> None:

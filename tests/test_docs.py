@@ -172,7 +172,7 @@ def _joint(kind: str, dimension: int) -> tuple[int, int]:
         said["axis_on_second"] = (0, 1, 0)
     joint = getattr(m, kind.replace("-", "_"))("j", "ground.O", "b.P", **said)
     o, R = ca.SX.sym("o", n), ca.SX.sym("R", n, n)
-    equations = joint.residuals({m.ground: m.ground_frame(), body: Frame(o, R, 0 * o, 0 * R)}).numel()
+    equations = joint.residuals({m.parts.ground: m.parts.ground_frame(), body: Frame(o, R, 0 * o, 0 * R)}).numel()
     return equations, (3 if n == 2 else 6) - equations
 
 

@@ -57,7 +57,7 @@ def test_a_mechanism_from_a_file_moves_to_the_last_bit_as_the_one_it_was_written
     one, other = BENCHMARKS[name].mechanism(), vm.Mechanism.from_file(BENCHMARKS[name].model_file)
     how: dict[str, Any] = {"step": 1e-3, "every": 2, "backend": "interpreted"}
     first, second = one.simulate(0.004, **how), other.simulate(0.004, **how)
-    for body in one.moving_bodies:
+    for body in one.parts.moving_bodies:
         point = f"{body.name}.{list(body.points)[-1]}"
         np.testing.assert_array_equal(first.position(point), second.position(point))
     for joint in one.joints:
@@ -172,7 +172,9 @@ def test_any_name_of_a_parameter_is_read_again(tmp_path: Path, name: str) -> Non
     again = read(tmp_path, m.to_text())
     assert again.to_text() == m.to_text() and list(again.bodies) == ["ground", name]
     bodies: list[Any] = [x.bodies[name] for x in (m, again)]
-    both = [x.numbers.evaluate(body.inertia, np.array([3.0, 7.0])).item() for x, body in zip((m, again), bodies, strict=True)]
+    both = [
+        x.parts.numbers.evaluate(body.inertia, np.array([3.0, 7.0])).item() for x, body in zip((m, again), bodies, strict=True)
+    ]
     assert both == [3.0, 3.0]
 
 
@@ -192,7 +194,7 @@ def test_all_kinds_of_values_are_written(tmp_path: Path) -> None:
     again = read(tmp_path, m.to_text())
     assert again.to_text() == m.to_text() and list(again.forces) == list(m.forces)
     for name in ("mass", "inertia"):
-        one, other = (x.numbers.evaluate(getattr(x.bodies["one"], name), np.array([0.7, 0.3])) for x in (m, again))
+        one, other = (x.parts.numbers.evaluate(getattr(x.bodies["one"], name), np.array([0.7, 0.3])) for x in (m, again))
         assert one == other
     m.ground_point("S", (x for x in (1, 2)))
     with pytest.raises(vm.ModelError, match="cannot be written to a file; give a list of numbers"):

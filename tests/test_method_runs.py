@@ -95,7 +95,7 @@ def swept_chain() -> vm.Mechanism:
         m.bar("rocker" if second == "C" else f"b{k}", first, second, length=L, mass=1 + k / 10)
         m.revolute(first)
     m.torsional_spring("coil", "P3", stiffness=20.0, damping=m.parameter("c", 0.1))
-    m.start(angle={name: 0.1 * k for k, name in enumerate(b.name for b in m.moving_bodies)}, speed={"rocker": 2.0})
+    m.start(angle={name: 0.1 * k for k, name in enumerate(b.name for b in m.parts.moving_bodies)}, speed={"rocker": 2.0})
     return m
 
 

@@ -43,7 +43,7 @@ needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="no
 
 def solvers(m: vm.Mechanism) -> tuple[Solver, Solver]:
     """In the small and in the large regime."""
-    return Solver(m, ROBUST, large=False), Solver(m, ROBUST, large=True)
+    return Solver(m.parts, ROBUST, large=False), Solver(m.parts, ROBUST, large=True)
 
 
 def run(
@@ -237,7 +237,7 @@ REDUNDANT = {"fixed-2d", "prismatic-3d", "three legs", "four hinges"}
 def test_both_regimes_agree(make: Callable[[], vm.Mechanism]) -> None:
     m = make()
     small, large = solvers(m)
-    regular = small.start.regular(small.start.assemble(m.numbers.nominal), m.numbers.nominal)
+    regular = small.start.regular(small.start.assemble(m.parts.numbers.nominal), m.parts.numbers.nominal)
     assert regular == (m.name not in REDUNDANT)
     check_same(small.equations, run(small), run(large), unique=regular)
 
@@ -260,7 +260,7 @@ def test_compiled_plans_agree_with_interpreted_ones() -> None:
     m = chain(lengths(n))
     m.torsional_damper("damper", "P10", damping=m.parameter("c", 0.5))
     m.start(angle={"b0": m.parameter("θ", 0.1)} | {f"b{k}": k / n for k in range(1, n)}, speed={"b10": 5.0})
-    solver = Solver(m, ROBUST)
+    solver = Solver(m.parts, ROBUST)
     assert solver.programs.large
     check_same(solver.equations, run(solver), run(solver, backend="native"))
 
@@ -269,14 +269,14 @@ def test_compiled_plans_agree_with_interpreted_ones() -> None:
 
 
 def test_a_longer_chain_has_no_more_kinds() -> None:
-    kinds = [len(pieces_of(Solver(chain(lengths(n)), ROBUST).equations).kinds) for n in (5, 20, 60)]
+    kinds = [len(pieces_of(Solver(chain(lengths(n)).parts, ROBUST).equations).kinds) for n in (5, 20, 60)]
     assert kinds[0] == kinds[1] == kinds[2] <= 6  # bars and their start angles: first, between, last
 
 
 @pytest.mark.parametrize("make", [lambda: chain(lengths(20)), everything, in_space], ids=["chain", "everything", "in space"])
 def test_kinds_hold_every_element_once(make: Callable[[], vm.Mechanism]) -> None:
     """Each row of constraints is in one place, and energies and constraints of all kinds are those of the whole."""
-    e = Solver(make(), ROBUST).equations
+    e = Solver(make().parts, ROBUST).equations
     pieces = pieces_of(e)
     moving = [x for x in e.elements if x.name != "between ground points"]
     assert sum(p.count for p in pieces.kinds) == len(moving)
@@ -305,7 +305,7 @@ def test_kinds_hold_every_element_once(make: Callable[[], vm.Mechanism]) -> None
 @pytest.fixture(scope="module")
 def programs() -> tuple[NativeProgram, NativeProgram]:
     """Of chains of 60 and 90 bars."""
-    runners = [Solver(chain(lengths(n)), ROBUST).runner({}, Wanted()) for n in (60, 90)]
+    runners = [Solver(chain(lengths(n)).parts, ROBUST).runner({}, Wanted()) for n in (60, 90)]
     first, second = (runner.native for runner in runners if isinstance(runner, Runner))
     return first, second
 
@@ -342,7 +342,7 @@ def test_a_long_chain_falls_as_it_should() -> None:
     kinetic, total = motion.energy("kinetic").values, motion.energy().values
     assert kinetic[-1] > 10
     assert np.abs(total - total[0]).max() < 2e-6 * kinetic[-1]
-    small, large = Solver(m, ROBUST, large=False), m._solver(ROBUST)
+    small, large = Solver(m.parts, ROBUST, large=False), m._solver(ROBUST)
     check_same(small.equations, *[run(s, steps=50, step=2e-3) for s in (small, large)])
 
 

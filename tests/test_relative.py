@@ -91,7 +91,7 @@ def test_a_heavy_top_is_the_same_in_natural_coordinates(axis: tuple[float, ...],
 def test_euler_parameters_stay_unit(coordinates: str, large: bool) -> None:
     """About a hundred turns; steps are coarse, so that they would not by themselves."""
     m = top(gravity=9.81, spin=(10, 20, -15), com=0.4)
-    solver = Solver(m, choose(20.0, step=0.02, integrator="dopri5", coordinates=coordinates)[0], large=large)
+    solver = Solver(m.parts, choose(20.0, step=0.02, integrator="dopri5", coordinates=coordinates)[0], large=large)
     assert solver.programs.swept == large
     states = run(solver, steps=1000, step=0.02).states
     p, ṗ = states[:, :4], states[:, 4:8]
@@ -132,7 +132,8 @@ Make = Callable[[], vm.Mechanism]
 def seen(m: vm.Mechanism, run: vm.Run) -> dict[str, Array]:
     """All that can be measured of a motion."""
     found = {
-        name: np.array([getattr(run, name)(p.label) for p in m.all_points]) for name in ("position", "velocity", "acceleration")
+        name: np.array([getattr(run, name)(p.label) for p in m.parts.all_points])
+        for name in ("position", "velocity", "acceleration")
     }
     found["reaction"] = np.array([run.reaction(j) for j in m.joints])
     return found | {f"effort of {d}": np.asarray(run.effort(d)) for d in m.drivers}
@@ -182,7 +183,7 @@ def test_every_way_to_solve_agrees(make: Make, coordinates: str, formulation: st
     m, expected = natural(make)
     times: dict[str, Any] = {"tolerance": 1e-7, "output": 0.05} if integrator in TOLERANCE_ONLY else {"step": 2e-3, "every": 25}
     found = m.simulate(0.1, formulation=formulation, integrator=integrator, coordinates=coordinates, **times, **SLOW)
-    places = np.array([found.position(p.label) for p in m.all_points])
+    places = np.array([found.position(p.label) for p in m.parts.all_points])
     assert difference(places[..., None], expected["position"][..., None]) < ERRORS.get(integrator, 1e-8)
 
 
@@ -223,10 +224,10 @@ def test_sensitivities_by_all_methods(make: Make, coordinates: str, times: dict[
 def test_both_regimes_agree_on_an_open_tree(coordinates: str) -> None:
     m, objectives, expected = exact(tree)
     method, schedule = choose(0.1, tolerance=1e-10, output=0.1, coordinates=coordinates)
-    ρ = m.numbers.nominal
+    ρ = m.parts.numbers.nominal
     task = Task(schedule, objectives, list(range(ρ.size)), "interpreted", progress=False)
     for large in (False, True):
-        solver = Solver(m, method, large=large)
+        solver = Solver(m.parts, method, large=large)
         assert solver.programs.swept == large
         found, _ = solver.run(task, ρ)
         assert found.gradients is not None
@@ -289,7 +290,7 @@ def chain(n: int, kind: str) -> vm.Mechanism:
 
 def instructions(m: vm.Mechanism, reference: str) -> int:
     """Of one evaluation of accelerations."""
-    return sum(op.count * op.kernel.n_instructions() for op in Sweeps(relative_equations(m, reference)).rates(None).maps)
+    return sum(op.count * op.kernel.n_instructions() for op in Sweeps(relative_equations(m.parts, reference)).rates(None).maps)
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_starts_are_found_from_singular_guesses(coordinates: str) -> None:
     np.testing.assert_allclose(run.position("arm.com")[0], (math.sqrt(0.085), -0.95, 0.05), atol=1e-9)
     np.testing.assert_allclose(run.rotation("f0")[0], tilt, atol=1e-9)
     solver = m._solver(choose(1.0, coordinates=coordinates)[0])
-    assert np.abs(solver.start.assemble(m.numbers.nominal)).max() <= math.pi  # no joint is wound up
+    assert np.abs(solver.start.assemble(m.parts.numbers.nominal)).max() <= math.pi  # no joint is wound up
 
 
 def chain(bars: int) -> vm.Mechanism:
@@ -122,7 +122,7 @@ def chain(bars: int) -> vm.Mechanism:
 def test_a_force_may_span_a_thousand_joints() -> None:
     m = chain(1100)
     m.spring("rope", "bar 1.com", "bar 1099.com", stiffness=1, natural_length=1)
-    e = COORDINATES["rtdyn1"].equations(m.frozen())
+    e = COORDINATES["rtdyn1"].equations(m.parts.frozen())
     rope = next(x for x in e.elements if x.name == "rope")
     assert rope.potential.n_dep() > 0
 

@@ -60,7 +60,7 @@ def largest(x: Array) -> float:
 @examples(15)
 @given(tree=trees())
 def test_masses_are_symmetric_positive_and_give_the_energy_of_the_bodies(tree: Tree, reference: str) -> None:
-    e = relative_equations(mechanism(tree), reference)
+    e = relative_equations(mechanism(tree).parts, reference)
     q, v = random_state(e, tree.seed)
     M, energy = numbers(e, [e.mass, e.model.kinetic_energy(e.frames)], q, v)
     np.testing.assert_array_equal(M, M.T)
@@ -73,7 +73,7 @@ def test_masses_are_symmetric_positive_and_give_the_energy_of_the_bodies(tree: T
 def test_the_recursion_is_lagrange_for_either_reference_point(tree: Tree) -> None:
     """But for forces along Euler parameters, which change nothing: Lagrange's depend on how energies go on off the unit sphere."""
     m = mechanism(tree)
-    about_com, about_origin = (relative_equations(m, reference) for reference in (CENTRE_OF_MASS, ORIGIN))
+    about_com, about_origin = (relative_equations(m.parts, reference) for reference in (CENTRE_OF_MASS, ORIGIN))
     lagrange = replace(about_origin, inertia=None)
     q, v = random_state(about_origin, tree.seed)
     a, T = np.random.default_rng(tree.seed).standard_normal(q.size), tangents(about_origin, q)
@@ -90,7 +90,7 @@ def test_the_recursion_is_lagrange_for_either_reference_point(tree: Tree) -> Non
 def test_forces_of_inertia_belong_to_the_mass(tree: Tree, reference: str) -> None:
     """At q̈ = 0 they are  h = C v  with  C = ½ ∂h/∂v,  and those of M if and only if  Ṁ − 2C  is skew: the Christoffel symbols are the only
     symmetric ones for which it is."""
-    e = relative_equations(mechanism(tree), reference)
+    e = relative_equations(mechanism(tree).parts, reference)
     q, v = random_state(e, tree.seed)
     T, Ṁ = tangents(e, q), ca.reshape(ca.jtimes(ca.vec(ca.densify(e.mass)), e.q, e.v), e.mass.shape)
     M, rate, h, slope = numbers(e, [e.mass, Ṁ, e.resistance, ca.jacobian(e.resistance, e.v)], q, v)
@@ -119,7 +119,7 @@ def accelerations(e: Equations, q: Array, v: Array) -> tuple[Array, Array]:
 @examples(10)
 @given(tree=trees())
 def test_sweeps_find_what_a_solution_with_the_mass_finds(tree: Tree, reference: str) -> None:
-    e = relative_equations(mechanism(tree), reference)
+    e = relative_equations(mechanism(tree).parts, reference)
     q, v = random_state(e, tree.seed)
     assume(q.size > 0)
     n, m, ρ = q.size, e.λ.numel(), e.model.numbers.nominal
@@ -145,7 +145,7 @@ def slopes_along(e: Equations, q: Array, v: Array, width: int) -> tuple[Array, A
 @given(tree=trees(6))
 def test_derivatives_of_sweeps(tree: Tree, reference: str) -> None:
     """Against those of the equations of motion, solved for q̈'."""
-    e = relative_equations(mechanism(tree), reference)
+    e = relative_equations(mechanism(tree).parts, reference)
     q, v = random_state(e, tree.seed)
     assume(q.size > 0)
     n, m, ρ = q.size, e.λ.numel(), e.model.numbers.nominal
@@ -192,7 +192,7 @@ def natural_state(e: Equations, places: Array, rates: Array) -> tuple[Array, Arr
 @given(tree=trees())
 def test_bodies_accelerate_as_in_natural_coordinates(tree: Tree, reference: str) -> None:
     m = mechanism(tree)
-    e, natural = relative_equations(m, reference), natural_equations(m)
+    e, natural = relative_equations(m.parts, reference), natural_equations(m.parts)
     q, v = random_state(e, tree.seed)
     states = [(e, q, v), (natural, *natural_state(natural, *numbers(e, list(motion(e)), q, v)))]
     energies = [np.array(numbers(x, [x.state.kinetic_energy, x.state.potential_energy], y, u)) for x, y, u in states]
@@ -206,7 +206,7 @@ def test_bodies_accelerate_as_in_natural_coordinates(tree: Tree, reference: str)
 @given(tree=trees(5))
 def test_joints_react_as_in_natural_coordinates(tree: Tree, reference: str) -> None:
     m = mechanism(tree)
-    e, natural = relative_equations(m, reference), natural_equations(m)
+    e, natural = relative_equations(m.parts, reference), natural_equations(m.parts)
     q, v = random_state(e, tree.seed)
     found = []
     for x, y, u in ((e, q, v), (natural, *natural_state(natural, *numbers(e, list(motion(e)), q, v)))):
@@ -221,7 +221,7 @@ def test_joints_react_as_in_natural_coordinates(tree: Tree, reference: str) -> N
 @both_references
 def test_a_tree_with_one_coordinate_may_have_bodies_without(reference: str) -> None:
     tree = Tree(2, (Limb("revolute", GROUND, True), Limb("fixed", 0, True)), (), 0)
-    e = relative_equations(mechanism(tree), reference)
+    e = relative_equations(mechanism(tree).parts, reference)
     assert e.q.numel() == 1
 
 

@@ -35,7 +35,7 @@ DIFFERENCES = 1e-7
 
 def sizes(m: vm.Mechanism, names: Sequence[str] | None = None) -> Array:
     """Of these parameters, or all."""
-    nominal = m.numbers.nominal[m.numbers.indices(list(names or m.parameters))]
+    nominal = m.parts.numbers.nominal[m.parts.numbers.indices(list(names or m.parameters))]
     return np.where(nominal != 0, np.abs(nominal), 1.0)
 
 
@@ -97,7 +97,9 @@ def test_every_method(formulation: str, integrators: tuple[str, ...]) -> None:
     )
     for integrator in integrators:
         if integrator != integrators[0]:
-            m._solvers[m.revision, replace(first, integrator=INTEGRATORS[integrator])] = with_scheme(m._solver(first), integrator)
+            m._solvers[m.parts.revision, replace(first, integrator=INTEGRATORS[integrator])] = with_scheme(
+                m._solver(first), integrator
+            )
         check(m, named, ["Ls1", "L_A1"], formulation=formulation, integrator=integrator, **times(0.1, integrator))
 
 
@@ -130,11 +132,11 @@ def test_written_out_and_assembled() -> None:
     """In one direction; written out forward, assembled backward."""
     m = driven()
     method, schedule = choose(0.02, step=5e-3)
-    ρ = m.numbers.nominal
+    ρ = m.parts.numbers.nominal
     direction = np.random.default_rng(0).uniform(0.5, 1.5, ρ.size) * sizes(m)
     found = []
     for large, way in ((False, "direct"), (True, "adjoint")):
-        solver = Solver(m, method, large=large)
+        solver = Solver(m.parts, method, large=large)
         task = Task(schedule, {"both": objectives(m)["both"]}, list(range(ρ.size)), "interpreted", False, way)
         second, _ = solver.run_second(task, ρ, direction)
         found.append((second.gradients[-1] * sizes(m), second.gradients_along[-1] * sizes(m)))

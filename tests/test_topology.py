@@ -74,7 +74,7 @@ def hexapod() -> vm.Mechanism:
 
 
 CASES: dict[str, tuple[Callable[[], vm.Mechanism], tuple[str, ...]]] = {
-    **{name: (find_benchmark(name).mechanism, ()) for name in BENCHMARKS if not benchmark(name).beams},
+    **{name: (find_benchmark(name).mechanism, ()) for name in BENCHMARKS if not benchmark(name).parts.beams},
     "four-bar with 7 windows": (lambda: four_bar.mechanism(7), ()),
     "five-bar cut at B": (lambda: benchmark("five-bar"), ("B",)),
     "five-bar cut twice": (lambda: benchmark("five-bar"), ("1", "3")),
@@ -96,7 +96,7 @@ CASES: dict[str, tuple[Callable[[], vm.Mechanism], tuple[str, ...]]] = {
 def test_counts_are_those_of_the_equations(case: str) -> None:
     make, cut = CASES[case]
     m = make()
-    found, equations = m.topology(cut), vm.Relative(cut=cut).equations(m.frozen())
+    found, equations = m.topology(cut), vm.Relative(cut=cut).equations(m.parts.frozen())
     assert len(found.coordinates) == equations.q.numel()
     assert found.coordinates == equations.coordinate_names
     assert sum(found.equations.values()) == equations.λ.numel()
@@ -112,7 +112,7 @@ def test_trees_are_trees_and_every_joint_has_its_place(case: str) -> None:
     make, cut = CASES[case]
     m = make()
     found = m.topology(cut)
-    assert set(found.tree) == {b.name for b in m.moving_bodies}
+    assert set(found.tree) == {b.name for b in m.parts.moving_bodies}
     used = [joint for _, joint in found.tree.values() if joint is not None]
     assert sorted([*used, *found.cut]) == sorted(m.joints)
     assert set(cut) <= set(found.cut)

@@ -260,7 +260,7 @@ def test_links_without_mass_are_part_of_what_they_are_fixed_to(tmp_path: Path) -
         "<joint name='glue' type='fixed'><parent link='bar'/><child link='tip'/><origin xyz='1 0 0'/></joint>",
     )
     m = vm.Mechanism.from_urdf(file)
-    assert list(m.joints) == ["hinge"] and [b.name for b in m.moving_bodies] == ["bar"]
+    assert list(m.joints) == ["hinge"] and [b.name for b in m.parts.moving_bodies] == ["bar"]
     run = m.simulate(0.01)
     assert run.position("tip").to_numpy()[0] == pytest.approx([1.2, 0, 0], abs=1e-15)
     # α = m g d / (I + m d²)

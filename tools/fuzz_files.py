@@ -103,7 +103,7 @@ def try_input(folder: Path, number: int, seed: int = 0) -> str:
 
 
 def _size(mechanism: vm.Mechanism) -> int:
-    return len(mechanism.bodies) + sum(beam.segments for beam in mechanism.beams)
+    return len(mechanism.bodies) + sum(beam.segments for beam in mechanism.parts.beams)
 
 
 def _check_told(error: vm.ModelError, path: Path) -> None:

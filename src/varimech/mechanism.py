@@ -38,8 +38,8 @@ class Mechanism(Displayed, AtRest, Designing, Exchanging, Uncertain, Filed):
     def __repr__(self) -> str:
         kind = "planar" if self.dimension == 2 else "spatial"
         counts = (
-            (len(self.moving_bodies) - len(self.beams), "body", "bodies"),
-            (len(self.beams), "beam", "beams"),
+            (len(self.parts.moving_bodies) - len(self.parts.beams), "body", "bodies"),
+            (len(self.parts.beams), "beam", "beams"),
             (len(self.joints), "joint", "joints"),
             (len(self.forces), "force", "forces"),
             (len(self.drivers), "driver", "drivers"),
@@ -51,12 +51,12 @@ class Mechanism(Displayed, AtRest, Designing, Exchanging, Uncertain, Filed):
     def _display(self) -> str:
         heading = html_heading(self.name, repr(self).partition(": ")[2].rstrip(">"))
         parameters = self.parameters._display() if self.parameters else ""
-        if len(self.moving_bodies) > MOST_DRAWN:
+        if len(self.parts.moving_bodies) > MOST_DRAWN:
             return heading + parameters
         try:
             return heading + picture(self.draw()) + parameters
         except VarimechError as error:
-            parts = [[b.name, "body", ", ".join(b.points)] for b in self.moving_bodies]
+            parts = [[b.name, "body", ", ".join(b.points)] for b in self.parts.moving_bodies]
             parts += [[j.name, j.kind, " – ".join(b.name for b in j.bodies)] for j in self.joints.values()]
             return (
                 heading + html_text(f"not drawn: {error}") + html_table(["name", "kind", "points or bodies"], parts) + parameters

@@ -57,7 +57,7 @@ def kernel(m: vm.Mechanism, method: str, setting: Mapping[str, Any], count: int)
 
     sampler = sampler_of(m, setting, count)
     card = card_for(sampler)
-    rows = m.numbers.nominal * (1 + SPREAD * np.random.default_rng(8).uniform(-1, 1, (count, m.numbers.nominal.size)))
+    rows = m.parts.numbers.nominal * (1 + SPREAD * np.random.default_rng(8).uniform(-1, 1, (count, m.parts.numbers.nominal.size)))
     values = cupy.asarray(rows)
 
     def launch() -> None:

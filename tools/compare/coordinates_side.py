@@ -155,12 +155,12 @@ def measured(case: Case) -> Report:
         formulation=case.formulation,
         coordinates=case.coordinates,
     )
-    ρ, indices = m.numbers.nominal, list(range(len(m.parameters))) if case.sensitivities else None
+    ρ, indices = m.parts.numbers.nominal, list(range(len(m.parameters))) if case.sensitivities else None
     task = Task(schedule, {}, indices, "native", progress=False)
     first_step = replace(task, schedule=schedule.shortened())
 
     def set_up() -> Solver:
-        solver = Solver(m, method)
+        solver = Solver(m.parts, method)
         solver.run(first_step, ρ)
         return solver
 
@@ -180,9 +180,9 @@ def measured(case: Case) -> Report:
     ).program
     iterations = trajectory.iterations / STEPS
     live = LiveRun(solver.equations, trajectory, ρ, indices or [])
-    label = list(m.moving_bodies[-1].points.values())[-1].label
+    label = list(m.parts.moving_bodies[-1].points.values())[-1].label
     return Report(
-        bodies=len(m.moving_bodies),
+        bodies=len(m.parts.moving_bodies),
         loops=len(spanning_tree(solver.model).cuts),
         parameters=len(indices or []),
         unknowns=solver.programs.unknowns,

@@ -138,7 +138,7 @@ def throughputs(m: vm.Mechanism, exact: np.ndarray) -> tuple[list[Throughput], l
 
 def costs(m: vm.Mechanism) -> list[dict[str, Any]]:
     """Microseconds a sample for what a study does besides its runs, by number of stored times."""
-    spreads, ρ = spreads_of(m.parameters, uniform(m), None), m.numbers.nominal
+    spreads, ρ = spreads_of(m.parameters, uniform(m), None), m.parts.numbers.nominal
     found = []
 
     def draw(drawing: Sampling) -> None:

@@ -57,7 +57,7 @@ def measured(name: str) -> dict[str, list[float | None]]:
     """By method: milliseconds to each accuracy, None where it is not reached."""
     make, duration, _ = MECHANISMS[name]
     m = make()
-    points = [f"{body.name}.{point}" for body in m.moving_bodies for point in body.points]
+    points = [f"{body.name}.{point}" for body in m.parts.moving_bodies for point in body.points]
     tight = m.simulate(duration, tolerance=1e-10 if name == "four-bar" else 1e-12, output=duration / POINTS, backend="native")
     exact = positions(tight, points)
     size = float(np.abs(exact).max())

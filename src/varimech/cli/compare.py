@@ -134,7 +134,7 @@ class _Task:
         return self.mechanism.simulate(self.duration, **self.settings, **how)
 
     def _deviation(self, run: Run, reference: Run) -> float:
-        points = [p.label for b in self.mechanism.moving_bodies for p in b.points.values()][:POINTS]
+        points = [p.label for b in self.mechanism.parts.moving_bodies for p in b.points.values()][:POINTS]
         return max(float(np.abs(run.position(p).to_numpy() - reference.position(p).to_numpy()).max()) for p in points)
 
 

@@ -24,7 +24,7 @@ def check_studies(marked: Marked, studies: Studies, model: Model) -> None:
     """
     for name, entry in studies.objectives.items():
         with telling(marked, ("studies", "objectives", name)):
-            state = trial_state(model, f"objective {name!r}", of_a_run=True)
+            state = trial_state(model.parts, f"objective {name!r}", of_a_run=True)
             for text in _texts(entry.made()):
                 as_column(call_user(text, state, f"objective {name!r}"), 1, f"objective {name!r}")
     for kind in ("simulate", "sensitivity", "uncertainty", "optimize"):
@@ -44,7 +44,7 @@ def _texts(made: Objective | Path | Peak) -> Iterator[StateExpression]:
 
 
 def _check_names(marked: Marked, where: Where, study: Solving, studies: Studies, model: Model) -> None:
-    parameters, objectives = model.numbers.parameters, studies.objectives
+    parameters, objectives = model.parts.numbers.parameters, studies.objectives
     known: dict[str, tuple[str, Iterable[str]]] = {
         **dict.fromkeys(("wrt", "over", "bounds", "start", "parameters"), ("parameter", parameters)),
         **dict.fromkeys(("objectives", "constraints", "minimize"), ("objective", objectives)),
@@ -72,12 +72,12 @@ def _check_method(marked: Marked, where: Where, study: Solving) -> None:
 
 def _find(model: Model, kind: str) -> Callable[[str], Any]:
     """What looks up the things that a measure can be of."""
-    of, known = "point" if kind == "trace" else MEASURES[kind].of, names_in(model)
+    of, known = "point" if kind == "trace" else MEASURES[kind].of, names_in(model.parts)
     turning = known["body"] if kind.startswith("angular_") else ()  # which bodies in space have too, but no angle
     finders: dict[str, Callable[[str], Any]] = {
-        "point": model.find_point,
-        "turn": lambda name: None if name in turning else model.find_turn(name),
-        "slide": model.find_slide,
+        "point": model.parts.find_point,
+        "turn": lambda name: None if name in turning else model.parts.find_turn(name),
+        "slide": model.parts.find_slide,
         "constraint": lambda name: None,  # names of equations depend on the coordinates
     }
 

@@ -125,7 +125,7 @@ def _with_constants(what: str, told: dict[str, Any], find: Any) -> Any:
 
 
 def _of_parameter(mechanism: Uncertain, name: str, value: Any) -> Any:
-    known = mechanism.numbers.parameters
+    known = mechanism.parts.numbers.parameters
     if name not in known:
         raise unknown_name(f"parameter of mechanism {mechanism.name!r}", name, known)
     if not isinstance(value, str):
@@ -195,7 +195,7 @@ def _moved(mechanism: Any, parameters: Mapping[str, float]) -> tuple[dict[str, f
     """Values of what does not vary, and spreads of what does: a tolerance is about the value that is given."""
     from scipy.stats import norm
 
-    carried = {name: mechanism.numbers.parameters[name].spread for name in parameters}
+    carried = {name: mechanism.parts.numbers.parameters[name].spread for name in parameters}
     for name, spread in carried.items():
         if spread is not None and not isinstance(spread, Tolerance):
             raise ModelError(

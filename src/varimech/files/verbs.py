@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ModelError
-from ..model.parts import Parts
+from ..model.writing import Writing
 from ..whole_files import write_text
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound="Filed")
 
 
-class Filed(Parts):
+class Filed(Writing):
     """Model files."""
 
     studies: Studies | None = None
@@ -62,8 +62,8 @@ class Filed(Parts):
 
         given = self.studies if studies is None else studies
         plan = Studies.model_validate(given) if isinstance(given, Mapping) else given
-        self.numbers.values(values)
-        return to_text(document_of(self, plan, values or {}))
+        self.parts.numbers.values(values)
+        return to_text(document_of(self.parts, plan, values or {}))
 
     def study(self, kind: str, **changes: Any) -> Any:
         """Carry out a study of the model file: "simulate", "sensitivity", "uncertainty" or "optimize".

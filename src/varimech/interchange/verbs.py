@@ -89,7 +89,7 @@ class Exchanging(Solved):
         from .motion_equations import motion_equations
 
         solver = self._solver(choose(1.0, coordinates=coordinates)[0])
-        ρ = self.numbers.nominal
+        ρ = self.parts.numbers.nominal
         solver.start.check_fits(ρ)
         start = solver.start.complete(solver.start.assemble(ρ), ρ)
         return motion_equations(solver.equations, start.q, start.v, measures or {})

@@ -71,7 +71,7 @@ class BeamWords(BodyWords):
             floating: True for a beam that is meant to have no path of joints to the ground.
         """
         self._check_new(name)
-        label, n = f"beam {name!r}", self.numbers
+        label, n = f"beam {name!r}", self.parts.numbers
         count = _segment_count(segments, label)
         for option, value, known in (("material", material, MATERIALS), ("masses", masses, MASSES)):
             if value not in known:
@@ -105,8 +105,8 @@ class BeamWords(BodyWords):
         points += [Point(beam, point, place) for point, place in zip(names, shape_.places, strict=True)]
         beam.points.update({p.name: p for p in points})
         for end in (points[0], points[-1]):
-            self._add_point(end)
-        self.bodies[name] = beam
+            self.parts.add_point(end)
+        self.parts.bodies[name] = beam
         return beam
 
     def _node_names(self, label: str, from_: str, to: str, segments: int) -> list[str]:
@@ -129,30 +129,31 @@ class BeamWords(BodyWords):
             if shape.directions < self.dimension:
                 raise ModelError(f"{label}: in space a beam bends alike in all directions; use a circle, a tube or a square")
             sizes = [
-                self.numbers.scalar(size, f"{label}: section: {name}", "non-negative", unit="m")
+                self.parts.numbers.scalar(size, f"{label}: section: {name}", "non-negative", unit="m")
                 for name, size in zip(shape.sizes, section.sizes, strict=True)
             ]
             area, inertia = shape.area_and_inertia(*sizes)
         if area is None or inertia is None:
             raise ModelError(f"{label} needs area=… (m²) and inertia=… (m⁴), or section=…, such as varimech.circle(diameter)")
         return (
-            self.numbers.scalar(area, f"{label}: area", "positive", unit="m²"),
-            self.numbers.scalar(inertia, f"{label}: inertia", "non-negative", unit="m⁴"),
+            self.parts.numbers.scalar(area, f"{label}: area", "positive", unit="m²"),
+            self.parts.numbers.scalar(inertia, f"{label}: inertia", "non-negative", unit="m⁴"),
         )
 
     def _beam_mass(self, label: str, density: Number, mass: Number, area: SX, length: SX) -> SX:
         if (density is None) == (mass is None):
             raise ModelError(f"{label} needs either density=… (kg/m³) or mass=… (kg)")
         if mass is not None:
-            return self.numbers.scalar(mass, f"{label}: mass", "positive", unit="kg")
-        return self.numbers.scalar(density, f"{label}: density", "positive", unit="kg/m³") * area * length
+            return self.parts.numbers.scalar(mass, f"{label}: mass", "positive", unit="kg")
+        return self.parts.numbers.scalar(density, f"{label}: density", "positive", unit="kg/m³") * area * length
 
     def _rayleigh(self, label: str, damping: Any) -> tuple[SX, SX]:
         """γ and β."""
         if not hasattr(damping, "__len__") or len(damping) != 2:
             raise ModelError(f"{label}: damping = {damping!r} must be a pair (γ in 1/s, β in s)")
         γ, β = (
-            self.numbers.scalar(x, f"{label}: damping[{k}]", "non-negative", unit=("1/s", "s")[k]) for k, x in enumerate(damping)
+            self.parts.numbers.scalar(x, f"{label}: damping[{k}]", "non-negative", unit=("1/s", "s")[k])
+            for k, x in enumerate(damping)
         )
         return γ, β
 

@@ -40,13 +40,13 @@ class BodyWords(Writing):
         """
         self._check_name("parameter", name, ())
         parameter = Parameter(name, value, unit=unit, bounds=bounds, spread=spread)
-        self.numbers.add(parameter)
+        self.parts.numbers.add(parameter)
         return parameter
 
     @property
     def parameters(self) -> Parameters:
         """All parameters by name."""
-        return Parameters(self.numbers.parameters)
+        return Parameters(self.parts.numbers.parameters)
 
     @change
     def body(
@@ -73,7 +73,7 @@ class BodyWords(Writing):
         """
         self._check_new(name)
         label = f"body {name!r}"
-        n, dimension = self.numbers, self.dimension
+        n, dimension = self.parts.numbers, self.dimension
         mass_ = n.scalar(mass, f"{label}: mass", "positive", unit="kg")
         com_ = n.vector_of((0.0,) * dimension if com is None else com, dimension, f"{label}: com", unit="m")
         locals_ = {"com": com_}
@@ -117,7 +117,7 @@ class BodyWords(Writing):
         """
         self._check_new(name)
         label = f"bar {name!r}"
-        n = self.numbers
+        n = self.parts.numbers
         L = n.scalar(length, f"{label}: length", "positive", unit="m")
         m = n.scalar(mass, f"{label}: mass", "positive", unit="kg")
         r = n.scalar(radius, f"{label}: radius", "non-negative", unit="m")
@@ -143,25 +143,20 @@ class BodyWords(Writing):
     @change
     def point(self, body: Body | str, name: str, local: Any) -> Point:
         """A further named point of a body (or of the ground), m in the body's frame."""
-        body = self.find_rigid_body(body, f"point {name!r}")
+        body = self.parts.find_rigid_body(body, f"point {name!r}")
         self._check_name("point", name, body.points)
-        point = Point(body, name, self.numbers.vector_of(local, self.dimension, f"point {body.name}.{name}", unit="m"))
-        return self._add_point(point)
+        point = Point(body, name, self.parts.numbers.vector_of(local, self.dimension, f"point {body.name}.{name}", unit="m"))
+        return self.parts.add_point(point)
 
     def ground_point(self, name: str, position: Any) -> Point:
         """A named point of the ground, m."""
-        return self.point(self.ground, name, position)
+        return self.point(self.parts.ground, name, position)
 
     def _add_body(
         self, name: str, mass: SX, com: SX, inertia: SX, points: Mapping[str, SX], spine: tuple[str, ...], *, floating: bool
     ) -> RigidBody:
         body = RigidBody(name, self.dimension, mass, com, inertia, floating=floating, spine=spine)
         for point, local in points.items():
-            self._add_point(Point(body, point, local))
-        self.bodies[name] = body
+            self.parts.add_point(Point(body, point, local))
+        self.parts.bodies[name] = body
         return body
-
-    def _add_point(self, point: Point) -> Point:
-        point.body.points[point.name] = point
-        self._named.setdefault(point.name, []).append(point)
-        return point

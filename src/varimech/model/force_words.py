@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import casadi as ca
 
@@ -12,7 +12,7 @@ from ..symbols import SX, symbols_in
 from .beam import Beam
 from .body import Body, Point
 from .drivers import Driver
-from .forces import Force, PointForce, Spring, Torque
+from .forces import PointForce, Spring, Torque
 from .geometry import axis_of
 from .joints import Joint
 from .measures import Coordinate, Measure, Span, Turn
@@ -22,8 +22,6 @@ from .parts import PointLike
 from .state import State
 from .user_functions import as_column, call_user, trial_state
 from .writing import Number, Writing, change
-
-F = TypeVar("F", bound=Force)
 
 
 class ForceWords(Writing):
@@ -41,13 +39,13 @@ class ForceWords(Writing):
         damping: Number = 0.0,
     ) -> Spring:
         """A linear spring (N/m) with natural length (m), and optionally a damper (N·s/m), between two points."""
-        rest = self.numbers.scalar(natural_length, f"spring {name!r}: natural_length", "non-negative", unit="m")
-        return self._spring("spring", name, self.find_span(first, second, repr(name)), stiffness, rest, damping)
+        rest = self.parts.numbers.scalar(natural_length, f"spring {name!r}: natural_length", "non-negative", unit="m")
+        return self._spring("spring", name, self.parts.find_span(first, second, repr(name)), stiffness, rest, damping)
 
     @change
     def damper(self, name: str, first: PointLike, second: PointLike, *, damping: Number) -> Spring:
         """A linear damper (N·s/m) between two points."""
-        return self._spring("damper", name, self.find_span(first, second, repr(name)), 0.0, 0.0, damping)
+        return self._spring("damper", name, self.parts.find_span(first, second, repr(name)), 0.0, 0.0, damping)
 
     @change
     def torsional_spring(
@@ -57,13 +55,13 @@ class ForceWords(Writing):
 
         It knows its angle within half a turn of `rest_angle` (rad, between −π and π); a run that winds it further is stopped.
         """
-        rest = self.numbers.scalar(rest_angle, f"torsional spring {name!r}: rest_angle", "half turn", unit="rad")
-        return self._spring("torsional spring", name, self.find_turn(turn), stiffness, rest, damping)
+        rest = self.parts.numbers.scalar(rest_angle, f"torsional spring {name!r}: rest_angle", "half turn", unit="rad")
+        return self._spring("torsional spring", name, self.parts.find_turn(turn), stiffness, rest, damping)
 
     @change
     def torsional_damper(self, name: str, turn: Joint | Body | str, *, damping: Number) -> Spring:
         """A damper (N·m·s/rad) on the angle of a joint or of a planar body."""
-        return self._spring("torsional damper", name, self.find_turn(turn), 0.0, 0.0, damping)
+        return self._spring("torsional damper", name, self.parts.find_turn(turn), 0.0, 0.0, damping)
 
     @change
     def force(self, name: str, point: PointLike, value: Any, *, frame: str = "global") -> PointForce:
@@ -75,10 +73,10 @@ class ForceWords(Writing):
         self._check_new(name)
         in_body = self._is_body_frame(f"force {name!r}", frame)
         function = self._vector_function(f"force {name!r}", value, self.dimension, "N")
-        found = self.find_point(point)
+        found = self.parts.find_point(point)
         if in_body and self.dimension == 3 and isinstance(found.body, Beam):
             raise ModelError(f"force {name!r}: a beam has no axes of its own; leave frame='body' out")
-        return self._add_force(PointForce(name, found, function, in_body))
+        return self.parts.add_force(PointForce(name, found, function, in_body))
 
     @change
     def torque(
@@ -101,44 +99,40 @@ class ForceWords(Writing):
             raise ModelError(f"torque {name!r}: frame='body' means nothing in the plane; leave it out")
         size = 1 if self.dimension == 2 else 3
         function = self._vector_function(f"torque {name!r}", value, size, "N·m")
-        thing = self.find_turning(body, f"torque {name!r}")
-        other = None if against is None else self.find_turning(against, f"torque {name!r}: against")
+        thing = self.parts.find_turning(body, f"torque {name!r}")
+        other = None if against is None else self.parts.find_turning(against, f"torque {name!r}: against")
         if in_body and not isinstance(thing, Body):
             raise ModelError(f"torque {name!r}: a beam has no axes of its own; leave frame='body' out")
-        return self._add_force(Torque(name, thing, other, function, in_body))
+        return self.parts.add_force(Torque(name, thing, other, function, in_body))
 
     @change
     def drive_angle(self, name: str, turn: Joint | Body | str, motion: Any) -> Driver:
         """Impose the angle of a joint or of a planar body as a function of time, rad: `m.drive_angle("motor", "crank", lambda t: 6*t)`."""
-        return self._driver(name, self.find_turn(turn), motion)
+        return self._driver(name, self.parts.find_turn(turn), motion)
 
     @change
     def drive_displacement(self, name: str, joint: Joint | str, motion: Any) -> Driver:
         """Impose the displacement of a joint that slides as a function of time, m."""
-        return self._driver(name, self.find_slide(joint), motion)
+        return self._driver(name, self.parts.find_slide(joint), motion)
 
     @change
     def drive_distance(self, name: str, first: PointLike, second: PointLike, motion: Any) -> Driver:
         """Impose the distance of two points as a function of time, m (positive)."""
-        return self._driver(name, self.find_span(first, second, repr(name)), motion)
+        return self._driver(name, self.parts.find_span(first, second, repr(name)), motion)
 
     @change
     def drive_coordinate(self, name: str, point: PointLike, direction: Any, motion: Any) -> Driver:
         """Impose the component of a point's position along a global direction as a function of time, m."""
-        axis = axis_of(self.numbers, self.ground, direction, f"driver {name!r}: direction")
-        return self._driver(name, Coordinate(self.find_point(point), axis.direction), motion)
+        axis = axis_of(self.parts.numbers, self.parts.ground, direction, f"driver {name!r}: direction")
+        return self._driver(name, Coordinate(self.parts.find_point(point), axis.direction), motion)
 
     def _spring(self, kind: str, name: str, measure: Measure, stiffness: Number, rest: Number, damping: Number) -> Spring:
         self._check_new(name)
-        n, label = self.numbers, f"{kind} {name!r}"
+        n, label = self.parts.numbers, f"{kind} {name!r}"
         effort = "N·m/rad" if isinstance(measure, Turn) else "N/m"
         k = n.scalar(stiffness, f"{label}: stiffness", "non-negative", unit=effort)
         c = n.scalar(damping, f"{label}: damping", "non-negative", unit=f"{effort}*s")
-        return self._add_force(Spring(name, measure, k, n.scalar(rest, f"{label}: rest"), c))
-
-    def _add_force(self, force: F) -> F:
-        self.forces[force.name] = force
-        return force
+        return self.parts.add_force(Spring(name, measure, k, n.scalar(rest, f"{label}: rest"), c))
 
     def _is_body_frame(self, label: str, frame: str) -> bool:
         if frame not in ("global", "body"):
@@ -152,9 +146,11 @@ class ForceWords(Writing):
             def function(state: State) -> SX:
                 return as_column(call_user(value, state, label), size, label)
 
-            self.numbers.check_symbols(function(trial := trial_state(self, label)), label, symbols_in(*trial.coordinates))
+            self.parts.numbers.check_symbols(
+                function(trial := trial_state(self.parts, label)), label, symbols_in(*trial.coordinates)
+            )
             return function
-        constant = self.numbers.scalar(value, label) if size == 1 else self.numbers.vector_of(value, size, label)
+        constant = self.parts.numbers.scalar(value, label) if size == 1 else self.parts.numbers.vector_of(value, size, label)
         return lambda state: constant
 
     def _told(self, value: Any, label: str, unit: str) -> Any:
@@ -162,7 +158,7 @@ class ForceWords(Writing):
         parts = value if isinstance(value, (list, tuple)) else [value]
         if not any(isinstance(part, str) for part in parts):
             return value
-        quantities = [self.numbers.quantity(part, unit, label) if isinstance(part, str) else None for part in parts]
+        quantities = [self.parts.numbers.quantity(part, unit, label) if isinstance(part, str) else None for part in parts]
         told = [part if number is None else number for part, number in zip(parts, quantities, strict=True)]
 
         def function(state: State) -> Any:
@@ -176,15 +172,15 @@ class ForceWords(Writing):
         label = f"driver {name!r}"
         t = SX.sym("t")
         unit = "rad" if isinstance(measure, Turn) else "m"
-        if isinstance(motion, str) and self.numbers.quantity(motion, unit, label) is None:
-            path = as_column(evaluated(motion, self.numbers.scope_with("t", t, "the time"), label), 1, label)
+        if isinstance(motion, str) and self.parts.numbers.quantity(motion, unit, label) is None:
+            path = as_column(evaluated(motion, self.parts.numbers.scope_with("t", t, "the time"), label), 1, label)
         elif callable(motion) and not isinstance(motion, Parameter):
             path = as_column(motion(t), 1, label)
         else:
-            path = self.numbers.scalar(motion, label, unit=unit)
-        self.numbers.check_symbols(path, label, symbols_in(t))
+            path = self.parts.numbers.scalar(motion, label, unit=unit)
+        self.parts.numbers.check_symbols(path, label, symbols_in(t))
         start = ca.substitute(path, t, SX(0))
-        self.numbers.scalar(start, f"{label} at t = 0", "positive" if isinstance(measure, Span) else None)
+        self.parts.numbers.scalar(start, f"{label} at t = 0", "positive" if isinstance(measure, Span) else None)
         driver = Driver(name, measure, lambda time: ca.substitute(path, t, time))
-        self.drivers[name] = driver
+        self.parts.drivers[name] = driver
         return driver

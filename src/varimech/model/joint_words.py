@@ -147,13 +147,10 @@ class JointWords(Writing):
         if end not in (beam.nodes[0], beam.nodes[-1]):
             ends = f"{beam.nodes[0].label!r} or {beam.nodes[-1].label!r}"
             raise ModelError(f"{label}: {end.label!r} is not an end of beam {beam.name!r}; use {ends}")
-        axis = axis_of(self.numbers, holder.body, direction, f"{label}: direction")
+        axis = axis_of(self.parts.numbers, holder.body, direction, f"{label}: direction")
         self._check_new(f"{name}.bending")
         joint = self._joint("revolute" if self.dimension == 2 else "spherical", name, holder, end)
-        bending = Clamp(f"{name}.bending", joint, axis, end)
-        # before all other forces, as a file has it: sums are then the same to the last bit
-        clamps = {name: force for name, force in self.forces.items() if isinstance(force, Clamp)}
-        self.forces = {**clamps, bending.name: bending, **self.forces}
+        self.parts.add_force(Clamp(f"{name}.bending", joint, axis, end))
         return joint
 
     def _joint(
@@ -181,9 +178,9 @@ class JointWords(Writing):
             if axis is None:
                 example = (1, 0) if self.dimension == 2 else (0, 0, 1)
                 raise ModelError(f"{label} needs {rules.axis_name}=…, such as {rules.axis_name}={example}")
-            axes[0] = axis_of(self.numbers, p.body, axis, f"{label}: {rules.axis_name}")
+            axes[0] = axis_of(self.parts.numbers, p.body, axis, f"{label}: {rules.axis_name}")
             other = axis if axis_on_second is None else axis_on_second
-            axes[1] = axis_of(self.numbers, q.body, other, f"{label}: {rules.axis_name}_on_second")
+            axes[1] = axis_of(self.parts.numbers, q.body, other, f"{label}: {rules.axis_name}_on_second")
         if (axis is not None and axes[0] is None) or (axis_on_second is not None and self.dimension == 2):
             raise ModelError(f"{label}: an axis means nothing here in the plane; leave it out")
         data = JointData(
@@ -191,14 +188,12 @@ class JointWords(Writing):
             q,
             axes[0],
             axes[1],
-            relative=rotation_of(self.numbers, rotation, self.dimension, f"{label}: rotation"),
-            length=self.numbers.scalar(length, f"{label}: length", "positive", unit="m") if kind == "distance" else None,
+            relative=rotation_of(self.parts.numbers, rotation, self.dimension, f"{label}: rotation"),
+            length=self.parts.numbers.scalar(length, f"{label}: length", "positive", unit="m") if kind == "distance" else None,
         )
         joint = Joint(name, kind, data, rules.build(data))
         self._check_beams(joint, label)
-        self.joints[name] = joint
-        self._join(joint)
-        return joint
+        return self.parts.add_joint(joint)
 
     def _check_beams(self, joint: Joint, label: str) -> None:
         """Beams have points, but no orientation that a joint could speak of."""
@@ -216,10 +211,10 @@ class JointWords(Writing):
 
     def _ends(self, label: str, name: str, first: PointLike | None, second: PointLike | None) -> tuple[Point, Point]:
         if first is not None and second is not None:
-            return self.find_point(first), self.find_point(second)
+            return self.parts.find_point(first), self.parts.find_point(second)
         if first is not None or second is not None:
             raise ModelError(f"{label}: give both points, or none if two bodies have a point called {name!r}")
-        found = self._named.get(name, [])
+        found = self.parts.points_named(name)
         if len(found) != 2:
             where = ", ".join(repr(p.label) for p in found) or "none"
             raise ModelError(f"{label}: without points given, exactly two bodies must have a point {name!r}; found {where}")

@@ -42,10 +42,10 @@ class Model(BeamWords, JointWords, ForceWords):
                 (rate of angle, rate of displacement) for a joint of which both are given.
             near: rough angles (planar) or orientations (spatial) of bodies, or positions of points, that choose between two ways to assemble.
         """
-        reader = StartReader(self, speed or {}, set(angle or {}) & set(displacement or {}))
+        reader = StartReader(self.parts, speed or {}, set(angle or {}) & set(displacement or {}))
         reader.angles(angle or {})
         reader.displacements(displacement or {})
         reader.distances(distance or {})
         reader.positions(position or {})
         reader.orientations(orientation or {})
-        self.start_conditions = reader.finish(near or {})
+        self.parts.start_conditions = reader.finish(near or {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import ModelError, unknown_name
 from ..symbols import SX
@@ -19,6 +19,7 @@ from .numbers import Numbers
 from .sentence import Sentence
 from .start import Start
 
+F = TypeVar("F", bound=Force)
 PointLike = Point | str
 """A point, or its name: 'body.point', or just 'point' where only one place has that name."""
 
@@ -73,6 +74,10 @@ class Parts:
     def all_points(self) -> list[Point]:
         """All points of all bodies."""
         return [p for b in self.bodies.values() for p in self.points_of(b).values()]
+
+    def points_named(self, name: str) -> list[Point]:
+        """All points of that name, of whatever body."""
+        return self._named.get(name, [])
 
     @property
     def short_names(self) -> list[str]:
@@ -152,7 +157,7 @@ class Parts:
             if name not in points:
                 raise unknown_name(f"point of body {body!r}", name, points)
             return points[name]
-        found = self._named.get(str(point), [])
+        found = self.points_named(str(point))
         if not found:
             raise unknown_name("point", point, {p.label for p in self.all_points} | {p.name for p in self.all_points})
         if len(found) > 1 and not self.joined(found):
@@ -223,13 +228,30 @@ class Parts:
             raise ModelError(f"{thing.name!r} belongs to another mechanism than {self.name!r}")
         return thing.name
 
-    def _join(self, joint: Joint) -> None:
-        """Remember which points a new joint puts at one place."""
+    def add_point(self, point: Point) -> Point:
+        """Give a body a point."""
+        point.body.points[point.name] = point
+        self._named.setdefault(point.name, []).append(point)
+        return point
+
+    def add_joint(self, joint: Joint) -> Joint:
+        """Add a joint, and remember which points it puts at one place."""
+        self.joints[joint.name] = joint
         for condition in joint.conditions:
             if isinstance(condition, Coincident):
                 first, second = _root(self._groups, condition.first), _root(self._groups, condition.second)
                 self._groups[first] = second
                 self._groups.setdefault(second, second)
+        return joint
+
+    def add_force(self, force: F) -> F:
+        """Add a force: clamps before all others, as a file has them, so that sums are the same to the last bit."""
+        if isinstance(force, Clamp):
+            clamps = {name: other for name, other in self.forces.items() if isinstance(other, Clamp)}
+            self.forces = {**clamps, force.name: force, **self.forces}
+        else:
+            self.forces[force.name] = force
+        return force
 
 
 def _root(groups: dict[Point, Point], point: Point) -> Point:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..errors import ModelError
+from .body import Body
+from .drivers import Driver
+from .forces import Force
+from .joints import Joint
 from .parts import Parts
 from .sentence import said
 
-M = TypeVar("M", bound=Parts)
+M = TypeVar("M", bound="Writing")
 P = ParamSpec("P")
 R = TypeVar("R")
 Number = Any
@@ -24,22 +28,56 @@ def change(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P]
 
     @wraps(method)
     def changing(self: M, *args: P.args, **kwargs: P.kwargs) -> R:
-        before = len(self.numbers.requirements)
+        before = len(self.parts.numbers.requirements)
         try:
             result = method(self, *args, **kwargs)
         except BaseException:
-            del self.numbers.requirements[before:]
+            del self.parts.numbers.requirements[before:]
             raise
-        self.revision += 1
+        self.parts.revision += 1
         given = signature.bind(self, *args, **kwargs).arguments
-        self.sentences.append(said(method.__name__, {name: value for name, value in given.items() if name != "self"}))
+        self.parts.sentences.append(said(method.__name__, {name: value for name, value in given.items() if name != "self"}))
         return result
 
     return changing
 
 
-class Writing(Parts):
-    """Parts that are being written."""
+class Writing:
+    """A mechanism that is being written: its words fill `parts`, which everybody else reads."""
+
+    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
+        self.parts = Parts(name, gravity=gravity, dimension=dimension)
+        """What the mechanism consists of."""
+
+    @property
+    def name(self) -> str:
+        """The name of the mechanism."""
+        return self.parts.name
+
+    @property
+    def dimension(self) -> int:
+        """2 if it is planar, 3 if it is spatial."""
+        return self.parts.dimension
+
+    @property
+    def bodies(self) -> Mapping[str, Body]:
+        """Bodies and beams by name, the ground among them."""
+        return self.parts.bodies
+
+    @property
+    def joints(self) -> Mapping[str, Joint]:
+        """Joints by name."""
+        return self.parts.joints
+
+    @property
+    def forces(self) -> Mapping[str, Force]:
+        """Forces, torques, springs and dampers by name."""
+        return self.parts.forces
+
+    @property
+    def drivers(self) -> Mapping[str, Driver]:
+        """Drivers by name."""
+        return self.parts.drivers
 
     def _check_name(self, kind: str, name: Any, taken: Any) -> None:
         if not isinstance(name, str) or not name.strip():

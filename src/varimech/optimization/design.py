@@ -37,7 +37,7 @@ def stated(
     """The checked problem; the mechanism has run once, from its start."""
     name, goal = named_goal(objective)
     named = named_constraints(constraints)
-    space = space_of(verb, mechanism.numbers, over, bounds, start, held)
+    space = space_of(verb, mechanism.parts.numbers, over, bounds, start, held)
     scalars, paths = quantities_of(name, goal, named)
     if paths and method == "adjoint":
         raise ModelError(

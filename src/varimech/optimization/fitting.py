@@ -44,7 +44,7 @@ def fit(
         raise ModelError(
             "fit: method='adjoint' gives derivatives at the end of a run only, and data are met on the way: leave it out"
         )
-    space = space_of("fit", mechanism.numbers, over, bounds, start, held)
+    space = space_of("fit", mechanism.parts.numbers, over, bounds, start, held)
     times = np.unique(np.concatenate([m.times for m in named.values()]))
     length = _duration(duration, float(times[-1]))
     residuals = _Residuals(mechanism, space, named, length, method, _met(length, times, how))

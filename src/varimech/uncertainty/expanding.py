@@ -138,7 +138,7 @@ def _first_order(
 ) -> _Expanded:
     """A run with first derivatives; slope and curvature by two more runs for each objective, one standard deviation to either side."""
     way, schedule = choose(duration, **how)
-    ρ, solver = mechanism.numbers.values(means), mechanism._solver(way)
+    ρ, solver = mechanism.parts.numbers.values(means), mechanism._solver(way)
     check_gradients(solver.equations, named)
     task = Task(schedule, named, spreads.indices, how.get("backend", "auto"), how.get("progress"))
     run, ran = solver.run(task, ρ)
@@ -165,7 +165,7 @@ def _first_order(
 def _check_sides(mechanism: TwiceDifferentiable, rows: np.ndarray) -> None:
     for row in rows:
         try:
-            mechanism.numbers.check(row)
+            mechanism.parts.numbers.check(row)
         except ModelError as error:
             raise ModelError(
                 f"moments: order=1 runs the mechanism at means ± σ, too, to see how long it holds, and there {error}; "

@@ -109,7 +109,7 @@ class Runs:
     def _told(self, compute: Callable[[], T], point: np.ndarray | None = None) -> T:
         """What is computed; its error, if any, is kept for later."""
         try:
-            if self.mechanism.revision != self.revision:
+            if self.mechanism.parts.revision != self.revision:
                 raise ModelError(f"mechanism {self.mechanism.name!r} has been changed since; call openturns(…) anew")
             with self.held.let_through():
                 return compute()

@@ -130,7 +130,7 @@ def global_study(
     spreads = spreads_of(mechanism.parameters, given, correlation)
     backend = check_backend(how.get("backend", "auto"))
     method, schedule = choose(duration, **how)
-    ρ, solver = mechanism.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
+    ρ, solver = mechanism.parts.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
     check_gradients(solver.equations, named)
     # nothing but the end of a run is looked at
     arguments: dict[str, Any] = {**how, "duration": duration, "progress": False}
@@ -139,7 +139,7 @@ def global_study(
     elif schedule.ends is None:
         arguments["every"] = schedule.steps
     task = Task(schedule.last_only(), named, None, backend, False)
-    runs = Runs(mechanism, named, spreads, solver, task, ρ, arguments, mechanism.revision)
+    runs = Runs(mechanism, named, spreads, solver, task, ρ, arguments, mechanism.parts.revision)
     units = tuple(o.unit for o in named.values())
     return GlobalStudy(mechanism.name, tuple(named), units, spreads, runs, function_of(runs), distribution_of(spreads))
 

@@ -67,7 +67,7 @@ def monte_carlo(
     spreads = spreads_of(mechanism.parameters, given, correlation)
     backend = _backend(how, where)
     method, schedule = choose(duration, **sparse_output(duration, how))
-    ρ, solver = mechanism.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
+    ρ, solver = mechanism.parts.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
     task, columns = Task(schedule, named, None, backend, False, runs=samples), schedule.stored_count * len(named)
 
     folder = None if checkpoint is None else Checkpoint(checkpoint)
@@ -161,10 +161,10 @@ def _first_order(solver: Solver, task: Task, spreads: Spreads, ρ: np.ndarray) -
 
 def _at_means(mechanism: TwiceDifferentiable, solver: Solver, task: Task, ρ: np.ndarray) -> Callable[[], Run]:
     """One more run, here and with as many stored times as a run has by itself."""
-    revision = mechanism.revision
+    revision = mechanism.parts.revision
 
     def run() -> Run:
-        if mechanism.revision != revision:
+        if mechanism.parts.revision != revision:
             raise ModelError(f"mechanism {mechanism.name!r} has been changed since this study was made; make it anew")
         began = time.perf_counter()
         found, ran = solver.run(task, ρ)

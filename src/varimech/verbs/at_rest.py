@@ -70,7 +70,7 @@ class AtRest(Solved):
         """
         from ..results.topology import topology_of  # with relative coordinates, which others need not load
 
-        return topology_of(self, cut)
+        return topology_of(self.parts, cut)
 
     def draw(
         self, *, parameters: Mapping[str, float] | None = None, title: str | None = None, style: str | None = None
@@ -80,7 +80,7 @@ class AtRest(Solved):
         Raises:
             AssemblyError: if the mechanism does not close there.
         """
-        ρ, solver = self.numbers.values(parameters), self._usual_solver
+        ρ, solver = self.parts.numbers.values(parameters), self._usual_solver
         solver.start.check_fits(ρ)
         q, e = solver.start.assemble(ρ), solver.equations
         state = np.concatenate([q, np.zeros(e.packed.numel() - q.size)])[None]
@@ -115,7 +115,7 @@ class AtRest(Solved):
         '-0.00736'
         """
         began = time.perf_counter()
-        ρ, solver = self.numbers.values(parameters), self._usual_solver
+        ρ, solver = self.parts.numbers.values(parameters), self._usual_solver
         indices = None if wrt is None else self._chosen(wrt)
         found, e = solver.statics.equilibrium(ρ, indices), solver.equations
         n, still = e.q.numel(), np.zeros(2 * e.q.numel())
@@ -146,6 +146,6 @@ class AtRest(Solved):
 
         if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
             raise ModelError(f"frequencies: count = {count!r} must be a whole number, 1 or more")
-        ω = self._usual_solver.statics.frequencies(self.numbers.values(parameters), int(count))
+        ω = self._usual_solver.statics.frequencies(self.parts.numbers.values(parameters), int(count))
         modes = np.arange(1, ω.size + 1)
         return xr.DataArray(ω / (2 * np.pi), coords={"mode": modes}, dims=["mode"], name="frequency", attrs={"units": "Hz"})

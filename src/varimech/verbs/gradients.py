@@ -78,7 +78,7 @@ class Differentiable(Moving):
         by_differences = method == "finite-difference"
         carried_out = "direct" if by_differences else method
         task = Task(schedule, named, indices, backend, how.get("progress"), carried_out, checked_bytes("sensitivity", memory))
-        ρ, solver = self.numbers.values(parameters), self._solver(way)
+        ρ, solver = self.parts.numbers.values(parameters), self._solver(way)
         if not by_differences:
             check_gradients(solver.equations, named)
         chosen = [list(self.parameters.values())[k] for k in indices]
@@ -124,10 +124,10 @@ class Differentiable(Moving):
 
     def _repeating(self, objectives: Mapping[str, Objective], given: Mapping[str, Any]) -> Callable[..., Gradient]:
         """`sensitivity` of the model as it is now, once more, with some arguments changed."""
-        revision = self.revision
+        revision = self.parts.revision
 
         def repeat(**changes: Any) -> Gradient:
-            if self.revision != revision:
+            if self.parts.revision != revision:
                 raise ModelError(f"mechanism {self.name!r} has been changed since this gradient was computed; compute it anew")
             return self.sensitivity(objectives, **{**given, **changes})
 

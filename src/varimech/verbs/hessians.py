@@ -130,7 +130,7 @@ class TwiceDifferentiable(Differentiable):
         if any(value != value for value in along.values()):
             raise ModelError(f"hessian_product: along = {along!r} has values that are not a number")
         direction = np.zeros(len(self.parameters))
-        direction[self.numbers.indices(list(along))] = list(along.values())
+        direction[self.parts.numbers.indices(list(along))] = list(along.values())
         found, *_ = self._second(named, indices, [direction], duration, parameters, adjoint, how)
         names = [list(self.parameters)[k] for k in indices]
         coords = {"objective": list(named), "parameter": names}
@@ -150,7 +150,7 @@ class TwiceDifferentiable(Differentiable):
         """Runs with second derivatives in some directions; steps are those of a run with first derivatives."""
         way, schedule = choose(duration, **how)
         most, by = checked_bytes("hessian", memory), "adjoint" if adjoint else "direct"
-        ρ, solver = self.numbers.values(parameters), self._solver(way)
+        ρ, solver = self.parts.numbers.values(parameters), self._solver(way)
         check_gradients(solver.equations, named)
         task = Task(schedule, named, indices, how.get("backend", "auto"), how.get("progress"), by, most)
         chosen = 0.0

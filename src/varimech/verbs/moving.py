@@ -83,7 +83,7 @@ class Moving(Solved):
             formulation=formulation,
             coordinates=coordinates,
         )
-        ρ, solver = self.numbers.values(parameters), self._solver(method)
+        ρ, solver = self.parts.numbers.values(parameters), self._solver(method)
 
         def result(trajectory: Trajectory, ran: float) -> Run:
             return self._run(solver, schedule, trajectory, ρ, [], seconds_of(began, ran))
@@ -137,9 +137,9 @@ class Moving(Solved):
             raise ModelError(f"threads = {threads!r} must be 1 or more")
         columns = self._samples(parameters)
         indices = None if wrt is None else self._chosen(wrt)
-        rows = np.tile(self.numbers.nominal, (len(next(iter(columns.values()))), 1))
+        rows = np.tile(self.parts.numbers.nominal, (len(next(iter(columns.values()))), 1))
         for name, column in columns.items():
-            rows[:, self.numbers.indices([name])[0]] = column
+            rows[:, self.parts.numbers.indices([name])[0]] = column
         began = time.perf_counter()
         task = Task(schedule.last_only(), named, indices, backend, progress)
         found, failures, ran = self._solver(method).run_many(task, rows, threads or os.cpu_count() or 1)
@@ -151,7 +151,7 @@ class Moving(Solved):
         """Checked values of each named parameter, one for each sample."""
         columns: dict[str, np.ndarray] = {}
         for name, values in parameters.items():
-            parameter = list(self.parameters.values())[self.numbers.indices([name])[0]]
+            parameter = list(self.parameters.values())[self.parts.numbers.indices([name])[0]]
             column = np.asarray(values, dtype=float)
             if column.ndim != 1 or column.size == 0:
                 raise ModelError(f"ensemble: parameter {parameter.name!r} needs a list of values, one for each sample")

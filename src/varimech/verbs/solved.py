@@ -36,10 +36,10 @@ class Solved(Model):
         """The solver for this state of the model."""
         from ..solving.solver import Solver  # a good part of what there is to import
 
-        key = (self.revision, method)
+        key = (self.parts.revision, method)
         if key not in self._solvers:
-            self._solvers = {k: s for k, s in self._solvers.items() if k[0] == self.revision}
-            self._solvers[key] = Solver(self, method)
+            self._solvers = {k: s for k, s in self._solvers.items() if k[0] == self.parts.revision}
+            self._solvers[key] = Solver(self.parts, method)
         return self._solvers[key]
 
     def _chosen(self, wrt: Wrt) -> list[int]:
@@ -51,7 +51,7 @@ class Solved(Model):
         names = [wrt] if isinstance(wrt, (str, Parameter)) or not isinstance(wrt, Iterable) else list(wrt)
         if not names:
             raise ModelError("wrt is empty: name at least one parameter, or leave it out for all of them")
-        indices = self.numbers.indices(names)
+        indices = self.parts.numbers.indices(names)
         if len(set(indices)) < len(indices):
             raise ModelError(f"wrt = {names!r} names a parameter twice")
         return indices
