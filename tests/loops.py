@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import varimech as vm
-from varimech.backends.program import Trajectory
+from varimech.backends.trajectory import Trajectory
 
 EQUAL_ONLY = ("trapezoidal", "newmark", "hht", "generalised-alpha", "rk4")
 """Integrators that know no tolerance."""

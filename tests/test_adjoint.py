@@ -27,9 +27,10 @@ from varimech.benchmarks import flexible_slider_crank as slider
 from varimech.integrators.sundials import Sundials
 from varimech.methods import FORMULATIONS, INTEGRATORS, choose, integrators_of
 from varimech.schedule import Schedule
-from varimech.solving.programs import Wanted
+from varimech.solving.runners import Runners
 from varimech.solving.solver import Solver
 from varimech.solving.task import Task
+from varimech.solving.wanted import Wanted
 from varimech.stages.plan import Plan
 
 Array = np.ndarray
@@ -128,11 +129,11 @@ def with_scheme(solver: Solver, integrator: str) -> Solver:
     """The same with another explicit scheme, on which no chain depends."""
     other, programs = copy(solver), copy(solver.programs)
     other.method = programs.method = replace(solver.method, integrator=INTEGRATORS[integrator])
-    other.programs, other._runners, other._recent = programs, {}, {}
+    other.programs, other._runners = programs, Runners(programs)
     if "_second" in vars(solver):
         second, wide = copy(solver._second), copy(solver._second._programs)
         second._method = wide.method = other.method
-        second._programs, second._runners, other._second = wide, {}, second
+        second._programs, second._runners, other._second = wide, Runners(wide), second
     return other
 
 

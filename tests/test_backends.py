@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -28,6 +29,7 @@ pytestmark = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C c
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(compiler, "_own", [])
     return tmp_path / "cache"
 
 
@@ -82,6 +84,10 @@ def test_a_damaged_cache_entry_is_built_anew(own_cache: Path, compilations: list
     again = pendulum().simulate(0.1, step=1e-2, backend="native").angle("rod")
     np.testing.assert_array_equal(again, reference)
     assert len(compilations) == 2
+    next(own_cache.glob("*/sha256")).write_bytes(b"\xff\xfe")
+    again = pendulum().simulate(0.1, step=1e-2, backend="native").angle("rod")
+    np.testing.assert_array_equal(again, reference)
+    assert len(compilations) == 3
 
 
 def test_threads_building_at_once_all_get_a_library(own_cache: Path) -> None:
@@ -92,9 +98,69 @@ def test_threads_building_at_once_all_get_a_library(own_cache: Path) -> None:
     assert [entry.name for entry in own_cache.iterdir()] == [libraries[0].parent.name]
 
 
-def test_a_read_only_cache_does_not_stop_a_run(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VARIMECH_CACHE", "/proc/nowhere")
-    assert pendulum().simulate(0.1, step=1e-2, backend="native").time.size == 11
+@pytest.mark.parametrize("folder", ["/proc/nowhere", "/dev/null/below", __file__])
+def test_a_cache_that_cannot_be_written_does_not_stop_a_run(
+    folder: str, monkeypatch: pytest.MonkeyPatch, compilations: list[Path]
+) -> None:
+    """One folder of this process takes its place."""
+    monkeypatch.setenv("VARIMECH_CACHE", folder)
+    for _ in range(2):
+        assert pendulum().simulate(0.1, step=1e-2, backend="native").time.size == 11
+    assert len(compilations) == 1 and len(list(compiler._own[0].glob("*/program.so"))) == 1
+
+
+def answer(source: str) -> int:
+    return int(compiler.load_library(source).vm_answer())
+
+
+def test_processes_filling_one_cache_at_once_all_get_their_libraries(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VARIMECH_CACHE_MB", "0")  # each one makes room after each build
+    sources = [f'__attribute__((visibility("default"))) int vm_answer(void) {{ return {k}; }}' for k in range(3)]
+    with multiprocessing.get_context("fork").Pool(6) as pool:
+        found = pool.map(answer, [sources[k % 3] for k in range(18)], chunksize=1)
+    assert found == [k % 3 for k in range(18)]
+    assert sorted(p.name for p in own_cache.iterdir()) == sorted(compiler._key(source) for source in sources)
+
+
+@pytest.fixture
+def instantly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compiler that takes no time: libraries of 1 MB each."""
+
+    def compile_nothing(command: list[str], source: str, folder: Path) -> None:
+        (folder / compiler.LIBRARY).write_bytes(bytes(1_000_000 - 64))
+        (folder / compiler.CHECKSUM).write_text(compiler._digest(folder / compiler.LIBRARY), encoding="utf-8")
+
+    monkeypatch.setattr(compiler, "_compile", compile_nothing)
+
+
+@pytest.mark.usefixtures("instantly")
+def test_what_was_not_used_for_longest_leaves_the_cache(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VARIMECH_CACHE_MB", "3")
+    now = time.time()
+    for k, name in enumerate("abc"):
+        os.utime(compiler.build_library(name).parent, (now - 1000 + k, now - 1000 + k))
+    assert compiler.build_library("a") == compiler.cached_library("a")  # used again
+    compiler.build_library("d")
+    assert [name for name in "abcd" if compiler.cached_library(name)] == ["a", "c", "d"]
+    assert sum(size for _, size in compiler.entries_of(own_cache).values()) == 3_000_000
+
+
+@pytest.mark.usefixtures("instantly")
+def test_what_killed_processes_left_leaves_the_cache(own_cache: Path) -> None:
+    left, at_work = own_cache / ".building-old", own_cache / ".building-now"
+    for folder in (left, at_work):
+        folder.mkdir(parents=True)
+    os.utime(left, (0, 0))
+    compiler.build_library("a")
+    assert not left.exists() and at_work.exists()
+
+
+def test_a_cache_without_a_size_is_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VARIMECH_CACHE_MB", "much")
+    with pytest.raises(vm.VarimechError, match="VARIMECH_CACHE_MB = 'much' must be a number of megabytes"):
+        pendulum().simulate(0.1, step=1e-2, backend="native")
+    found = CliRunner().invoke(app, ["doctor", "--json"])
+    assert "must be a number of megabytes" in json.loads(found.stdout)["cache"]["remedy"]
 
 
 def test_killing_a_build_leaves_a_usable_cache(own_cache: Path, tmp_path: Path) -> None:
@@ -102,7 +168,7 @@ def test_killing_a_build_leaves_a_usable_cache(own_cache: Path, tmp_path: Path) 
     slow.write_text('#!/bin/sh\ntouch "$0.started"\nsleep 60\n')
     slow.chmod(0o755)
     program = "from test_backends import pendulum; pendulum().simulate(0.1, step=1e-2, backend='native')"
-    environment = {**os.environ, "CC": str(slow), "PYTHONPATH": str(Path(__file__).parent)}
+    environment = {**os.environ, "CC": str(slow), "PYTHONPATH": os.pathsep.join(map(str, (Path(__file__).parent, *sys.path)))}
     process = subprocess.Popen([sys.executable, "-c", program], env=environment, start_new_session=True)
     deadline = time.monotonic() + 30
     while not Path(f"{slow}.started").exists() and time.monotonic() < deadline:
@@ -142,6 +208,53 @@ def test_a_compiler_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("CC", "false")
     with pytest.raises(vm.VarimechError, match="false failed"):
         pendulum().simulate(0.1, step=1e-2, backend="native")
+
+
+def script(path: Path, text: str) -> str:
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+BROKEN = {
+    "makes nothing": ("true", "cannot build in"),
+    "makes no library": ('for last; do :; done; shift $(($# - 2)); echo text > "$1"', "makes cannot be loaded"),
+    "dies": ("kill -9 $$", "failed"),
+    "speaks no UTF-8": ("printf '\\377' >&2; exit 1", "failed"),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_broken_compiler_is_told_and_done_without(
+    how: str, own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    text, words = BROKEN[how]
+    monkeypatch.setenv("CC", script(tmp_path / "broken-cc", text))
+    monkeypatch.setattr(runner, "_explained", False)
+    monkeypatch.setattr(runner, "COMPILE_SECONDS", -1e9)
+    with pytest.raises(vm.VarimechError, match=words):
+        pendulum().simulate(0.1, step=1e-2, backend="native")
+    assert pendulum().simulate(0.1, step=1e-2).time.size == 11
+    assert len(caplog.messages) == 1 and not list(own_cache.glob("*/program.so"))
+
+
+def test_a_full_disk_is_told_and_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(compiler, "_compile", full)
+    monkeypatch.setattr(runner, "COMPILE_SECONDS", -1e9)
+    with pytest.raises(vm.VarimechError, match=r"No space left on device; set VARIMECH_CACHE to a folder with room"):
+        pendulum().simulate(0.1, step=1e-2, backend="native")
+    assert pendulum().simulate(0.1, step=1e-2).time.size == 11
+
+
+@pytest.mark.parametrize("given", [" ", "gcc 'unclosed", "/nowhere/cc"])
+def test_a_compiler_that_is_no_command_is_passed_over(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CC", raising=False)
+    usual = compiler.find_compiler()
+    monkeypatch.setenv("CC", given)
+    assert compiler.find_compiler() == usual
 
 
 def test_unknown_backend() -> None:

@@ -144,10 +144,10 @@ def test_an_operation_that_it_does_not_know_is_refused() -> None:
 
 
 def test_without_a_compiler_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def build_library(source: str) -> None:
+    def load_library(source: str) -> None:
         raise compiler.BuildError("no C compiler found")
 
-    monkeypatch.setattr(complex_step, "build_library", build_library)
+    monkeypatch.setattr(complex_step, "load_library", load_library)
     complex_step._call.cache_clear()
     m, objectives, duration = MECHANISMS["pendulum"]
     with pytest.raises(vm.ModelError, match="needs a C compiler: no C compiler found; use method='direct'"):

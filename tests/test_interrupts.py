@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,12 +19,12 @@ import pytest
 import varimech as vm
 from oscillator import GOAL, of, oscillator, x_of
 from test_monte_carlo import same, study
-from varimech import interrupts, progress
+from varimech import cli, interrupts, progress
 from varimech.backends import compiler, interpreted, native, tape
 from varimech.optimization import ipopt, refinement, search
 from varimech.optimization.problem import DesignProblem
 from varimech.results import live
-from varimech.solving import solver
+from varimech.solving import many, solver
 from varimech.uncertainty import conduct
 from varimech.uncertainty.tally import Tally
 
@@ -52,15 +55,16 @@ def interrupting(function: Callable[..., Any], at: int = 1) -> Callable[..., Any
 
 
 @pytest.fixture
-def hooked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+def hooked() -> Iterator[Callable[..., None]]:
     """Lets Ctrl-C come during a call of something; undone by calling it without anything."""
+    with pytest.MonkeyPatch.context() as patch:
 
-    def hook(owner: Any = None, name: str = "", at: int = 1) -> None:
-        monkeypatch.undo()
-        if owner is not None:
-            monkeypatch.setattr(owner, name, interrupting(getattr(owner, name), at))
+        def hook(owner: Any = None, name: str = "", at: int = 1) -> None:
+            patch.undo()
+            if owner is not None:
+                patch.setattr(owner, name, interrupting(getattr(owner, name), at))
 
-    yield hook
+        yield hook
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -210,6 +214,36 @@ def test_sundials(mechanism: vm.Mechanism, integrator: str, monkeypatch: pytest.
     assert mechanism.simulate(1.0, integrator=integrator).time[-1] == 1.0
 
 
+# the command
+
+
+def test_ctrl_c_while_the_command_is_loaded(tmp_path: Path) -> None:
+    """As if it came where a library is half loaded."""
+    (tmp_path / "casadi.py").write_text(
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n", encoding="utf-8"
+    )
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    program = [sys.executable, "-c", "from varimech_command import main; main()"]
+    done = subprocess.run(program, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped; nothing was computed yet\n")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_command_ends_cleanly(
+    number: int, code: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*arguments: object) -> None:
+        os.kill(os.getpid(), number)
+
+    monkeypatch.setattr("varimech.cli.options.find_model", stopped)
+    monkeypatch.setattr(sys, "argv", ["varimech", "topology", "five-bar"])
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == code and signal.getsignal(signal.SIGTERM) is before
+    assert capfd.readouterr() == ("", "stopped; nothing was computed yet\n")
+
+
 # what is derived and compiled
 
 
@@ -224,6 +258,27 @@ def test_a_compiler_that_is_interrupted_leaves_nothing(
     hooked()
     assert m.simulate(1.0, step=1e-3, backend="native").time[-1] == pytest.approx(1.0)
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_compiler_that_is_interrupted_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow, started = tmp_path / "slow-cc", tmp_path / "started"
+    slow.write_text(f"#!/bin/sh\nsleep 600 &\necho $! > {started}.now\nmv {started}.now {started}\nwait\n", encoding="utf-8")
+    slow.chmod(0o755)
+    monkeypatch.setenv("CC", str(slow))
+    monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path / "cache"))
+
+    def wait_and_interrupt() -> None:
+        while not started.exists():
+            time.sleep(0.01)
+        interrupt()
+
+    threading.Thread(target=wait_and_interrupt, daemon=True).start()
+    plainly(lambda: oscillator().simulate(1.0, step=1e-3, backend="native"))
+    status = Path("/proc", started.read_text(encoding="utf-8").strip(), "status")
+    ended = time.monotonic() + 20
+    while status.exists() and "Z (zombie)" not in status.read_text(encoding="utf-8") and time.monotonic() < ended:
+        time.sleep(0.01)
+    assert time.monotonic() < ended and list((tmp_path / "cache").iterdir()) == []
 
 
 def test_a_solver_that_is_half_built_is_built_anew(hooked: Callable[..., None]) -> None:
@@ -365,7 +420,7 @@ def samples_of(m: vm.Mechanism) -> Any:
 
 
 OTHERS: dict[str, tuple[Callable[[vm.Mechanism], Any], tuple[Any, str, int]]] = {
-    "ensemble": (samples_of, (solver.Solver, "sample", 2)),
+    "ensemble": (samples_of, (many, "sample", 2)),
     "hessian": (lambda m: m.hessian(FINAL, ["k", "c"], duration=0.2, step=1e-2), (solver.Solver, "run_second", 1)),
     "moments": (
         lambda m: m.moments(FINAL, {"k": vm.Tolerance(1.0)}, duration=0.2, step=1e-2),

@@ -15,7 +15,7 @@ import varimech as vm
 from loops import EQUAL_ONLY, OBJECTIVES, TOLERANCE_ONLY, four_bar, pendulum, trajectory
 from varimech.backends import compiler, interpreted, runner
 from varimech.backends.native import NativeProgram
-from varimech.backends.program import Trajectory
+from varimech.backends.trajectory import Trajectory
 from varimech.methods import FORMULATIONS, INTEGRATORS, choose, integrators_of
 from varimech.solving.programs import LONG
 

@@ -294,6 +294,17 @@ def test_auto_counts() -> None:
     assert m.hessian(**how).method == "forward over forward"
 
 
+def test_equal_objectives_written_anew_are_built_once() -> None:
+    m = oscillator(0.0)
+    how: dict[str, Any] = {"duration": 0.02, "step": 0.01, "backend": "interpreted"}
+    for _ in range(3):
+        m.hessian(vm.final(lambda s: s.position("P")[0]), **how)
+        m.sensitivity(vm.final(lambda s: s.position("P")[0]), method="composite", **how)
+    solver = m._solver(choose(1.0, step=0.01)[0])
+    for runners in (solver._second._runners, solver._composite._runners):
+        assert len(runners._of_expressions) == 1
+
+
 def test_runs_side_by_side_do_not_disturb_each_other() -> None:
     m = driven()
     how: dict[str, Any] = {"duration": 0.02, "step": 0.01, "backend": "interpreted"}

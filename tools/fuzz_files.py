@@ -30,8 +30,8 @@ from mutated_files import model_file, robot_file
 
 import varimech as vm
 
-PATIENCE, MEMORY = 5.0, 4 << 30
-"""Seconds of the processor for an input, and bytes for all."""
+PATIENCE, PATIENCE_TO_RUN, MEMORY = 5.0, 60.0, 4 << 30
+"""Seconds of the processor to read an input, and to build and run it, which includes to explain why it cannot be; bytes for all."""
 WRITE_ONE_IN, RUN_ONE_IN, ROBOT_ONE_IN = 3, 7, 10
 LARGEST = 8
 """Bodies and segments of beams of what is built: larger ones only take longer."""
@@ -54,15 +54,15 @@ class Tally:
 
 
 @contextmanager
-def in_time() -> Iterator[None]:
+def in_time(seconds: float) -> Iterator[None]:
     """Ends what takes too long; what does not come back to Python ends the process, with its traceback."""
 
     def end(number: int, frame: FrameType | None) -> None:
         raise Hang
 
     before = signal.signal(signal.SIGPROF, end)
-    signal.setitimer(signal.ITIMER_PROF, PATIENCE)
-    faulthandler.dump_traceback_later(60 * PATIENCE, exit=True)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    faulthandler.dump_traceback_later(60 * seconds, exit=True)
     try:
         yield
     finally:
@@ -81,7 +81,8 @@ def try_input(folder: Path, number: int, seed: int = 0) -> str:
     path = folder / ("input.urdf" if robot else "input.yaml")
     path.write_bytes(robot_file(seed, number) if robot else model_file(seed, number))
     try:
-        mechanism = vm.Mechanism.from_urdf(path) if robot else vm.Mechanism.from_file(path)
+        with in_time(PATIENCE):
+            mechanism = vm.Mechanism.from_urdf(path) if robot else vm.Mechanism.from_file(path)
     except vm.ModelError as error:
         _check_told(error, path)
         return "refused"
@@ -94,7 +95,8 @@ def try_input(folder: Path, number: int, seed: int = 0) -> str:
     if number % RUN_ONE_IN or _size(mechanism) > LARGEST:
         return "read"
     try:
-        run = mechanism.simulate(2e-3, step=1e-3, backend="interpreted")
+        with in_time(PATIENCE_TO_RUN):
+            run = mechanism.simulate(2e-3, step=1e-3, backend="interpreted")
     except vm.VarimechError:
         return "did not run"
     if not np.isfinite(run.live.trajectory.states).all():
@@ -138,8 +140,7 @@ def fuzz(numbers: range, seed: int, kept: Path | None, tally: Tally) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for done, number in enumerate(numbers, 1):
             try:
-                with in_time():
-                    tally.outcomes[try_input(Path(folder), number, seed)] += 1
+                tally.outcomes[try_input(Path(folder), number, seed)] += 1
             except (Exception, Hang) as error:
                 _note(tally, error, number, seed, kept)
             if done % 1000 == 0 or done == len(numbers):

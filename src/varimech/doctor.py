@@ -10,7 +10,7 @@ import subprocess
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-from .backends.compiler import BuildError, build_library, cache_folder, find_compiler
+from .backends.compiler import BuildError, cache_folder, cache_room, entries_of, find_compiler, load_library
 from .backends.cuda import check_card
 from .errors import ModelError
 
@@ -74,7 +74,7 @@ def _compiler() -> Finding:
 
 def _build() -> Finding:
     try:
-        build_library(PROBE)
+        load_library(PROBE)
     except BuildError as error:
         return Finding("native backend", "cannot build", False, str(error).splitlines()[0])
     return Finding("native backend", "builds", True)
@@ -82,12 +82,17 @@ def _build() -> Finding:
 
 def _cache() -> Finding:
     folder = cache_folder()
-    entries = [p for p in folder.iterdir() if p.is_dir()] if folder.is_dir() else []
-    size = sum(f.stat().st_size for e in entries for f in e.iterdir() if f.is_file())
-    writable = os.access(folder if folder.exists() else folder.parent, os.W_OK)
+    entries = entries_of(folder)
+    size = sum(size for _, size in entries.values())
+    try:
+        room = cache_room()
+    except BuildError as error:
+        return Finding("cache", f"{folder}: {len(entries)} libraries, {size / 1e6:.1f} MB", False, str(error))
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    writable = there.is_dir() and os.access(there, os.W_OK)
     remedy = (
         ""
         if writable
         else "set VARIMECH_CACHE to a folder that can be written; until then libraries are built anew for each process"
     )
-    return Finding("cache", f"{folder}: {len(entries)} libraries, {size / 1e6:.1f} MB", writable, remedy)
+    return Finding("cache", f"{folder}: {len(entries)} libraries, {size / 1e6:.1f} of at most {room:g} MB", writable, remedy)

@@ -12,13 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import lru_cache
 from heapq import heapify, heappop, heappush
 
 import casadi as ca
 
 from .symbols import SX
+
+KEPT = 256
+"""Patterns that are remembered: mechanisms have few, and a process may build many mechanisms."""
 
 
 class Factorisation:
@@ -52,9 +55,16 @@ class _Pattern:
     eliminate: ca.Function
     """nonzeros of A → entries of L and of U, by rows; inverse pivots"""
 
-    @cache  # noqa: B019 - patterns are kept for good
+    solves: dict[int, ca.Function] = field(default_factory=dict)
+    """By number of right-hand sides."""
+
     def solve(self, columns: int) -> ca.Function:
         """(entries of L, of U, inverse pivots, right-hand sides) → x."""
+        if columns not in self.solves:
+            self.solves[columns] = self._solve(columns)
+        return self.solves[columns]
+
+    def _solve(self, columns: int) -> ca.Function:
         n = len(self.order)
         sizes = [sum(map(len, self.lower)), sum(map(len, self.upper)), n]
         symbols = [SX.sym(name, size) for name, size in zip("lud", sizes, strict=True)]
@@ -75,7 +85,7 @@ class _Pattern:
         return ca.Function("solve", [*symbols, right], [ca.vertcat(SX(0, columns), *out)])
 
 
-@cache
+@lru_cache(maxsize=KEPT)
 def _pattern(n: int, entries: tuple[tuple[int, int], ...], symmetric: bool, late: range) -> _Pattern:
     """The elimination of a matrix with these entries, written out once for all matrices that have them."""
     neighbours: list[set[int]] = [set() for _ in range(n)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, TypedDict, Unpack
@@ -41,6 +41,7 @@ INTEGRATORS: dict[str, Integrator] = {
     "cvodes": CVODES,
     "idas": IDAS,
 }
+BACKENDS = ("auto", "interpreted", "native")
 SUITS = {
     "natural": "planar mechanisms with closed loops, large ones with loops of any depth: constant masses, sparse equations",
     "rtdyn0": "open trees and chains, mechanisms in space with few loops: joint coordinates, recursion about centres of mass",
@@ -101,20 +102,17 @@ class RunOptions(TypedDict, total=False):
     progress: bool | None
 
 
-def check_options(how: Mapping[str, Any]) -> None:
-    """Options have to be known."""
-    for name in how:
-        if name not in RunOptions.__annotations__:
-            raise unknown_name("option", name, RunOptions.__annotations__)
-
-
 def choose(duration: float, **how: Unpack[RunOptions]) -> tuple[Method, Schedule]:
     """The method and the times for what a user says; what is not said is chosen.
 
     Raises:
         ModelError: for combinations that cannot be, with one that can.
     """
-    check_options(how)
+    for name in how:
+        if name not in RunOptions.__annotations__:
+            raise unknown_name("option", name, RunOptions.__annotations__)
+    if (backend := how.get("backend", "auto")) not in BACKENDS:
+        raise unknown_name("backend", backend, BACKENDS)
     step, tolerance, every = how.get("step"), how.get("tolerance"), how.get("every", 1)
     check_every(every)
     if step is not None and tolerance is not None:

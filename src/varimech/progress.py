@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+Tell = Callable[[float], None]
+"""Told, now and then, how much is done."""
 PATIENCE = 2.0
 """Seconds before a bar appears."""
 _ONE_AT_A_TIME = threading.Lock()

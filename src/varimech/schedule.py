@@ -12,6 +12,8 @@ import numpy as np
 
 from .errors import ModelError
 
+Output = float | Sequence[float] | np.ndarray | None
+"""Time between stored results, or their times themselves (s)."""
 DEFAULT_STEP = 1e-3
 """s, of integrators that take equal steps."""
 DEFAULT_TOLERANCE = 1e-8
@@ -101,10 +103,6 @@ def equal_steps(duration: float, step: float, every: int) -> Schedule:
             f"step = {step!r} s with every = {every!r} would store more than {MOST_STORED:g} results; a larger every= stores fewer"
         )
     return schedule
-
-
-Output = float | Sequence[float] | np.ndarray | None
-"""Time between stored results, or their times themselves (s)."""
 
 
 def chosen_steps(duration: float, tolerance: float, output: Output) -> Schedule:

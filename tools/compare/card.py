@@ -23,6 +23,7 @@ from varimech.backends.cuda import card_for, check_card
 from varimech.backends.sampler import Sampler
 from varimech.benchmarks import andrews, five_bar
 from varimech.methods import choose
+from varimech.solving.many import sampler_for
 from varimech.solving.task import Task
 
 DURATION = five_bar.DURATION
@@ -46,7 +47,7 @@ SQUEEZER_SPREADS = {"rr": 5e-5, "l0": 5e-4} | {f"L_{name}": 5e-5 for name in and
 
 def sampler_of(m: vm.Mechanism, setting: Mapping[str, Any], runs: int) -> Sampler:
     method, schedule = choose(DURATION, **setting)
-    sampler = m._solver(method).sampler(Task(schedule.last_only(), PSI, None, "native"), runs)
+    sampler = sampler_for(m._solver(method), Task(schedule.last_only(), PSI, None, "native"), runs)
     assert sampler is not None
     return sampler
 

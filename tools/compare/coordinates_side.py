@@ -24,9 +24,9 @@ from varimech.benchmarks import BENCHMARKS, chain, four_bar
 from varimech.coordinates.relative.spanning_tree import spanning_tree
 from varimech.methods import choose
 from varimech.results.live import LiveRun
-from varimech.solving.programs import Wanted
 from varimech.solving.solver import Solver
 from varimech.solving.task import Task
+from varimech.solving.wanted import Wanted
 from varimech.stages.plan import Factor, Plan, Solve
 
 INTEGRATORS = {"index1": "rk4", "ali3p": "trapezoidal"}

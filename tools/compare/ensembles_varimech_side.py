@@ -19,6 +19,7 @@ import varimech as vm
 from varimech.benchmarks import five_bar
 from varimech.integrators.runge_kutta import RungeKutta
 from varimech.methods import choose
+from varimech.solving.many import sampler_for
 from varimech.solving.task import Task
 from varimech.uncertainty.chunks import Work
 from varimech.uncertainty.sampling import KINDS, Sampling
@@ -111,7 +112,7 @@ def instructions(m: vm.Mechanism, setting: Setting) -> float | None:
 
 def sampler_of(m: vm.Mechanism, setting: Setting) -> Any:
     method, schedule = choose(DURATION, **at_end(setting))
-    return m._solver(method).sampler(Task(schedule.last_only(), PSI, None, "native"), 10**6)
+    return sampler_for(m._solver(method), Task(schedule.last_only(), PSI, None, "native"), 10**6)
 
 
 def throughputs(m: vm.Mechanism, exact: np.ndarray) -> tuple[list[Throughput], list[Setting]]:

@@ -10,7 +10,9 @@ import numpy as np
 from ..errors import ModelError
 from .bound import Call, bound
 from .columns import all_columns
-from .program import ChainFunctions, Inputs, Program
+from .explicit import combined
+from .inputs import Inputs
+from .program import ChainFunctions, Program
 from .scheme_tables import SchemeTables
 
 
@@ -140,11 +142,7 @@ class Backward:
         self.chosen[:] = r.chosen
         for i in range(t.stages, 0, -1):
             weights = t.b if i == t.stages else t.a[i]
-            total = np.zeros(2 * n)
-            for j in range(i):
-                if weights[j] != 0:
-                    total += weights[j] * r.states[j, n : 3 * n]
-            self.combined[:] = r.states[0, : 2 * n] + h * total
+            self.combined[:] = combined(r.states[:i], n, h, weights)
             self.time[0], self.solved[:] = (r.end if i == t.stages else r.begin + t.c[i] * h), r.solved[i - 1]
             self.given[:] = self.costate if i == t.stages else costates[i]
             (self._step if i == t.stages else self._rates)()

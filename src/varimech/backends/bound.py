@@ -18,8 +18,8 @@ Call = Callable[[], None]
 def bound(function: ca.Function | Plan, arguments: list[np.ndarray], results: list[np.ndarray]) -> Call:
     """A call of a function on fixed arrays, without copies."""
     if isinstance(function, Plan):
-        return bound_plan(function, arguments, results)
-    return bound_function(function, arguments, results)
+        return _bound_plan(function, arguments, results)
+    return _bound_function(function, arguments, results)
 
 
 def evaluated(function: ca.Function | Plan, *arguments: np.ndarray) -> list[np.ndarray]:
@@ -47,7 +47,7 @@ class Evaluation:
             return [result.copy() for result in self._results]
 
 
-def bound_function(function: ca.Function, arguments: list[np.ndarray], results: list[np.ndarray]) -> Call:
+def _bound_function(function: ca.Function, arguments: list[np.ndarray], results: list[np.ndarray]) -> Call:
     """A call of a CasADi function on fixed arrays (its matrices stand by columns)."""
     buffer: Any
     buffer, call = function.buffer()
@@ -69,7 +69,7 @@ class _Bound:
         self._call()
 
 
-def bound_plan(plan: Plan, arguments: list[np.ndarray], results: list[np.ndarray]) -> Call:
+def _bound_plan(plan: Plan, arguments: list[np.ndarray], results: list[np.ndarray]) -> Call:
     """A call of a plan on fixed arrays."""
     bases = [np.zeros(plan.workspace), np.concatenate([np.zeros(0), *plan.constants])]
     bases += [_flat(array) for array in (*arguments, *results)]
@@ -100,10 +100,10 @@ def _map(operation: Map, bases: list[np.ndarray]) -> Call:
     mapped = operation.kernel.map(operation.kernel.name(), "serial", count, shared, [])
     gathered = [np.zeros(mapped.numel_in(k)) for k in range(len(inputs))]
     found = [np.zeros(mapped.numel_out(k)) for k in range(len(outputs))]
-    call = bound_function(mapped, gathered, found)
-    reads = [(a, bases[p.vector.base], _indices(p, 1 if p.same else count)) for a, p in zip(gathered, inputs, strict=True)]
+    call = _bound_function(mapped, gathered, found)
+    reads = [(a, bases[p.vector.base], p.places(1 if p.same else count)) for a, p in zip(gathered, inputs, strict=True)]
     writes = [
-        (a, bases[p.vector.base], np.array([p.vector.offset]) if p.mode == Mode.LARGEST else _indices(p, count), p.mode)
+        (a, bases[p.vector.base], np.array([p.vector.offset]) if p.mode == Mode.LARGEST else p.places(count), p.mode)
         for a, p in zip(found, outputs, strict=True)
     ]
 
@@ -140,13 +140,6 @@ def _map_in_turn(operation: Map, bases: list[np.ndarray]) -> Call:
             call()
 
     return carry_out
-
-
-def _indices(port: Port, count: int) -> np.ndarray:
-    """Where the entries of a port stand in its base, element after element."""
-    v = port.vector
-    rows = np.arange(count * port.rows) if port.table is None else port.table.ravel().astype(np.int64)
-    return (v.offset + rows[:, None] * v.width + np.arange(v.width)).ravel()
 
 
 def _factor(factors: Factors, workspace: np.ndarray, inverses: dict[int, Any]) -> Call:

@@ -8,7 +8,8 @@ import numpy as np
 
 from .bound import bound
 from .columns import all_columns
-from .program import NEGLIGIBLE, NO_CONVERGENCE, NOISE, NOT_FINITE, ChainFunctions
+from .failures import NO_CONVERGENCE, NOT_FINITE
+from .program import NEGLIGIBLE, NOISE, ChainFunctions
 
 
 class Trouble(Exception):

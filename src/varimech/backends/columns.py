@@ -22,14 +22,14 @@ LARGEST = 8
 """Numbers in a vector: as many as the widest registers hold. Compilers split it for processors with shorter ones."""
 
 
-def lanes(columns: int) -> int:
+def _lanes(columns: int) -> int:
     """Numbers in a vector, for so many columns: a power of two."""
     return min(LARGEST, 1 << max(0, columns - 1).bit_length())
 
 
 def row_length(columns: int) -> int:
     """Length of a row."""
-    return -(-columns // lanes(columns)) * lanes(columns)
+    return -(-columns // _lanes(columns)) * _lanes(columns)
 
 
 def column_source(column: ca.Function, columns: int, shared: int) -> str:
@@ -38,7 +38,7 @@ def column_source(column: ca.Function, columns: int, shared: int) -> str:
     generator.add(column)
     found = re.search(r"static int casadi_f0\(.*?\{\n(.*?)\n  return 0;\n\}", generator.dump(), re.DOTALL)
     assert found, "CasADi's generated code has changed"
-    width, blocks = lanes(columns), row_length(columns) // lanes(columns)
+    width, blocks = _lanes(columns), row_length(columns) // _lanes(columns)
     arguments, results = range(shared, column.n_in()), range(column.n_out())
     own = [f"const vector *x{k} = (const vector *)arg[{k}] + block;" for k in arguments]
     own += [f"vector *y{k} = (vector *)res[{k}] + block;" for k in results]

@@ -22,8 +22,10 @@ import casadi as ca
 import numpy as np
 
 from ..errors import ModelError, SimulationError
-from .compiler import BuildError, build_library
-from .program import NEGLIGIBLE, NOISE, ChainFunctions, Function, Inputs, Program
+from ..progress import Tell
+from .compiler import BuildError, load_library
+from .inputs import Inputs
+from .program import NEGLIGIBLE, NOISE, ChainFunctions, Function, Program
 from .scheme_tables import SchemeTables
 
 PERTURBATION = 1e-30
@@ -62,9 +64,7 @@ class _Record(ctypes.Structure):
     ]
 
 
-def complex_step(
-    program: Program, inputs: Inputs, indices: list[int], name: str, progress: Callable[[float], None] | None = None
-) -> np.ndarray:
+def complex_step(program: Program, inputs: Inputs, indices: list[int], name: str, progress: Tell | None = None) -> np.ndarray:
     """Derivatives (objective, parameter) at the end of a run with given steps; the program has none of its own.
 
     `name` is the mechanism's. The start is found from a guess, and functions are written out.
@@ -73,10 +73,10 @@ def complex_step(
         ModelError: where the program cannot be carried out in complex numbers, with the reason.
         SimulationError: if a step does not converge.
     """
-    return ComplexProgram(program, name).slopes(inputs, indices, progress)
+    return _ComplexProgram(program, name).slopes(inputs, indices, progress)
 
 
-class ComplexProgram:
+class _ComplexProgram:
     """A program as instructions for complex numbers."""
 
     def __init__(self, program: Program, name: str):
@@ -90,11 +90,8 @@ class ComplexProgram:
         for label, chain in (("step", p.step), ("start", p.start), ("rates", p.rates)):
             setattr(r, label, _Chain() if chain is None else self._chain(chain))
         r.integrands, r.finals = self._code(p.objectives.integrands), self._code(p.objectives.finals)
-        iterates = [c.iterate for c in p.chains if c.iterate is not None]
         r.coordinates, r.states, r.objectives, r.places = p.coordinates, p.state_size, p.objective_count, self._places
-        r.unknowns = max((f.numel_out(0) for f in iterates), default=0)
-        r.multipliers = max((f.numel_out(1) for f in iterates), default=0)
-        r.penalties = p.penalty.numel_out(0)
+        (r.unknowns, r.multipliers), r.penalties = p.solved_sizes, p.penalty.numel_out(0)
         if p.scheme is not None:
             tables = SchemeTables(p.scheme)
             r.stages = tables.stages
@@ -103,7 +100,7 @@ class ComplexProgram:
         counts = sum(f.n_instructions() for f in p.functions)
         self._slice = max(1, SLICE // (counts * (r.stages or 4)))
 
-    def slopes(self, inputs: Inputs, indices: list[int], progress: Callable[[float], None] | None) -> np.ndarray:
+    def slopes(self, inputs: Inputs, indices: list[int], progress: Tell | None) -> np.ndarray:
         """Derivatives at the end of a run with the steps of a schedule."""
         call, r, schedule = _library(self.name), self._record, inputs.schedule
         assert inputs.guess is not None
@@ -192,7 +189,7 @@ def _operations() -> dict[int, int]:
 
 @cache
 def _call() -> Callable[[Any], int]:
-    library = ctypes.CDLL(str(build_library(_source())))
+    library = load_library(_source())
     library.vm_carry_out_complex.argtypes = [ctypes.POINTER(_Record)]
     library.vm_carry_out_complex.restype = ctypes.c_int
     call: Callable[[Any], int] = library.vm_carry_out_complex

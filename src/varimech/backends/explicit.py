@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..integrators.runge_kutta import RungeKutta
-from .program import Inputs
+from .inputs import Inputs
 from .scheme_tables import SchemeTables
 
 SAFETY = 0.01
@@ -44,15 +44,6 @@ class ExplicitScheme:
         self.position_scale = self.velocity_scale = 0.0
         self.velocity_scales = np.zeros(coordinates)
         self.slope_scales, self.integrand_scales = np.zeros((2, 2, slope_floors.size)), np.zeros(objectives)
-
-    def combined(self, X: np.ndarray, h: float, weights: np.ndarray) -> np.ndarray:
-        """(q, v) of the first stage + h Σ weights_j (v, a) of stage j."""
-        n = self.coordinates
-        total = np.zeros_like(X[0, : 2 * n])
-        for w, stage in zip(weights, X, strict=False):
-            if w != 0:
-                total += w * stage[n : 3 * n]
-        return np.asarray(X[0, : 2 * n] + h * total)
 
     def error(self, stages: Stages, h: float) -> float:
         """The error of a step over the one allowed."""
@@ -161,19 +152,20 @@ class ExplicitScheme:
         return total
 
 
+def combined(states: np.ndarray, coordinates: int, h: float, weights: np.ndarray) -> np.ndarray:
+    """(q, v) of the first stage + h Σ weights_j (v, a) of stage j."""
+    n = coordinates
+    return np.asarray(states[0, : 2 * n] + added(states[:, n : 3 * n], h, weights))
+
+
+def added(stages: np.ndarray, h: float, weights: np.ndarray) -> Any:
+    """h Σ weights_j of stage j."""
+    return h * _weighted(stages, weights)
+
+
 def _weighted(stages: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Σ weights_j of stage j."""
     total = np.zeros_like(stages[0])
-    for w, stage in zip(weights, stages, strict=True):
+    for w, stage in zip(weights, stages, strict=False):
         if w != 0:
             total += w * stage
     return total
-
-
-def added(G: np.ndarray, h: float, weights: np.ndarray) -> Any:
-    """h Σ weights_j G_j."""
-    total = np.zeros_like(G[0])
-    for w, value in zip(weights, G, strict=False):
-        if w != 0:
-            total += w * value
-    return h * total

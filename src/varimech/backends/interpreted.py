@@ -10,27 +10,16 @@ from dataclasses import replace
 import numpy as np
 
 from ..integrators.runge_kutta import RungeKutta
+from ..progress import Tell
 from .backward import Backward, Record, Records
 from .bound import bound
 from .chain_calls import ChainCalls, Trouble
-from .explicit import LONGEST, ExplicitScheme, Stages, added
-from .program import (
-    NO_CONVERGENCE,
-    NOT_FINITE,
-    OVERWOUND,
-    SINGULAR,
-    UNDERFLOW,
-    Amplified,
-    ChainFunctions,
-    Function,
-    Inputs,
-    Program,
-    StartFailure,
-    StepFailure,
-    Trajectory,
-    broken_off,
-)
+from .explicit import LONGEST, ExplicitScheme, Stages, added, combined
+from .failures import NO_CONVERGENCE, NOT_FINITE, OVERWOUND, SINGULAR, UNDERFLOW, Amplified, StartFailure, StepFailure
+from .inputs import Inputs
+from .program import ChainFunctions, Function, Program
 from .selection import select
+from .trajectory import Trajectory, broken_off
 
 PATIENCE = 0.2
 """Seconds after which it shows how long a run will take."""
@@ -40,9 +29,7 @@ class OutOfTime(Exception):
     """It will take longer than was allowed."""
 
 
-def run_interpreted(
-    program: Program, inputs: Inputs, progress: Callable[[float], None] | None = None, limit: float = math.inf
-) -> Trajectory:
+def run_interpreted(program: Program, inputs: Inputs, progress: Tell | None = None, limit: float = math.inf) -> Trajectory:
     """Carry out a program; `progress` is told the share of the time that is done, now and then.
 
     Raises:
@@ -134,7 +121,7 @@ class _Run:
             self.jacobian = np.zeros((q, p.jacobian.size1_out(0)))
             self.differentiate = bound(p.jacobian, [self.new[:q], *ρ_t], [self.jacobian])
 
-    def carry_out(self, progress: Callable[[float], None] | None, limit: float) -> Trajectory:
+    def carry_out(self, progress: Tell | None, limit: float) -> Trajectory:
         try:
             self._take_steps(progress, limit)
         except KeyboardInterrupt:
@@ -154,7 +141,7 @@ class _Run:
         counts = self.rejected, self.selections
         return Trajectory(self.times, self.states, self.objectives, self.worst, self.iterations, ends, *counts, None, *slopes)
 
-    def _take_steps(self, progress: Callable[[float], None] | None, limit: float) -> None:
+    def _take_steps(self, progress: Tell | None, limit: float) -> None:
         schedule, began = self.schedule, time.perf_counter()
         self._begin()
         now, done = 0.0, 0
@@ -173,7 +160,7 @@ class _Run:
                     self.rejected += 1
                     continue
                 where = int((np.abs(self.twist - self.last_twist) > np.pi).argmax()) if self.twist.size else 0
-                raise StepFailure(done + 1, end, h, self.X[0].copy(), self.penalty.copy(), reason, where) from None
+                raise self._failure(done + 1, end, h, reason, where) from None
             if not error <= 1:
                 self.proposal = h * (self._explicit.growth(error) if error > 1 else 0.25)
                 self.rejected += 1
@@ -187,7 +174,7 @@ class _Run:
                 try:
                     self._store_within(now, h, end)
                 except Trouble as trouble:
-                    raise StepFailure(done + 1, end, h, self.X[0].copy(), self.penalty.copy(), str(trouble)) from None
+                    raise self._failure(done + 1, end, h, str(trouble)) from None
             now, done = end, done + 1
             self._accept(now, h, done)
             if schedule.tolerance:
@@ -292,8 +279,8 @@ class _Run:
 
     def _evaluate(self, chain: ChainCalls, time: float, h: float, weights: np.ndarray) -> None:
         self.time[0] = time
-        self.Y[:] = self._explicit.combined(self.X, h, weights)
-        self.Y_[:] = self._explicit.combined(self.X_, h, weights)
+        self.Y[:] = combined(self.X, self.program.coordinates, h, weights)
+        self.Y_[:] = combined(self.X_, self.program.coordinates, h, weights)
         self._solve(chain)
 
     def _solve(self, chain: ChainCalls) -> None:
@@ -358,4 +345,7 @@ class _Run:
             self.chosen[:] = found
             self.selections += 1
         if singular:
-            raise StepFailure(len(self.ends), self.ends[-1], 0.0, self.X[0].copy(), self.penalty.copy(), SINGULAR)
+            raise self._failure(len(self.ends), self.ends[-1], 0.0, SINGULAR)
+
+    def _failure(self, step: int, end: float, length: float, reason: str, which: int = 0) -> StepFailure:
+        return StepFailure(step, end, length, self.X[0].copy(), self.penalty.copy(), reason, which)

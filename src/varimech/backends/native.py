@@ -9,33 +9,26 @@ from __future__ import annotations
 import ctypes
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
 import casadi as ca
 
+from ..progress import Tell
 from ..stages.plan import Plan
 from .batch import DONE
 from .columns import column_source
-from .compiler import build_library, cached_library
+from .compiler import cached_library, load_library
+from .failures import NO_CONVERGENCE, NOT_FINITE, OVERWOUND, SINGULAR, UNDERFLOW, Amplified, StartFailure
+from .inputs import Inputs
 from .native_run import NativeRun
 from .plan_tables import Kernels, PlanTables
-from .program import (
-    NO_CONVERGENCE,
-    NOT_FINITE,
-    OVERWOUND,
-    SINGULAR,
-    UNDERFLOW,
-    Amplified,
-    Inputs,
-    Program,
-    StartFailure,
-    Trajectory,
-    broken_off,
-)
+from .program import Program
 from .scheme_tables import SchemeTables
-from .tape import Tape, next_slice
+from .slices import next_slice
+from .tape import Tape
+from .trajectory import Trajectory, broken_off
 
 NO_MEMORY, NO_START, AMPLIFIED = 3, 4, 8
 REASONS = {1: NO_CONVERGENCE, 2: NOT_FINITE, 5: OVERWOUND, 6: UNDERFLOW, 7: SINGULAR}
@@ -110,7 +103,7 @@ class NativeProgram:
         """
         _ = self.library
 
-    def run(self, inputs: Inputs, progress: Callable[[float], None] | None = None) -> Trajectory:
+    def run(self, inputs: Inputs, progress: Tell | None = None) -> Trajectory:
         """Carry out the program; `progress` is told the share of the time that is done, now and then.
 
         Raises:
@@ -122,7 +115,7 @@ class NativeProgram:
         run = NativeRun(self, inputs)
         return Tape(self, run).carry_out(progress) if self.program.adjoint else self._forward(run, progress)
 
-    def _forward(self, run: NativeRun, progress: Callable[[float], None] | None) -> Trajectory:
+    def _forward(self, run: NativeRun, progress: Tell | None) -> Trajectory:
         size = 64
         try:
             while not run.finished:
@@ -162,7 +155,7 @@ class NativeProgram:
     @cached_property
     def library(self) -> ctypes.CDLL:
         """The compiled program."""
-        library = ctypes.CDLL(str(build_library(self.source)))
+        library = load_library(self.source)
         library.vm_go_on.argtypes = library.vm_go_back.argtypes = [ctypes.c_void_p]
         library.vm_sample_all.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
         library.vm_go_on.restype = library.vm_go_back.restype = library.vm_sample_all.restype = None

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .program import SINGULAR, Inputs, Program, StepFailure, Trajectory
+from .failures import SINGULAR, StepFailure
+from .inputs import Inputs
+from .program import Program
+from .trajectory import Trajectory
 
 if TYPE_CHECKING:
     from .native import NativeProgram

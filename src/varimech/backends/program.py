@@ -1,4 +1,4 @@
-"""A program: the functions of a start, of a time step and of what is accumulated along a run, and what a run of it yields.
+"""A program: the functions of a start, of a time step and of what is accumulated along a run.
 
 What every backend carries out:
 
@@ -21,21 +21,25 @@ the next is known to be about  r³ / r_last². Converged means: r ≤ 1, or the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
-from ..errors import unknown_name
 from ..integrators.runge_kutta import RungeKutta
-from ..schedule import Schedule
-from ..sensitivity.objective import ObjectiveFunctions
-from ..sizes import Sizes
+from ..sensitivity.objective_functions import ObjectiveFunctions
 from ..stages.plan import Plan
 
 Function = ca.Function | Plan
 """Straight-line code, or operations on vectors."""
+
+
+NEGLIGIBLE = 1e-4
+"""Ratio below which a correction is only rounding: those of converged iterations are some 1e-3 to 1e-2."""
+NOISE = 1e3
+"""Ratio up to which corrections that do not shrink any more, or hardly, are those of a mechanism that is nearly singular: rounding, and
+positions to 1e-11 of its size."""
 
 
 @dataclass(frozen=True)
@@ -162,141 +166,3 @@ class Program:
     def objective_count(self) -> int:
         """Number of objectives."""
         return int(self.objectives.integrands.numel_out(0))
-
-
-MEMORY = 500e6
-"""Bytes for records, if nothing else is said."""
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """What one run starts from: a guess for the start, or the state itself with its derivatives."""
-
-    guess: np.ndarray | None
-    state: np.ndarray | None
-    sensitivities: np.ndarray | None
-    start_slopes: np.ndarray | None
-    """Derivatives of the given state with respect to all parameters, which an adjoint program needs."""
-    parameters: np.ndarray
-    nominal: np.ndarray
-    """Nominal values of the parameters; they set the penalty."""
-    schedule: Schedule
-    max_iterations: int
-    sizes: Sizes | None = None
-    """By what errors are measured where coordinates are of several kinds; None where the largest tells the size of all."""
-    slope_floors: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    """For each direction that is differentiated in, the largest relative change of a parameter: 1 over its size for a single one."""
-    chosen: np.ndarray | None = None
-    """1 for coordinates that are independent at first, else 0; None where the run is to choose them."""
-    memory: float = MEMORY
-    """Bytes that an adjoint program may take for what it records."""
-    parts: int = 1
-    """Of the way from nominal values to those wanted, in which the start is followed from the guess, which is that of the nominal one."""
-    anchor: np.ndarray | None = None
-    """Positions that set the penalty, the same for all values of the parameters; None where those of the start do."""
-
-
-@dataclass(frozen=True)
-class Trajectory:
-    """States at stored times, objectives up to those times, and how the run went."""
-
-    time: np.ndarray
-    states: np.ndarray
-    """(time, state)"""
-    objectives: np.ndarray
-    """(time, objective): the integral so far plus the final term as if the run ended there."""
-    residuals: np.ndarray
-    """Largest constraint residuals over the run: position, velocity, acceleration."""
-    iterations: int
-    step_ends: np.ndarray
-    """Times between steps, from 0 on."""
-    rejected: int = 0
-    """Steps that were tried and were too long."""
-    selections: int = 0
-    """How often independent coordinates were chosen."""
-    steps: int | None = None
-    """Their number, where their ends are not known: those of the stored results stand in for them."""
-    sensitivities: np.ndarray | None = None
-    """(time, state, parameter)"""
-    gradients: np.ndarray | None = None
-    """(time, objective, parameter); of an adjoint program with all parameters, and only at the end, else not a number"""
-
-    def beginning(self, rows: int) -> Trajectory:
-        """The first stored results, with the steps that led there."""
-        steps = 1 + int(np.searchsorted(self.step_ends, self.time[rows - 1]))
-        return replace(
-            self,
-            time=self.time[:rows],
-            states=self.states[:rows],
-            objectives=self.objectives[:rows],
-            step_ends=self.step_ends[:steps],
-            sensitivities=None if self.sensitivities is None else self.sensitivities[:rows],
-            gradients=None if self.gradients is None else self.gradients[:rows],
-        )
-
-
-class BrokenOff(KeyboardInterrupt):
-    """Ctrl-C came on the way, with something stored already."""
-
-    def __init__(self, trajectory: Trajectory, seconds: float = 0.0):
-        super().__init__(f"t = {trajectory.time[-1]:g} s")
-        self.trajectory = trajectory
-        """Up to the last result that was stored."""
-        self.seconds = seconds
-        """That it took."""
-
-
-def broken_off(trajectory: Trajectory, rows: int) -> KeyboardInterrupt:
-    """What Ctrl-C leaves of a run that has stored so many results; of the start alone, nothing."""
-    return BrokenOff(trajectory.beginning(rows)) if rows > 1 else KeyboardInterrupt()
-
-
-class Amplified(Exception):
-    """The mechanism came so close to a singular position that constraints should be relaxed a little there."""
-
-
-class StartFailure(Exception):
-    """No start was found from the guess."""
-
-
-NEGLIGIBLE = 1e-4
-"""Ratio below which a correction is only rounding: those of converged iterations are some 1e-3 to 1e-2."""
-NOISE = 1e3
-"""Ratio up to which corrections that do not shrink any more, or hardly, are those of a mechanism that is nearly singular: rounding, and
-positions to 1e-11 of its size."""
-NO_CONVERGENCE, NOT_FINITE, OVERWOUND, UNDERFLOW, SINGULAR = (
-    "no convergence",
-    "not finite",
-    "overwound",
-    "step-size underflow",
-    "singular position",
-)
-
-
-class StepFailure(Exception):
-    """A step did not converge, met a value that is not finite, became too short, ended at a
-    singular position, or wound a torsional spring (number `which`) too far."""
-
-    def __init__(
-        self, step: int, time: float, length: float, state: np.ndarray, penalty: np.ndarray, reason: str, which: int = 0
-    ):
-        super().__init__(f"step {step} to t = {time:g} s")
-        self.step = step
-        self.time = time
-        """At its end."""
-        self.length = length
-        self.state = state
-        """At the beginning of the step."""
-        self.penalty = penalty
-        self.reason = reason
-        self.which = which
-
-
-BACKENDS = ("auto", "interpreted", "native")
-
-
-def check_backend(backend: str) -> str:
-    """The name itself, if it is one."""
-    if backend not in BACKENDS:
-        raise unknown_name("backend", backend, BACKENDS)
-    return backend

@@ -14,24 +14,22 @@ import math
 import time
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 from ..errors import VarimechError
+from ..progress import Tell
 from ..stages.plan import Plan
-from .compiler import BuildError, find_compiler
+from .compiler import NO_COMPILER, BuildError, find_compiler
+from .inputs import Inputs
 from .interpreted import OutOfTime, run_interpreted
 from .native import NativeProgram
-from .program import BrokenOff, Function, Inputs, Program, Trajectory, check_backend
+from .program import Function, Program
+from .trajectory import BrokenOff, Trajectory
 
 SECONDS_PER_INSTRUCTION = 12e-9
 """Of the virtual machine, measured."""
 COMPILE_SECONDS, COMPILE_SECONDS_PER_INSTRUCTION, COMPILE_SECONDS_PER_MAP = 0.2, 2.5e-4, 1e-2
 """Of gcc -O2 on generated code, measured."""
 
-KEPT = 32
-"""Programs that are kept of a mechanism."""
-
-Progress = Callable[[float], None]
 Timed = tuple[Trajectory, float]
 """What a run yields, and the seconds it took."""
 
@@ -47,21 +45,19 @@ class Runner:
         self.native = NativeProgram(program)
         self._interpreted_seconds = 0.0
 
-    def prepare(self, inputs: Inputs, backend: str, *, runs: int = 1) -> Callable[[Progress | None], Timed]:
+    def prepare(self, inputs: Inputs, backend: str, *, runs: int = 1) -> Callable[[Tell | None], Timed]:
         """Choose a backend for so many such runs and build what it needs; the result carries out one of them.
 
         Raises:
-            VarimechError: if the backend is not known, or cannot be had.
+            VarimechError: if the backend cannot be had.
         """
-        if check_backend(backend) == "native" or (
-            backend == "auto" and self._compiling_pays(inputs.schedule.estimated_steps * runs)
-        ):
+        if backend == "native" or (backend == "auto" and self._compiling_pays(inputs.schedule.estimated_steps * runs)):
             try:
                 self.native.build()
             except BuildError as error:
                 if backend == "native":
                     raise VarimechError(f"backend='native' cannot be had: {error}") from None
-                _explain_once(f"interpreting, which is some 25 times slower than compiled code: {error}")
+                _explain_once(str(error))
             else:
                 return lambda progress: timed(lambda: self.native.run(inputs, progress))
         if backend == "auto" and inputs.schedule.tolerance and find_compiler() is not None:
@@ -78,7 +74,7 @@ class Runner:
             return False  # `prepare` says why
         return True
 
-    def _interpret_or_compile(self, inputs: Inputs, progress: Progress | None) -> Timed:
+    def _interpret_or_compile(self, inputs: Inputs, progress: Tell | None) -> Timed:
         """Interpret, unless there are so many steps that compiling pays, which shows only on the way."""
         try:
             return self._interpret(inputs, progress, self._compile_seconds)
@@ -89,7 +85,7 @@ class Runner:
                 return self._interpret(inputs, progress)
             return timed(lambda: self.native.run(inputs, progress))
 
-    def _interpret(self, inputs: Inputs, progress: Progress | None, limit: float = math.inf) -> Timed:
+    def _interpret(self, inputs: Inputs, progress: Tell | None, limit: float = math.inf) -> Timed:
         trajectory, seconds = timed(lambda: run_interpreted(self.program, inputs, progress, limit))
         self._interpreted_seconds += seconds
         return trajectory, seconds
@@ -106,10 +102,7 @@ class Runner:
         ahead = steps * stages * instructions * SECONDS_PER_INSTRUCTION
         worth = self._interpreted_seconds + ahead > self._compile_seconds
         if worth and find_compiler() is None:
-            _explain_once(
-                "interpreting, which is some 25 times slower than compiled code: no C compiler found (CC, cc, gcc, clang); "
-                "`pip install ziglang` brings one"
-            )
+            _explain_once(NO_COMPILER)
             return False
         return worth
 
@@ -121,11 +114,12 @@ def _compile_seconds(function: Function) -> float:
     return kernels * COMPILE_SECONDS_PER_INSTRUCTION + len(function.maps) * COMPILE_SECONDS_PER_MAP
 
 
-def _explain_once(text: str) -> None:
+def _explain_once(reason: str) -> None:
+    """Why runs are interpreted that would be worth compiling."""
     global _explained
     if not _explained:
         _explained = True
-        _log.warning("varimech: %s", text.splitlines()[0])
+        _log.warning("varimech: interpreting, which is some 25 times slower than compiled code: %s", reason.splitlines()[0])
 
 
 def timed(run: Callable[[], Trajectory]) -> Timed:
@@ -137,9 +131,3 @@ def timed(run: Callable[[], Trajectory]) -> Timed:
         stopped.seconds = time.perf_counter() - began
         raise
     return trajectory, time.perf_counter() - began
-
-
-def make_room(cache: dict[Any, Any]) -> None:
-    """For one more of the programs that are kept."""
-    if len(cache) >= KEPT:
-        cache.pop(next(iter(cache)))

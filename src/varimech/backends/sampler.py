@@ -13,14 +13,13 @@ import numpy as np
 
 from ..interrupts import Stopped
 from .batch import DONE, Batch, Processor
+from .inputs import Inputs
 from .native import NativeProgram
 from .native_run import FIELDS, settings_of, shared_arrays
-from .program import Inputs
+from .slices import next_slice
 
-SLICE = 0.1
-"""Seconds that compiled runs go on without a look at whether they are to stop."""
 GROWTH = 8
-"""Times as many runs as in the slice before, at most: how long they take shows only on the way."""
+"""Times as many runs as in the slice before, at most."""
 
 
 @dataclass(frozen=True)
@@ -143,5 +142,5 @@ def in_slices(sampler: Sampler, rows: np.ndarray, stop: Event | None) -> Samples
         began = time.perf_counter()
         parts.append(sampler(rows[at : at + size]))
         at += size
-        size = max(1, int(size * min(GROWTH, SLICE / max(time.perf_counter() - began, 1e-9))))
+        size = next_slice(size, time.perf_counter() - began, GROWTH)
     return joined(parts)

@@ -9,7 +9,7 @@ typedef struct {
   long long *status, rows;                /* out: how each run ended; rows that a run stores */
 } vm_job;
 
-#define VM_FURTHEST 20 /* parts of the way to a start; solver.py has the same */
+#define VM_FURTHEST 20 /* parts of the way to a start; nearby.py has the same */
 
 /* Run k, whose arrays are filled with zeros; `values` takes those of its parameters. */
 static void vm_sample(const vm_job *job, long long k, vm_run *r, vm_room *m, double *values) {

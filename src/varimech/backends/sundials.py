@@ -11,11 +11,15 @@ import numpy as np
 
 from ..integrators.sundials import IDAS, Sundials
 from ..interrupts import HeldBack, held_back
+from ..progress import Tell
 from ..stages.chain import Chain
 from ..symbols import SX
 from .bound import evaluated
-from .program import OVERWOUND, UNDERFLOW, Inputs, Program, StepFailure, Trajectory, check_backend
-from .runner import Progress, Timed, timed
+from .failures import OVERWOUND, UNDERFLOW, StepFailure
+from .inputs import Inputs
+from .program import Program
+from .runner import Timed, timed
+from .trajectory import Trajectory
 
 MOST_STEPS = 1_000_000
 """Between two stored results."""
@@ -35,21 +39,16 @@ class SundialsRunner:
         self._built: tuple[object, ca.Function] | None = None
         self._alone = threading.Lock()  # an integrator of CasADi serves one thread at a time
 
-    def prepare(self, inputs: Inputs, backend: str, *, runs: int = 1) -> Callable[[Progress | None], Timed]:
+    def prepare(self, inputs: Inputs, backend: str, *, runs: int = 1) -> Callable[[Tell | None], Timed]:
         """What carries out one run; there is one backend."""
-        check_backend(backend)
 
-        def carry_out(progress: Progress | None) -> Timed:
+        def carry_out(progress: Tell | None) -> Timed:
             with self._alone:
                 integrate = self._integrator(inputs)
                 with held_back() as held:
                     return timed(lambda: self._run(integrate, inputs, held))
 
         return carry_out
-
-    def prepare_all(self, inputs: Inputs, backend: str, *, runs: int) -> None:
-        """Nothing: runs are carried out one by one."""
-        return
 
     @cached_property
     def _completed(self) -> ca.Function:

@@ -9,34 +9,26 @@ that fits is carried out once, a longer one twice, and any other a few times.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import ModelError
+from ..progress import Tell
 from .native_run import NativeRun
-from .program import Trajectory
+from .slices import next_slice
+from .trajectory import Trajectory
 
 if TYPE_CHECKING:
     from .native import NativeProgram
 
-SLICE_SECONDS = 0.1
-"""Steps are done in slices of about this time, so that progress can be shown and Ctrl-C works."""
 SHARE = 4
 """Segments whose records fill the memory."""
 OVERHEAD = 500
 """Bytes that a segment takes beside its arrays, roughly."""
 STORED = ("times", "states_stored", "objectives_stored", "sensitivities", "gradients")
 """What a run writes row by row."""
-
-Progress = Callable[[float], None]
-
-
-def next_slice(steps: int, seconds: float) -> int:
-    """How many steps to do next, where so many took so long."""
-    return max(1, int(steps * min(100.0, SLICE_SECONDS / max(1e-6, seconds))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +65,7 @@ class Tape:
         self.taken = 0
         self._slice = 64
 
-    def carry_out(self, progress: Progress | None) -> Trajectory:
+    def carry_out(self, progress: Tell | None) -> Trajectory:
         """Values as of any other run; gradients at the end only, with respect to all parameters."""
         run, r, tell = self._run, self._record, progress or (lambda share: None)
         while not run.finished:

@@ -48,6 +48,12 @@ class Element:
     twist: SX | None = None
     """The angle by which it is wound, where it must not be wound by more than half a turn."""
 
+    @property
+    def stated(self) -> list[SX]:
+        """All that it states of its physics: energies, rates and efforts, constraints, and what is given at the start."""
+        efforts = [x for pair in self.efforts for x in pair]
+        return [self.kinetic, self.potential, *efforts, *[c.residuals for c in self.constraints], *(self.hold or ())]
+
 
 class Inertia(Protocol):
     """Forces of inertia of all elements together, in a shorter form than Lagrange's equations give."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import AssemblyError
 from ..model.body import Body, Point
 from ..model.conditions import Coincident, SameOrientation
 from ..model.forces import Clamp
@@ -20,8 +21,19 @@ from .poses import Pose, about_third, planar, swing
 
 
 def guess_poses(model: Parts, start: Start, parameters: np.ndarray) -> dict[Body, Pose]:
-    """Origin and rotation of every body, consistent with the start along a tree of joints."""
-    return _Guess(model, start, parameters).poses
+    """Origin and rotation of every body, consistent with the start along a tree of joints.
+
+    Raises:
+        AssemblyError: where lengths are so large that a place is no number any more.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        poses = _Guess(model, start, parameters).poses
+    for body, pose in poses.items():
+        if not all(np.isfinite(numbers).all() for numbers in pose):
+            raise AssemblyError(
+                f"mechanism {model.name!r}: lengths, places or start values are too large to place body {body.name!r}; look at their units"
+            )
+    return poses
 
 
 @dataclass

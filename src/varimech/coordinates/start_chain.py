@@ -14,13 +14,10 @@ from dataclasses import replace
 
 import casadi as ca
 
-from ..stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS, SCALAR, START_CONDITIONS, Block, Chain, Stage
+from ..stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS, ROUNDING, SCALAR, START_CONDITIONS, Block, Chain, Stage
 from ..stages.saddle import Saddle
 from ..symbols import SX
 from .dynamics import Dynamics
-
-ROUNDING = 1e-14
-"""Relative error with which positions are known."""
 
 
 def start_chain(dynamics: Dynamics, *, remember: bool = False) -> Chain:

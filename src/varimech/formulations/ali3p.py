@@ -28,10 +28,9 @@ import casadi as ca
 
 from ..coordinates.dynamics import Dynamics
 from ..integrators.difference import DifferenceScheme
-from ..stages.chain import Chain, Stage
+from ..stages.chain import ROUNDING, Chain, Stage
 from ..stages.saddle import Saddle
 from ..symbols import SX
-from .blocks import ROUNDING
 from .implicit import ImplicitStep
 
 

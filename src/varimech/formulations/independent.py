@@ -21,10 +21,10 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ..coordinates.dynamics import Dynamics
-from ..stages.chain import COORDINATES, Block, Chain, Stage
+from ..stages.chain import COORDINATES, ROUNDING, Block, Chain, Stage
 from ..stages.saddle import Saddle
 from ..symbols import SX
-from .blocks import ROUNDING, settings_of, whole_state
+from .blocks import accelerations, settings_of, whole_state
 
 HEAVY = 1e12
 """Weight of a chosen coordinate over that of the others."""
@@ -59,10 +59,7 @@ class Independent:
             metric=ca.substitute(metric, e.q, q_),
         )
         velocities = Stage("velocities", e.v, σ, metric @ (e.v - v_) + Φ_q.T @ σ, e.constraint_rate, v_, none, α)
-        accelerations = Stage(
-            "accelerations", e.a, e.λ, e.balance, e.constraint_acceleration, SX.zeros(n), none, α, metric=e.mass
-        )
         state = Block(COORDINATES, q_), Block(COORDINATES, v_)
         settings = Block(COORDINATES, chosen), *settings_of(e, α)
-        stages = positions, velocities, accelerations
+        stages = positions, velocities, accelerations(e, e.constraint_acceleration, α)
         return Chain("rates", state, settings, stages, whole_state(e.q, e.v, e.a, e.λ), e.levels, saddle)

@@ -27,7 +27,7 @@ from ..errors import ModelError, check_numbers
 from ..stages.chain import COORDINATES, Block, Chain, Stage
 from ..stages.saddle import Saddle
 from ..symbols import SX
-from .blocks import settings_of, stabilised, whole_state
+from .blocks import accelerations, settings_of, stabilised, whole_state
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Projected:
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """Accelerations and multipliers at given positions and velocities."""
-        return _accelerations("rates", dynamics, dynamics.constraint_acceleration, saddle)
+        return _rates(dynamics, dynamics.constraint_acceleration, saddle)
 
     def end(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """The state on the constraints that is next to given positions and velocities."""
@@ -51,11 +51,8 @@ class Projected:
         positions = Stage("positions", e.q, μ, mass @ (e.q - q_) + here.T @ μ, deviation + here @ (e.q - q_), q_, none, α)
         Φ_q = e.constraint_jacobian
         velocities = Stage("velocities", e.v, σ, e.mass @ (e.v - v_) + Φ_q.T @ σ, e.constraint_rate, v_, none, α)
-        accelerations = Stage(
-            "accelerations", e.a, e.λ, e.balance, e.constraint_acceleration, SX.zeros(n), none, α, metric=e.mass
-        )
         state = Block(COORDINATES, q_), Block(COORDINATES, v_)
-        stages = positions, velocities, accelerations
+        stages = positions, velocities, accelerations(e, e.constraint_acceleration, α)
         return Chain("step", state, settings_of(e, α), stages, whole_state(e.q, e.v, e.a, e.λ), e.levels, saddle)
 
 
@@ -84,13 +81,10 @@ class Stabilised:
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
         """Accelerations and multipliers at given positions and velocities."""
-        return _accelerations("rates", dynamics, stabilised(dynamics, self.omega, self.xi), saddle)
+        return _rates(dynamics, stabilised(dynamics, self.omega, self.xi), saddle)
 
 
-def _accelerations(name: str, dynamics: Dynamics, condition: SX, saddle: Saddle) -> Chain:
-    e = dynamics
-    n, m = e.q.numel(), e.λ.numel()
-    α = SX.sym("α", m)
-    stage = Stage("accelerations", e.a, e.λ, e.balance, condition, SX.zeros(n), SX.zeros(m), α, metric=e.mass)
-    state = Block(COORDINATES, e.q), Block(COORDINATES, e.v)
-    return Chain(name, state, settings_of(e, α), (stage,), whole_state(e.q, e.v, e.a, e.λ), e.levels, saddle)
+def _rates(dynamics: Dynamics, condition: SX, saddle: Saddle) -> Chain:
+    e, α = dynamics, SX.sym("α", dynamics.λ.numel())
+    state, stages = (Block(COORDINATES, e.q), Block(COORDINATES, e.v)), (accelerations(e, condition, α),)
+    return Chain("rates", state, settings_of(e, α), stages, whole_state(e.q, e.v, e.a, e.λ), e.levels, saddle)

@@ -23,10 +23,10 @@ import casadi as ca
 from ..coordinates.dynamics import Dynamics
 from ..errors import ModelError, check_numbers
 from ..integrators.difference import DifferenceScheme
-from ..stages.chain import COORDINATES, Block, Chain, Stage
+from ..stages.chain import COORDINATES, ROUNDING, Block, Chain, Stage
 from ..stages.saddle import Saddle
 from ..symbols import SX
-from .blocks import ROUNDING, settings_of, stabilised, whole_state
+from .blocks import settings_of, stabilised, whole_state
 from .implicit import ImplicitStep
 
 

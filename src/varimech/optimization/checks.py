@@ -10,7 +10,8 @@ import numpy as np
 from ..coordinates.equations import Equations
 from ..errors import ModelError
 from ..model.user_functions import as_column, call_user
-from ..sensitivity.objective import Objective, objective_expressions
+from ..sensitivity.objective import Objective
+from ..sensitivity.objective_functions import objective_expressions
 from ..sensitivity.smoothness import check_slope
 from ..symbols import SX
 from .problem import DesignProblem

@@ -13,7 +13,8 @@ import numpy as np
 from ..errors import VarimechError
 from ..progress import progress_bar
 from ..schedule import SMALLEST_TOLERANCE
-from ..sensitivity.smoothness import Switch, dependence, switches
+from ..sensitivity.dependence import dependence
+from ..sensitivity.smoothness import Switch, switches
 
 if TYPE_CHECKING:
     from .gradient import Gradient

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..backends.program import Trajectory
+from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
 from ..interrupts import held_back
 from ..model.measures import Turn

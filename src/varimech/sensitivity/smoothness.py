@@ -1,22 +1,19 @@
-"""What the expressions of a mechanism tell about derivatives before any number is computed.
-
-Which objectives can depend on which parameters at all; and where expressions switch: at a kink a derivative jumps, at a jump there is none.
-Both are read off the elements, which state all physics.
-"""
+"""Where the expressions of a mechanism switch, as they tell before any number is computed: at a kink a derivative jumps, at a jump there is
+none. It is read off the elements, which state all physics."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 
-from ..coordinates.dynamics import Element
 from ..coordinates.equations import Equations
 from ..errors import ModelError
-from ..symbols import SX, symbols_in
-from .objective import Objective, objective_expressions
+from ..symbols import SX, replayed, symbols_in
+from .objective import Objective
+from .objective_functions import objective_expressions
 
 KINKS = {ca.OP_FABS: "absolute", ca.OP_FMAX: "maximum", ca.OP_FMIN: "minimum"}
 JUMPS = {
@@ -106,16 +103,10 @@ def _expressions(e: Equations, objectives: Mapping[str, Objective]) -> Iterator[
     """Place, objective, whether final, and what is stated there."""
     for element in e.elements:
         if element.hold is None:
-            yield element.name, None, False, _stated(element)
+            yield element.name, None, False, element.stated
     for values, final in zip(objective_expressions(e, objectives), (False, True), strict=True):
         for name, value in zip(objectives, ca.vertsplit(values) if objectives else [], strict=True):
             yield name, name, final, [value]
-
-
-def _stated(element: Element) -> list[SX]:
-    efforts = [x for pair in element.efforts for x in pair]
-    held = list(element.hold or ())
-    return [element.kinetic, element.potential, *efforts, *[c.residuals for c in element.constraints], *held]
 
 
 def _non_smooth(expressions: Sequence[SX]) -> list[tuple[int, SX]]:
@@ -123,25 +114,10 @@ def _non_smooth(expressions: Sequence[SX]) -> list[tuple[int, SX]]:
     everything = ca.densify(ca.veccat(*expressions))
     own = ca.symvar(everything)
     f = ca.Function("stated", own, [everything])
-    kinds = [f.instruction_id(k) for k in range(f.n_instructions())]
-    if not any(k in KINKS or k in JUMPS for k in kinds):
+    switching = KINKS.keys() | JUMPS.keys()
+    if not any(f.instruction_id(k) in switching for k in range(f.n_instructions())):
         return []
-    work: dict[int, SX] = {}
-    found: list[tuple[int, SX]] = []
-    for k, operation in enumerate(kinds):
-        to = f.instruction_output(k)
-        if operation == ca.OP_CONST:
-            work[to[0]] = SX(f.instruction_constant(k))
-            continue
-        given = f.instruction_input(k)
-        if operation == ca.OP_INPUT:
-            work[to[0]] = own[given[0]]
-        elif operation != ca.OP_OUTPUT:
-            values = [work[i] for i in given]
-            if operation in KINKS or operation in JUMPS:
-                found.append((operation, _switching(operation, values)))
-            work[to[0]] = SX.unary(operation, *values) if len(values) == 1 else SX.binary(operation, *values)
-    return found
+    return [(op, _switching(op, values)) for op, values, _ in replayed(f, own) if op in switching]
 
 
 def _switching(operation: int, values: list[SX]) -> SX:
@@ -153,58 +129,3 @@ def _switching(operation: int, values: list[SX]) -> SX:
     if operation == ca.OP_COPYSIGN:
         return values[1]
     return values[0] - values[1] if len(values) == 2 else values[0]
-
-
-def dependence(equations: Equations, objectives: Mapping[str, Objective], indices: Sequence[int]) -> np.ndarray:
-    """Whether each objective can depend on each parameter at `indices`: through its own expression, or through coordinates that elements
-    with this parameter connect with its own. Where this says no, the derivative is zero, exactly."""
-    e = equations
-    coordinate = {s: k for vector in (e.q, e.v, e.a) for k, s in enumerate(_hashes(vector))}
-    parameter = {s: k for k, s in enumerate(_hashes(e.ρ))}
-    groups = _Groups(e.q.numel())
-    entering: list[tuple[int, set[int]]] = []
-    rows: list[int | None] = []
-    for element in e.elements:
-        own = symbols_in(*_stated(element))
-        touched = sorted(coordinate[s] for s in own & coordinate.keys())
-        groups.join(touched)
-        if touched:
-            entering.append((touched[0], {parameter[s] for s in own & parameter.keys()}))
-        rows += [touched[0] if touched else None] * sum(c.residuals.numel() for c in element.constraints)
-    coordinate |= {s: k for s, k in zip(_hashes(e.λ), rows, strict=True) if k is not None}
-    behind: dict[int, set[int]] = {}
-    for first, parameters in entering:
-        behind.setdefault(groups.of(first), set()).update(parameters)
-    g, w = objective_expressions(e, objectives)
-    found = np.zeros((len(objectives), len(indices)), dtype=bool)
-    for k in range(len(objectives)):
-        own = symbols_in(g[k], w[k])
-        reached = {parameter[s] for s in own & parameter.keys()}
-        for s in own & coordinate.keys():
-            reached |= behind.get(groups.of(coordinate[s]), set())
-        found[k] = [i in reached for i in indices]
-    return found
-
-
-def _hashes(vector: SX) -> list[int]:
-    return [s.element_hash() for s in ca.vertsplit(vector)] if vector.numel() else []
-
-
-class _Groups:
-    """Things that are joined into groups."""
-
-    def __init__(self, count: int):
-        self._next = list(range(count))
-
-    def of(self, thing: int) -> int:
-        """The group of a thing."""
-        while self._next[thing] != thing:
-            self._next[thing] = self._next[self._next[thing]]
-            thing = self._next[thing]
-        return thing
-
-    def join(self, things: Iterable[int]) -> None:
-        """Make one group of those of some things."""
-        things = list(things)
-        for thing in things[1:]:
-            self._next[self.of(thing)] = self.of(things[0])

@@ -9,8 +9,10 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..backends.program import ChainFunctions, Inputs, Program, Trajectory
+from ..backends.inputs import Inputs
+from ..backends.program import ChainFunctions, Program
 from ..backends.runner import Runner
+from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
 from ..coordinates.penalty import penalty_function
 from ..errors import ModelError
@@ -20,10 +22,13 @@ from ..integrators.runge_kutta import RungeKutta
 from ..integrators.sundials import Sundials
 from ..methods import Method
 from ..sensitivity.composite import Composite
-from ..sensitivity.objective import Objective, ObjectiveFunctions, objective_expressions
+from ..sensitivity.objective import Objective
+from ..sensitivity.objective_functions import ObjectiveFunctions, objective_expressions
 from ..stages.chain import Chain
 from ..stages.saddle import Saddle
+from .runners import Runners
 from .task import Task
+from .wanted import Wanted
 
 
 class CompositeSolver:
@@ -34,54 +39,67 @@ class CompositeSolver:
             raise ModelError(
                 f"method='composite' does not go with {method.title}: use method='direct', which goes with everything"
             )
-        self.equations = equations
-        self.method = method
-        self.composite = Composite(equations)
-        self._runners: dict[tuple[Objective, ...], Runner] = {}
+        self._programs = _CompositePrograms(equations, method)
+        self._runners = Runners(self._programs)
 
     def run(self, task: Task, inputs: Inputs, slope: np.ndarray, parameter: int) -> Trajectory:
         """A run with derivatives for one parameter, from a state and its derivative; objectives and their derivatives stand side by side."""
         assert inputs.state is not None
         direction = np.zeros(inputs.parameters.size)
         direction[parameter] = 1.0
+        composite = self._programs.composite
         given = replace(
             inputs,
-            state=self.composite.packed(inputs.state, slope),
+            state=composite.packed(inputs.state, slope),
             parameters=np.concatenate([inputs.parameters, direction]),
             nominal=np.concatenate([inputs.nominal, direction]),
             sizes=None if inputs.sizes is None else replace(inputs.sizes, turns=np.tile(inputs.sizes.turns, 2)),
             slope_floors=np.zeros(0),
         )
-        trajectory, _ = self._runner(task.objectives).prepare(given, task.backend, runs=len(task.indices or []))(None)
-        states, slopes = self.composite.unpacked(trajectory.states)
+        runner = self._runners.of(task.objectives, Wanted(), regular=True, relaxed=False)
+        trajectory, _ = runner.prepare(given, task.backend, runs=len(task.indices or []))(None)
+        states, slopes = composite.unpacked(trajectory.states)
         values, gradients = np.hsplit(trajectory.objectives, 2)
         return replace(
             trajectory, states=states, sensitivities=slopes[:, :, None], objectives=values, gradients=gradients[:, :, None]
         )
 
-    def _runner(self, objectives: Mapping[str, Objective]) -> Runner:
-        key = tuple(objectives.values())
-        if key not in self._runners:
-            integrator, formulation = self.method.integrator, self.method.formulation
-            self._runners[key] = Runner(
-                Program(
-                    self.composite.dynamics.q.numel(),
-                    None,
-                    self._step,
-                    self._penalty,
-                    ca.Function("twist", self._inputs, [ca.densify(self.equations.twists)]),
-                    self._objectives(objectives),
-                    scheme=integrator if isinstance(integrator, RungeKutta) else None,
-                    rates=self._functions(formulation.rates(self.composite.dynamics, self._saddle))
-                    if isinstance(formulation, Projected)
-                    else None,
-                )
+
+class _CompositePrograms:
+    """Programs of the composite system; their values are followed by derivatives."""
+
+    def __init__(self, equations: Equations, method: Method):
+        self._equations, self._method = equations, method
+        self.composite = Composite(equations)
+
+    def objectives(self, objectives: Mapping[str, Objective], wanted: Wanted) -> ObjectiveFunctions:
+        """Integrands and final terms."""
+        e = self._equations
+        g, w = objective_expressions(e, objectives)
+        integrands, finals = self.composite.along("integrands", g, e.packed), self.composite.along("finals", w, e.packed)
+        return ObjectiveFunctions(integrands, None, finals, None)
+
+    def runner(self, functions: ObjectiveFunctions, wanted: Wanted, *, regular: bool, relaxed: bool) -> Runner:
+        """What carries out the program with these objectives."""
+        integrator, formulation, rates = self._method.integrator, self._method.formulation, None
+        if isinstance(formulation, Projected):
+            rates = self._functions(formulation.rates(self.composite.dynamics, self._saddle))
+        return Runner(
+            Program(
+                self.composite.dynamics.q.numel(),
+                None,
+                self._step,
+                self._penalty,
+                ca.Function("twist", self._inputs, [ca.densify(self._equations.twists)]),
+                functions,
+                scheme=integrator if isinstance(integrator, RungeKutta) else None,
+                rates=rates,
             )
-        return self._runners[key]
+        )
 
     @property
     def _saddle(self) -> Saddle:
-        saddle = Saddle(regular=True) if isinstance(self.method.formulation, ALI3P) else Saddle.relaxed(regular=True)
+        saddle = Saddle(regular=True) if isinstance(self._method.formulation, ALI3P) else Saddle.relaxed(regular=True)
         return replace(saddle, pairs=self.composite.pairs)
 
     @property
@@ -91,7 +109,7 @@ class CompositeSolver:
 
     @cached_property
     def _step(self) -> ChainFunctions:
-        c, formulation, integrator = self.composite.dynamics, self.method.formulation, self.method.integrator
+        c, formulation, integrator = self.composite.dynamics, self._method.formulation, self._method.integrator
         if isinstance(formulation, ALI3P):
             assert not isinstance(integrator, (RungeKutta, Sundials))
             return self._functions(formulation.step(c, integrator, self._saddle))
@@ -107,14 +125,8 @@ class CompositeSolver:
     @cached_property
     def _penalty(self) -> ca.Function:
         """Constraints and their derivatives have the penalties of the constraints."""
-        e, (plain, derived) = self.equations, self.composite.constraint_rows
+        e, (plain, derived) = self._equations, self.composite.constraint_rows
         single = penalty_function(e, self._saddle)(e.q, e.ρ, e.t)
         both = ca.SX(2 * len(plain), 1)
         both[plain], both[derived] = single[: len(plain)], single[: len(plain)]
         return ca.Function("penalty", self._inputs, [ca.densify(both)])
-
-    def _objectives(self, objectives: Mapping[str, Objective]) -> ObjectiveFunctions:
-        e = self.equations
-        g, w = objective_expressions(e, objectives)
-        integrands, finals = self.composite.along("integrands", g, e.packed), self.composite.along("finals", w, e.packed)
-        return ObjectiveFunctions(integrands, None, finals, None)

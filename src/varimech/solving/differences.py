@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..backends.program import Trajectory
+from ..backends.trajectory import Trajectory
 from ..errors import VarimechError
 from ..integrators.sundials import Sundials
 from ..progress import progress_bar
@@ -26,7 +26,7 @@ def run_differences(
     ran = 0.0
     if task.schedule.tolerance and not isinstance(solver.method.integrator, Sundials):
         # all runs take the steps of one with derivatives: a choice of steps is no smooth function of the parameters
-        first, ran = solver.run(task, ρ)
+        first, ran = solver.run(replace(task, method="direct"), ρ)
         plain = replace(plain, schedule=task.schedule.replayed(first.step_ends))
     trajectory, seconds = solver.run(plain, ρ)
     ran += seconds

@@ -8,7 +8,6 @@ swept        over the bodies of an open tree in relative coordinates (`coordinat
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -18,11 +17,13 @@ import numpy as np
 from ..backends.bound import Evaluation
 from ..backends.columns import row_length
 from ..backends.program import ChainFunctions, Program
+from ..backends.runner import Runner
+from ..backends.sundials import SundialsRunner
 from ..coordinates.dynamics import Dynamics
 from ..coordinates.equations import Equations
 from ..coordinates.kinds import pieces_of
 from ..coordinates.penalty import constant_penalty, penalty_function, penalty_plan
-from ..coordinates.start_chain import moving_chain, start_chain
+from ..coordinates.start_chain import start_chain
 from ..coordinates.twist import twist_function, twist_plan
 from ..errors import ModelError
 from ..formulations.ali3p import ALI3P
@@ -34,7 +35,8 @@ from ..integrators.sundials import Sundials
 from ..methods import Method
 from ..sensitivity.adjoint import pullback_of
 from ..sensitivity.direct import tangent_of
-from ..sensitivity.objective import Objective, ObjectiveFunctions, measured
+from ..sensitivity.objective import Objective
+from ..sensitivity.objective_functions import ObjectiveFunctions, measured
 from ..sensitivity.widened import widened
 from ..stages.assembled import AssembledChain
 from ..stages.chain import PARAMETERS, Chain
@@ -42,10 +44,11 @@ from ..stages.pieces import Pieces
 from ..stages.plan import Plan
 from ..stages.saddle import Saddle
 from ..symbols import SX
+from .wanted import Wanted
 
 if TYPE_CHECKING:
     from ..coordinates.relative.recursion import Recursion
-    from ..coordinates.relative.sweeps import Sweeps
+    from .swept_chains import SweptChains
 
 LARGE = 50
 """Unknowns and multipliers beyond which straight-line code takes longer to compile than it saves; see docs/architecture.md."""
@@ -59,33 +62,6 @@ DEEP = 12
 """Joints between a body and the ground up to which code for its depth is written out in large models."""
 
 
-@dataclass(frozen=True, eq=False)
-class Wanted:
-    """Derivatives that a program is to give."""
-
-    directions: np.ndarray | None = None
-    """Along the motion: in these directions in the space of all parameters, one a column."""
-    adjoint: bool = False
-    """By a sweep backwards, with respect to all parameters."""
-    objectives: int = 0
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Equal where functions of chains are."""
-        directions = None if self.directions is None else (self.directions.shape[1], self.directions.tobytes())
-        return directions, self.adjoint, self.objectives if self.adjoint else 0
-
-    @property
-    def moved(self) -> list[int]:
-        """Parameters that change in any of these directions."""
-        return [] if self.directions is None else np.flatnonzero(self.directions.any(axis=1)).tolist()
-
-    @property
-    def columns(self) -> int:
-        """Number of directions."""
-        return 0 if self.directions is None else self.directions.shape[1]
-
-
 class Programs:
     """Programs of one mechanism by one method."""
 
@@ -95,7 +71,7 @@ class Programs:
         self.wide = wide
         """Whether motions carry their derivative in one direction of the parameters with them, as part of the state (`widened`)."""
         self.unknowns = equations.q.numel() + equations.λ.numel()
-        self.written_out = LONG if self._sweeps is not None else FLEXIBLE if equations.model.beams else LARGE
+        self.written_out = LONG if self._swept_chains is not None else FLEXIBLE if equations.model.beams else LARGE
         """Unknowns and multipliers up to which functions are."""
         self.large = self.unknowns > self.written_out if large is None else large
         """Whether functions are assembled or swept, not written out."""
@@ -106,7 +82,7 @@ class Programs:
     @property
     def swept(self) -> bool:
         """Whether runs are carried out by sweeps over a tree."""
-        return self.large and self._sweeps is not None
+        return self.large and self._swept_chains is not None
 
     @property
     def finds_start(self) -> bool:
@@ -157,6 +133,13 @@ class Programs:
             directions=wanted.directions,
         )
 
+    def runner(self, functions: ObjectiveFunctions, wanted: Wanted, *, regular: bool, relaxed: bool) -> Runner | SundialsRunner:
+        """What carries out this program."""
+        program = self.program(functions, wanted, regular=regular, relaxed=relaxed)
+        if not isinstance(self.method.integrator, Sundials):
+            return Runner(program)
+        return SundialsRunner(program, self._rates(self.equations, self._saddle(regular, relaxed)), self.method.integrator)
+
     def _of_positions(self, function: ca.Function, *, columns: bool = False) -> ca.Function:
         """A function of (q, ρ, t), with `columns` one for each of q, for the positions and parameters that there are."""
         if not self.wide:
@@ -183,10 +166,6 @@ class Programs:
             packed = ca.vertcat(*[x for pair in zip(parts, slopes, strict=True) for x in pair])
             found = found.widened(ca.vertcat(*slopes), SX.sym("ρ'", e.ρ.numel()), packed)
         return found.functions(wanted.directions, *rows)
-
-    def rates(self, *, regular: bool, relaxed: bool) -> Chain:
-        """The rates of the whole mechanism as a chain."""
-        return self._rates(self.equations, self._saddle(regular, relaxed))
 
     def swept_rates(self, directions: np.ndarray | None) -> Evaluation:
         """Rates of a tree that is swept, to be evaluated at once."""
@@ -286,52 +265,21 @@ class Programs:
     # swept
 
     @cached_property
-    def _sweeps(self) -> Sweeps | None:
-        """What sweeps the tree, if it is open, and an explicit integrator asks for rates."""
-        swept = isinstance(self.method.formulation, Projected) and not self.wide
-        if self._recursion is None or not self._recursion.tree.is_open or not swept:
+    def _swept_chains(self) -> SweptChains | None:
+        """Those of the tree, if it is open, and an explicit integrator asks for rates."""
+        if self._recursion is None or not self._recursion.tree.is_open or self.wide:
             return None
-        from ..coordinates.relative.sweeps import Sweeps  # only where it is used
+        if not isinstance(self.method.formulation, Projected):
+            return None
+        from .swept_chains import SweptChains  # with what only trees need
 
-        return Sweeps(self.equations)
+        return SweptChains(self.equations)
+
+    def _swept(self, name: str, wanted: Wanted) -> ChainFunctions:
+        assert self._swept_chains is not None
+        return self._swept_chains.functions(name, wanted)
 
     @property
     def _recursion(self) -> Recursion | None:
         """That of relative coordinates, which alone have forces of inertia of their own."""
         return cast("Recursion | None", self.equations.inertia)
-
-    def _swept(self, name: str, wanted: Wanted) -> ChainFunctions:
-        sweeps, key = self._sweeps, (name, wanted.key)
-        assert sweeps is not None
-        if key not in self._chains:
-            if name == "start":
-                self._chains[key] = self._swept_start(sweeps, wanted)
-            elif name == "end":
-                back = sweeps.end_pullback(wanted.objectives) if wanted.adjoint else None
-                self._chains[key] = ChainFunctions(None, None, sweeps.end(wanted.directions), pullback=back)
-            else:
-                back = sweeps.rates_pullback(wanted.objectives) if wanted.adjoint else None
-                self._chains[key] = ChainFunctions(None, None, sweeps.rates(wanted.directions), pullback=back)
-        return self._chains[key]
-
-    def _swept_start(self, sweeps: Sweeps, wanted: Wanted) -> ChainFunctions:
-        """Positions and velocities from what is given, written out; then accelerations by sweeps."""
-        chain, directions = moving_chain(self.equations, SX.eye(self.equations.q.numel())), wanted.directions
-        tangent = None if directions is None else tangent_of(chain, wanted.moved, state_varies=False)
-        finish = chain.finish(None if tangent is None else tangent.coefficients)
-        x = finish.sx_in()
-        state, _, *coefficients = finish.call(x)
-        found = [state]
-        if tangent is not None and directions is not None:
-            still, seeds = SX.zeros(chain.packed.numel()), ca.horzsplit(ca.DM(directions[wanted.moved]))
-            found.append(ca.horzcat(*[tangent.column(coefficients[0], still, seed) for seed in seeds]).T)
-        moving = ca.Function("moving", x, found)
-        back = None
-        if wanted.adjoint:
-            pullback = pullback_of(chain, state_varies=False)
-            c, μ = chain.linearise(pullback.coefficients).call(x)[0], SX.sym("μ", wanted.objectives, state.numel())
-            pulled = [pullback.column(c, row.T)[1].T for row in ca.vertsplit(μ)]
-            back = sweeps.start_pullback(
-                wanted.objectives, moving, ca.Function("moving_pullback", [*x, μ], [ca.vertcat(*pulled)])
-            )
-        return ChainFunctions(chain.predict, chain.iterate, sweeps.start(directions, moving), pullback=back)

@@ -10,17 +10,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..backends.program import Amplified, Inputs, StartFailure, StepFailure, Trajectory
-from ..backends.runner import Runner, make_room
+from ..backends.failures import Amplified, StartFailure, StepFailure
+from ..backends.inputs import Inputs
+from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
 from ..coordinates.start import StartSolver
 from ..errors import ModelError, SimulationError
 from ..formulations.index1 import Projected
 from ..integrators.sundials import Sundials
 from ..methods import Method
-from .diagnosis import check_finite
-from .programs import Programs, Wanted
+from .coherence import check_finite
+from .programs import Programs
+from .runners import AnyRunner, Runners
 from .task import Task
+from .wanted import Wanted
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class SecondOrder:
             raise ModelError(f"second derivatives do not go with {method.title}: use another integrator")
         self._equations, self._method, self._start = equations, method, start
         self._programs = Programs(equations, method, large=large, wide=True)
-        self._runners: dict[tuple[object, ...], Runner] = {}
+        self._runners = Runners(self._programs)
 
     def run(self, task: Task, inputs: Inputs, direction: np.ndarray) -> tuple[SecondDerivatives, float]:
         """A run in a direction of the parameters, from a guess for the start."""
@@ -96,13 +99,8 @@ class SecondOrder:
         parts = np.split(states, np.cumsum(sizes), axis=1)[: len(sizes)]
         return np.concatenate(parts[::2], axis=1), np.concatenate(parts[1::2], axis=1)
 
-    def _runner(self, task: Task, relaxed: bool) -> Runner:
+    def _runner(self, task: Task, relaxed: bool) -> AnyRunner:
         count, indices = self._equations.ρ.numel(), task.indices or []
         directions = None if task.adjoint else np.eye(2 * count)[:, indices]
         wanted = Wanted(directions, task.adjoint, 2 * len(task.objectives))
-        key = (tuple(task.objectives.items()), wanted.key, relaxed)
-        if key not in self._runners:
-            make_room(self._runners)
-            functions = self._programs.objectives(task.objectives, wanted)
-            self._runners[key] = Runner(self._programs.program(functions, wanted, regular=True, relaxed=relaxed))
-        return self._runners[key]
+        return self._runners.of(task.objectives, wanted, regular=True, relaxed=relaxed)

@@ -12,39 +12,32 @@ from functools import cached_property
 import numpy as np
 
 from ..backends.complex_step import complex_step, refusal
-from ..backends.program import UNDERFLOW, Amplified, BrokenOff, Inputs, StartFailure, StepFailure, Trajectory
-from ..backends.runner import Runner, make_room
-from ..backends.sampler import Sampler, Samples, in_slices, joined, nothing
+from ..backends.failures import UNDERFLOW, Amplified, StartFailure, StepFailure
+from ..backends.inputs import Inputs
+from ..backends.runner import Runner
 from ..backends.selection import select
-from ..backends.sundials import SundialsRunner
+from ..backends.trajectory import BrokenOff, Trajectory
 from ..coordinates.start import StartSolver
-from ..errors import ModelError, SimulationError, VarimechError
+from ..errors import ModelError, SimulationError
 from ..formulations.independent import Independent
 from ..formulations.index1 import Projected
 from ..integrators.sundials import IDAS, Sundials
-from ..interrupts import workers
 from ..methods import Method
 from ..model.parts import Parts
 from ..progress import progress_bar
 from ..sensitivity.objective import Objective
+from .coherence import check_constraints, check_finite
 from .composite import CompositeSolver
-from .diagnosis import check_constraints, check_finite, explained, residual_limits
-from .programs import LARGE, Programs, Wanted
+from .diagnosis import explained
+from .nearby import Nearby
+from .programs import LARGE, Programs
+from .runners import AnyRunner, Runners
 from .second_order import SecondDerivatives, SecondOrder
 from .statics import Statics
 from .task import Task
+from .wanted import Wanted
 
 MAX_ITERATIONS = 40
-
-
-CLOSE = 0.1
-"""By how much of the mechanism's size places may change for the nominal start to lead to the one wanted at once."""
-FURTHEST = 20
-"""Parts of the way in which it is followed; samples.c has the same."""
-ANYWHERE = 1e300
-"""Change of a parameter that places do not depend on."""
-CHUNK = 64
-"""Samples that a thread takes at a time."""
 
 
 class Solver:
@@ -54,11 +47,11 @@ class Solver:
         self.model = model.frozen()
         self.method = method
         self._large = large
-        self._runners: dict[tuple[object, ...], Runner | SundialsRunner] = {}
-        self._recent: dict[tuple[object, ...], Runner | SundialsRunner] = {}
         self.equations = method.coordinates.equations(self.model)
         self.programs = Programs(self.equations, method, large=large)
+        self._runners = Runners(self.programs)
         self.start = StartSolver(self.equations)
+        self.nearby = Nearby(self.start)
 
     def run(self, task: Task, ρ: np.ndarray, *, explain: bool = True) -> tuple[Trajectory, float]:
         """One run, and the seconds that it took once everything was built; why it cannot be assembled takes time to explain."""
@@ -81,7 +74,7 @@ class Solver:
         regular = self.start.regular(q, ρ)
         if in_driver and regular:
             with suppress(StartFailure):  # what follows finds the start, or says why there is none
-                return self._carry_out(task, self._inputs(task, ρ, guess=q), regular=True, relaxed=relaxed)
+                return self._carry_out(task, self.inputs(task, ρ, guess=q), regular=True, relaxed=relaxed)
         if self.method.integrator == IDAS and not regular:
             raise ModelError(
                 f"mechanism {self.model.name!r}: integrator 'idas' takes no redundant constraints and no massless coordinates; "
@@ -89,7 +82,7 @@ class Solver:
             )
         initial = self.start.complete(q, ρ)
         slopes = None if task.indices is None else self._remembered(self.start.sensitivities(initial, ρ, self._all_parameters))
-        inputs = self._inputs(task, ρ, state=self._remembered(initial.packed), slopes=slopes)
+        inputs = self.inputs(task, ρ, state=self._remembered(initial.packed), slopes=slopes)
         return self._carry_out(task, inputs, regular=regular and not in_driver, relaxed=relaxed)
 
     def _run_swept(self, task: Task, q: np.ndarray, ρ: np.ndarray) -> tuple[Trajectory, float]:
@@ -101,7 +94,7 @@ class Solver:
         if not np.isfinite(found[0]).all():
             self.start.complete(q, ρ)  # says what is without inertia, or not finite
         slopes = None if S is None else found[2].reshape(-1, S.shape[1])
-        inputs = self._inputs(task, ρ, state=found[0], slopes=slopes)
+        inputs = self.inputs(task, ρ, state=found[0], slopes=slopes)
         return self._carry_out(task, inputs, regular=True, relaxed=True)
 
     @property
@@ -120,7 +113,7 @@ class Solver:
             )
         initial = self.start.complete(q, ρ)
         slopes = self.start.sensitivities(initial, ρ, indices)
-        inputs = self._inputs(task, ρ, state=self._remembered(initial.packed))
+        inputs = self.inputs(task, ρ, state=self._remembered(initial.packed))
         began = time.perf_counter()
         try:
             found = [composite.run(task, inputs, self._remembered(slopes[:, k]), index) for k, index in enumerate(indices)]
@@ -139,14 +132,14 @@ class Solver:
     def run_second(self, task: Task, ρ: np.ndarray, direction: np.ndarray) -> tuple[SecondDerivatives, float]:
         """A run with second derivatives in one direction of the parameters."""
         self.start.check_fits(ρ, task.indices)
-        near = self._followed(ρ)
+        near = self.nearby.followed(ρ)
         q = self.start.assemble(ρ) if near is None else near
         if near is None and not self.start.regular(q, ρ):
             raise ModelError(
                 f"mechanism {self.model.name!r}: second derivatives take no redundant constraints and no massless coordinates; differences "
                 "of exact gradients (method='direct') are the next best, and moments(…, order=1) needs none"
             )
-        return self._second.run(task, self._inputs(task, ρ, guess=q), direction)
+        return self._second.run(task, self.inputs(task, ρ, guess=q), direction)
 
     @cached_property
     def _second(self) -> SecondOrder:
@@ -171,130 +164,18 @@ class Solver:
         n = self.equations.q.numel()
         return np.concatenate([state, state[2 * n : 3 * n]]) if self.programs.remembers else state
 
-    def run_many(self, task: Task, rows: np.ndarray, threads: int) -> tuple[Samples, dict[int, VarimechError], float]:
-        """A run for each row of parameter values, in threads; why some failed, and the seconds it all took."""
-        sampler = self.sampler(task, len(rows))
-        began, failures = time.perf_counter(), dict[int, VarimechError]()
-        size = max(1, min(CHUNK, len(rows) // (4 * threads)))
-        chunks = [range(first, min(first + size, len(rows))) for first in range(0, len(rows), size)]
-
-        def together(chunk: range) -> tuple[Samples, dict[int, VarimechError]]:
-            return self.sample(replace(task, stop=stop), sampler, rows[chunk.start : chunk.stop])
-
-        parts: list[Samples] = []
-        with (
-            progress_bar(f"{self.model.name}: {len(rows)} runs", len(rows), task.progress) as tell,
-            workers(threads) as (pool, stop),
-        ):
-            for chunk, (found, failed) in zip(chunks, pool.map(together, chunks), strict=True):
-                parts.append(found)
-                failures |= {chunk.start + k: error for k, error in failed.items()}
-                tell(chunk.stop)
-        return joined(parts), failures, time.perf_counter() - began
-
-    def sample(self, task: Task, sampler: Sampler | None, rows: np.ndarray) -> tuple[Samples, dict[int, VarimechError]]:
-        """Runs for rows of parameter values: at once what can be, the others one by one; and why some failed."""
-        sizes = task.schedule.stored_count, len(task.objectives), None if task.indices is None else len(task.indices)
-        found = nothing(len(rows), *sizes) if sampler is None else in_slices(sampler, rows, task.stop)
-        failures: dict[int, VarimechError] = {}
-        for k in np.flatnonzero(~found.done).tolist():
-            outcome = self.look_after(task, rows[k])
-            if isinstance(outcome, VarimechError):
-                failures[k] = outcome
-                continue
-            found.values[k], found.done[k] = outcome.objectives, True
-            if found.gradients is not None:
-                found.gradients[k] = outcome.gradients
-        return found, failures
-
-    def look_after(self, task: Task, row: np.ndarray, *, explain: bool = True) -> Trajectory | VarimechError:
-        """A single run, or why it failed, in short where it need not be explained."""
-        try:
-            self.model.numbers.check(row)
-            return self.run(replace(task, progress=False), row, explain=explain)[0]
-        except VarimechError as error:
-            return error
-
-    def sampler(self, task: Task, runs: int) -> Sampler | None:
-        """What carries out many compiled runs at one call; None where each has to be looked after."""
-        task = replace(task, progress=False, runs=runs)
-        # one short run derives and compiles what all others share; where nominal values fail, each run looks after itself
-        once = replace(task, schedule=task.schedule.shortened(), runs=runs * task.schedule.estimated_steps)
-        with suppress(VarimechError):
-            self.run(once, self.model.numbers.nominal)
-        if self._near is None or not self.programs.finds_start:
-            return None
-        inputs = self._inputs(task, self.model.numbers.nominal, guess=self._near)
-        runner = self.runner(task.objectives, self._wanted(task), regular=True)
-        if not isinstance(runner, Runner) or not runner.compiled_for(inputs, task.backend, runs=runs):
-            return None
-        limits = self._residual_limits(task)
-        return (
-            None
-            if limits is None
-            else Sampler(runner.native, inputs, self._reach, (self.model.numbers.allowed, self.start.fits), limits)
-        )
-
-    def _residual_limits(self, task: Task) -> tuple[float, float] | None:
-        """Residuals of positions and velocities below which runs hold together; None where the nominal one does not."""
-        nominal = self.look_after(replace(task, indices=None), self.model.numbers.nominal)
-        if isinstance(nominal, VarimechError):
-            return None
-        return residual_limits(nominal, task.schedule.tolerance, self.method.formulation, self.equations)
-
-    @cached_property
-    def _near(self) -> np.ndarray | None:
-        """Positions of the nominal start, from which those for values close by are found; None if there is none, or it is not regular."""
-        ρ = self.model.numbers.nominal
-        try:
-            q = self.start.assemble(ρ)
-        except VarimechError:
-            return None
-        return q if self.start.regular(q, ρ) else None
-
     def _led_to(self, task: Task, ρ: np.ndarray) -> Inputs | None:
         """What a run starts from where the nominal start leads to its own; further away it is followed there, so that the mechanism stays
         assembled as it is. None where it cannot be."""
-        parts = self._parts(ρ)
-        if parts is None or self._near is None:
+        parts = self.nearby.parts(ρ)
+        if parts is None or self.nearby.positions is None:
             return None
         if parts > 1 and task.complex_step:
-            guess = self._followed(ρ)
-            return None if guess is None else self._inputs(task, ρ, guess=guess)
-        return replace(self._inputs(task, ρ, guess=self._near), parts=parts)
+            guess = self.nearby.followed(ρ)
+            return None if guess is None else self.inputs(task, ρ, guess=guess)
+        return replace(self.inputs(task, ρ, guess=self.nearby.positions), parts=parts)
 
-    def _followed(self, ρ: np.ndarray) -> np.ndarray | None:
-        """Positions close to those of a start to which the nominal one leads."""
-        parts, near = self._parts(ρ), self._near
-        if parts is None or near is None:
-            return None
-        return near if parts == 1 else self.start.followed(near, self.model.numbers.nominal, ρ, parts)
-
-    def _parts(self, ρ: np.ndarray) -> int | None:
-        """In how many parts of the way from nominal values the start is followed; None for too many."""
-        nominal = self.model.numbers.nominal
-        if self._near is None or np.array_equal(ρ, nominal):
-            return 1
-        parts = np.ceil((np.abs(ρ - nominal) / self._reach).max(initial=1.0))
-        return int(parts) if parts <= FURTHEST else None
-
-    @cached_property
-    def _reach(self) -> np.ndarray:
-        """How far each parameter may be from its nominal value for the nominal start to lead to the one wanted at once."""
-        nominal, near, sizes = self.model.numbers.nominal, self._near, self.equations.sizes
-        if near is None:
-            return np.zeros(nominal.size)
-        size = max(float(np.abs(near).max(initial=0.0)), 1e-300)
-        slopes = (
-            np.abs(self.start.place_slopes(near, nominal))
-            / (np.full(near.size, size) if sizes is None else sizes.typical)[:, None]
-        )
-        most = slopes.max(axis=0, initial=0.0)
-        largest = np.maximum(np.abs(nominal), size)  # where places do not change at first, they may further away
-        reach = CLOSE / np.maximum(most, CLOSE / largest)
-        return np.where(self.start.placing, reach, ANYWHERE)
-
-    def _inputs(
+    def inputs(
         self,
         task: Task,
         ρ: np.ndarray,
@@ -306,7 +187,7 @@ class Solver:
         """What a run starts from; derivatives of a given state with respect to all parameters are its `slopes`."""
         if task.complex_step:
             self._check_complex(guess)
-        nominal, directions = self.model.numbers.nominal, self._wanted(task).directions
+        nominal, directions = self.model.numbers.nominal, self.wanted(task).directions
         floors = np.zeros(0)
         if directions is not None:
             floors = np.abs(directions / np.where(nominal != 0, nominal, 1.0)[:, None]).max(axis=0, initial=0.0)
@@ -323,10 +204,10 @@ class Solver:
             floors,
             self._chosen if isinstance(self.method.formulation, Independent) else None,
             task.memory,
-            anchor=self._near,
+            anchor=self.nearby.positions,
         )
 
-    def _wanted(self, task: Task) -> Wanted:
+    def wanted(self, task: Task) -> Wanted:
         """Derivatives for a task. Where an adjoint chooses its steps, they have to suit derivatives too: one in a direction in which all
         parameters change, each by its size, is carried along for that."""
         every = np.eye(self.equations.ρ.numel())
@@ -344,13 +225,13 @@ class Solver:
     @cached_property
     def _chosen(self) -> np.ndarray | None:
         """Coordinates that are independent at the nominal start; runs close by begin with the same, so results vary smoothly between them."""
-        if self._near is None:
+        if self.nearby.positions is None:
             return None
-        J = np.array(self.programs.jacobian(self._near, self.model.numbers.nominal, 0.0))
+        J = np.array(self.programs.jacobian(self.nearby.positions, self.model.numbers.nominal, 0.0))
         return select(J, None)[0]
 
     def _carry_out(self, task: Task, inputs: Inputs, *, regular: bool, relaxed: bool) -> tuple[Trajectory, float]:
-        runner = self.runner(task.objectives, self._wanted(task), regular=regular, relaxed=relaxed)
+        runner = self.runner(task.objectives, self.wanted(task), regular=regular, relaxed=relaxed)
         carry_out = runner.prepare(inputs, task.backend, runs=task.runs)
         try:
             with progress_bar(f"{self.model.name}: {task.schedule.duration:g} s", 1.0, task.progress) as tell:
@@ -409,28 +290,8 @@ class Solver:
 
     def runner(
         self, objectives: Mapping[str, Objective], wanted: Wanted, *, regular: bool = True, relaxed: bool | None = None
-    ) -> Runner | SundialsRunner:
+    ) -> AnyRunner:
         """What carries out runs with these objectives and the derivatives that are wanted."""
         if relaxed is None:
             relaxed = not isinstance(self.method.formulation, Projected)
-        same_objects = (tuple(objectives.items()), wanted.key, regular, relaxed)
-        if same_objects not in self._recent:
-            make_room(self._recent)
-            self._recent[same_objects] = self._runner_of_expressions(objectives, wanted, regular=regular, relaxed=relaxed)
-        return self._recent[same_objects]
-
-    def _runner_of_expressions(
-        self, objectives: Mapping[str, Objective], wanted: Wanted, *, regular: bool, relaxed: bool
-    ) -> Runner | SundialsRunner:
-        """Equal expressions are one program, however often a user writes their functions anew."""
-        functions = self.programs.objectives(objectives, wanted)
-        key = (functions.integrands.serialize(), functions.finals.serialize(), wanted.key, regular, relaxed)
-        if key not in self._runners:
-            make_room(self._runners)
-            program = self.programs.program(functions, wanted, regular=regular, relaxed=relaxed)
-            if isinstance(self.method.integrator, Sundials):
-                chain = self.programs.rates(regular=regular, relaxed=relaxed)
-                self._runners[key] = SundialsRunner(program, chain, self.method.integrator)
-            else:
-                self._runners[key] = Runner(program)
-        return self._runners[key]
+        return self._runners.of(objectives, wanted, regular=regular, relaxed=relaxed)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Event
 
+from ..backends.inputs import MEMORY
 from ..interrupts import Stopped
+from ..progress import Tell
 from ..schedule import Schedule
 from ..sensitivity.objective import Objective
 
@@ -21,9 +23,9 @@ class Task:
     backend: str = "auto"
     progress: bool | None = None
     method: str = "direct"
-    """Where derivatives come from: "direct" (along the motion), "adjoint" (a sweep backwards), "complex-step" (runs in complex numbers); the
-    latter two know them at the end only."""
-    memory: float = 500e6
+    """Where derivatives come from: "direct" (along the motion), "adjoint" (a sweep backwards), "complex-step" (runs in complex numbers; the
+    latter two know them at the end only), "composite" or "finite-difference" (of several runs)."""
+    memory: float = MEMORY
     """Bytes that an adjoint may take for what it records."""
     runs: int = 1
     """How many such runs are ahead."""
@@ -40,7 +42,7 @@ class Task:
         """Whether there are runs in complex numbers."""
         return self.method == "complex-step"
 
-    def watched(self, tell: Callable[[float], None] = lambda share: None) -> Callable[[float], None]:
+    def watched(self, tell: Tell = lambda share: None) -> Tell:
         """What a run tells its progress; it gives up (`Stopped`) where it is to stop."""
 
         def told(share: float) -> None:

@@ -27,8 +27,8 @@ from .saddle import Coefficiented, Corrector, Saddle
 
 NEWTON_TOLERANCE = 1e-9
 """Relative correction at which Newton's iteration has converged (the error left is far smaller: convergence is quadratic)."""
-
-
+ROUNDING = 1e-14
+"""Relative error with which positions are known."""
 COORDINATES, CONSTRAINTS, START_CONDITIONS, PARAMETERS, SCALAR = (
     "coordinates",
     "constraints",

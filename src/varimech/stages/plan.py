@@ -61,6 +61,12 @@ class Port:
         """Whether a table tells rows next to each other, for every element."""
         return self.table is not None and self.rows > 1 and bool((np.diff(self.table, axis=1) == 1).all())
 
+    def places(self, count: int) -> np.ndarray:
+        """Where the numbers of so many elements stand in the base, element after element."""
+        v = self.vector
+        rows = np.arange(count * self.rows) if self.table is None else self.table.ravel().astype(np.int64)
+        return (v.offset + rows[:, None] * v.width + np.arange(v.width)).ravel()
+
 
 @dataclass(frozen=True)
 class Zero:

@@ -81,8 +81,8 @@ class Reverse:
             costate = self.of(port.vector)
             if port.mode != Mode.SET or costate is None:
                 continue
-            rows, maps = _places(port, operation.count), [op for op in before if isinstance(op, Map)]
-            earlier = [_places(p, op.count) for op in maps for p in op.outputs if p.vector.base == port.vector.base]
+            rows, maps = port.places(operation.count), [op for op in before if isinstance(op, Map)]
+            earlier = [p.places(op.count) for op in maps for p in op.outputs if p.vector.base == port.vector.base]
             if any(np.intersect1d(rows, other).size for other in earlier):
                 nothing = ca.Function("nothing", [], [SX.zeros(self._width, port.rows)])
                 to = _by_table(Port(costate, port.rows, port.table), operation.count, False)
@@ -139,12 +139,6 @@ def _part(operation: Map, x: list[SX], y: list[SX], results: list[int]) -> Map |
     kernel = ca.Function("kernel", [x[k] for k in needed], wanted)
     inputs, outputs = tuple(operation.inputs[k] for k in needed), tuple(operation.outputs[k] for k in results)
     return Map(kernel, operation.count, inputs, outputs, operation.in_turn)
-
-
-def _places(port: Port, count: int) -> np.ndarray:
-    """Where the numbers that a port writes stand in its base."""
-    rows = np.arange(count * port.rows) if port.table is None else port.table.ravel().astype(np.int64)
-    return (port.vector.offset + rows[:, None] * port.vector.width + np.arange(port.vector.width)).ravel()
 
 
 def _by_table(port: Port, count: int, turned: bool) -> Port:

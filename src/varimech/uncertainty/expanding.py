@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..backends.program import Trajectory
+from ..backends.trajectory import Trajectory
 from ..errors import ModelError, check_numbers
 from ..integrators.sundials import Sundials
 from ..methods import RunOptions, choose

@@ -12,6 +12,7 @@ from ..backends.compiler import NO_COMPILER, find_compiler
 from ..errors import ModelError, unknown_name
 from ..methods import RunOptions, choose
 from ..sensitivity.objective import Objectives, some_objectives
+from ..solving.many import sampler_for
 from ..solving.task import Task
 from ..verbs.hessians import TwiceDifferentiable
 
@@ -37,7 +38,7 @@ def export(
     method, schedule = choose(duration, **how)
     only_end = schedule if how.get("output") is not None or how.get("every", 1) != 1 else schedule.last_only()
     solver, allowed = mechanism._solver(method), mechanism.parts.numbers.allowed
-    sampler = solver.sampler(Task(only_end, named, None, "native", False), MANY)
+    sampler = sampler_for(solver, Task(only_end, named, None, "native", False), MANY)
     if sampler is None and find_compiler() is None:
         raise ModelError(f"export: what is written is compiled here first, which needs a C compiler: {NO_COMPILER}")
     if sampler is None:

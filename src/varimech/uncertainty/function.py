@@ -19,6 +19,7 @@ import numpy as np
 from ..errors import ModelError, VarimechError
 from ..interrupts import HeldBack, held_back, nothing_held
 from ..sensitivity.objective import Objective
+from ..solving.many import look_after, run_many
 from ..solving.solver import Solver
 from ..solving.task import Task
 from ..verbs.hessians import TwiceDifferentiable
@@ -94,11 +95,11 @@ class Runs:
     def _values(self, points: np.ndarray) -> np.ndarray:
         rows = self.spreads.rows(points, self.ρ)
         if len(rows) == 1:  # many compiled runs at once begin with some that show what they have in common
-            alone = self.solver.look_after(self.task, rows[0])
+            alone = look_after(self.solver, self.task, rows[0])
             if isinstance(alone, VarimechError):
                 raise VarimechError(f"{self._words(points[0])}: {type(alone).__name__}: {alone}") from alone
             return alone.objectives[-1:]
-        found, failures, _ = self.solver.run_many(self.task, rows, os.cpu_count() or 1)
+        found, failures, _ = run_many(self.solver, self.task, rows, os.cpu_count() or 1)
         for sample, error in sorted(failures.items()):
             more = f" ({len(failures)} failed)" if len(failures) > 1 else ""
             raise VarimechError(

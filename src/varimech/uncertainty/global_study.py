@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..backends.program import check_backend
 from ..errors import ModelError, check_level, check_whole
 from ..methods import RunOptions, choose
 from ..results.labels import with_units
@@ -128,7 +127,6 @@ def global_study(
     openturns()
     named = some_objectives("openturns", objectives)
     spreads = spreads_of(mechanism.parameters, given, correlation)
-    backend = check_backend(how.get("backend", "auto"))
     method, schedule = choose(duration, **how)
     ρ, solver = mechanism.parts.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
     check_gradients(solver.equations, named)
@@ -138,7 +136,7 @@ def global_study(
         arguments["output"] = duration
     elif schedule.ends is None:
         arguments["every"] = schedule.steps
-    task = Task(schedule.last_only(), named, None, backend, False)
+    task = Task(schedule.last_only(), named, None, how.get("backend", "auto"), False)
     runs = Runs(mechanism, named, spreads, solver, task, ρ, arguments, mechanism.parts.revision)
     units = tuple(o.unit for o in named.values())
     return GlobalStudy(mechanism.name, tuple(named), units, spreads, runs, function_of(runs), distribution_of(spreads))

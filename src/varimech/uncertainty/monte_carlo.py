@@ -15,15 +15,15 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..backends.program import check_backend
 from ..errors import ModelError, VarimechError, check_whole, unknown_name
 from ..methods import RunOptions, choose
 from ..results.run import Run
 from ..sensitivity.objective import Objective, Objectives, some_objectives
 from ..sensitivity.smoothness import check_gradients
-from ..solving.programs import Wanted
+from ..solving.many import look_after, sampler_for
 from ..solving.solver import Solver
 from ..solving.task import Task
+from ..solving.wanted import Wanted
 from ..verbs.hessians import TwiceDifferentiable
 from ..verbs.solved import seconds_of
 from .checkpoint import Checkpoint, check_same
@@ -79,7 +79,7 @@ def monte_carlo(
             _take_up(folder, before, _about(solver, task, spreads, ρ, drawing, control=control, keep=keep))
         model = _first_order(solver, task, spreads, ρ) if control else None
         together = replace(task, backend="native") if where.elsewhere else task
-        work = Work(solver.sampler(together, samples), columns, model, keep)
+        work = Work(sampler_for(solver, together, samples), columns, model, keep)
         study = Study(
             mechanism.name,
             tuple(named),
@@ -119,7 +119,7 @@ def _check(samples: Any, sampling: str, seed: Any, chunk: Any, allowed_failures:
 
 
 def _backend(how: RunOptions, where: Executor) -> str:
-    backend = check_backend(how.get("backend", "auto"))
+    backend = how.get("backend", "auto")
     if where.elsewhere and backend == "interpreted":
         raise ModelError(
             "backend='interpreted' runs in this process only, and executor=… asks for a card or a cluster: leave one of them out"
@@ -174,11 +174,11 @@ def _at_means(mechanism: TwiceDifferentiable, solver: Solver, task: Task, ρ: np
 
 
 def _look_after(solver: Solver, task: Task) -> LookAfter:
-    def look_after(row: np.ndarray, explain: bool) -> np.ndarray | VarimechError:
-        found = solver.look_after(task, row, explain=explain)
+    def looked_after(row: np.ndarray, explain: bool) -> np.ndarray | VarimechError:
+        found = look_after(solver, task, row, explain=explain)
         return found if isinstance(found, VarimechError) else found.objectives
 
-    return look_after
+    return looked_after
 
 
 def _about(

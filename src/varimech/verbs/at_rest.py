@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..backends.program import Trajectory
+from ..backends.trajectory import Trajectory
 from ..errors import ModelError
 from ..methods import choose
 from ..model.joints import Joint

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from ..backends.program import BrokenOff, Trajectory, check_backend
+from ..backends.trajectory import BrokenOff, Trajectory
 from ..errors import ModelError, unknown_name
 from ..integrators.sundials import Sundials
 from ..methods import Method, RunOptions, choose
@@ -24,6 +24,8 @@ from .solved import Wrt, checked_bytes, seconds_of
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from ..solving.solver import Solver
 
 ADJOINT_PAYS = 8
 """Parameters for each objective beyond which an adjoint is faster; see docs/architecture.md."""
@@ -71,28 +73,20 @@ class Differentiable(Moving):
         began = time.perf_counter()
         if method not in METHODS:
             raise unknown_name("method", method, METHODS)
-        backend = check_backend(how.get("backend", "auto"))
         way, schedule = choose(duration, **how)
         named, indices = named_objectives(objectives), self._chosen(wrt)
         method, perturbations = _way(method, way, len(named), len(indices)), _perturbations(relative_steps)
-        by_differences = method == "finite-difference"
-        carried_out = "direct" if by_differences else method
-        task = Task(schedule, named, indices, backend, how.get("progress"), carried_out, checked_bytes("sensitivity", memory))
+        backend, bar, most = how.get("backend", "auto"), how.get("progress"), checked_bytes("sensitivity", memory)
+        task = Task(schedule, named, indices, backend, bar, method, most)
         ρ, solver = self.parts.numbers.values(parameters), self._solver(way)
-        if not by_differences:
+        if method != "finite-difference":
             check_gradients(solver.equations, named)
         chosen = [list(self.parameters.values())[k] for k in indices]
         names = tuple(p.name for p in chosen)
-        given = {
-            "duration": duration,
-            "method": method,
-            "parameters": parameters,
-            "relative_steps": relative_steps,
-            "memory": memory,
-        }
-        repeat = self._repeating(named, {**how, **given, "wrt": list(names)})
+        given = {"wrt": list(names), "duration": duration, "method": method, "parameters": parameters, "memory": memory}
+        repeat = self._repeating(named, {**how, **given, "relative_steps": relative_steps})
 
-        def result(trajectory: Trajectory, ran: float, sweep: np.ndarray | None = None) -> Gradient:
+        def result(trajectory: Trajectory, ran: float, sweep: np.ndarray | None) -> Gradient:
             assert trajectory.gradients is not None
             seconds = seconds_of(began, ran)
             return Gradient(
@@ -112,15 +106,11 @@ class Differentiable(Moving):
             )
 
         try:
-            if by_differences:
-                from ..solving.differences import run_differences  # with the solver
-
-                return result(*run_differences(solver, task, ρ, perturbations))
-            return result(*(solver.run_composite(task, ρ) if method == "composite" else solver.run(task, ρ)))
+            return result(*_carried_out(solver, task, ρ, perturbations))
         except BrokenOff as stopped:
             if method != "direct":  # which know nothing before their end
                 raise KeyboardInterrupt from None
-            raise self._stopped(stopped, schedule, lambda *found: replace(result(*found), repeat=None)) from None
+            raise self._stopped(stopped, schedule, lambda found, ran: replace(result(found, ran, None), repeat=None)) from None
 
     def _repeating(self, objectives: Mapping[str, Objective], given: Mapping[str, Any]) -> Callable[..., Gradient]:
         """`sensitivity` of the model as it is now, once more, with some arguments changed."""
@@ -132,6 +122,17 @@ class Differentiable(Moving):
             return self.sensitivity(objectives, **{**given, **changes})
 
         return repeat
+
+
+def _carried_out(
+    solver: Solver, task: Task, ρ: np.ndarray, perturbations: tuple[float, ...]
+) -> tuple[Trajectory, float, np.ndarray | None]:
+    """A run with derivatives, the seconds that it took, and the sweep of differences where they come from one."""
+    if task.method == "finite-difference":
+        from ..solving.differences import run_differences  # with the solver
+
+        return run_differences(solver, task, ρ, perturbations)
+    return *(solver.run_composite(task, ρ) if task.method == "composite" else solver.run(task, ρ)), None
 
 
 def _way(method: str, way: Method, objectives: int, parameters: int) -> str:

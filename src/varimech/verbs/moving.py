@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.program import BrokenOff, Trajectory, check_backend
+from ..backends.trajectory import BrokenOff, Trajectory
 from ..coordinates.systems import Coordinates
 from ..errors import Interrupted, ModelError
 from ..methods import Formulation, Integrator, choose
@@ -71,7 +71,6 @@ class Moving(Solved):
             Interrupted: on Ctrl-C; the run up to then is its `result`. (CVODES and IDAS keep nothing: a plain KeyboardInterrupt.)
         """
         began = time.perf_counter()
-        check_backend(backend)
         method, schedule = choose(
             duration,
             step=step,
@@ -82,6 +81,7 @@ class Moving(Solved):
             integrator=integrator,
             formulation=formulation,
             coordinates=coordinates,
+            backend=backend,
         )
         ρ, solver = self.parts.numbers.values(parameters), self._solver(method)
 
@@ -121,7 +121,6 @@ class Moving(Solved):
         Returns:
             An `Ensemble` in the order of the samples. A sample that fails is reported in `.failures`; the others go on.
         """
-        check_backend(backend)
         method, schedule = choose(
             duration,
             step=step,
@@ -129,6 +128,7 @@ class Moving(Solved):
             integrator=integrator,
             formulation=formulation,
             coordinates=coordinates,
+            backend=backend,
         )
         named = named_objectives(objectives)
         if not named:
@@ -142,7 +142,9 @@ class Moving(Solved):
             rows[:, self.parts.numbers.indices([name])[0]] = column
         began = time.perf_counter()
         task = Task(schedule.last_only(), named, indices, backend, progress)
-        found, failures, ran = self._solver(method).run_many(task, rows, threads or os.cpu_count() or 1)
+        from ..solving.many import run_many  # with the solver
+
+        found, failures, ran = run_many(self._solver(method), task, rows, threads or os.cpu_count() or 1)
         names = tuple(self.parameters) if indices is None else tuple(list(self.parameters)[k] for k in indices)
         values, gradients = found.values[:, -1], None if found.gradients is None else found.gradients[:, -1]
         return Ensemble(tuple(named), names, columns, values, gradients, failures, seconds_of(began, ran))

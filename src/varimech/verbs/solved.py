@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..backends.program import Trajectory
+from ..backends.trajectory import Trajectory
 from ..errors import ModelError, check_numbers
 from ..methods import Method
 from ..model.model import Model

@@ -1,0 +1,40 @@
+"""How a run of a program may fail."""
+
+from __future__ import annotations
+
+import numpy as np
+
+NO_CONVERGENCE, NOT_FINITE, OVERWOUND, UNDERFLOW, SINGULAR = (
+    "no convergence",
+    "not finite",
+    "overwound",
+    "step-size underflow",
+    "singular position",
+)
+
+
+class Amplified(Exception):
+    """The mechanism came so close to a singular position that constraints should be relaxed a little there."""
+
+
+class StartFailure(Exception):
+    """No start was found from the guess."""
+
+
+class StepFailure(Exception):
+    """A step did not converge, met a value that is not finite, became too short, ended at a
+    singular position, or wound a torsional spring (number `which`) too far."""
+
+    def __init__(
+        self, step: int, time: float, length: float, state: np.ndarray, penalty: np.ndarray, reason: str, which: int = 0
+    ):
+        super().__init__(f"step {step} to t = {time:g} s")
+        self.step = step
+        self.time = time
+        """At its end."""
+        self.length = length
+        self.state = state
+        """At the beginning of the step."""
+        self.penalty = penalty
+        self.reason = reason
+        self.which = which

@@ -1,0 +1,62 @@
+"""What a run of a program yields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """States at stored times, objectives up to those times, and how the run went."""
+
+    time: np.ndarray
+    states: np.ndarray
+    """(time, state)"""
+    objectives: np.ndarray
+    """(time, objective): the integral so far plus the final term as if the run ended there."""
+    residuals: np.ndarray
+    """Largest constraint residuals over the run: position, velocity, acceleration."""
+    iterations: int
+    step_ends: np.ndarray
+    """Times between steps, from 0 on."""
+    rejected: int = 0
+    """Steps that were tried and were too long."""
+    selections: int = 0
+    """How often independent coordinates were chosen."""
+    steps: int | None = None
+    """Their number, where their ends are not known: those of the stored results stand in for them."""
+    sensitivities: np.ndarray | None = None
+    """(time, state, parameter)"""
+    gradients: np.ndarray | None = None
+    """(time, objective, parameter); of an adjoint program with all parameters, and only at the end, else not a number"""
+
+    def beginning(self, rows: int) -> Trajectory:
+        """The first stored results, with the steps that led there."""
+        steps = 1 + int(np.searchsorted(self.step_ends, self.time[rows - 1]))
+        return replace(
+            self,
+            time=self.time[:rows],
+            states=self.states[:rows],
+            objectives=self.objectives[:rows],
+            step_ends=self.step_ends[:steps],
+            sensitivities=None if self.sensitivities is None else self.sensitivities[:rows],
+            gradients=None if self.gradients is None else self.gradients[:rows],
+        )
+
+
+class BrokenOff(KeyboardInterrupt):
+    """Ctrl-C came on the way, with something stored already."""
+
+    def __init__(self, trajectory: Trajectory, seconds: float = 0.0):
+        super().__init__(f"t = {trajectory.time[-1]:g} s")
+        self.trajectory = trajectory
+        """Up to the last result that was stored."""
+        self.seconds = seconds
+        """That it took."""
+
+
+def broken_off(trajectory: Trajectory, rows: int) -> KeyboardInterrupt:
+    """What Ctrl-C leaves of a run that has stored so many results; of the start alone, nothing."""
+    return BrokenOff(trajectory.beginning(rows)) if rows > 1 else KeyboardInterrupt()

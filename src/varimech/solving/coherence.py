@@ -1,0 +1,88 @@
+"""Whether a run that came to its end is a result: its joints hold together, and its objectives are finite."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..backends.trajectory import Trajectory
+from ..coordinates.equations import Equations
+from ..errors import SimulationError
+from ..formulations.index1 import Projected, Stabilised
+from ..formulations.penalty import Penalty
+from ..methods import Formulation
+
+VIOLATION = 1e-2
+"""Largest violation of constraints in a run without projections, over the size of the mechanism."""
+
+
+def check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str) -> None:
+    """The motion is finite where a run comes to its end; objectives are functions of their own."""
+    for what, values in (("value", trajectory.objectives), ("derivative", trajectory.gradients)):
+        if values is not None and not np.isfinite(values).all():
+            row, column = np.argwhere(~np.isfinite(values))[0][:2]
+            name, t = objectives[int(column)], float(trajectory.time[row - len(values)])
+            raise SimulationError(
+                f"{mechanism!r}: the {what} of objective {name!r} is not finite from t = {t:g} s on (NaN or infinite); "
+                "look for a root, logarithm or quotient that meets zero there",
+                time=t,
+                step=int(np.searchsorted(trajectory.step_ends, t * (1 - 1e-12))),
+                residual=math.nan,
+                worst=name,
+            )
+
+
+@dataclass(frozen=True)
+class _Coherence:
+    """What tells whether joints come apart: which residual, of positions (0) or velocities (1), how large it may be, and what helps."""
+
+    level: int
+    allowed: float
+    unit: str
+    remedies: str
+
+
+def _coherence(trajectory: Trajectory, tolerance: float, formulation: Formulation, equations: Equations) -> _Coherence | None:
+    """`tolerance` is 0 for equal steps. None where constraints hold by construction."""
+    n = equations.q.numel()
+    size, speed = (float(np.abs(trajectory.states[:, k * n : (k + 1) * n]).max(initial=0.0)) for k in range(2))
+    also = "a smaller step, or formulation='ali3p'"
+    if isinstance(formulation, Projected):  # projections of velocities are exact, those of positions leave the drift squared
+        return _Coherence(1, max(1e-9, 1e-5 * speed), "m/s or rad/s", f"integrator='dopri5', {also}")
+    allowed = VIOLATION * size
+    if isinstance(formulation, Penalty):
+        if tolerance:  # joints give way to forces, and to no more than the error of the steps beside
+            accelerations = float(np.median(np.abs(trajectory.states[:, 2 * n : 3 * n]).max(axis=1)))
+            give = 100 * accelerations / (formulation.factor * formulation.omega**2)
+            allowed = min(allowed, give + 100 * tolerance * size)
+        return _Coherence(0, max(1e-12, allowed), "m or rad", f"a larger factor=, {also} or 'index1'")
+    if isinstance(formulation, Stabilised):
+        allowed = min(VIOLATION, tolerance) * size if tolerance else allowed
+        return _Coherence(0, max(1e-12, allowed), "m or rad", f"a larger omega=, {also} or 'index1'")
+    return None
+
+
+def residual_limits(
+    trajectory: Trajectory, tolerance: float, formulation: Formulation, equations: Equations
+) -> tuple[float, float]:
+    """Residuals of positions and velocities up to which runs like this one hold together."""
+    found = _coherence(trajectory, tolerance, formulation, equations)
+    if found is None:
+        return np.inf, np.inf
+    return (found.allowed, np.inf) if found.level == 0 else (np.inf, found.allowed)
+
+
+def check_constraints(trajectory: Trajectory, tolerance: float, formulation: Formulation, equations: Equations) -> None:
+    """A run whose joints come apart is no result: without projections, or with ones that failed. `tolerance` is 0 for equal steps."""
+    found = _coherence(trajectory, tolerance, formulation, equations)
+    if found is not None and (violation := float(trajectory.residuals[found.level])) > found.allowed:
+        raise SimulationError(
+            f"{equations.model.name!r}: constraints were violated by up to {violation:.2g} ({found.unit}) with formulation "
+            f"{formulation.name!r}, as happens near singular positions; try {found.remedies}",
+            time=float(trajectory.time[-1]),
+            step=trajectory.step_ends.size - 1,
+            residual=violation,
+            worst="constraints",
+        )

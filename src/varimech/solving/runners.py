@@ -1,0 +1,55 @@
+"""What carries out runs, by what they are of: equal expressions are one program, however often a user writes their functions anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from ..backends.runner import Runner
+from ..backends.sundials import SundialsRunner
+from ..sensitivity.objective import Objective
+from ..sensitivity.objective_functions import ObjectiveFunctions
+from .wanted import Wanted
+
+KEPT = 32
+"""Runners that are kept of a mechanism."""
+AnyRunner = Runner | SundialsRunner
+
+
+class Source(Protocol):
+    """What makes runners."""
+
+    def objectives(self, objectives: Mapping[str, Objective], wanted: Wanted) -> ObjectiveFunctions:
+        """Integrands and final terms, and the derivatives of them that are wanted."""
+        ...
+
+    def runner(self, functions: ObjectiveFunctions, wanted: Wanted, *, regular: bool, relaxed: bool) -> AnyRunner:
+        """What carries out runs with these."""
+        ...
+
+
+class Runners:
+    """Those of one mechanism by one method, as many as are kept."""
+
+    def __init__(self, source: Source):
+        self._source = source
+        self._of_objects: dict[tuple[object, ...], AnyRunner] = {}
+        self._of_expressions: dict[tuple[object, ...], AnyRunner] = {}
+
+    def of(self, objectives: Mapping[str, Objective], wanted: Wanted, *, regular: bool, relaxed: bool) -> AnyRunner:
+        """The one for these objectives, with the derivatives that are wanted."""
+        same_objects = (tuple(objectives.items()), wanted.key, regular, relaxed)
+        if same_objects not in self._of_objects:
+            _make_room(self._of_objects)
+            functions = self._source.objectives(objectives, wanted)
+            key = (functions.integrands.serialize(), functions.finals.serialize(), wanted.key, regular, relaxed)
+            if key not in self._of_expressions:
+                _make_room(self._of_expressions)
+                self._of_expressions[key] = self._source.runner(functions, wanted, regular=regular, relaxed=relaxed)
+            self._of_objects[same_objects] = self._of_expressions[key]
+        return self._of_objects[same_objects]
+
+
+def _make_room(cache: dict[Any, Any]) -> None:
+    if len(cache) >= KEPT:
+        cache.pop(next(iter(cache)))
