@@ -163,6 +163,17 @@ def test_a_formula_without_a_word_is_refused() -> None:
         ("2 kNm", "N·m", 2000.0),
         ("5 1/s", "1/s", 5.0),
         ("10 turn/s", "rad/s", 20 * math.pi),
+        ("2 lbf/(ft s)", "N/(m*s)", 2 * 0.45359237 * 9.80665 / 0.3048),
+        ("1 slug", "kg", 0.45359237 * 9.80665 / 0.3048),
+        ("3 psi", "Pa", 3 * 0.45359237 * 9.80665 / 0.0254**2),
+        ("1 hp", "W", 550 * 0.3048 * 0.45359237 * 9.80665),
+        ("4 knots", "m/s", 4 * 1852 / 3600),
+        ("50 millimetres", "m", 0.05),
+        ("6 Nms", "N·m·s", 6.0),
+        ("8 kWh", "J", 28.8e6),
+        ("5 µm", "m", 5e-6),
+        ("1 min", "s", 60.0),
+        ("9 %", "", 0.09),
     ],
 )
 def test_quantities(text: str, wanted: str, expected: float) -> None:
@@ -184,6 +195,12 @@ def test_units_that_do_not_fit_are_refused() -> None:
         ("1 m^999", "not a unit"),
         ("20 degC", "not a unit"),
         ("3 dB", "not a unit"),
+        ("3 kmm", "not a unit"),
+        ("3 m//s", "not a unit"),
+        ("3 m (s", "not a unit"),
+        ("3 m)", "not a unit"),
+        ("3 m*", "not a unit"),
+        ("3 m()", "not a unit"),
     ):
         number, unit = split_quantity(text) or (0.0, "")
         with pytest.raises(vm.ModelError, match="length") as caught:
@@ -235,10 +252,11 @@ def test_names_of_si_units() -> None:
         "g": "kg",
         "GPa": "Pa",
         "N·m/deg": "N·m/rad",
+        "hp": "kg·m²/s³",
         "": "",
     }
     assert {unit: si_unit(unit, "it") for unit in told} == told
-    assert is_si("N·s/m") and is_si("") and not is_si("mm") and not is_si("parsnips")
+    assert is_si("N·s/m") and is_si("") and not is_si("mm") and not is_si("parsnips") and not is_si("(" * 9999)
 
 
 def swinging(inertia: str | None = None) -> vm.Mechanism:

@@ -10,6 +10,7 @@ import varimech
 SOURCE = Path(varimech.__file__).parent
 ROOMS = [
     ("errors", "interrupts", "symbols", "progress", "angles", "sizes", "markup"),
+    ("unit_names",),
     ("expressions", "units"),
     ("schedule",),
     ("elimination",),

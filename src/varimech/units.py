@@ -1,17 +1,17 @@
-"""Quantities as text: "30 mm", "2 deg", "9.81 m/s²", in SI units inside. Units are pint's, which is loaded where a text has one."""
+"""Quantities as text: "30 mm", "2 deg", "9.81 m/s²", in SI units inside. What units there are is loaded where a text has one."""
 
 from __future__ import annotations
 
 import re
-from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .errors import ModelError
 
+if TYPE_CHECKING:
+    from .unit_names import Unit
+
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _QUANTITY = re.compile(rf"\s*({_NUMBER})\s*((?:[A-Za-zµμ°Ω%]|1\s*/)[\w\s·*/^µμ°Ω²³⁴⁻¹().+-]{{0,59}})?\s*")
-_UNIT = re.compile(r"(?:[^\W\d]+(?:(?:\*\*|\^)[-+]?\d)?|1(?=\s*/)|[\s*/()])+")
-"""Words with one small exponent each: more than any unit needs, and less than would keep a computer busy."""
 _PLAIN = {
     **dict.fromkeys(("mm", "cm", "km", "um", "µm", "inch", "ft"), "m"),
     **dict.fromkeys(("deg", "degree", "degrees", "°", "mrad", "turn"), "rad"),
@@ -22,9 +22,6 @@ _PLAIN = {
     **{"rpm": "rad/s", "kJ": "J", "kW": "W", "kHz": "Hz"},
 }
 """Units that engineers write, and those of the SI that take their places."""
-_WRITTEN_TOGETHER = {"m": "{}*m", "s": "{}*s", "ms": "{}*m*s", "mm": "{}*mm"}
-"""Engineers write Nm, which others read as nautical miles."""
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
 
 def split_quantity(text: str) -> tuple[float, str] | None:
@@ -51,59 +48,41 @@ def in_unit(number: float, unit: str, wanted: str, label: str) -> float:
     if not unit:
         return number
     given, target = _parsed(unit, label), _parsed(wanted, label)
-    if given.dimensionality != target.dimensionality:
+    if given.powers != target.powers:
         raise ModelError(
             f"{label} = '{number:g} {unit}' has the wrong kind of unit; what belongs here is in {wanted or 'pure numbers'}"
         )
     if "rad" in words_of(wanted) and words_of(unit) & {"Hz", "hertz", "kHz"}:
         raise ModelError(f"{label} = '{number:g} {unit}': Hz counts turns, and {wanted} radians; write turn/s, rpm or rad/s")
-    return float((number * given).to(target.units).magnitude)
+    return given.times(target, -1).in_si(number)
 
 
 def si_unit(unit: str, label: str) -> str:
     """The SI unit of the same kind, under the name that it goes by; a unit that is one already as it was written.
 
-    >>> si_unit("N/mm", "stiffness"), si_unit("N·m·s/rad", "damping")
-    ('N/m', 'N·m·s/rad')
+    >>> si_unit("N/mm", "stiffness"), si_unit("N·m·s/rad", "damping"), si_unit("hp", "power")
+    ('N/m', 'N·m·s/rad', 'kg·m²/s³')
     """
     given = _parsed(unit, label)
     for name in (unit, re.sub(r"[^\W\d]+|°", lambda word: _PLAIN.get(word[0], word[0]), unit)):
-        if is_si(name) and _parsed(name, label).dimensionality == given.dimensionality:
+        if is_si(name) and _parsed(name, label).powers == given.powers:
             return name
-    return f"{given.to_base_units().units:~P}"
+    return str(given)
 
 
 def is_si(unit: str) -> bool:
     """Whether a unit is one of the SI, such that numbers need no factor; none at all is one too."""
     try:
-        return float(_parsed(unit, "").to_base_units().magnitude) == 1.0
+        found = _parsed(unit, "")
     except ModelError:
         return False
+    return found.factor == 1 and found.turns == 0
 
 
-@cache
-def _registry() -> Any:
-    import pint
+def _parsed(unit: str, label: str) -> Unit:
+    from .unit_names import unit_meant
 
-    return pint.UnitRegistry(cache_folder=None)
-
-
-@cache
-def _parsed(unit: str, label: str) -> Any:
-    text = (
-        re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda found: f"**{found[0].translate(_SUPERSCRIPTS)}", unit)
-        .replace("·", "*")
-        .replace("°", "deg")
-    )
-    text = re.sub(r"\b[kM]?N(mm|ms|m|s)\b", lambda found: _WRITTEN_TOGETHER[found[1]].format(found[0][: -len(found[1])]), text)
-    if text and not _UNIT.fullmatch(text):
-        raise ModelError(f"{label}: {unit!r} is not a unit")
     try:
-        parsed = _registry().Quantity(1.0, _registry().parse_units(text.replace("^", "**") or "dimensionless"))
-        if not parsed._is_multiplicative:
-            raise ValueError("degrees Celsius and decibels are more than a factor")
-        return parsed
-    except Exception as error:  # pint has many ways to say no
-        raise ModelError(
-            f"{label}: {unit!r} is not a unit that can be used; SI units and mm, deg, lb, inch, … can ({error})"
-        ) from None
+        return unit_meant(unit)
+    except ValueError:
+        raise ModelError(f"{label}: {unit!r} is not a unit that can be used; SI units and mm, deg, lb, inch, … can") from None

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ..progress import progress_bar
 
-FLAGS = (
+FLAGS: tuple[str, ...] = (
     "-O2",
     "-march=native",
     "-ffp-contract=off",
