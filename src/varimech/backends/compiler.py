@@ -28,7 +28,7 @@ from pathlib import Path
 from ..interrupts import held_back
 from ..progress import progress_bar
 
-FLAGS = (
+FLAGS: tuple[str, ...] = (
     "-O2",
     "-march=native",
     "-ffp-contract=off",
