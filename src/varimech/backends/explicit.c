@@ -15,13 +15,21 @@ static vm_settings vm_settings_at(const vm_run *r, const double *time) {
   return s;
 }
 
+/* result = Σ weights_j (v, a) of stage j; the same for derivatives, where a row has `width` numbers. The order of summands is the same in both. */
 #ifdef VM_THREADS
-#define VM_BLOCK 1 /* a card has its own */
+/* a card keeps all of result in registers */
+static void vm_sum_rates(const vm_run *r, const double *X, long long width, const double *weights, long long count, double *result) {
+  const long long size = 2 * r->coordinates * width, shift = r->coordinates * width, stride = r->states * width;
+  for (long long i = 0; i < size; ++i) result[i] = 0;
+  for (long long j = 0; j < count; ++j) {
+    const double w = weights[j], *K = X + j * stride + shift;
+    if (w != 0) for (long long i = 0; i < size; ++i) result[i] += w * K[i];
+  }
+}
 #else
 #define VM_BLOCK 8 /* numbers that are added up side by side, in vectors of the processor */
-#endif
 
-/* Σ weights_j K_j for VM_BLOCK or for single numbers; stages are `stride` apart */
+/* for VM_BLOCK or for single numbers; stages are `stride` apart */
 static inline void vm_sum_block(const double *K, long long stride, const double *weights, long long count, const int block, double *result) {
   double sum[VM_BLOCK] = {0};
   for (long long j = 0; j < count; ++j)
@@ -29,7 +37,6 @@ static inline void vm_sum_block(const double *K, long long stride, const double 
   for (int k = 0; k < block; ++k) result[k] = sum[k];
 }
 
-/* result = Σ weights_j (v, a) of stage j; the same for derivatives, where a row has `width` numbers */
 static void vm_sum_rates(const vm_run *r, const double *X, long long width, const double *weights, long long count, double *result) {
   const long long size = 2 * r->coordinates * width, stride = r->states * width;
   const double *K = X + r->coordinates * width;
@@ -37,6 +44,7 @@ static void vm_sum_rates(const vm_run *r, const double *X, long long width, cons
   for (; i + VM_BLOCK <= size; i += VM_BLOCK) vm_sum_block(K + i, stride, weights, count, VM_BLOCK, result + i);
   for (; i < size; ++i) vm_sum_block(K + i, stride, weights, count, 1, result + i);
 }
+#endif
 
 /* result = (q, v) of the first stage + h Σ weights_j (v, a) of stage j */
 static void vm_combine(const vm_run *r, const double *X, long long width, double h, const double *weights, long long count, double *result) {
