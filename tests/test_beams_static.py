@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 
 import varimech as vm
 from beam_reference import STATIC, elastica_end_moment, elastica_tip
+from varimech.model.sections import SHAPES, Section
 
 E, A, INERTIA = 1e6, 1e-2, 1e-4
 BENDING = E * INERTIA
@@ -109,6 +111,29 @@ def test_small_deflections_depend_on_neither_material_nor_masses(options: dict[s
         options = options | {"area": None, "inertia": None}
     for case in ("cantilever uniform", "simply-supported uniform"):
         assert deflection(case, 8, **options) == pytest.approx(CLOSED_FORMS[case](8), rel=1e-8)
+
+
+def chord(diameter: float, y: float) -> float:
+    return math.sqrt(max(0.0, diameter**2 - 4 * y**2))
+
+
+@pytest.mark.parametrize(
+    ("section", "height", "width"),
+    [
+        (vm.circle(0.3), 0.3, lambda y: chord(0.3, y)),
+        (vm.tube(0.3, 0.2), 0.3, lambda y: chord(0.3, y) - chord(0.2, y)),
+        (vm.rectangle(0.1, 0.3), 0.3, lambda y: 0.1),
+        (vm.square(0.3), 0.3, lambda y: 0.3),
+    ],
+    ids=SHAPES,
+)
+def test_area_and_inertia_of_a_section_are_sums_over_its_strips(
+    section: Section, height: float, width: Callable[[float], float]
+) -> None:
+    area, inertia = SHAPES[section.shape].area_and_inertia(*section.sizes)
+    ends = {"a": -height / 2, "b": height / 2, "points": (-0.1, 0.1), "epsabs": 1e-13}
+    assert area == pytest.approx(quad(width, **ends)[0], rel=1e-7)
+    assert inertia == pytest.approx(quad(lambda y: y**2 * width(y), **ends)[0], rel=1e-7)
 
 
 def test_a_cantilever_is_right_to_a_thousandth_from_39_segments_on() -> None:

@@ -12,6 +12,7 @@ import pytest
 import varimech as vm
 from joint_cases import CASES
 from varimech.backends import compiler
+from varimech.backends.bound import evaluated
 from varimech.backends.native import NativeProgram
 from varimech.backends.runner import Runner
 from varimech.backends.trajectory import Trajectory
@@ -20,6 +21,7 @@ from varimech.coordinates.assembly import EXPLAINED
 from varimech.coordinates.dynamics import Dynamics, Element
 from varimech.coordinates.equations import Equations
 from varimech.coordinates.kinds import pieces_of
+from varimech.coordinates.penalty import penalty_function, penalty_plan
 from varimech.elimination import Factorisation, minimum_degree
 from varimech.methods import choose
 from varimech.schedule import equal_steps
@@ -29,6 +31,7 @@ from varimech.solving.task import Task
 from varimech.solving.wanted import Wanted
 from varimech.stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS
 from varimech.stages.plan import Plan
+from varimech.stages.saddle import Saddle
 
 Array = np.ndarray
 STEP = 5e-3  # a' and λ' carry the rounding of q' divided by h²/4: at 1e-3 they agree to 2e-13 only
@@ -253,6 +256,16 @@ def test_both_regimes_agree_on_the_five_bar(backend: str, indices: list[int]) ->
     small, large = solvers(five_bar.mechanism())
     expected = run(small, five_bar.objectives(), indices=indices)
     check_same(small.equations, expected, run(large, five_bar.objectives(), indices=indices, backend=backend))
+
+
+@pytest.mark.parametrize("make", [everything, in_space])
+def test_penalties_of_both_regimes_agree(make: Callable[[], vm.Mechanism]) -> None:
+    small = solvers(make())[0]
+    e, ρ, saddle = small.equations, small.model.numbers.nominal, Saddle(regular=True)
+    given = small.start.assemble(ρ), ρ, np.zeros(1)
+    expected, found = evaluated(penalty_function(e, saddle), *given)[0], evaluated(penalty_plan(pieces_of(e), saddle), *given)[0]
+    assert expected.max() > 2 * expected.min()
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 @needs_compiler

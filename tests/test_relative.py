@@ -18,6 +18,7 @@ from varimech.coordinates.relative.choice import CENTRE_OF_MASS, ORIGIN
 from varimech.coordinates.relative.equations import relative_equations
 from varimech.coordinates.relative.joint_values import euler_parameters
 from varimech.coordinates.relative.sweeps import Sweeps
+from varimech.coordinates.systems import COORDINATES
 from varimech.methods import FORMULATIONS, choose, integrators_of
 from varimech.solving.programs import DEEP
 from varimech.solving.solver import Solver
@@ -324,6 +325,11 @@ def test_deep_large_loops_say_what_to_use() -> None:
 def test_deep_large_trees_say_what_to_use() -> None:
     with pytest.raises(vm.ModelError, match=r"60 joints away .*: use formulation='index1' or coordinates='natural'"):
         chain(60, "planar").simulate(0.1, step=1e-2, coordinates="rtdyn0")
+
+
+@pytest.mark.parametrize(("name", "reference"), [("rtdyn0", "centre of mass"), ("rtdyn1", "origin")])
+def test_names_tell_what_the_recursion_is_about(name: str, reference: str) -> None:
+    assert COORDINATES[name] == vm.Relative(reference)
 
 
 @pytest.mark.parametrize(

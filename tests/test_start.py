@@ -7,14 +7,18 @@ import re
 from collections.abc import Callable, Collection
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 
 import varimech as vm
 from newton_euler import turned
 from refusals import pendulum
+from varimech.coordinates.linear import DENSE, solution
 from varimech.coordinates.start import InitialState, StartSolver
 from varimech.methods import choose
+from varimech.model.frame import Frame
+from varimech.model.start import HeldOrientation
 
 Array = np.ndarray
 A, D = np.zeros(2), np.array([2.0, 0.0])
@@ -122,6 +126,11 @@ def test_a_loop_closes_from_any_sufficient_value(held: Callable[[Array], dict[st
     assert first(run.angle("rocker")) == pytest.approx(direction(D, C), abs=1e-10)
 
 
+def test_a_loop_as_large_as_a_town_closes_like_a_small_one() -> None:
+    run = start_of(four_bar(CRANK * 1e5, COUPLER * 1e5, ROCKER * 1e5, 2e5), angle={"crank": ANGLE}, near={"coupler": 0.5})
+    assert first(run.position("C")) == pytest.approx(1e5 * UP, rel=1e-9)
+
+
 @pytest.mark.parametrize("C", [UP, DOWN], ids=["up", "down"])
 @pytest.mark.parametrize(
     "near",
@@ -176,6 +185,17 @@ def test_orientation_in_space() -> None:
     assert first(run.velocity("P")) == pytest.approx(np.cross(ω, arm), abs=1e-10)
 
 
+def test_what_an_orientation_is_off_by_is_the_sine_of_the_angle_along_its_axis() -> None:
+    m = vm.Mechanism("free", gravity=(0, 0, 0))
+    m.body("top", mass=1, inertia=(0.2, 0.3, 0.4))
+    body, still = m.bodies["top"], ca.SX.zeros(3, 3)
+    wanted, axis, angle = turned(np.array([1.0, 2.0, -1.0]), 2.5), np.array([2.0, -1.0, 2.0]) / 3, 0.3
+    hold = HeldOrientation("top", body, ca.SX(wanted), ca.SX.zeros(3))
+    frame = Frame(ca.SX.zeros(3), ca.SX(turned(axis, angle) @ wanted), ca.SX.zeros(3), still)
+    off = np.array(ca.DM(hold.deviation({body: frame}))).ravel()
+    assert off == pytest.approx(math.sin(angle) * axis, abs=1e-14)
+
+
 def test_angle_and_displacement_of_one_joint_in_space() -> None:
     m = vm.Mechanism("sleeve", gravity=(0, 0, -9.81))
     m.ground_point("O", (1, 0, 0))
@@ -189,6 +209,27 @@ def test_angle_and_displacement_of_one_joint_in_space() -> None:
     assert first(run.velocity("P")) == pytest.approx([-1.5 * s, 1.5 * c, 0.5], abs=1e-10)
     assert first(run.angular_velocity("O")) == pytest.approx(3.0, abs=1e-10)
     assert first(run.displacement_rate("O")) == pytest.approx(0.5, abs=1e-10)
+
+
+def test_rates_of_measures_between_moving_bodies_are_derivatives_of_the_measures() -> None:
+    m = vm.Mechanism("sleeve on an arm", gravity=(0, 0, -9.81))
+    m.ground_point("O", (0, 0, 0))
+    m.body("arm", mass=1, inertia=(0.2, 0.3, 0.4), points={"O": (0, 0, 0), "C": (1, 0.2, 0.1)})
+    m.body("sleeve", mass=1, inertia=(0.2, 0.3, 0.4), points={"C": (0, 0, 0), "P": (0.5, 0.3, 0.2)})
+    m.spherical("O")
+    m.cylindrical("C", axis=(1, 2, 2))
+    tilt = turned(np.array([1.0, 2.0, -1.0]), 0.8)
+    run = start_of(
+        m, orientation={"arm": tilt}, angle={"C": 0.7}, displacement={"C": 0.4}, speed={"arm": (0.5, -2.0, 3.0), "C": (1.5, -0.6)}
+    )
+    for rate, measure in (
+        (run.angular_velocity("C"), lambda s: s.angle("C")),
+        (run.displacement_rate("C"), lambda s: s.displacement("C")),
+        (run.measure(lambda s: s.distance_rate("O", "P")), lambda s: s.distance("O", "P")),
+    ):
+        differentiated = first(run.measure(lambda s, measure=measure: s.rate(measure(s))))  # type: ignore[misc]
+        assert abs(differentiated) > 0.1
+        assert first(rate) == pytest.approx(differentiated, rel=1e-9)
 
 
 def test_a_joint_with_the_ground_as_second_body() -> None:
@@ -555,3 +596,12 @@ def test_lengths_beyond_all_numbers_are_told() -> None:
     m.spherical("C")
     with pytest.raises(vm.AssemblyError, match="too large to place body 'rod'; look at their units"):
         m.simulate(1e-3, step=1e-3, backend="interpreted")
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(DENSE + 5, DENSE + 9), (DENSE + 9, DENSE + 5), (DENSE + 5, DENSE + 5), (7, 9)])
+def test_systems_of_any_shape_have_their_shortest_solution(rows: int, columns: int) -> None:
+    chance = np.random.default_rng(3)
+    A = np.where(chance.random((rows, columns)) < 0.05, chance.standard_normal((rows, columns)), 0.0)
+    np.fill_diagonal(A, 4.0)
+    b = chance.standard_normal((rows, 2))
+    assert solution(ca.DM(A), b) == pytest.approx(np.linalg.pinv(A) @ b, abs=1e-10)

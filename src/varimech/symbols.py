@@ -5,13 +5,15 @@ Everything here is CasADi's, under the names an engineer expects; it takes numbe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
 from typing import Any
 
 import casadi as ca
 
 SX = ca.SX
+Instruction = tuple[int, list[SX], list[int]]
+"""CasADi's number of an operation, what it is given, and where its result goes."""
 NOT_SYMBOLIC = (TypeError, ValueError, RuntimeError, NotImplementedError)
 """What CasADi raises where something is not a number or an expression."""
 
@@ -47,6 +49,25 @@ def traced(function: Callable[..., Any]) -> Callable[..., Any]:
         return tuple(found) if many else found[0]
 
     return call
+
+
+def replayed(function: ca.Function, inputs: Sequence[SX], numbers: Iterable[SX] | None = None) -> Iterator[Instruction]:
+    """The instructions of a function, carried out one by one on other symbols, and with other numbers in place of its own."""
+    work: dict[int, SX] = {}
+    left = None if numbers is None else iter(numbers)
+    for k in range(function.n_instructions()):
+        operation, to = function.instruction_id(k), function.instruction_output(k)
+        if operation == ca.OP_CONST:
+            work[to[0]] = SX(function.instruction_constant(k)) if left is None else next(left)
+            continue
+        given = function.instruction_input(k)
+        if operation == ca.OP_INPUT:
+            work[to[0]] = inputs[given[0]]
+            continue
+        values = [work[place] for place in given]
+        yield operation, values, to
+        if operation != ca.OP_OUTPUT:
+            work[to[0]] = SX.unary(operation, *values) if len(values) == 1 else SX.binary(operation, *values)
 
 
 def norm(vector: Any) -> SX:

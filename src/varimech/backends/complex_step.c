@@ -16,7 +16,7 @@
 
 typedef struct { double re, im; } vm_z;
 
-enum { /* complex_step.py has the same in the same order */
+enum { /* complex_step.py reads this list: the names are those of CasADi */
   VM_ASSIGN, VM_ADD, VM_SUB, VM_MUL, VM_DIV, VM_NEG, VM_EXP, VM_LOG, VM_POW, VM_SQRT, VM_SQ, VM_TWICE, VM_SIN, VM_COS, VM_TAN, VM_ASIN, VM_ACOS, VM_ATAN,
   VM_LT, VM_LE, VM_EQ, VM_NE, VM_NOT, VM_AND, VM_OR, VM_FLOOR, VM_CEIL, VM_FMOD, VM_FABS, VM_SIGN, VM_COPYSIGN, VM_IF_ELSE_ZERO, VM_FMIN, VM_FMAX, VM_INV,
   VM_SINH, VM_COSH, VM_TANH, VM_ASINH, VM_ACOSH, VM_ATANH, VM_ATAN2, VM_LOG1P, VM_EXPM1, VM_HYPOT, VM_REMAINDER, VM_CONST, VM_INPUT, VM_OUTPUT

@@ -28,7 +28,7 @@ enum { VM_END, VM_ZERO, VM_MAP, VM_FACTOR, VM_SOLVE };
 
 typedef struct { long long base, offset, table; } vm_port;
 
-/* a kernel over `count` elements: see `map_source` in plan_tables.py */
+/* a kernel over `count` elements: see `Kernels` in plan_tables.py */
 typedef void (*vm_map)(long long count, const vm_port *ports, double *const *bases, const int *const *tables, double *w);
 
 static inline void vm_largest(double *largest, double x) { /* not a number stays so */

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..symbols import SX
+from ..symbols import SX, replayed
 
 Roles = Mapping[int, tuple[str, int]]
 """For each symbol (by its hash) what it is, and which one of those."""
@@ -84,7 +84,7 @@ def restate(readings: Sequence[Reading], symbol: Callable[[str, int], SX]) -> Re
     given: list[SX] = [SX(x) for x in first.numbers]
     for column, number in enumerate(vary):
         given[number] = constants[column]
-    values = _replayed(first.function, [symbol(role, place) for role, place in first.symbols], given)
+    values = _restated(first.function, [symbol(role, place) for role, place in first.symbols], given)
     offset, expressions = 0, []
     for rows, columns in first.shapes:
         expressions.append(ca.reshape(values[offset : offset + rows * columns], rows, columns))
@@ -92,22 +92,10 @@ def restate(readings: Sequence[Reading], symbol: Callable[[str, int], SX]) -> Re
     return Restated(expressions, constants, numbers[:, vary])
 
 
-def _replayed(f: ca.Function, inputs: list[SX], numbers: list[SX]) -> SX:
-    """A function evaluated for other symbols, and other numbers in place of its own."""
-    work: dict[int, SX] = {}
+def _restated(f: ca.Function, inputs: list[SX], numbers: list[SX]) -> SX:
+    """What a function gives for other symbols, and other numbers in place of its own."""
     outputs: list[SX] = [SX(0)] * f.numel_out(0)
-    left = iter(numbers)
-    for k in range(f.n_instructions()):
-        operation, to = f.instruction_id(k), f.instruction_output(k)
-        given = f.instruction_input(k)
-        if operation == ca.OP_CONST:
-            work[to[0]] = next(left)
-        elif operation == ca.OP_INPUT:
-            work[to[0]] = inputs[given[0]]
-        elif operation == ca.OP_OUTPUT:
-            outputs[to[1]] = work[given[0]]
-        elif len(given) == 1:
-            work[to[0]] = SX.unary(operation, work[given[0]])
-        else:
-            work[to[0]] = SX.binary(operation, work[given[0]], work[given[1]])
+    for operation, values, to in replayed(f, inputs, numbers):
+        if operation == ca.OP_OUTPUT:
+            outputs[to[1]] = values[0]
     return ca.vertcat(SX(0, 1), *outputs)

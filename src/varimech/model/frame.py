@@ -60,11 +60,6 @@ class Frame:
             return ca.dot(R[:, 1], Ṙ[:, 0])
         return sum((ca.cross(R[:, k], Ṙ[:, k]) for k in range(3)), SX.zeros(3)) / 2
 
-    @property
-    def angle(self) -> SX:
-        """Angle of the body's x axis from the global x axis, in (−π, π] (planar)."""
-        return ca.atan2(self.rotation[1, 0], self.rotation[0, 0])
-
 
 def spin(omega: SX) -> SX:
     """The matrix ω̃ with  Ṙ = ω̃ R."""

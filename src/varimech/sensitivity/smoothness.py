@@ -11,7 +11,7 @@ import numpy as np
 
 from ..coordinates.equations import Equations
 from ..errors import ModelError
-from ..symbols import SX, symbols_in
+from ..symbols import SX, replayed, symbols_in
 from .objective import Objective
 from .objective_functions import objective_expressions
 
@@ -114,25 +114,10 @@ def _non_smooth(expressions: Sequence[SX]) -> list[tuple[int, SX]]:
     everything = ca.densify(ca.veccat(*expressions))
     own = ca.symvar(everything)
     f = ca.Function("stated", own, [everything])
-    kinds = [f.instruction_id(k) for k in range(f.n_instructions())]
-    if not any(k in KINKS or k in JUMPS for k in kinds):
+    switching = KINKS.keys() | JUMPS.keys()
+    if not any(f.instruction_id(k) in switching for k in range(f.n_instructions())):
         return []
-    work: dict[int, SX] = {}
-    found: list[tuple[int, SX]] = []
-    for k, operation in enumerate(kinds):
-        to = f.instruction_output(k)
-        if operation == ca.OP_CONST:
-            work[to[0]] = SX(f.instruction_constant(k))
-            continue
-        given = f.instruction_input(k)
-        if operation == ca.OP_INPUT:
-            work[to[0]] = own[given[0]]
-        elif operation != ca.OP_OUTPUT:
-            values = [work[i] for i in given]
-            if operation in KINKS or operation in JUMPS:
-                found.append((operation, _switching(operation, values)))
-            work[to[0]] = SX.unary(operation, *values) if len(values) == 1 else SX.binary(operation, *values)
-    return found
+    return [(op, _switching(op, values)) for op, values, _ in replayed(f, own) if op in switching]
 
 
 def _switching(operation: int, values: list[SX]) -> SX:

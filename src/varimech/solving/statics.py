@@ -1,8 +1,7 @@
-"""Equilibrium and small vibrations about it.
+"""Equilibrium.
 
     equilibrium   F = Φ_qᵀ λ − Q(q, 0, ρ) = 0,  Φ(q, ρ) = 0                    at t = 0
     derivatives   H (q', λ') = −∂/∂ρ of both,   H = [K  Φ_qᵀ; Φ_q  0],   K = ∂F/∂q
-    vibrations    (K − ω² M) u = 0  for all  u  with  Φ_q u = 0
 
 The equilibrium is found by Newton's method on (K + s M) with s ≥ 0 so large that this is positive definite along the constraints: that goes
 downhill. s vanishes on the way. Steps are shortened until they do half of what they should, measured by the correction for the rest, which
@@ -30,6 +29,7 @@ from ..coordinates.linear import column
 from ..coordinates.start import StartSolver
 from ..errors import ModelError, VarimechError
 from ..symbols import SX
+from .vibrations import DENSE, frequencies, slowest, symmetric
 
 ITERATIONS = 1000
 LONGEST = 0.05
@@ -44,18 +44,10 @@ SADDLES = 8
 """How many are left before giving up."""
 TOUCH = 1e-3
 """How far a saddle is left, over the size of the mechanism."""
-DENSE = 200
-"""Unknowns up to which matrices are dense."""
 RANK = 1e-15
 """Singular values below this share of the largest count as zero."""
-SYMMETRIC, GROWING = 1e-9, 1e-6
-"""Asymmetry of K that is rounding, and share of a square of a frequency that has to be imaginary to tell that a vibration grows."""
 NOISE = 1e-14
 """Relative error with which forces are known."""
-SLOW = 1e-3
-"""Square of a frequency (1/s²) that no machine waits for."""
-ROUNDING = 1e-13
-"""Squares of frequencies below this share of the largest are those of motions without stiffness."""
 BALANCED = 1e-7
 """Force that may be left, over the one at the start."""
 
@@ -115,8 +107,8 @@ class Statics:
             y, more = self._descend(y, ρ, size)
             iterations += more
             H, M = self._jacobian(y[: n + self._m], ρ), self._mass(y[:n], ρ)
-            slowest, shape = self._slowest(H, M)
-            if not slowest < 0 or not self._symmetric(H):  # forces without potential know no downhill
+            square, shape = slowest(H, M)
+            if not square < 0 or not symmetric(H, n):  # forces without potential know no downhill
                 break
             y[:n] += TOUCH * size / np.abs(shape).max() * shape
         else:
@@ -139,23 +131,7 @@ class Statics:
             VarimechError: if there is no equilibrium.
         """
         found = self.equilibrium(ρ, None)
-        H, M = self._jacobian(np.concatenate([found.q, found.λ]), ρ), self._mass(found.q, ρ)
-        if not self._symmetric(H):
-            squares = self._unsymmetric_squares(H, M)[:count]
-        else:
-            few = H.shape[0] > DENSE and count < (self._n - self._m) // 2
-            squares = (_near_zero(H, M, count) if few else self._modes(H, M))[0][:count]
-        return np.sqrt(np.where(np.abs(squares) <= self._rounding(H, M), 0.0, np.where(squares < 0, np.nan, squares)))
-
-    def _symmetric(self, H: ca.DM) -> bool:
-        K = H[: self._n, : self._n]
-        return bool(np.abs((K - K.T).nonzeros()).max(initial=0.0) <= SYMMETRIC * np.abs(K.nonzeros()).max(initial=0.0))
-
-    def _rounding(self, H: ca.DM, M: ca.DM) -> float:
-        """Squares of frequencies that are as good as zero."""
-        masses = np.array(ca.diag(M)).ravel()
-        stiffest = float(np.abs(H[: self._n, : self._n].nonzeros()).max(initial=0.0))
-        return ROUNDING * stiffest / float(masses[masses > 0].min(initial=np.inf))
+        return frequencies(self._jacobian(np.concatenate([found.q, found.λ]), ρ), self._mass(found.q, ρ), count)
 
     def _value(self, function: ca.Function, y: np.ndarray, ρ: np.ndarray) -> np.ndarray:
         return column(function(y[: function.numel_in(0)], ρ))
@@ -199,37 +175,14 @@ class Statics:
         A = G_y[: n + m, : n + m]
         if G_y.shape[0] > n + m:  # without tensions
             A -= G_y[: n + m, n + m :] @ ca.solve(G_y[n + m :, n + m :], G_y[n + m :, : n + m])
-        slowest, shape = self._slowest(A, M)
+        square, shape = slowest(A, M)
         push, most = abs(float(shape @ F)), LONGEST * size / max(float(np.abs(shape).max(initial=0.0)), 1e-300)
         noise = NOISE * size * float(np.abs(A[:n, :n].nonzeros()).max(initial=0.0)) * float(np.abs(shape).sum())
-        needed = max(push / most - slowest if push > noise else 0.0, -1.2 * slowest, 0.0)
+        needed = max(push / most - square if push > noise else 0.0, -1.2 * square, 0.0)
         if not np.isfinite(s):
             masses = np.maximum(np.array(ca.diag(M)).ravel(), 1e-12)
             s = float(np.abs(F / masses).max(initial=0.0)) / (LONGEST * size)
         return max(s, needed)
-
-    def _slowest(self, H: ca.DM, M: ca.DM) -> tuple[float, np.ndarray]:
-        """Square of the slowest frequency (negative where a motion grows) and its shape; zero where it is as good as."""
-        squares, shapes = self._modes(H, M) if H.shape[0] <= DENSE else _near_zero(H, M, 3)
-        if not squares.size:  # nothing can move
-            return 0.0, np.zeros(self._n)
-        return (float(squares[0]) if abs(squares[0]) > self._rounding(H, M) else 0.0), shapes[:, 0]
-
-    def _unsymmetric_squares(self, H: ca.DM, M: ca.DM) -> np.ndarray:
-        """The same under forces that are no gradient, such as those that turn with a body; NaN for vibrations that they build up."""
-        from scipy.linalg import eigvals
-
-        K, M_ = (Z.T @ A @ Z for Z in (self._free(H),) for A in (np.array(H)[: self._n, : self._n], np.array(M)))
-        found = eigvals(K, M_)
-        growing = np.abs(found.imag) > GROWING * np.abs(found)
-        return np.sort(np.where(growing, np.nan, found.real))
-
-    def _free(self, H: ca.DM) -> np.ndarray:
-        """Directions that constraints leave, one a column."""
-        from scipy.linalg import null_space
-
-        Φ_q = np.array(H)[self._n :, : self._n]
-        return np.asarray(null_space(Φ_q)) if Φ_q.size else np.eye(self._n)
 
     def _check_folds(self, q: np.ndarray, ρ: np.ndarray) -> None:
         e = self.equations
@@ -243,14 +196,6 @@ class Statics:
                     f"{self.name!r}: no equilibrium; beam {beam.name!r} folds over by more than 90° at node {folded[0] + 1}, more than "
                     f"{beam.segments} segments can tell: give it more segments, or less load"
                 )
-
-    def _modes(self, H: ca.DM, M: ca.DM) -> tuple[np.ndarray, np.ndarray]:
-        """All squares of frequencies, and shapes with unit mass."""
-        from scipy.linalg import eigh
-
-        K, Z = np.array(H)[: self._n, : self._n], self._free(H)
-        squares, shapes = eigh(Z.T @ (K + K.T) @ Z / 2, Z.T @ np.array(M) @ Z)
-        return squares, Z @ shapes
 
     def _solver(self, A: ca.DM) -> Callable[[np.ndarray], np.ndarray]:
         """Solves with a matrix; small ones may be singular, by redundant constraints."""
@@ -290,18 +235,3 @@ def _stretching(e: Equations) -> tuple[SX, SX, SX]:
             tensions.append(beam.stretching_force(frame, k))
             softness.append(beam.segment_length(k) / (beam.E * beam.area))
     return ca.vertcat(*lengths), ca.vertcat(*tensions), ca.vertcat(*softness)
-
-
-def _near_zero(H: ca.DM, M: ca.DM, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Squares of frequencies near zero, in order, and shapes, of a large system; by inverse iteration from below, as K may be 0."""
-    from scipy.sparse import block_diag, csc_matrix
-    from scipy.sparse.linalg import eigsh
-
-    n, none = M.shape[0], H.shape[0] - M.shape[0]
-    below = -(
-        SYMMETRIC * float(np.abs(H[:n, :n].nonzeros()).max(initial=0.0)) / float(np.abs(ca.diag(M).nonzeros()).max()) + SLOW
-    )
-    mass = block_diag([M.sparse(), csc_matrix((none, none))], format="csc")
-    squares, shapes = eigsh(H.sparse(), k=min(count, n - none - 1), M=mass, sigma=below, which="LM")
-    order = np.argsort(squares)
-    return squares[order], shapes[:n, order]

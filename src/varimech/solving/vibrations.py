@@ -1,0 +1,94 @@
+"""Small vibrations about a place with stiffness K and constraints Φ_q:
+
+(K − ω² M) u = 0  for all  u  with  Φ_q u = 0,     H = [K  Φ_qᵀ; Φ_q  0]
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+DENSE = 200
+"""Unknowns up to which matrices are dense."""
+SYMMETRIC, GROWING = 1e-9, 1e-6
+"""Asymmetry of K that is rounding, and share of a square of a frequency that has to be imaginary to tell that a vibration grows."""
+SLOW = 1e-3
+"""Square of a frequency (1/s²) that no machine waits for."""
+ROUNDING = 1e-13
+"""Squares of frequencies below this share of the largest are those of motions without stiffness."""
+
+
+def frequencies(H: ca.DM, M: ca.DM, count: int) -> np.ndarray:
+    """The slowest angular frequencies (rad/s); zero for motions without stiffness, NaN for those that forces without potential build up."""
+    n = M.shape[0]
+    if not symmetric(H, n):
+        squares = _unsymmetric_squares(H, M)[:count]
+    else:
+        few = H.shape[0] > DENSE and count < (2 * n - H.shape[0]) // 2
+        squares = (_near_zero(H, M, count) if few else _modes(H, M))[0][:count]
+    return np.sqrt(np.where(np.abs(squares) <= _rounding(H, M), 0.0, np.where(squares < 0, np.nan, squares)))
+
+
+def slowest(H: ca.DM, M: ca.DM) -> tuple[float, np.ndarray]:
+    """Square of the slowest frequency (negative where a motion grows) and its shape; zero where it is as good as."""
+    squares, shapes = _modes(H, M) if H.shape[0] <= DENSE else _near_zero(H, M, 3)
+    if not squares.size:  # nothing can move
+        return 0.0, np.zeros(M.shape[0])
+    return (float(squares[0]) if abs(squares[0]) > _rounding(H, M) else 0.0), shapes[:, 0]
+
+
+def symmetric(H: ca.DM, n: int) -> bool:
+    """Whether K is, as it is where all forces have a potential."""
+    K = H[:n, :n]
+    return bool(np.abs((K - K.T).nonzeros()).max(initial=0.0) <= SYMMETRIC * np.abs(K.nonzeros()).max(initial=0.0))
+
+
+def _modes(H: ca.DM, M: ca.DM) -> tuple[np.ndarray, np.ndarray]:
+    """All squares of frequencies, and shapes with unit mass."""
+    from scipy.linalg import eigh
+
+    n = M.shape[0]
+    K, Z = np.array(H)[:n, :n], _free(H, n)
+    squares, shapes = eigh(Z.T @ (K + K.T) @ Z / 2, Z.T @ np.array(M) @ Z)
+    return squares, Z @ shapes
+
+
+def _unsymmetric_squares(H: ca.DM, M: ca.DM) -> np.ndarray:
+    """The same under forces that are no gradient, such as those that turn with a body; NaN for vibrations that they build up."""
+    from scipy.linalg import eigvals
+
+    n = M.shape[0]
+    Z = _free(H, n)
+    found = eigvals(Z.T @ np.array(H)[:n, :n] @ Z, Z.T @ np.array(M) @ Z)
+    growing = np.abs(found.imag) > GROWING * np.abs(found)
+    return np.sort(np.where(growing, np.nan, found.real))
+
+
+def _near_zero(H: ca.DM, M: ca.DM, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Squares of frequencies near zero, in order, and shapes, of a large system; by inverse iteration from below, as K may be 0."""
+    from scipy.sparse import block_diag, csc_matrix
+    from scipy.sparse.linalg import eigsh
+
+    n, none = M.shape[0], H.shape[0] - M.shape[0]
+    below = -(
+        SYMMETRIC * float(np.abs(H[:n, :n].nonzeros()).max(initial=0.0)) / float(np.abs(ca.diag(M).nonzeros()).max()) + SLOW
+    )
+    mass = block_diag([M.sparse(), csc_matrix((none, none))], format="csc")
+    squares, shapes = eigsh(H.sparse(), k=min(count, n - none - 1), M=mass, sigma=below, which="LM")
+    order = np.argsort(squares)
+    return squares[order], shapes[:n, order]
+
+
+def _free(H: ca.DM, n: int) -> np.ndarray:
+    """Directions that constraints leave, one a column."""
+    from scipy.linalg import null_space
+
+    Φ_q = np.array(H)[n:, :n]
+    return np.asarray(null_space(Φ_q)) if Φ_q.size else np.eye(n)
+
+
+def _rounding(H: ca.DM, M: ca.DM) -> float:
+    """Squares of frequencies that are as good as zero."""
+    masses = np.array(ca.diag(M)).ravel()
+    stiffest = float(np.abs(H[: M.shape[0], : M.shape[0]].nonzeros()).max(initial=0.0))
+    return ROUNDING * stiffest / float(masses[masses > 0].min(initial=np.inf))
