@@ -41,7 +41,7 @@ def test_a_mechanism_goes_with_all_that_was_made_of_it(which: str, tmp_path: Pat
     assert gone() is None and [solver() for solver in solvers] == [None] * len(solvers)
 
 
-@pytest.mark.parametrize("which", WORK)
+@pytest.mark.parametrize("which", ["ensemble", "saved"])
 def test_files_and_threads_are_given_back(which: str, tmp_path: Path) -> None:
     WORK[which](oscillator(), tmp_path)  # libraries open some for good
     before = sorted(os.listdir("/proc/self/fd")), threading.active_count()
