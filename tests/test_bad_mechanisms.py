@@ -69,7 +69,7 @@ def test_a_motion_without_inertia() -> None:
 
 
 @refused(
-    ("nothing", lambda m: m.simulate(1), ("the start leaves 1 of 1 freedoms open (given: nothing)", "fixes 'rod.")),
+    ("nothing", lambda m: m.simulate(1), ("the start leaves 1 of 1 freedoms open (given: nothing)", "fixes the angle of 'rod'")),
     (
         "both kinds of speed",
         lambda m: m.start(angle={"rod": 0}, speed={"tip": (0, 1)}),

@@ -136,7 +136,7 @@ def test_things_of_another_mechanism(call: Call, words: tuple[str, ...]) -> None
     (
         "outside bounds",
         lambda m: m.simulate(1, parameters={"L": 6.0}),
-        ("parameter 'L': value 6 is outside its bounds (0.2, 5.0)",),
+        ("parameter 'L': value 6 m is outside its bounds (0.2, 5.0) m",),
     ),
     ("text", lambda m: m.simulate(1, parameters={"L": "long"}), ("parameter 'L': value 'long' is not a number",)),
     ("negative mass", lambda m: m.simulate(1, parameters={"M": -1.0}), ("bar 'rod': mass = -1 must be positive",)),

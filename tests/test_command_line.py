@@ -371,9 +371,11 @@ def test_files_that_cannot_be_written_leave_the_result_told(
     assert capsys.readouterr().out.startswith("told\n") and [p.name for p in out.iterdir()] == ["model.yaml"]
 
 
-def test_long_runs_have_small_files(model: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("few", [20, 21])
+def test_long_runs_have_small_files(few: int, model: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     run = asked_of(model).carried_out()
     width = sum(array.size for array in run.dataset.values()) // 21
+    monkeypatch.setattr(results, "FEW", few)
     monkeypatch.setattr(results, "MOST_NUMBERS", 11 * width)
     monkeypatch.setattr(results, "MOST_IN_TABLES", 10 * width)
     files, notes = results.run_files(run)

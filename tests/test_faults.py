@@ -83,6 +83,18 @@ def test_penalties_come_apart_at_the_flat_position(integrator: str, backend: str
     assert caught.value.residual > 1e-6
 
 
+@pytest.mark.parametrize("tolerance", [1e-8, 1e-12])
+def test_penalties_carry_what_is_at_rest(tolerance: float) -> None:
+    m = vm.Mechanism("plumb line", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=2.0, mass=3.0)
+    m.revolute("O")
+    m.start(angle={"rod": -math.pi / 2})
+    run = m.simulate(2.0, tolerance=tolerance, formulation=vm.Penalty(factor=1e6, omega=10.0), backend="interpreted")
+    # M = mL²/3 and Q = mgL/2 along its direction u, held by (u·u − 1)/2 = 0 with α = factor · M:  λ/(α ω²) = Q/(factor M ω²)
+    assert run.info["residuals"][0] == pytest.approx(1.5 * 9.81 / 2.0 / (1e6 * 10.0**2), rel=1e-4)
+
+
 @both_backends
 def test_ensembles_refuse_what_single_runs_refuse(backend: str) -> None:
     angle = vm.final(lambda s: s.angle("crank 0"))

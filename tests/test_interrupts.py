@@ -247,17 +247,16 @@ def test_a_command_ends_cleanly(
 # what is derived and compiled
 
 
-def test_a_compiler_that_is_interrupted_leaves_nothing(
-    hooked: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_compiler_that_is_interrupted_leaves_nothing(hooked: Callable[..., None], tmp_path: Path) -> None:
     m = oscillator()
     hooked(compiler.subprocess.Popen, "communicate")
-    monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path))
-    plainly(lambda: m.simulate(1.0, step=1e-3, backend="native"))
-    assert list(tmp_path.iterdir()) == []
-    hooked()
-    assert m.simulate(1.0, step=1e-3, backend="native").time[-1] == pytest.approx(1.0)
-    assert len(list(tmp_path.iterdir())) == 1
+    with pytest.MonkeyPatch.context() as apart:  # `hooked` undoes what its own has changed
+        apart.setenv("VARIMECH_CACHE", str(tmp_path))
+        plainly(lambda: m.simulate(1.0, step=1e-3, backend="native"))
+        assert list(tmp_path.iterdir()) == []
+        hooked()
+        assert m.simulate(1.0, step=1e-3, backend="native").time[-1] == pytest.approx(1.0)
+        assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_compiler_that_is_interrupted_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,6 +113,20 @@ def turning(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 # labels
 
 
+def test_efforts_are_forces_or_torques() -> None:
+    m = vm.Mechanism("arm", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.bar("arm", "O", "A", length=1.0, mass=1.0)
+    m.revolute("O")
+    m.body("hand", mass=1.0, inertia=0.1, points={"B": (0, 0)})
+    m.prismatic("slide", "arm.A", "hand.B", axis=(1, 0))
+    m.drive_angle("motor", "arm", lambda t: 2 * t)
+    m.drive_displacement("jack", "slide", lambda t: 0.1 * t)
+    run = m.simulate(0.02, step=0.01)
+    assert [run.effort(d).attrs["units"] for d in ("motor", "jack")] == ["N·m", "N"]
+    assert run.dataset["effort"].attrs["units"] == "N or N·m"  # in one table
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "dims", "unit"),
     [
@@ -125,8 +139,8 @@ def turning(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ("angular_acceleration", "O", ("time",), "rad/s²"),
         ("reaction", "O", ("time", "component"), "N"),
         ("reaction_torque", "O", ("time",), "N·m"),
-        ("effort", "motor", ("time",), "N or N·m"),
-        ("multiplier", "rigidity of rod", ("time",), "N or N·m"),
+        ("effort", "motor", ("time",), "N·m"),
+        ("multiplier", "rigidity of rod", ("time",), "J per unit of Φ"),
         ("energy", "kinetic", ("time",), "J"),
         ("rotation", "rod", ("time", "row", "column"), "1"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral, Real
 from pathlib import Path
@@ -122,6 +122,12 @@ def check_numbers(owner: str, **values: object) -> None:
     for label, value in values.items():
         if not isinstance(value, Real) or isinstance(value, bool) or math.isinf(value):
             raise ModelError(f"{owner}: {label} = {value!r} is not a finite number")
+
+
+def check_named(label: str, values: object, example: str) -> None:
+    """What is given by name has to be so."""
+    if values is not None and not isinstance(values, Mapping):
+        raise ModelError(f"{label} = {values!r} must be a dictionary, such as {example}")
 
 
 def check_whole(owner: str, least: int, **values: object) -> None:

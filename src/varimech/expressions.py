@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -95,7 +96,8 @@ def _read(text: str) -> ast.expr:
     except ModelError:
         raise
     except SyntaxError as error:
-        raise _refused(text, f"cannot be read: {error.msg}") from None
+        unit = "; a unit goes with a number alone, in expressions numbers are SI" if re.search(r"\d\s*[A-Za-zµ°]", text) else ""
+        raise _refused(text, f"cannot be read: {error.msg}{unit}") from None
     except (RecursionError, MemoryError, ValueError):
         raise _refused(text, "nested too deeply, or with characters that no expression has") from None
     return tree

@@ -111,7 +111,9 @@ def choose(duration: float, **how: Unpack[RunOptions]) -> tuple[Method, Schedule
     for name in how:
         if name not in RunOptions.__annotations__:
             raise unknown_name("option", name, RunOptions.__annotations__)
-    if (backend := how.get("backend", "auto")) not in BACKENDS:
+    if (backend := how.get("backend", "auto")) in ("cuda", "gpu"):
+        raise ModelError(f"backend = {backend!r}: a card carries out many runs at once, not one: monte_carlo(…, executor='cuda')")
+    if backend not in BACKENDS:
         raise unknown_name("backend", backend, BACKENDS)
     step, tolerance, every = how.get("step"), how.get("tolerance"), how.get("every", 1)
     check_every(every)

@@ -26,6 +26,12 @@ _PLAIN = {
     **{"rpm": "rad/s", "kJ": "J", "kW": "W", "kHz": "Hz"},
 }
 """Units that engineers write, and those of the SI that take their places."""
+_SI = {
+    **{"m": (1, 0, 0), "kg": (0, 1, 0), "s": (0, 0, 1), "rad": (0, 0, 0), "Hz": (0, 0, -1)},
+    **{"N": (1, 1, -2), "Pa": (-1, 1, -2), "J": (2, 1, -2), "W": (2, 1, -3)},
+}
+"""Units of the SI that mechanics uses, with the powers of m, kg and s in them: they are known without pint, which takes long to load."""
+_FACTOR = re.compile(r"\s*([*/]?)\s*(1(?=\s*/)|[A-Za-z]+)(?:(?:\*\*|\^)([-+]?\d))?\s*")
 _WRITTEN_TOGETHER = {"m": "{}*m", "s": "{}*s", "ms": "{}*m*s", "mm": "{}*mm"}
 """Engineers write Nm, which others read as nautical miles."""
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
@@ -79,10 +85,44 @@ def si_unit(unit: str, label: str) -> str:
 
 def is_si(unit: str) -> bool:
     """Whether a unit is one of the SI, such that numbers need no factor; none at all is one too."""
+    if len(unit) <= LONGEST and _powers(unit) is not None:
+        return True
     try:
         return float(_parsed(unit, "").to_base_units().magnitude) == 1.0
     except ModelError:
         return False
+
+
+def of_one_kind(first: str, second: str) -> bool:
+    """Whether two units of the SI measure the same kind of thing.
+
+    >>> of_one_kind("N·m/rad", "J"), of_one_kind("kg", "m")
+    (True, False)
+    """
+    powers = [_powers(first), _powers(second)]
+    if None in powers:
+        return bool(_parsed(first, "").dimensionality == _parsed(second, "").dimensionality)
+    return powers[0] == powers[1]
+
+
+@lru_cache(maxsize=512)
+def _powers(unit: str) -> tuple[int, ...] | None:
+    """Powers of m, kg and s in a product or quotient of `_SI`; None for all other units."""
+    text, at, powers = _plain_text(unit), 0, [0, 0, 0]
+    while at < len(text):
+        found = _FACTOR.match(text, at)
+        if found is None or (found[2] != "1" and found[2] not in _SI):
+            return None
+        power = (-1 if found[1] == "/" else 1) * int(found[3] or 1)
+        powers = [total + power * own for total, own in zip(powers, _SI.get(found[2], (0, 0, 0)), strict=True)]
+        at = found.end()
+    return tuple(powers)
+
+
+def _plain_text(unit: str) -> str:
+    """Superscripts and dots as a keyboard has them."""
+    text = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda found: f"**{found[0].translate(_SUPERSCRIPTS)}", unit)
+    return text.replace("·", "*").replace("°", "deg")
 
 
 @cache
@@ -101,11 +141,7 @@ def _parsed(unit: str, label: str) -> Any:
 
 @lru_cache(maxsize=512)
 def _read(unit: str) -> Any:
-    text = (
-        re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda found: f"**{found[0].translate(_SUPERSCRIPTS)}", unit)
-        .replace("·", "*")
-        .replace("°", "deg")
-    )
+    text = _plain_text(unit)
     text = re.sub(r"\b[kM]?N(mm|ms|m|s)\b", lambda found: _WRITTEN_TOGETHER[found[1]].format(found[0][: -len(found[1])]), text)
     if len(unit) > LONGEST or (text and not _UNIT.fullmatch(text)):
         raise ModelError(f"{unit!r} is not a unit")

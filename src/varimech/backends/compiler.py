@@ -21,7 +21,7 @@ from ..interrupts import held_back
 from ..progress import progress_bar
 from .library_cache import LIBRARY, add_library, cache_folder, found_library
 
-FLAGS = (
+FLAGS: tuple[str, ...] = (
     "-O2",
     "-march=native",
     "-ffp-contract=off",

@@ -15,14 +15,33 @@ static vm_settings vm_settings_at(const vm_run *r, const double *time) {
   return s;
 }
 
-/* result = (q, v) of the first stage + h Σ weights_j (v, a) of stage j; the same for derivatives, where a row has `width` numbers */
+#ifdef VM_THREADS
+#define VM_BLOCK 1 /* a card has its own */
+#else
+#define VM_BLOCK 8 /* numbers that are added up side by side, in vectors of the processor */
+#endif
+
+/* Σ weights_j K_j for VM_BLOCK or for single numbers; stages are `stride` apart */
+static inline void vm_sum_block(const double *K, long long stride, const double *weights, long long count, const int block, double *result) {
+  double sum[VM_BLOCK] = {0};
+  for (long long j = 0; j < count; ++j)
+    if (weights[j] != 0) for (int k = 0; k < block; ++k) sum[k] += weights[j] * K[j * stride + k];
+  for (int k = 0; k < block; ++k) result[k] = sum[k];
+}
+
+/* result = Σ weights_j (v, a) of stage j; the same for derivatives, where a row has `width` numbers */
+static void vm_sum_rates(const vm_run *r, const double *X, long long width, const double *weights, long long count, double *result) {
+  const long long size = 2 * r->coordinates * width, stride = r->states * width;
+  const double *K = X + r->coordinates * width;
+  long long i = 0;
+  for (; i + VM_BLOCK <= size; i += VM_BLOCK) vm_sum_block(K + i, stride, weights, count, VM_BLOCK, result + i);
+  for (; i < size; ++i) vm_sum_block(K + i, stride, weights, count, 1, result + i);
+}
+
+/* result = (q, v) of the first stage + h Σ weights_j (v, a) of stage j */
 static void vm_combine(const vm_run *r, const double *X, long long width, double h, const double *weights, long long count, double *result) {
-  const long long size = 2 * r->coordinates * width, shift = r->coordinates * width, stride = r->states * width;
-  for (long long i = 0; i < size; ++i) result[i] = 0;
-  for (long long j = 0; j < count; ++j) {
-    const double w = weights[j], *K = X + j * stride + shift;
-    if (w != 0) for (long long i = 0; i < size; ++i) result[i] += w * K[i];
-  }
+  const long long size = 2 * r->coordinates * width;
+  vm_sum_rates(r, X, width, weights, count, result);
   for (long long i = 0; i < size; ++i) result[i] = X[i] + h * result[i];
 }
 
@@ -88,16 +107,15 @@ static double *vm_slope_scale(const vm_run *r, long long i, long long k) {
 static double vm_error_norm(const vm_run *r, const vm_room *m, const double *weights) {
   const long long n = r->coordinates, count = r->scheme->stages + 1, o = r->objectives, p = r->parameters;
   double largest = 0;
+  vm_sum_rates(r, m->X, 1, weights, count, m->Y);
+  if (p) vm_sum_rates(r, m->X_, r->row, weights, count, m->Y_);
   for (long long i = 0; i < 2 * n; ++i) {
     const double scale = i < n ? (r->turns[i] ? 1 : r->position_scale) : (r->mixed ? r->velocity_scales[i - n] : r->velocity_scale);
-    double sum = 0;
-    for (long long j = 0; j < count; ++j) if (weights[j] != 0) sum += weights[j] * m->X[j * r->states + n + i];
-    if (scale > 0 && !(fabs(sum) / scale <= largest)) largest = fabs(sum) / scale;
+    const double error = fabs(m->Y[i]), *scales = vm_slope_scale(r, i, 0);
+    if (scale > 0 && !(error / scale <= largest)) largest = error / scale;
     for (long long k = 0; k < p; ++k) {
-      const double *S = m->X_ + (n + i) * r->row + k, by = *vm_slope_scale(r, i, k);
-      double total = 0;
-      for (long long j = 0; j < count; ++j) if (weights[j] != 0) total += weights[j] * S[j * r->states * r->row];
-      if (by > 0 && !(fabs(total) / by <= largest)) largest = fabs(total) / by;
+      const double slope = fabs(m->Y_[i * r->row + k]);
+      if (scales[k] > 0 && !(slope / scales[k] <= largest)) largest = slope / scales[k];
     }
   }
   for (long long i = 0; i < o; ++i) {

@@ -142,11 +142,11 @@ class _Run:
         return Trajectory(self.times, self.states, self.objectives, self.worst, self.iterations, ends, *counts, None, *slopes)
 
     def _take_steps(self, progress: Tell | None, limit: float) -> None:
-        schedule, began = self.schedule, time.perf_counter()
+        schedule, began = self.schedule, time.thread_time()  # others may keep the processor busy
         self._begin()
         now, done = 0.0, 0
         while done < schedule.steps if schedule.steps else now < schedule.duration:
-            elapsed = time.perf_counter() - began
+            elapsed = time.thread_time() - began
             if elapsed > PATIENCE and elapsed * schedule.duration > limit * now:
                 raise OutOfTime
             h, end = self._next_step(now, done)

@@ -86,9 +86,11 @@ class Runner:
             return timed(lambda: self.native.run(inputs, progress))
 
     def _interpret(self, inputs: Inputs, progress: Tell | None, limit: float = math.inf) -> Timed:
-        trajectory, seconds = timed(lambda: run_interpreted(self.program, inputs, progress, limit))
-        self._interpreted_seconds += seconds
-        return trajectory, seconds
+        began = time.thread_time()  # threads that interpret wait for each other, and compiling is not the faster for it
+        try:
+            return timed(lambda: run_interpreted(self.program, inputs, progress, limit))
+        finally:
+            self._interpreted_seconds += time.thread_time() - began
 
     @cached_property
     def _compile_seconds(self) -> float:

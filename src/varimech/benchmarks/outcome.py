@@ -77,10 +77,10 @@ def check_table(checks: Sequence[Check], title: str = "Checks") -> Table:
 
     table = Table(title=title, title_justify="left")
     for heading in ("what", "computed", "reference", "error", "allowed", "share", ""):
-        table.add_column(heading, justify="left" if heading in ("what", "") else "right")
+        table.add_column(heading, justify="left" if heading in ("what", "") else "right", no_wrap=heading != "what")
     for c in checks:
         verdict = "[green]pass[/]" if c.passed else "[red]fail[/]"
-        numbers = (f"{c.value:.10g}", f"{c.reference:.10g}", f"{c.error:.1e}", f"{c.tolerance:.1e}", f"{c.share:.2%}")
+        numbers = (f"{c.value:.8g}", f"{c.reference:.8g}", f"{c.error:.1e}", f"{c.tolerance:.1e}", f"{c.share:.2%}")
         table.add_row(c.name, *numbers, verdict)
     return table
 

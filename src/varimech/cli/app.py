@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+import re
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from .. import __version__
 from . import INTERRUPTED, NOTHING_YET
 from .about import doctor, methods
 from .benchmark import benchmark
@@ -30,7 +33,19 @@ class _Stoppable(TyperGroup):
             raise typer.Exit(INTERRUPTED) from None
 
 
-app = typer.Typer(cls=_Stoppable, help=ABOUT, no_args_is_help=True, add_completion=False, rich_markup_mode="rich")
+def _flowing(text: str) -> str:
+    """Paragraphs without the line breaks that they have in the source, where lines are longer than a terminal's."""
+    return re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.cleandoc(text))
+
+
+app = typer.Typer(
+    cls=_Stoppable,
+    help=ABOUT,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 PANELS = {
     "Begin": (new, run),
     "Studies of a model": (sensitivity, uncertainty, optimize, certify, compare),
@@ -39,4 +54,17 @@ PANELS = {
 }
 for panel, commands in PANELS.items():
     for command in commands:
-        app.command(rich_help_panel=panel)(command)
+        app.command(rich_help_panel=panel, help=_flowing(command.__doc__ or ""))(command)
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"varimech {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _varimech(
+    version: Annotated[bool, typer.Option("--version", help="Tell the version.", callback=_tell_version, is_eager=True)] = False,
+) -> None:
+    """What is asked of no command."""

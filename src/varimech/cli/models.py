@@ -29,6 +29,8 @@ def new(
 ) -> None:
     """Write a model file to start from, with comments that explain it.
 
+    A file that is there already is left as it is, unless --force says otherwise.
+
     Examples:
 
       varimech new my.yaml && varimech run my.yaml --out out/run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Callable
 from functools import wraps
@@ -13,11 +14,11 @@ import typer
 from ..benchmarks import BENCHMARKS
 from ..errors import ModelError, unknown_name
 from ..mechanism import Mechanism
-from ..units import split_quantity
+from ..units import in_unit, split_quantity
 
 Model = Annotated[str, typer.Argument(help="Model file (YAML; [bold]varimech new[/] writes one), or the name of a benchmark.")]
 Duration = Annotated[str | None, typer.Option(help="How long to simulate: seconds, or a text such as '200 ms'.")]
-Step = Annotated[float | None, typer.Option(help="Equal time steps, s.")]
+Step = Annotated[str | None, typer.Option(help="Equal time steps: seconds, or a text such as '1 ms'.")]
 Every = Annotated[int | None, typer.Option(help="Store every so many equal steps.")]
 Tolerance = Annotated[float | None, typer.Option(help="Relative error for which steps are chosen, instead of a step.")]
 Integrator = Annotated[str | None, typer.Option(help="Name of an integrator; [bold]varimech methods[/] lists them.")]
@@ -82,9 +83,18 @@ def find_model(name: str) -> Mechanism:
         return Mechanism.from_file(path)
     if name in BENCHMARKS:
         return Mechanism.from_file(BENCHMARKS[name].model_file)
+    if path.is_dir():
+        there = sorted(path.glob("*.y*ml"))
+        raise ModelError(f"{name!r} is a folder; name a model file{f', such as {str(there[0])!r}' if there else ''}")
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
-        raise ModelError(f"there is no file {name!r}; `varimech new {name}` writes one to start from")
+        raise ModelError(f"there is no file {name!r}{_models_near(path) or f'; `varimech new {name}` writes one to start from'}")
     raise unknown_name("model file or benchmark", name, BENCHMARKS)
+
+
+def _models_near(path: Path) -> str:
+    """The model file that is likely meant, where one lies in the folder."""
+    near = difflib.get_close_matches(path.name, (p.name for p in path.parent.glob("*.y*ml")), n=1, cutoff=0.75)
+    return f"; did you mean {str(path.with_name(near[0]))!r}?" if near else ""
 
 
 NOT_SETTINGS = ("model", "as_json", "out", "certify", "wanted", "set_", "objective", "target")
@@ -95,14 +105,20 @@ def settings(context: typer.Context) -> dict[str, Any]:
     """Settings that were given on the command line, for `Mechanism.study`; the file has its own for the others."""
     options = context.params
     found = {name: value for name, value in options.items() if name not in NOT_SETTINGS and value not in (None, [], ())}
-    if isinstance(duration := found.get("duration"), str):
-        quantity = split_quantity(duration)
-        found["duration"] = duration if quantity is None or quantity[1] else quantity[0]
+    for time in ("duration", "step"):
+        if isinstance(text := found.get(time), str):
+            found[time] = _seconds(text, time)
     if options.get("objective"):
         found["objectives"] = options["objective"]
     if options.get("set_"):
         found["parameters"] = dict(_assignment(text) for text in options["set_"])
     return found
+
+
+def _seconds(text: str, label: str) -> float:
+    if (quantity := split_quantity(text)) is None:
+        raise ModelError(f"{label} = {text!r} is neither a number of seconds nor a quantity such as '20 ms'")
+    return in_unit(*quantity, "s", label)
 
 
 def _assignment(text: str) -> tuple[str, float | str]:

@@ -22,6 +22,8 @@ from .writing import make_folder, model_that_ran, write
 
 MOST_NUMBERS, MOST_IN_TABLES = 20_000_000, 5_000_000
 """In a file of a run, and in a table, which is ten times as slow to write."""
+FEW = 1000
+"""Stored times of a run whose measures can be had at once."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,8 @@ def _print(mechanism: Mechanism, told: Told, written: list[Path], stopped: str, 
 
 def run_files(run: Run) -> tuple[dict[str, Callable[[Path], Any]], tuple[str, ...]]:
     """A run as netCDF, which `varimech.load_run` reads, and as a table; and what is to be said where it is so long that some is left out."""
-    width = sum(array.size for array in Run(run.live.at_rows(np.array([0])), run.info).dataset.values())
+    some = run if run.time.size <= FEW else Run(run.live.at_rows(np.array([0])), run.info)
+    width = sum(array.size for array in some.dataset.values()) // some.time.size
     most = max(2, MOST_NUMBERS // width)
     few = run if run.time.size <= most else run.at_rows(thinned(run.time.size, most))
     files: dict[str, Callable[[Path], Any]] = {"run.nc": few.save}

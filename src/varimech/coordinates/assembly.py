@@ -10,7 +10,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..errors import AssemblyError
+from ..errors import AssemblyError, ModelError
 from ..model.beam_start import HeldDirection
 from ..model.start import HeldOrientation, HeldRow, Start
 from ..symbols import SX
@@ -19,7 +19,7 @@ from .fits import Fits
 from .gaps import describe_gaps
 from .guess import guess_poses
 from .levels import Level
-from .linear import RANK, column, independent, solution
+from .linear import RANK, column, independent, rank_of, solution
 
 CLOSED = 1e-10
 """Largest residual of an assembled mechanism (m or rad), relative to its size."""
@@ -40,6 +40,7 @@ class Assembly:
         self.start = e.model.start_conditions or Start()
         self.fits = Fits(e)
         self._positions = Level(e.start_positions, e.q, SX(0, 1), e.ρ, e.t)
+        self._held = e.start_positions.numel() - e.λ.numel()
 
     def check_fits(self, ρ: np.ndarray, indices: list[int] | None = None) -> None:
         """Bodies held by the ground at several places have to fit in, also for small changes of the chosen parameters.
@@ -82,6 +83,7 @@ class Assembly:
 
         Raises:
             AssemblyError: if there are none; with what stays open, unless that need not be told.
+            ModelError: if the start says too much.
         """
         for driver in self.model.drivers.values():
             if not np.isfinite(self.model.numbers.evaluate(driver.motion(SX(0)), ρ)).all():
@@ -101,7 +103,7 @@ class Assembly:
                 closest, least = q, residual
         if first.size > EXPLAINED or not explain:
             raise self._open(closest, ρ)
-        raise describe_gaps(self.equations, self.start, poses, ρ)
+        raise self._contradicted(first, size, ρ) or describe_gaps(self.equations, self.start, poses, ρ)
 
     def regular(self, q: np.ndarray, ρ: np.ndarray) -> bool:
         """Whether positions q follow from independent equations, the mechanism can move there, and every coordinate has mass."""
@@ -169,15 +171,43 @@ class Assembly:
             {names[worst]: float(F[worst])},
         )
 
-    def _gauss_newton(self, q: np.ndarray, ρ: np.ndarray) -> tuple[np.ndarray, float]:
-        none = np.zeros(0)
+    def _contradicted(self, first: np.ndarray, size: float, ρ: np.ndarray) -> ModelError | None:
+        """Joints and drivers that close by themselves, and more start values than they leave room for."""
+        e = self.equations
+        alone = Level(e.start_positions[: e.λ.numel()], e.q, SX(0, 1), e.ρ, e.t)
+        q, residual = self._gauss_newton(first, ρ, alone)
+        if residual > CLOSED * size:
+            return None
+        left = q.size - rank_of(np.array(alone.jacobian(q, np.zeros(0), ρ))) - self._shaped
+        can_move = left > 0 or self.model.drivers
+        return self._too_much(left) if can_move and self._held - self._shaped > left else None
+
+    @property
+    def _shaped(self) -> int:
+        """What beams hold by themselves: their shape."""
+        return self._held - sum(h.deviation(self.equations.frames).numel() for h in self.start.holds)
+
+    @property
+    def _given(self) -> str:
+        return ", ".join(h.label for h in self.start.holds) or "nothing"
+
+    def _too_much(self, left: int) -> ModelError:
+        wanted = "give one value for each" if left > 0 or not self.model.drivers else "drivers take all there are, give none"
+        return ModelError(
+            f"mechanism {self.model.name!r}: the start gives too much or twice the same ({self._given}); "
+            f"it has {max(left, 0)} open freedom{'s' if left != 1 else ''}: {wanted}"
+            f"{', or positions of the points between beams that start out stretched' if self.model.beams else ''}"
+        )
+
+    def _gauss_newton(self, q: np.ndarray, ρ: np.ndarray, level: Level | None = None) -> tuple[np.ndarray, float]:
+        none, level = np.zeros(0), level or self._positions
 
         def residuals(x: np.ndarray) -> np.ndarray:
-            return column(self._positions.residuals(x, none, ρ))
+            return column(level.residuals(x, none, ρ))
 
         F = residuals(q)
         for _ in range(60):
-            jacobian = self._positions.jacobian(q, none, ρ)
+            jacobian = level.jacobian(q, none, ρ)
             if not (jacobian.is_regular() and np.isfinite(F).all()):
                 break
             step = solution(jacobian, -F)

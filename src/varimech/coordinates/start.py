@@ -26,7 +26,6 @@ from ..model.forces import Spring
 from ..model.measures import Span
 from ..symbols import SX
 from .assembly import Assembly
-from .equations import Equations
 from .levels import Explicit, Level
 from .linear import RANK, column, independent, rank_of
 
@@ -50,10 +49,6 @@ class InitialState:
 
 class StartSolver(Assembly):
     """Finds the start of a mechanism and its derivatives, for any values of the parameters."""
-
-    def __init__(self, equations: Equations):
-        super().__init__(equations)
-        self._held = equations.start_positions.numel() - equations.λ.numel()
 
     def complete(self, q: np.ndarray, ρ: np.ndarray) -> InitialState:
         """The whole state at assembled positions.
@@ -154,28 +149,31 @@ class StartSolver(Assembly):
         everything = np.array(self._positions.jacobian(q, np.zeros(0), ρ))
         constraints = everything[: everything.shape[0] - self._held]
         open_ = n - rank_of(constraints)
-        given = ", ".join(h.label for h in self.start.holds) or "nothing"
-        shaped = self._held - sum(h.deviation(self.equations.frames).numel() for h in self.start.holds)
-        left = open_ - shaped  # beams keep their shape by themselves
+        left = open_ - self._shaped
         if self._held > rank_of(everything) - rank_of(constraints):
-            raise ModelError(
-                f"mechanism {name!r}: the start gives too much or twice the same ({given}); "
-                f"it has {max(left, 0)} open freedom{'s' if left != 1 else ''}: give one value for each"
-                f"{', or positions of the points between beams that start out stretched' if self.model.beams else ''}"
-            )
+            raise self._too_much(left)
         if self._held < open_:
+            joint = ", or add the joint that should hold it" if self.start.holds else ""
             raise ModelError(
-                f"mechanism {name!r}: the start leaves {open_ - self._held} of {left} freedoms open (given: {given}); "
-                f"give start(…) a value that fixes {self._moving(everything)}"
+                f"mechanism {name!r}: the start leaves {open_ - self._held} of {left} freedoms open (given: {self._given}); "
+                f"give start(…) a value that fixes {self._moving(everything)}{joint}"
             )
 
     def _moving(self, jacobian: np.ndarray) -> str:
-        """Names of the coordinates that can still move."""
+        """What can still move, in words."""
         _, _, Vt = np.linalg.svd(jacobian)
         rank = rank_of(jacobian)
         motion = np.abs(Vt[rank:]).max(axis=0)
         order = np.argsort(-motion)[:3]
-        return ", ".join(repr(self.equations.coordinate_names[k]) for k in sorted(order) if motion[k] > 0.1)
+        names = [self.equations.coordinate_names[k] for k in sorted(order) if motion[k] > 0.1]
+        return ", ".join(dict.fromkeys(map(self._in_words, names)))
+
+    def _in_words(self, coordinate: str) -> str:
+        """Directions of a body are told as what turns."""
+        body, *rest = coordinate.rsplit(".", 2)
+        if len(rest) == 2 and rest[0] in ("u", "v", "w") and body in self.model.bodies:
+            return f"the {'angle' if self.model.dimension == 2 else 'orientation'} of {body!r}"
+        return repr(coordinate)
 
     def _check_velocities(self, v: np.ndarray, q: np.ndarray, ρ: np.ndarray) -> None:
         F = column(self._velocities.residuals(v, q, ρ))
@@ -196,9 +194,9 @@ class StartSolver(Assembly):
         inertia, directions = np.linalg.eigh(Z.T @ M @ Z)
         if inertia[0] <= 1e-12 * np.abs(M).max():
             motion = np.abs(Z @ directions[:, 0])
-            name = self.equations.coordinate_names[int(motion.argmax())]
+            name = self._in_words(self.equations.coordinate_names[int(motion.argmax())])
             raise ModelError(
-                f"mechanism {self.model.name!r} can move without inertia (it shows in {name!r}); "
+                f"mechanism {self.model.name!r} can move without inertia (it shows in {name}); "
                 "give the body that turns there an inertia (for a spatial bar: its radius), or a joint that holds it"
             )
 

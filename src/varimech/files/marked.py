@@ -106,10 +106,20 @@ def parse_yaml(text: str, path: Path) -> Marked:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         reason = " ".join(filter(None, (error.context, error.problem)))
-        raise FileError(f"is not YAML: {reason}", path, mark.line + 1 if mark else 1) from None
+        line = mark.line if mark else 0
+        raise FileError(f"is not YAML: {reason}; {_remedy(reason, text.splitlines()[line : line + 1])}", path, line + 1) from None
     except yaml.YAMLError as error:
         raise FileError(f"is not YAML: {' '.join(str(error).split())[:200]}", path) from None
     return builder.marked
+
+
+def _remedy(reason: str, line: list[str]) -> str:
+    """What is likely meant where YAML cannot be read."""
+    if any(re.match(r" *\t", each) for each in line):
+        return "the line begins with a tab: indent by spaces"
+    if "flow" in reason:
+        return "brackets and braces are closed, and a text that has some, or quotes, stands in '…' as a whole"
+    return "entries of one section are indented alike, and a space belongs after each colon"
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,11 +13,10 @@ from pydantic import BaseModel, ValidationError
 from ..errors import FileError, ModelError
 from ..model.model import Model
 from ..model.parameter import Tolerance
-from ..units import is_si
 from .checking import check_studies
 from .document import Document
 from .entries import ParameterEntry
-from .marked import Marked, Where, brief, read_yaml, telling
+from .marked import Marked, Where, read_yaml, telling
 
 M = TypeVar("M", bound=Any)
 TAGGED = ("bodies", "joints", "forces", "drivers")
@@ -73,11 +73,6 @@ def build(marked: Marked, document: Document, model: Model) -> None:
 
 def _parameter(entry: ParameterEntry) -> dict[str, Any]:
     given = entry.given("value", "tolerance", "sigmas", "spread")
-    if entry.unit and not is_si(entry.unit):
-        unit = brief(entry.unit, 60)
-        raise ModelError(
-            f"unit = {unit!r} is not one of the SI, and numbers here are in SI units; write value: {entry.value} {unit}"
-        )
     if entry.tolerance is not None and entry.spread is not None:
         raise ModelError("tolerance and spread are two ways to say the same; leave one out")
     if entry.sigmas is not None and entry.tolerance is None:
@@ -123,16 +118,33 @@ def _where(data: Any, problem: Any) -> Where:
 def _sentence(problem: Any, where: Where) -> str:
     kind, value = problem["type"], problem.get("input")
     if kind == "extra_forbidden":
-        known = _known_keys(problem["loc"])
-        near = difflib.get_close_matches(str(where[-1]), known, n=1)
-        return (
-            f"there is no such key; did you mean {near[0]!r}?" if near else f"there is no such key; known are {', '.join(known)}"
-        )
+        return f"there is no such key; {_meant(str(where[-1]), _known_keys(problem['loc']))}"
     if kind == "missing":
-        return "is missing"
-    message = problem["msg"].removeprefix("Value error, ")
+        return "is missing; the first line of a model file is `varimech: 1`" if where == ("varimech",) else "is missing"
+    if isinstance(value, dict) and list(value.values()) == [None]:
+        (value,) = value  # `P: revolute` alone
     shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}…"
+    if kind == "literal_error" and where == ("varimech",):
+        return f"{shown} is not a version of the format that is known here, which is 1"
+    if kind == "literal_error" and (near := _near(str(value), re.findall(r"'([^']*)'", problem["msg"]))):
+        return f"{shown}: did you mean {near!r}?"
+    message = problem["msg"].removeprefix("Value error, ")
     return f"{shown} {message}" if kind in ("value_error", "kind") else f"{shown}: {message[0].lower()}{message[1:]}"
+
+
+def _meant(key: str, known: list[str]) -> str:
+    """What is likely meant by a key that is not known."""
+    before, colon, _ = key.partition(":")
+    if colon and before in known:
+        return f"did you mean {before!r}? A space belongs after the colon"
+    if key[:1].isdigit():
+        return "a decimal number has a point, 0.5, and no comma"
+    near = _near(key, known)
+    return f"did you mean {near!r}?" if near else f"known are {', '.join(known)}"
+
+
+def _near(name: str, known: list[str]) -> str | None:
+    return next(iter(difflib.get_close_matches(name, known, n=1)), None)
 
 
 def _known_keys(loc: tuple[int | str, ...]) -> list[str]:

@@ -18,7 +18,6 @@ from ..model.sections import Section
 from ..model.sentence import Sentence
 from ..model.user_functions import StateExpression
 from ..symbols import SX
-from ..units import is_si
 from .entries import BODIES, DRIVERS, FORCES, JOINTS
 from .formula import formula, named
 from .marked import plain
@@ -143,10 +142,6 @@ class _Writer:
     def _parameter(self, given: dict[str, Any]) -> Any:
         entry: dict[str, Any] = {"value": _plain(given["value"])}
         if unit := given.get("unit"):
-            if not is_si(unit):
-                raise ModelError(
-                    f"unit = {unit!r} is not one of the SI, which a model file needs; give the parameter an SI unit or none"
-                )
             entry["unit"] = unit
         if given.get("bounds") is not None:
             entry["bounds"] = [None if bound in (None, math.inf, -math.inf) else _plain(bound) for bound in given["bounds"]]

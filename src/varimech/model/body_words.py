@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi as ca
 
-from ..errors import ModelError, unknown_name
+from ..errors import ModelError, check_named, unknown_name
 from ..symbols import SX
 from .body import Body, Point, RigidBody
 from .geometry import inertia_of
@@ -77,6 +77,7 @@ class BodyWords(Writing):
         mass_ = n.scalar(mass, f"{label}: mass", "positive", unit="kg")
         com_ = n.vector_of((0.0,) * dimension if com is None else com, dimension, f"{label}: com", unit="m")
         locals_ = {"com": com_}
+        check_named(f"{label}: points", points, "{'P': (0.1, 0)}" if dimension == 2 else "{'P': (0.1, 0, 0)}")
         for k, v in (points or {}).items():
             self._check_name("point", k, locals_)
             locals_[k] = n.vector_of(v, dimension, f"{label}: point {k!r}", unit="m")
@@ -122,6 +123,7 @@ class BodyWords(Writing):
         m = n.scalar(mass, f"{label}: mass", "positive", unit="kg")
         r = n.scalar(radius, f"{label}: radius", "non-negative", unit="m")
         x = L / 2 if com is None else n.scalar(com, f"{label}: com", unit="m")
+        check_named(f"{label}: points", points, "{'middle': (0.1, 0)}" if self.dimension == 2 else "{'middle': (0.1, 0, 0)}")
         ends = ["com", start, end, *(points or {})]
         for point in ends:
             self._check_name("point", point, ())

@@ -20,7 +20,7 @@ from .numbers import evaluated
 from .parameter import Parameter
 from .parts import PointLike
 from .state import State
-from .user_functions import as_column, call_user, trial_state
+from .user_functions import as_column, call_user, called, trial_state
 from .writing import Number, Writing, change
 
 
@@ -175,7 +175,7 @@ class ForceWords(Writing):
         if isinstance(motion, str) and self.parts.numbers.quantity(motion, unit, label) is None:
             path = as_column(evaluated(motion, self.parts.numbers.scope_with("t", t, "the time"), label), 1, label)
         elif callable(motion) and not isinstance(motion, Parameter):
-            path = as_column(motion(t), 1, label)
+            path = as_column(called(motion, t, label, "time t"), 1, label)
         else:
             path = self.parts.numbers.scalar(motion, label, unit=unit)
         self.parts.numbers.check_symbols(path, label, symbols_in(t))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..errors import check_named
 from .beam_words import BeamWords
 from .force_words import ForceWords
 from .joint_words import JointWords
@@ -42,6 +43,16 @@ class Model(BeamWords, JointWords, ForceWords):
                 (rate of angle, rate of displacement) for a joint of which both are given.
             near: rough angles (planar) or orientations (spatial) of bodies, or positions of points, that choose between two ways to assemble.
         """
+        for key, (values, example) in {
+            "angle": (angle, "{'crank': 1.0}"),
+            "displacement": (displacement, "{'guide': 0.1}"),
+            "distance": (distance, "{('1', 'B'): 2.0}"),
+            "position": (position, "{'P': (0.5, None)}"),
+            "orientation": (orientation, "{'arm': varimech.rotation((0, 0, 1), 0.5)}"),
+            "speed": (speed, "{'crank': 6.0}"),
+            "near": (near, "{'S': (0.3, 0)}"),
+        }.items():
+            check_named(f"start: {key}", values, example)
         reader = StartReader(self.parts, speed or {}, set(angle or {}) & set(displacement or {}))
         reader.angles(angle or {})
         reader.displacements(displacement or {})

@@ -8,10 +8,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..errors import ModelError, unknown_name
+from ..errors import ModelError, check_named, unknown_name
 from ..expressions import Expression, Scope
 from ..symbols import NOT_SYMBOLIC, SX
-from ..units import in_unit, split_quantity, words_of
+from ..units import in_unit, of_one_kind, split_quantity, words_of
 from .parameter import Parameter
 from .requirements import Allowed, Requirement
 
@@ -67,6 +67,7 @@ class Numbers:
 
     def values(self, changed: Mapping[str, float] | None) -> np.ndarray:
         """Nominal values with some changed, checked against bounds and requirements."""
+        check_named("parameters", changed, "{'L': 0.3}")
         values, parameters = self.nominal, list(self.parameters.values())
         for name, value in (changed or {}).items():
             index = self.indices([name])[0]
@@ -210,7 +211,18 @@ class Numbers:
         except NOT_SYMBOLIC:
             raise ModelError(f"{label} = {value!r} is not a number, a parameter or an expression of parameters") from None
         self.check_symbols(expression, label)
+        self._check_kind(expression, unit, label)
         return expression
+
+    def _check_kind(self, expression: SX, unit: str, label: str) -> None:
+        """A parameter alone measures what is wanted, if both have a unit; of expressions that is not known."""
+        if not unit or not expression.is_symbolic():
+            return
+        parameter = next(p for p in self.parameters.values() if p.symbol.element_hash() == expression.element_hash())
+        if parameter.unit and not of_one_kind(parameter.unit, unit):
+            raise ModelError(
+                f"{label} = parameter {parameter.name!r}, which is in {parameter.unit}; what belongs here is in {unit}"
+            )
 
     def check_symbols(self, expression: SX, label: str, also: Set[int] = frozenset()) -> None:
         """Refuse symbols that are not parameters of this mechanism (or among `also`; see `symbols_in`)."""

@@ -84,19 +84,30 @@ class Parameter:
 
     def check(self, value: Any) -> float:
         """Return the value as a float if this parameter may take it, else raise `ModelError`."""
-        number = _finite(self.name, value)
+        number = _finite(self.name, value, self.unit)
         lower, upper = self.bounds
         if (lower is not None and number < lower) or (upper is not None and number > upper):
-            raise ModelError(f"parameter {self.name!r}: value {number:g} is outside its bounds ({lower}, {upper})")
+            unit = f" {self.unit}" if self.unit else ""
+            raise ModelError(f"parameter {self.name!r}: value {number:g}{unit} is outside its bounds ({lower}, {upper}){unit}")
         return number
 
     def __repr__(self) -> str:
         return f"Parameter({self.name!r}, {self.value!r}{f', unit={self.unit!r}' if self.unit else ''})"
 
     def __float__(self) -> float:
-        raise TypeError(
-            f"parameter {self.name!r} stands for a number that may change, so it has no fixed float; "
-            "use .value for its nominal value, or varimech.sin, varimech.sqrt, … in expressions"
+        raise self._no_number("so it has no fixed float", "varimech.sin, varimech.sqrt, … in expressions")
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same parameter; it is never a number."""
+        if isinstance(other, (Real, SX)) and not isinstance(other, bool):
+            raise self._no_number(f"so it neither is nor is not {other}", "< and > in varimech.where")
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def _no_number(self, so: str, otherwise: str) -> TypeError:
+        return TypeError(
+            f"parameter {self.name!r} stands for a number that may change, {so}; use .value for its nominal value, or {otherwise}"
         )
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -188,26 +199,26 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _finite(name: str, value: Any) -> float:
+def _finite(name: str, value: Any, unit: str = "") -> float:
     try:
         number = math.nan if isinstance(value, bool) else float(value)
     except NOT_SYMBOLIC:
-        raise ModelError(f"parameter {name!r}: value {value!r} is not a number") from None
+        raise ModelError(f"parameter {name!r}: value {value!r} is not a number{unit and f' (in {unit})'}") from None
     if not math.isfinite(number):
         raise ModelError(f"parameter {name!r}: value {number} is not finite")
     return number
 
 
 def _unit(name: str, value: Any, unit: str) -> str:
-    """The unit that is given, or that of a value in text, as one of the SI."""
+    """The unit that is given, or that of a value in text, as one of the SI: a label must not make 30 m of 30 mm."""
     quantity = split_quantity(value) if isinstance(value, str) else None
-    if quantity is None or not quantity[1]:
-        return unit
-    if unit and not is_si(unit):
-        raise ModelError(
-            f"parameter {name!r}: unit = {unit!r} is not one of the SI; leave it out, the value {value!r} has its own"
-        )
-    return unit or si_unit(quantity[1], f"parameter {name!r}")
+    own = quantity is not None and quantity[1]
+    if unit and not (isinstance(unit, str) and is_si(unit)):
+        told = str(unit)[:60]
+        number = f"a number is in SI units: write '{value} {told}' as a text, or leave the unit out"
+        remedy = f"leave it out, the value {value!r} has its own" if own else number
+        raise ModelError(f"parameter {name!r}: unit = {told!r} is not one of the SI; {remedy}")
+    return unit or (si_unit(own, f"parameter {name!r}") if own else "")
 
 
 def _number(name: str, value: Any, unit: str, what: str) -> Any:

@@ -162,7 +162,7 @@ class Parts:
             raise unknown_name("point", point, {p.label for p in self.all_points} | {p.name for p in self.all_points})
         if len(found) > 1 and not self.joined(found):
             options = ", ".join(repr(p.label) for p in found)
-            raise ModelError(f"point {point!r} is not one place: {options}; write the full name")
+            raise ModelError(f"point {point!r} is not one place: {options}; write the full name, or join them first")
         return found[0]
 
     def _is_point(self, name: str) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -90,17 +92,34 @@ def trial_state(parts: Parts, user: str, *, of_a_run: bool = False) -> State:
 
 
 def call_user(function: Callable[[State], Any], state: State, label: str) -> Any:
-    """The value of a user's function; Python's `if` cannot decide on symbols, and says so in words of its own."""
+    """The value of a user's function of the state."""
     if isinstance(function, StateExpression):
         return evaluated(function.text, state.scope, label)
+    return called(function, state, label, "state s (its time is s.time)")
+
+
+def called(function: Callable[[Any], Any], argument: Any, label: str, of: str) -> Any:
+    """The value of a user's function; symbols, and a state taken for a time, fail in words that do not help."""
     try:
-        return function(state)
+        inspect.signature(function).bind(argument)
+    except TypeError as error:
+        raise ModelError(f"{label} must be a function of the {of} alone: {error}") from None
+    except ValueError:
+        pass  # how some functions written in C are called is not known
+    try:
+        return function(argument)
     except NOT_SYMBOLIC as error:
         if "truth value" in str(error):
             raise ModelError(
-                f"{label} decides with `if`, `and`, `or`, min or max on a quantity of the state; use varimech.where(condition, yes, no), "
-                "varimech.minimum or varimech.maximum instead"
+                f"{label} decides with `if`, `and`, `or`, min or max on a quantity of the {of.split()[0]}; use "
+                "varimech.where(condition, yes, no), varimech.minimum or varimech.maximum instead"
             ) from None
+        if re.search(r"\bState\b", str(error)):
+            raise ModelError(f"{label} computes with its argument as if it were a number, but that is the {of}") from None
+        raise
+    except AttributeError as error:
+        if error.obj is argument and not isinstance(argument, State):
+            raise ModelError(f"{label} is a function of the {of}, which has no {error.name!r}") from None
         raise
 
 

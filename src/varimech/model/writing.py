@@ -28,6 +28,11 @@ def change(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P]
 
     @wraps(method)
     def changing(self: M, *args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            given = signature.bind(self, *args, **kwargs).arguments
+        except TypeError as error:
+            unknown = next((f"has no argument {name!r}" for name in kwargs if name not in signature.parameters), error)
+            raise TypeError(f"{method.__name__}: {unknown}; say {method.__name__}{_without_types(signature)}") from None
         before = len(self.parts.numbers.requirements)
         try:
             result = method(self, *args, **kwargs)
@@ -35,11 +40,16 @@ def change(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P]
             del self.parts.numbers.requirements[before:]
             raise
         self.parts.revision += 1
-        given = signature.bind(self, *args, **kwargs).arguments
         self.parts.sentences.append(said(method.__name__, {name: value for name, value in given.items() if name != "self"}))
         return result
 
     return changing
+
+
+def _without_types(signature: inspect.Signature) -> str:
+    """The arguments as one would write them."""
+    asked = [p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name != "self"]
+    return str(inspect.Signature(asked))
 
 
 class Writing:

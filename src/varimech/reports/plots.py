@@ -160,7 +160,7 @@ def bar_plot(names: Sequence[str], values: Sequence[float], xlabel: str, notes: 
         "hoverinfo": "text",
     }
     low, high = min(0.0, *values), max(0.0, *values)
-    room = 0.22 * (high - low) or 1.0  # for numbers beside short bars, on their side of zero
+    room = 0.34 * (high - low) or 1.0  # for numbers beside short bars, on their side of zero
     layout = {
         "xaxis": {
             "title": {"text": xlabel},

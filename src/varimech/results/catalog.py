@@ -48,7 +48,7 @@ MEASURES: dict[str, MeasureKind] = {
     "reaction": MeasureKind("joint", ("component",), "N", State.reaction),
     "reaction_torque": MeasureKind("joint", ("component",), "N·m", State.reaction_torque),
     "effort": MeasureKind("driver", (), "N or N·m", State.effort),
-    "multiplier": MeasureKind("constraint", (), "N or N·m", State.multiplier),
+    "multiplier": MeasureKind("constraint", (), "J per unit of Φ", State.multiplier),
     "axial_force": MeasureKind("beam", ("segment",), "N", State.axial_force),
     "bending_moment": MeasureKind("beam", ("node",), "N·m", State.bending_moment),
     "energy": MeasureKind("energy_kind", (), "J", _energy),

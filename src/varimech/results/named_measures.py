@@ -162,13 +162,23 @@ class NamedMeasures:
             return names_of(self._live.equations)[of]
         return self._coordinate(of)
 
+    @property
+    def drawing_plan(self) -> dict[str, Any]:
+        """What a drawing shows, by names of points: `results/plan.py` tells what is in it; runs saved earlier have less."""
+        return drawing_plan(self._live.equations.model) if self._live is not None else self.info["drawing"]
+
+    def unit_of(self, kind: str, names: list[str]) -> str:
+        """Of a measure; drivers make forces or torques."""
+        units = {self.drawing_plan.get("efforts", {}).get(name) for name in names} if kind == "effort" else set()
+        return next(iter(units)) or MEASURES[kind].unit if len(units) == 1 else MEASURES[kind].unit
+
     def _measure(self, kind: str, name: str, wrt: Any) -> xr.DataArray:
         what = MEASURES[kind]
         if what.rate is not None and wrt is None and self._angle_of_all is not None:
             return self._angle_of_all(name)
         if self._live is not None:
             e = self._live.equations
-            array = self._labelled(what.get(e.state, name), kind, what.dims, what.unit, wrt)
+            array = self._labelled(what.get(e.state, name), kind, what.dims, self.unit_of(kind, [name]), wrt)
             if what.rate is not None and wrt is None:
                 rates = self._live.evaluate(what.rate(e.state, name))
                 array = array.copy(data=unwrapped(array.to_numpy()[:, None], rates, self.time, self._live.held_angle(name))[:, 0])
@@ -236,6 +246,8 @@ class NamedMeasures:
                 if names and (wrt is None or self.parameter_names):
                     parts = [self._measure(kind, n, wrt).drop_vars(what.of) for n in names]
                     variables[key] = xr.concat(parts, dim=xr.IndexVariable(what.of, names), join="outer").transpose("time", ...)
+                    unit = self.unit_of(kind, names)  # of all of them
+                    variables[key].attrs["units"] = unit if wrt is None else f"({unit}) per parameter unit"
         model = self._live.equations.model
         info = {**self.info, "aliases": point_aliases(model), "drawing": drawing_plan(model)}
         return xr.Dataset(variables, attrs={"varimech": json.dumps(info)})

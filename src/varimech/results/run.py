@@ -20,7 +20,7 @@ from ..view.style import in_style
 from .catalog import ENERGIES, MEASURES
 from .labels import axis_label, slope_label, word_of
 from .many_measures import ManyMeasures
-from .plan import drawing_plan, sliders_of
+from .plan import sliders_of
 from .saving import save_dataset
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Run(ManyMeasures, Displayed):
     def draw(
         self,
         *,
-        times: Iterable[float] | None = None,
+        times: float | Iterable[float] = 0.0,
         trace: Sequence[str] | str = (),
         title: str | None = None,
         style: str | None = None,
@@ -101,7 +101,7 @@ class Run(ManyMeasures, Displayed):
         needed = {p for s in shapes for p in s.points} | set(plan["labels"])
         needed |= {p for joint in plan.get("joints", ()) for p in joint["points"]}
         paths = self.paths(sorted(needed))
-        rows = [int(np.abs(self.time - t).argmin()) for t in ([0.0] if times is None else times)]
+        rows = self._rows_at([times] if isinstance(times, (int, float)) else times)
         frames = [{p: path[k] for p, path in paths.items()} for k in rows]
         traced = [trace] if isinstance(trace, str) else trace
         traces = {name: self.position(name).transpose("time", "component").to_numpy() for name in traced}
@@ -110,10 +110,13 @@ class Run(ManyMeasures, Displayed):
         figure = draw(shapes, frames, traces, plan["labels"], plan["fixed"], sliders_of(plan, paths, rows[-1]), title=heading)
         return in_style(figure, style, titled=title is not None)
 
-    @property
-    def drawing_plan(self) -> dict[str, Any]:
-        """What a drawing shows, by names of points: `results/plan.py` tells what is in it; runs saved earlier have less."""
-        return drawing_plan(self._live.equations.model) if self._live is not None else self.info["drawing"]
+    def _rows_at(self, times: Iterable[float]) -> list[int]:
+        """The stored rows nearest to some times of the run."""
+        first, last = self.time[0], self.time[-1]
+        for t in (times := list(times)):
+            if not first <= round(float(t), 12) <= max(last, round(float(last), 12)):
+                raise ModelError(f"draw: time {t:g} s is outside the run, {first:g} to {last:g} s")
+        return [int(np.abs(self.time - t).argmin()) for t in times]
 
     def at_rows(self, rows: np.ndarray) -> Run:
         """The same at some of its stored times only; angles keep the turns that are counted at all of them."""
@@ -122,11 +125,6 @@ class Run(ManyMeasures, Displayed):
         few = Run(self._live.at_rows(rows), self.info)
         few._angle_of_all = lambda name: self.angle(name).isel(time=rows)
         return few
-
-    def unit_of(self, kind: str, names: list[str]) -> str:
-        """Of a measure; drivers make forces or torques."""
-        units = {self.drawing_plan.get("efforts", {}).get(name) for name in names} if kind == "effort" else set()
-        return next(iter(units)) or MEASURES[kind].unit if len(units) == 1 else MEASURES[kind].unit
 
     def _lines(self, name: str, array: xr.DataArray) -> list[Line]:
         dims = [d for d in array.dims if d != "time"]
@@ -173,8 +171,10 @@ def load_run(path: str | Path) -> Run:
     import xarray as xr
 
     path = Path(path)
-    if not path.exists():
-        raise ModelError(f"there is no file {str(path)!r}")
+    if not path.is_file():
+        raise ModelError(
+            f"{str(path)!r} is a folder; name the file in it" if path.is_dir() else f"there is no file {str(path)!r}"
+        )
     try:
         dataset = xr.load_dataset(path, engine="h5netcdf")
         info = json.loads(dataset.attrs.get("varimech", "null"))

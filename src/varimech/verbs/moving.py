@@ -11,7 +11,7 @@ import numpy as np
 
 from ..backends.trajectory import BrokenOff, Trajectory
 from ..coordinates.systems import Coordinates
-from ..errors import Interrupted, ModelError
+from ..errors import Interrupted, ModelError, check_named
 from ..methods import Formulation, Integrator, choose
 from ..results.ensemble import Ensemble
 from ..results.run import Run
@@ -151,15 +151,14 @@ class Moving(Solved):
 
     def _samples(self, parameters: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """Checked values of each named parameter, one for each sample."""
+        check_named("ensemble: parameters", parameters, "{'L': [0.3, 0.4]}")
         columns: dict[str, np.ndarray] = {}
         for name, values in parameters.items():
             parameter = list(self.parameters.values())[self.parts.numbers.indices([name])[0]]
-            column = np.asarray(values, dtype=float)
+            column = np.asarray(values)
             if column.ndim != 1 or column.size == 0:
                 raise ModelError(f"ensemble: parameter {parameter.name!r} needs a list of values, one for each sample")
-            for value in column:
-                parameter.check(value)
-            columns[parameter.name] = column
+            columns[parameter.name] = np.array([parameter.check(value) for value in column.tolist()])
         sizes = {name: column.size for name, column in columns.items()}
         if not sizes:
             raise ModelError("ensemble: name at least one parameter with its values")
