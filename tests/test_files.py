@@ -471,6 +471,8 @@ MALFORMED = {
         "studies.simulate.durations",
         "did you mean 'duration'?",
     ),
+    "a vector for a number": (HEAD + "bodies: {b: {mass: '[L, L]', inertia: 1}}\n", 6, "bodies.b.mass", "which is in m"),
+    "nothing for a number": (HEAD + "bodies: {b: {mass: '[]', inertia: 1}}\n", 6, "bodies.b.mass", "must be a single number"),
     "a key in brackets": (HEAD + "'[]': {}\n", 6, "[]", "there is no such key"),
     "a name that pydantic uses itself": (
         HEAD + "bodies:\n  int:\n    mass: 1\n    inertia: 1\n    com: [a]\n",

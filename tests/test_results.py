@@ -481,6 +481,17 @@ def test_what_a_saved_run_cannot_do(plain: vm.Run, loaded: vm.Run, tmp_path: Pat
         loaded.position("C", wrt="cranck")
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of h5netcdf, which closes what did not open
+@pytest.mark.parametrize("of", [b'"mechanism"', b"_Netcdf4Dimid", b"REFERENCE_LIST"])
+def test_a_damaged_file_is_told(of: bytes, plain: vm.Run, tmp_path: Path) -> None:
+    """In what Varimech says of the run, and in what HDF5 says of its variables."""
+    path = plain.save(tmp_path / "run.nc")
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(of, bytes(255 - byte for byte in of)))
+    with pytest.raises(vm.ModelError, match=r"run\.nc' is not a saved run"):
+        vm.load_run(path)
+
+
 def test_files_that_are_no_runs(tmp_path: Path) -> None:
     with pytest.raises(vm.ModelError, match=r"there is no file '.*nothing\.nc'"):
         vm.load_run(tmp_path / "nothing.nc")

@@ -61,7 +61,7 @@ test_monte_carlo.study(samples=5, **request)
 if request["backend"] == "native":
     Sampler.__call__ = counted(Sampler.__call__, lambda arguments: len(arguments[0]))
 else:
-    Solver.look_after = counted(Solver.look_after, lambda arguments: 1)
+    Solver.run = counted(Solver.run, lambda arguments: 1)
 try:
     test_monte_carlo.study(samples=10**6, **request)
 except KeyboardInterrupt:

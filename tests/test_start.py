@@ -593,6 +593,17 @@ def test_values_far_away_keep_the_way_of_assembly(angle: float) -> None:
     )
 
 
+def test_lengths_beyond_all_numbers_are_told() -> None:
+    m = vm.Mechanism("huge", gravity=(0, 0, -9.81))
+    m.ground_point("A", (0, 0, 0))
+    m.ground_point("C", (0, 0, 1))
+    m.beam("rod", "A", "C", segments=2, E=1e9, area=1e-4, inertia=1e-10, mass=1, length=1e308)
+    m.spherical("A")
+    m.spherical("C")
+    with pytest.raises(vm.AssemblyError, match="too large to place body 'rod'; look at their units"):
+        m.simulate(1e-3, step=1e-3, backend="interpreted")
+
+
 @pytest.mark.parametrize(("rows", "columns"), [(DENSE + 5, DENSE + 9), (DENSE + 9, DENSE + 5), (DENSE + 5, DENSE + 5), (7, 9)])
 def test_systems_of_any_shape_have_their_shortest_solution(rows: int, columns: int) -> None:
     chance = np.random.default_rng(3)

@@ -19,6 +19,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import xarray as xr
+
 import varimech as vm
 
 COMMANDS = {
@@ -64,7 +66,7 @@ def _readable(path: Path) -> bool:
     try:
         match path.suffix:
             case ".nc":
-                vm.load_run(path)
+                xr.open_dataset(path, engine="h5netcdf").close()
             case ".json":
                 json.loads(path.read_text(encoding="utf-8"))
             case ".yaml":

@@ -10,8 +10,9 @@ import subprocess
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-from .backends.compiler import BuildError, cache_folder, cache_room, entries_of, find_compiler, load_library
+from .backends.compiler import BuildError, find_compiler, load_library
 from .backends.cuda import check_card
+from .backends.library_cache import cache_folder, cache_room, entries_of
 from .errors import ModelError
 
 PACKAGES = ("varimech", "casadi", "numpy", "scipy", "xarray", "h5netcdf", "matplotlib", "rich", "typer")
@@ -75,7 +76,7 @@ def _compiler() -> Finding:
 def _build() -> Finding:
     try:
         load_library(PROBE)
-    except BuildError as error:
+    except (BuildError, ModelError) as error:
         return Finding("native backend", "cannot build", False, str(error).splitlines()[0])
     return Finding("native backend", "builds", True)
 
@@ -86,7 +87,7 @@ def _cache() -> Finding:
     size = sum(size for _, size in entries.values())
     try:
         room = cache_room()
-    except BuildError as error:
+    except ModelError as error:
         return Finding("cache", f"{folder}: {len(entries)} libraries, {size / 1e6:.1f} MB", False, str(error))
     there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     writable = there.is_dir() and os.access(there, os.W_OK)

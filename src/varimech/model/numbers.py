@@ -215,14 +215,15 @@ class Numbers:
         return expression
 
     def _check_kind(self, expression: SX, unit: str, label: str) -> None:
-        """A parameter alone measures what is wanted, if both have a unit; of expressions that is not known."""
+        """A parameter alone, or several in brackets, measure what is wanted, if both have a unit; of expressions that is not known."""
         if not unit or not expression.is_symbolic():
             return
-        parameter = next(p for p in self.parameters.values() if p.symbol.element_hash() == expression.element_hash())
-        if parameter.unit and not of_one_kind(parameter.unit, unit):
-            raise ModelError(
-                f"{label} = parameter {parameter.name!r}, which is in {parameter.unit}; what belongs here is in {unit}"
-            )
+        alone = {symbol.element_hash() for symbol in ca.symvar(expression)}
+        for parameter in self.parameters.values():
+            if parameter.unit and parameter.symbol.element_hash() in alone and not of_one_kind(parameter.unit, unit):
+                raise ModelError(
+                    f"{label} = parameter {parameter.name!r}, which is in {parameter.unit}; what belongs here is in {unit}"
+                )
 
     def check_symbols(self, expression: SX, label: str, also: Set[int] = frozenset()) -> None:
         """Refuse symbols that are not parameters of this mechanism (or among `also`; see `symbols_in`)."""

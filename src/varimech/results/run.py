@@ -177,8 +177,9 @@ def load_run(path: str | Path) -> Run:
         )
     try:
         dataset = xr.load_dataset(path, engine="h5netcdf")
-    except OSError as error:
-        raise ModelError(f"file {str(path)!r} is not a saved run: {error}") from None
-    if "varimech" not in dataset.attrs:
+        info = json.loads(dataset.attrs.get("varimech", "null"))
+    except Exception as error:  # HDF5 has many ways to say that a file is damaged
+        raise ModelError(f"file {str(path)!r} is not a saved run, or it is damaged: {error}") from None
+    if not isinstance(info, dict):
         raise ModelError(f"file {str(path)!r} is not a saved run: it has no 'varimech' attribute")
-    return Run(None, json.loads(dataset.attrs["varimech"]), dataset)
+    return Run(None, info, dataset)
