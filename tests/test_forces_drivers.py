@@ -717,6 +717,18 @@ def test_a_torsional_spring_wound_past_half_a_turn_stops_the_run() -> None:
     assert caught.value.time == pytest.approx(np.arcsin(np.pi / 6) / 2, abs=2e-3)
 
 
+def test_steps_to_a_tolerance_come_as_close_as_they_can_to_where_a_spring_is_wound_too_far() -> None:
+    m = vm.Mechanism("spun", dimension=2)
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=1, mass=3)
+    m.revolute("O")
+    m.torsional_spring("coil", "O", stiffness=1e-9)
+    m.start(angle={"rod": 0.0}, speed={"rod": 2.0})
+    with pytest.raises(vm.SimulationError, match="'coil' is wound by more than half a turn") as caught:
+        m.simulate(3.0, tolerance=1e-8, backend="interpreted")
+    assert caught.value.time == pytest.approx(np.pi / 2, abs=1e-5)
+
+
 def test_a_rest_angle_beyond_half_a_turn_is_refused() -> None:
     with pytest.raises(vm.ModelError, match=r"torsional spring 's': rest_angle = 12.5664 must lie between −π and π"):
         rotor(2).torsional_spring("s", "J", stiffness=2.0, rest_angle=4 * np.pi)
