@@ -270,6 +270,22 @@ def test_backends_agree_to_the_last_bit(how: dict[str, Any], twin: bool) -> None
         assert native.run.info["selections"] > 1
 
 
+@needs_compiler
+def test_backends_agree_where_forces_depend_on_time() -> None:
+    m = vm.Mechanism("pushed", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=m.parameter("L", 1.0), mass=3.0)
+    m.revolute("O")
+    m.force("push", "tip", lambda s: vm.vector(3 * vm.sin(5 * s.time), 0))
+    m.start(angle={"rod": -1.0})
+    how: dict[str, Any] = {"integrator": "rk4", "step": 1e-2}
+    late = {"late": vm.integral(lambda s: s.time * s.position("tip")[0]), "last": vm.final(lambda s: s.acceleration("tip")[0])}
+    native, slow = (m.sensitivity(late, duration=0.2, method="adjoint", backend=b, **how) for b in ("native", "interpreted"))
+    direct = m.sensitivity(late, duration=0.2, backend="interpreted", **how)
+    np.testing.assert_array_equal(native.gradient, slow.gradient)
+    np.testing.assert_allclose(direct.gradient, native.gradient, rtol=AGREE)
+
+
 # transposes
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -64,6 +66,23 @@ def test_little_memory_gives_the_same(how: dict[str, Any], twin: bool, monkeypat
 def test_interpreted_records_stay_within_memory() -> None:
     with pytest.raises(ModelError, match=r"memory = 0.01 MB holds .* steps .* interpreted: give more, or backend='native'"):
         four_bar().sensitivity(OBJECTIVES, duration=0.3, step=1e-3, method="adjoint", memory=0.01, backend="interpreted")
+
+
+@needs_compiler
+def test_progress_goes_from_nothing_to_all_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forwards is half of it, backwards the other."""
+    told: list[float] = []
+
+    @contextmanager
+    def bar(label: str, total: float, enabled: bool | None) -> Iterator[Any]:
+        assert total == 1
+        yield told.append
+
+    monkeypatch.setattr("varimech.solver.progress_bar", bar)
+    how: dict[str, Any] = {"integrator": "hht", "step": 1e-3, "every": 50, "memory": 0.1}
+    four_bar().sensitivity(OBJECTIVES, duration=1.0, method="adjoint", backend="native", **how)
+    assert told == sorted(told) and 0 < told[0] < 0.5 and told[-1] == 1
+    assert any(0.5 < share < 1 for share in told)
 
 
 # what a user sees

@@ -278,6 +278,13 @@ def unloaded(n: int) -> dict[str, np.ndarray]:
     return {point: run.position(point)[0].to_numpy() for point in ("B", "beam.n4")}
 
 
+def test_nodes_are_bent_where_segments_are_not_in_line_however_long_they_are() -> None:
+    m = vm.Mechanism("angle", dimension=3)
+    places = [(0, 0, 0), (1, 0, 0), (3, 0, 0), (3.5, 0.5, 0), (4, 1, 0), (4, 2, 0)]
+    m.beam("beam", "A", "B", segments=5, shape=places, E=E, area=A, inertia=INERTIA, mass=1)
+    assert m.parts.beams[0].shape.bent == (False, False, True, False, True, False)
+
+
 def test_a_curved_beam_starts_along_its_tangent() -> None:
     errors = [float(np.linalg.norm(unloaded(n)["B"] - 1)) for n in (8, 16, 32)]
     assert errors[0] < 3e-3

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
@@ -17,7 +18,8 @@ import varimech as vm
 from varimech.backends import compiler
 from varimech.benchmarks import five_bar, four_bar
 from varimech.cli.app import app
-from varimech.results.judging import digits_of
+from varimech.results.evidence import _singularity
+from varimech.results.judging import _bound, _value_sizes, digits_of
 from varimech.results.plateau import other_slope, plateau
 
 pytestmark = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
@@ -265,6 +267,23 @@ def test_perturbations_that_cannot_be_assembled_do_no_harm() -> None:
     assert c.trusted
 
 
+def test_a_road_that_leads_nowhere_is_told_and_the_others_are_taken() -> None:
+    place = vm.final(lambda s: s.position("P1")[0])
+    g = two_pendulums().sensitivity(place, "L", duration=0.1, step=1e-2, method="adjoint")
+    repeat = g.repeat
+
+    def without_direct(**options: Any) -> vm.Gradient:
+        if options["method"] == "direct":
+            raise vm.ModelError("not this way")
+        assert repeat is not None
+        return repeat(**options)
+
+    c = dataclasses.replace(g, repeat=without_direct).certify(relative_steps=(1e-2, 1e-4, 1e-6))
+    roads = {road.name: road for road in c.roads}
+    assert roads["direct"].gradient is None and roads["direct"].refusal == "not this way"
+    assert roads["adjoint"].gradient == pytest.approx(g.gradient.to_numpy(), rel=1e-12)
+
+
 def test_a_gradient_by_differences_is_certified_too() -> None:
     place = vm.final(lambda s: s.position("P1")[0])
     g = two_pendulums().sensitivity(place, "L", duration=0.5, tolerance=1e-8, method="finite-difference", relative_steps=(1e-2,))
@@ -335,6 +354,33 @@ def test_plateau_of_a_known_function() -> None:
     assert abs(found.value[0, 0] - 1) <= found.error[0, 0] < 1e-9
     assert found.decades[0, 0] >= 3
     assert np.isnan(plateau(steps, 1 / steps[:, None, None]).value).all()
+
+
+def test_rounding_is_measured_by_values_and_by_sizes_that_were_given() -> None:
+    e: Any = SimpleNamespace(
+        values=np.array([1e-6, 0.0]), sizes=np.array([[1e-7], [2.0]]), given=np.array([[1.0], [1e-9]]), parameters=np.array([3.0])
+    )
+    np.testing.assert_array_equal(_value_sizes(e), [1e-6, 6.0])
+
+
+def test_what_small_perturbations_do_not_change_has_a_bound_whatever_large_ones_do() -> None:
+    e: Any = SimpleNamespace(steps=(1e-1, 1e-8), parameters=np.ones(1), values=np.ones(1), sweep=np.array([[[1e-9]], [[0.0]]]))
+    assert _bound(e, np.array([1e-16])).item() == pytest.approx(1e-8, rel=1e-5)
+    changed: Any = SimpleNamespace(**{**vars(e), "sweep": np.array([[[1e-9]], [[1e-3]]])})
+    assert _bound(changed, np.array([1e-16])).item() == 0.0
+
+
+@pytest.mark.parametrize(("curve", "closeness"), [(lambda t: t - 4.6, 0.0), (lambda t: 0.4 + (t - 5) ** 2, 0.4 / 9.4)])
+def test_what_passes_zero_between_two_instants_is_singular(curve: Any, closeness: float) -> None:
+    """The only singular value of a Jacobian of one entry is its size."""
+    q, time = ca.SX.sym("q"), np.arange(11.0)
+    e = SimpleNamespace(q=q, λ=ca.SX.sym("λ"), ρ=ca.SX(0, 1), t=ca.SX.sym("t"), constraint_jacobian=q)
+    live: Any = SimpleNamespace(
+        equations=e, parameters=np.zeros(0), trajectory=SimpleNamespace(time=time, states=curve(time)[:, None])
+    )
+    found = _singularity(live)
+    assert found is not None and found.time == 5.0
+    assert found.closeness == pytest.approx(closeness, abs=1e-12)
 
 
 def test_digits() -> None:

@@ -129,6 +129,18 @@ def test_quadratic_drag_as_a_custom_force(dimension: int) -> None:
     check_order_two(sampled(m, lambda run: run.displacement("guide")), exact, H, error=1e-4, limit=1e-9)
 
 
+def test_forces_may_use_rates_of_what_depends_on_time() -> None:
+    """The rate of t² x is 2 t x + t² ẋ, so m ẋ = t² x where the mass starts at rest:  x = x₀ exp(t³ / 3m)."""
+    m = vm.Mechanism("carried along", dimension=2)
+    m.ground_point("O", (0, 0))
+    m.body("b", mass=2.0, inertia=1.0, points={"P": (0, 0)})
+    m.prismatic("guide", "ground.O", "b.P", axis=(1, 0))
+    m.force("F", "b.P", lambda s: vm.vector(s.rate(s.time**2 * s.displacement("guide")), 0))
+    m.start(displacement={"guide": 0.5})
+    run = m.simulate(1.0, tolerance=1e-10, output=0.25, backend="interpreted")
+    assert run.displacement("guide").values == pytest.approx(0.5 * np.exp(run.time**3 / 6), rel=1e-8)
+
+
 @both
 def test_custom_forces_see_displacement_distance_and_their_rates(dimension: int) -> None:
     """A Duffing oscillator  m s̈ = −k s³ − c ṡ, written once with the displacement and once with the distance from the origin."""
@@ -703,6 +715,18 @@ def test_a_torsional_spring_wound_past_half_a_turn_stops_the_run() -> None:
     with pytest.raises(vm.SimulationError, match="torsional spring 's' is wound by more than half a turn") as caught:
         m.simulate(1.0, step=1e-3)
     assert caught.value.time == pytest.approx(np.arcsin(np.pi / 6) / 2, abs=2e-3)
+
+
+def test_steps_to_a_tolerance_come_as_close_as_they_can_to_where_a_spring_is_wound_too_far() -> None:
+    m = vm.Mechanism("spun", dimension=2)
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=1, mass=3)
+    m.revolute("O")
+    m.torsional_spring("coil", "O", stiffness=1e-9)
+    m.start(angle={"rod": 0.0}, speed={"rod": 2.0})
+    with pytest.raises(vm.SimulationError, match="'coil' is wound by more than half a turn") as caught:
+        m.simulate(3.0, tolerance=1e-8, backend="interpreted")
+    assert caught.value.time == pytest.approx(np.pi / 2, abs=1e-5)
 
 
 def test_a_rest_angle_beyond_half_a_turn_is_refused() -> None:

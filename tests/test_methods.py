@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -15,7 +16,7 @@ import varimech as vm
 from loops import EQUAL_ONLY, TOLERANCE_ONLY, pendulum
 from varimech.cli.app import app
 from varimech.methods import COORDINATES, FORMULATIONS, INTEGRATORS, SUITS, choose, integrators_of
-from varimech.schedule import DEFAULT_OUTPUTS, DEFAULT_STEP, DEFAULT_TOLERANCE
+from varimech.schedule import DEFAULT_OUTPUTS, DEFAULT_STEP, DEFAULT_TOLERANCE, MOST_STORED, equal_steps
 
 NAN, INF = math.nan, math.inf
 
@@ -203,3 +204,19 @@ def test_constants_at_the_ends_of_their_ranges() -> None:
     ):
         run = pendulum().simulate(0.02, step=1e-3, integrator=integrator, backend="interpreted")
         assert float(run.angle("rod")[-1]) == pytest.approx(-1 - 0.5 * 1.5 * 9.81 * math.cos(1) * 0.02**2, abs=1e-4)
+
+
+def test_as_many_results_as_may_be_stored() -> None:
+    assert equal_steps(1.0, 1 / (MOST_STORED - 1), 1).stored_count == MOST_STORED
+    with pytest.raises(vm.ModelError, match="would store more than"):
+        equal_steps(1.0, 1 / MOST_STORED, 1)
+
+
+def test_stabilisation_by_nothing_is_none() -> None:
+    """Both constants may be zero, together or alone."""
+    plain, free, undamped = (
+        pendulum().simulate(0.02, step=1e-3, formulation=formulation, integrator="rk4", backend="interpreted")
+        for formulation in ("index1", vm.Stabilised(omega=0, xi=0), vm.Stabilised(xi=0))
+    )
+    np.testing.assert_allclose(free.angle("rod"), plain.angle("rod"), rtol=1e-14)
+    np.testing.assert_allclose(undamped.angle("rod"), plain.angle("rod"), rtol=1e-9)

@@ -16,6 +16,7 @@ from scipy import stats
 import varimech as vm
 from markdown_pages import DOCS, blocks, run_page
 from varimech.benchmarks.pendulum_tolerance import START, exact_moments, mechanism, objectives
+from varimech.uncertainty.expansion import ROUNDING, contributions
 from varimech.uncertainty.spreads import spreads_of
 
 ANGLE = objectives()
@@ -293,6 +294,14 @@ def test_rounding_has_no_contributions() -> None:
     np.testing.assert_array_equal(found.contributions.sel(objective="angle"), 0.0)
     assert found.contributions.sel(objective="other")[-1].item() == 1.0
     assert "0.0 %" in repr(found)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_rounding_is_measured_by_the_size_of_the_objective(size: float) -> None:
+    C, directions = np.diag([1.0, 4.0]), np.array([0.6, 0.4])  # each adds 0.36 and 0.64 to a variance of 1
+    for share, expected in ((0.1, [0.0, 0.0]), (10.0, [0.36, 0.64])):
+        slopes = share * ROUNDING * size * directions
+        assert contributions(np.full((1, 1), size), slopes[None, None], C)[0, 0] == pytest.approx(expected, abs=1e-12)
 
 
 def test_runs_beside_the_means_have_to_be_allowed() -> None:

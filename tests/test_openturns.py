@@ -172,6 +172,7 @@ def test_second_order_and_samples_are_better_where_the_limit_is_curved(curved: v
     assert errors["FORM"] > 0.25 and max(errors[n] for n in found.sorms) < 0.5 * errors["FORM"]
     assert found.sampled is not None and found.sampled.lower < exact < found.sampled.upper
     assert found.sampled.upper - found.sampled.lower < 0.3 * exact
+    assert found.sampled.samples == 2000
     same, other = (curved.probability(parabola >= c, samples=200, seed=seed).sampled for seed in (1, 2))
     assert curved.probability(parabola >= c, samples=200, seed=1).sampled == same != other
     assert list(found.table().columns) == ["probability", "lower", "upper"] and "importance" in repr(found)

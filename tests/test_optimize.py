@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +191,16 @@ def test_a_path_is_met_between_coarse_times(m: vm.Mechanism) -> None:
     assert stepped.constraints.loc["c1", "violation"] == pytest.approx(stepped.parameters["a"] - 1, rel=1e-2)
 
 
+@pytest.mark.parametrize(("passes", "converged"), [(0, False), (3, True)])
+def test_a_search_has_converged_where_nothing_is_missed(
+    m: vm.Mechanism, passes: int, converged: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("varimech.optimization.refinement.PASSES", passes)
+    wave = vm.path(lambda s: s.parameter("a") * vm.sin(7.3 * s.time)) <= 1
+    o = m.optimize(of(lambda a, b: -a), ["a"], duration=1.0, constraints=[wave], bounds={"a": (0, 5)}, output=0.25)
+    assert o.converged is converged
+
+
 @pytest.mark.parametrize("solver", ["ipopt", "SLSQP"])
 def test_the_smallest_peak(m: vm.Mechanism, solver: str) -> None:
     peak = vm.peak(lambda s: (s.time - s.parameter("a")) ** 2, unit="s²")
@@ -239,6 +251,26 @@ def test_many_starts_find_the_deeper_of_two_minima(m: vm.Mechanism) -> None:
     assert one.parameters["a"] == pytest.approx(minima[1], abs=1e-6)
     assert many.parameters["a"] == pytest.approx(minima[0], abs=1e-6)
     assert len(many.starts) == 5 and "best of 5 starts" in repr(many)
+
+
+@pytest.mark.parametrize("starts", [1, 2])
+def test_progress_tells_start_iteration_and_objective(m: vm.Mechanism, starts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[float, str]] = []
+
+    @contextmanager
+    def bar(label: str, total: float, enabled: bool | None) -> Iterator[Any]:
+        assert (label, total, enabled) == (f"{m.name}: optimisation", starts * 50, True)
+        yield lambda done, note: told.append((done, note))
+
+    monkeypatch.setattr("varimech.optimization.search.progress_bar", bar)
+    goal = {"goal": of(lambda a, b: (a - 2) ** 2 + (a - 2) ** 4)}
+    how: dict[str, Any] = {"bounds": {"a": (-5.0, 5.0)}, "solver": "L-BFGS-B", "max_iterations": 50, "backend": "interpreted"}
+    o = m.optimize(goal, ["a"], duration=0.01, step=0.01, starts=starts, progress=True, **how)
+    if starts == 1:
+        assert [note for _, note in told] == [f"iteration {k}, goal = {y:.6g}" for k, y in enumerate(o.history["goal"]) if k]
+    else:
+        assert told[0][1].startswith("start 1 of 2, iteration 1, goal = ")
+        assert told[-1][1].startswith(f"start 2 of 2, iteration {told[-1][0] - 50}, goal = ")
 
 
 @pytest.mark.parametrize("solver", ["ipopt", "SLSQP", "L-BFGS-B"])
@@ -302,7 +334,7 @@ def test_exact_second_derivatives_are_used(solver: str) -> None:
     φ = np.linspace(0.5, 0.9, 400001)
     value = (1 - np.cos(φ)) ** 2 + 100 * (np.sin(φ) - np.cos(φ) ** 2) ** 2
     assert best.x == pytest.approx([np.cos(φ[value.argmin()]), np.sin(φ[value.argmin()])], abs=1e-5)
-    assert best.converged
+    assert best.converged and 0 <= best.violation < 1e-8
     if solver == "ipopt":
         plain, _ = search(p, settings_for(p, solver, "approximate", 200, 1e-9), [space.start], "stand-in", False)
         assert best.iterations < plain.iterations and plain.x == pytest.approx(best.x, abs=1e-6)

@@ -481,6 +481,13 @@ def test_a_start_that_says_too_little(n: int) -> None:
         m.simulate(0.01)
 
 
+def test_a_start_that_says_nothing_is_told_three_coordinates_to_begin_with() -> None:
+    m = chain(lengths(6))
+    m.start()
+    with pytest.raises(vm.ModelError, match=r"leaves 6 of 6 freedoms open .* fixes 'P\d\.[xy]', 'P\d\.[xy]', 'P\d\.[xy]'$"):
+        m.simulate(0.01)
+
+
 @pytest.mark.parametrize("n", [3, 40])
 def test_a_start_that_says_the_same_twice(n: int) -> None:
     """The first joint turns as the first bar does, and nothing is said of the second bar."""

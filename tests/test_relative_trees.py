@@ -70,6 +70,20 @@ def test_masses_are_symmetric_positive_and_give_the_energy_of_the_bodies(tree: T
 
 @examples(15)
 @given(tree=trees())
+def test_poses_have_the_coordinates_that_give_these_poses(tree: Tree) -> None:
+    e = relative_equations(mechanism(tree).parts, ORIGIN)
+    q, v = random_state(e, tree.seed)
+    bodies, n = list(e.model.moving_bodies), e.model.dimension
+    frames = [x for body in bodies for x in (e.frames[body].origin, e.frames[body].rotation)]
+    first = numbers(e, frames, q, v)
+    poses = {body: (first[2 * k].ravel(), first[2 * k + 1]) for k, body in enumerate(bodies)}
+    again = numbers(e, frames, e.from_poses({e.model.ground: (np.zeros(n), np.eye(n))} | poses), v)
+    for x, y in zip(first, again, strict=True):
+        assert apart(x, y, 1.0) < ROUNDING
+
+
+@examples(15)
+@given(tree=trees())
 def test_the_recursion_is_lagrange_for_either_reference_point(tree: Tree) -> None:
     """But for forces along Euler parameters, which change nothing: Lagrange's depend on how energies go on off the unit sphere."""
     m = mechanism(tree)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -313,6 +314,12 @@ def test_runs_side_by_side_do_not_disturb_each_other() -> None:
     for k, name in enumerate(m.parameters):
         alone = m.hessian_product(named, {name: 1.0}, method="forward", **how)
         np.testing.assert_array_equal(alone, whole.curvatures[:, k])
+
+
+def test_time_is_told_in_parts_of_what_it_took() -> None:
+    began = time.perf_counter()
+    told = four_bar().hessian(NAMED, duration=0.02, step=0.01, backend="interpreted").seconds
+    assert min(told.values()) > 0 and sum(told.values()) <= time.perf_counter() - began
 
 
 @pytest.mark.parametrize("along", [None, [1.0], {"L": "a"}, {"L": math.nan}, {"L": None}])

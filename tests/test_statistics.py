@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from varimech.uncertainty.estimates import mean_of
 from varimech.uncertainty.histogram import Histogram
 from varimech.uncertainty.statistics import BLOCK, CoMoments, Summary
 
@@ -120,3 +121,12 @@ def test_co_moments_of_parts_are_those_of_the_whole() -> None:
         np.testing.assert_allclose([whole.xx[c], whole.xy[c], whole.yy[c]], [S[0, 0], S[0, 1], S[1, 1]], rtol=1e-12)
         np.testing.assert_allclose([whole.control[c], whole.mean[c]], [x[:, c].mean(), y[:, c].mean()], rtol=1e-14)
     assert whole.columns(slice(1, 2)).mean == whole.mean[1]
+
+
+def test_the_error_of_a_mean_is_the_deviation_over_the_root_of_the_number() -> None:
+    y = np.random.default_rng(4).normal(3.0, 2.0, (500, 1))
+    found = mean_of([CoMoments.of(y, Summary.of(y), np.zeros_like(y))], controlled=False)
+    assert found.error == pytest.approx(y.std(axis=0, ddof=1) / np.sqrt(500), rel=1e-12)
+    replicates = [CoMoments.of(part, Summary.of(part), np.zeros_like(part)) for part in np.split(y, 10)]
+    means = y.reshape(10, 50).mean(axis=1)
+    assert mean_of(replicates, controlled=False).error == pytest.approx(means.std(ddof=1) / np.sqrt(10), rel=1e-12)

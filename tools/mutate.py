@@ -277,7 +277,7 @@ class Copy:
         text, code = told.read_text(encoding="utf-8", errors="replace"), os.WEXITSTATUS(status)
         if code == pytest.ExitCode.OK:
             return "survived", ""
-        failed = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))]
+        failed = [line for line in text.splitlines() if line.startswith(("FAILED ", "ERROR "))]
         if not failed:
             raise RuntimeError(f"tests did not run:\n{text}")
         return "killed", failed[0][:200]

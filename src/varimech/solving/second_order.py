@@ -65,7 +65,7 @@ class SecondOrder:
             parameters=np.concatenate([inputs.parameters, direction]),
             nominal=np.concatenate([inputs.nominal, direction]),
             sizes=None if sizes is None else replace(sizes, turns=np.tile(sizes.turns, 2)),
-            slope_floors=np.ones(0 if task.adjoint else len(task.indices or [])),
+            slope_floors=np.zeros(0),  # steps are given
             chosen=None if inputs.chosen is None else np.concatenate([inputs.chosen, np.ones_like(inputs.chosen)]),
         )
         try:

@@ -18,7 +18,7 @@ class System:
         self.space = space
         self._saddle = pieces.point.saddle
         self._regular = self._saddle.regular
-        self._sizes = pieces.sizes[COORDINATES], pieces.sizes.get(space, 0) if self._regular else 0
+        self._sizes = pieces.sizes[COORDINATES], pieces.sizes[space] if self._regular else 0
         self.symmetric = all(p.local.stages[i].symmetric for p in pieces.kinds for i in stages)
         self._entries = {(id(p), i): self._local_entries(p, i) for p in pieces.kinds for i in stages}
         self._analyse(np.unique(np.concatenate([pairs.reshape(-1, 2) for _, pairs in self._entries.values()]), axis=0))
