@@ -107,6 +107,16 @@ def test_starts_are_found_from_singular_guesses(coordinates: str) -> None:
     assert np.abs(solver.start.assemble(m.numbers.nominal)).max() <= math.pi  # no joint is wound up
 
 
+@each
+def test_bodies_that_are_all_welded_to_the_ground_have_no_freedom(coordinates: str) -> None:
+    m = vm.Mechanism("post", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.bar("post", "O", "top", length=1, mass=1)
+    m.fixed("O")
+    with pytest.raises(vm.ModelError, match="mechanism 'post' has no freedom: its joints hold every body still"):
+        m.simulate(0.1, coordinates=coordinates)
+
+
 def chain(bars: int) -> vm.Mechanism:
     """Bars in a row, started by the angles of their joints."""
     m = vm.Mechanism("chain", gravity=(0, -9.81))

@@ -152,6 +152,18 @@ def test_near_chooses_the_branch_in_space(side: int) -> None:
     assert first(run.position("Q")) == pytest.approx(Q, abs=1e-10)
 
 
+@pytest.mark.parametrize("side", [1, -1])
+def test_near_tells_what_components_of_a_position_leave_open(side: int) -> None:
+    """A point on a rod of length 1 at a given height is to the left or to the right; near says where another point of its body is."""
+    m = vm.Mechanism("tethered", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.body("b", mass=1, inertia=0.1, points={"P": (0, 0), "Q": (0.5, 0)})
+    m.distance("rod", "ground.O", "b.P", length=1.0)
+    P = np.array([0.8 * side, 0.6])
+    run = start_of(m, angle={"b": 0.3}, position={"b.P": (None, 0.6)}, near={"b.Q": tuple(P + at(0.3, 0.5))})
+    assert first(run.position("b.P")) == pytest.approx(P, abs=1e-10)
+
+
 @pytest.mark.parametrize("near", [{"crank": 2.0, "rod": 0.0}, {"crank": 2.0}], ids=["both", "crank"])
 def test_displacement_of_a_slider(near: dict[str, float]) -> None:
     r, L, e, x = 0.3, 1.0, 0.1, 0.9
@@ -263,6 +275,25 @@ def test_speed_of_a_slider() -> None:
 def test_speed_is_zero_if_not_given() -> None:
     run = start_of(four_bar(), angle={"crank": ANGLE})
     assert np.abs(first(run.velocity("C"))).max() < 1e-14
+
+
+# accelerations
+
+
+@pytest.mark.parametrize("formulation", ["ali3p", "index1", "independent"])
+@pytest.mark.parametrize("mass", [1e-9, 1.0, 1e6, 1e9])
+def test_masses_may_differ_by_orders_of_magnitude(mass: float, formulation: str) -> None:
+    """Two blocks on oblique rails that have nothing to do with each other: each falls along its own."""
+    m = vm.Mechanism("blocks", gravity=(0, -10))
+    for name, weight in (("first", mass), ("second", 1.0)):
+        m.ground_point(name, (0, 0))
+        m.body(name, mass=weight, inertia=0.1 * weight, points={"P": (0.1, 0.2)})
+        m.prismatic(f"rail of {name}", f"ground.{name}", f"{name}.P", axis=(3, 4))
+    m.start(displacement={"rail of first": 0.1, "rail of second": 0.2})
+    run = m.simulate(1e-3, step=1e-3, formulation=formulation, backend="interpreted")
+    for name, weight in (("first", mass), ("second", 1.0)):
+        assert first(run.acceleration(f"{name}.P")) == pytest.approx([-4.8, -6.4], rel=1e-9)
+        assert first(run.reaction(f"rail of {name}")) == pytest.approx([-4.8 * weight, 3.6 * weight], rel=1e-9)
 
 
 # what does not assemble

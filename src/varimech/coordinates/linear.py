@@ -43,6 +43,23 @@ def solution(A: ca.DM, b: np.ndarray) -> np.ndarray:
     return least_squares(np.array(A), b) if inverse is None else np.asarray(inverse.solve(b))
 
 
+def weighed_solution(A: ca.DM, b: np.ndarray) -> np.ndarray:
+    """A solution of A x = b with A = [[M, Φ_qᵀ Φ_q], [Φ_q, 0]], whatever sizes masses have: forces are measured by what they move."""
+    dense = np.array(A)
+    n = dense.shape[1] // 2
+    masses = np.abs(dense[:n, :n]).max(axis=1, initial=0.0)
+    masses = np.where(masses > 0, masses, masses.max(initial=0.0) or 1.0)
+    units = np.concatenate([np.ones(n), masses])
+    rows = _reciprocals(np.abs(dense * units).max(axis=1, initial=0.0))
+    columns = units * _reciprocals(np.abs(rows[:, None] * dense * units).max(axis=0, initial=0.0))
+    found = least_squares(rows[:, None] * dense * columns, (rows * b.T).T)
+    return np.asarray((columns * found.T).T)
+
+
+def _reciprocals(sizes: np.ndarray) -> np.ndarray:
+    return np.asarray(1 / np.where(sizes > 0, sizes, 1.0))
+
+
 def column(value: ca.DM) -> np.ndarray:
     """Its entries."""
     return np.array(value).ravel()

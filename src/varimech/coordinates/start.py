@@ -92,7 +92,7 @@ class StartSolver:
     def _accelerations(self) -> Level:
         e, (w, λ) = self.equations, self._least_multipliers
         motion = ca.vertcat(ca.substitute(e.balance, e.λ, λ), e.constraint_acceleration)
-        return Level(motion, ca.vertcat(e.a, w), ca.vertcat(e.q, e.v), e.ρ, e.t)
+        return Level(motion, ca.vertcat(e.a, w), ca.vertcat(e.q, e.v), e.ρ, e.t, weighed=True)
 
     @cached_property
     def _multipliers(self) -> Explicit:
@@ -302,7 +302,9 @@ class StartSolver:
                 break
             step = solution(jacobian, -F)
             length = (
-                1.0 if self.equations.sizes is None else 1 / max(1.0, float(np.abs(step / self.equations.sizes.typical).max()))
+                1.0
+                if self.equations.sizes is None
+                else 1 / max(1.0, float(np.abs(step / self.equations.sizes.typical).max(initial=0.0)))
             )
             while length > 1e-4:
                 trial = residuals(q + length * step)
