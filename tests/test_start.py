@@ -296,6 +296,25 @@ def test_masses_may_differ_by_orders_of_magnitude(mass: float, formulation: str)
         assert first(run.reaction(f"rail of {name}")) == pytest.approx([-4.8 * weight, 3.6 * weight], rel=1e-9)
 
 
+def test_joints_that_say_the_same_twice_change_no_acceleration() -> None:
+    """A sleeve on a shaft that is welded to it as well, both on oblique axes."""
+    R = turned(np.array([1.0, 2.0, -1.0]), 2.5)
+    m = vm.Mechanism("sleeve", gravity=(1, 2, -9.81))
+    m.ground_point("O", (0, 0, 0))
+    m.body("shaft", mass=1, inertia=(0.1, 0.2, 0.2), com=(0.1, 0, 0), points={"O": (0, 0, 0), "E": (0.3, 0.1, 0.2)})
+    m.body("sleeve", mass=2, inertia=(0.3, 0.2, 0.3), com=(0, 0.2, 0.1), points={"E": (0, 0.1, 0), "W": (0.2, 0, 0)})
+    m.point("shaft", "W", np.array([0.3, 0.1, 0.2]) + R @ [0.2, -0.1, 0])
+    m.cylindrical("bearing", "ground.O", "shaft.O", axis=(1, 1, 2), axis_on_second=(0, 1, 1))
+    m.cylindrical("guide", "shaft.E", "sleeve.E", axis=(1, 0, 2), axis_on_second=tuple(R.T @ [1, 0, 2]))
+    m.fixed("weld", "shaft.W", "sleeve.W", rotation=R)
+    m.start(angle={"bearing": 0.4}, displacement={"bearing": 0.1}, speed={"bearing": (2.0, 1.0)})
+    natural, relative = (
+        m.simulate(1e-3, step=1e-3, coordinates=c, backend="interpreted").acceleration("sleeve.com")
+        for c in ("natural", "rtdyn1")
+    )
+    np.testing.assert_allclose(first(natural), first(relative), rtol=1e-9)
+
+
 # what does not assemble
 
 
@@ -575,3 +594,31 @@ def test_values_far_away_keep_the_way_of_assembly(angle: float) -> None:
     assert among == pytest.approx(
         m.sensitivity(height, duration=0.01, step=0.01, parameters={"θ": angle}).values.item(), abs=1e-12
     )
+
+
+def loop_in_space() -> vm.Mechanism:
+    """A four-bar with hinges along z, whose loop says three things twice."""
+    m = vm.Mechanism("loop", gravity=(0, -9.81, 0))
+    length, height, tilt = (m.parameter(name, value) for name, value in (("length", 1.8), ("height", 0.0), ("tilt", 0.0)))
+    m.ground_point("A", (0, 0, 0))
+    m.ground_point("D", (2, 0, height))
+    for name, start, end, far in (("crank", "A", "B", 0.5), ("coupler", "B", "C", length), ("rocker", "D", "C", 1.2)):
+        m.body(name, mass=1, inertia=(0.1, 0.2, 0.2), points={start: (0, 0, 0), end: (far, 0, 0)})
+    for name in "ABC":
+        m.revolute(name, axis=(0, 0, 1))
+    m.revolute("D", axis=(0, tilt, 1), axis_on_second=(0, 0, 1))
+    m.start(angle={"A": 1.0}, speed={"A": 2.0}, near={"C": (1.5, 1, 0)})
+    return m
+
+
+@pytest.mark.parametrize("coordinates", ["natural", "rtdyn1"])
+def test_there_is_no_derivative_by_what_would_break_a_loop(coordinates: str) -> None:
+    said: dict[str, Any] = {"duration": 1e-3, "step": 1e-3, "coordinates": coordinates, "backend": "interpreted"}
+    place = vm.final(lambda s: s.position("C")[1])
+    assert loop_in_space().sensitivity(place, "length", **said).gradient.item() != 0
+    for name in ("height", "tilt"):
+        for method in ("direct", "adjoint"):
+            with pytest.raises(
+                vm.AssemblyError, match=f"'loop' has no derivative with respect to '{name}': .*let another parameter"
+            ):
+                loop_in_space().sensitivity(place, ["length", name], method=method, **said)

@@ -36,6 +36,13 @@ class Level:
         """x' from the derivatives of what came before and of ρ (`given`, one column a parameter)."""
         return self._solution(self.jacobian(x, earlier, ρ), -np.array(self.partials(x, earlier, ρ)) @ given)
 
+    def missed(self, x: np.ndarray, earlier: np.ndarray, ρ: np.ndarray, slopes: np.ndarray, given: np.ndarray) -> np.ndarray:
+        """What x' leaves of F' = 0, (equation, parameter), as a share of what parameters change of F."""
+        changed = np.array(self.partials(x, earlier, ρ)) @ given
+        left = np.abs(np.array(self.jacobian(x, earlier, ρ)) @ slopes + changed)
+        sizes = np.abs(changed).max(axis=0, initial=0.0)
+        return np.asarray(left / np.where(sizes > 0, sizes, 1.0))
+
 
 class Explicit:
     """A quantity given by an expression of what came before."""

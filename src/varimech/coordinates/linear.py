@@ -44,14 +44,19 @@ def solution(A: ca.DM, b: np.ndarray) -> np.ndarray:
 
 
 def weighed_solution(A: ca.DM, b: np.ndarray) -> np.ndarray:
-    """A solution of A x = b with A = [[M, Φ_qᵀ Φ_q], [Φ_q, 0]], whatever sizes masses have: forces are measured by what they move."""
+    """A solution of A x = b with A = [[M, Φ_qᵀ Φ_q], [Φ_q, 0]], whatever sizes masses have: forces are measured by what they move.
+
+    Rows of constraints stay as they are: of those that say nothing, only rounding is left. Nor do coordinates count that none depends on.
+    """
     dense = np.array(A)
     n = dense.shape[1] // 2
-    masses = np.abs(dense[:n, :n]).max(axis=1, initial=0.0)
+    M, Φ_q = np.abs(dense[:n, :n]), np.abs(dense[n:, :n])
+    masses = M.max(axis=1, initial=0.0)
     masses = np.where(masses > 0, masses, masses.max(initial=0.0) or 1.0)
-    units = np.concatenate([np.ones(n), masses])
-    rows = _reciprocals(np.abs(dense * units).max(axis=1, initial=0.0))
-    columns = units * _reciprocals(np.abs(rows[:, None] * dense * units).max(axis=0, initial=0.0))
+    held = Φ_q.max(axis=0, initial=0.0) > RANK * Φ_q.max(initial=0.0)
+    columns = np.concatenate([np.ones(n), np.where(held, masses, 0.0)])
+    rows = np.concatenate([_reciprocals(np.abs(dense[:n] * columns).max(axis=1, initial=0.0)), np.ones(len(dense) - n)])
+    columns[n:] *= _reciprocals(np.abs(rows[:n, None] * dense[:n, n:] * columns[n:]).max(axis=0, initial=0.0))
     found = least_squares(rows[:, None] * dense * columns, (rows * b.T).T)
     return np.asarray((columns * found.T).T)
 

@@ -25,7 +25,7 @@ from ..errors import AssemblyError, ModelError
 from ..model.beam_shape import HeldDirection
 from ..model.forces import Spring
 from ..model.measures import Span
-from ..model.start import HeldOrientation, HeldRow, Start
+from ..model.start import HeldOrientation, HeldRow, Hold, Start
 from ..symbols import SX
 from .equations import Equations
 from .fits import Fits
@@ -40,6 +40,8 @@ LIGHT = 1e-6
 """Share of the largest mass below which a coordinate counts as one without."""
 EXPLAINED = 600
 """Coordinates up to which the loop that does not close is looked for; its dense least squares would take minutes beyond."""
+BROKEN = 1e-6
+"""Share of what a parameter changes of an equation that may stay unmet where derivatives are said to exist."""
 ATTEMPTS = 12
 """Guesses tried (the first as given, the others disturbed) before a mechanism is said not to assemble."""
 
@@ -259,6 +261,28 @@ class StartSolver:
         q_ = self._positions.sensitivity(q, np.zeros(0), ρ, ρ_)
         return q_, self._velocities.sensitivity(v, q, ρ, np.vstack([q_, ρ_])), ρ_
 
+    def check_derivatives(self, state: InitialState, ρ: np.ndarray, indices: list[int]) -> None:
+        """Where joints say the same more than once, they have to go on doing so for small changes of the chosen parameters.
+
+        Raises:
+            AssemblyError: if they do not.
+        """
+        q_, v_, ρ_ = self._moving_sensitivities(state.q, state.v, ρ, indices)
+        missed = [
+            self._positions.missed(state.q, np.zeros(0), ρ, q_, ρ_),
+            self._velocities.missed(state.v, state.q, ρ, v_, np.vstack([q_, ρ_])),
+        ]
+        names = [
+            *self.equations.constraint_names,
+            *(h.label for h in self.equations.holds for _ in range(_rows(h, self.equations))),
+        ]
+        for row, k in np.argwhere(np.maximum(*missed) > BROKEN):
+            name = list(self.model.numbers.parameters)[indices[k]]
+            raise AssemblyError(
+                f"mechanism {self.model.name!r} has no derivative with respect to {name!r}: its constraints depend on each other, so any "
+                f"change of {name!r} breaks {names[row]!r}; let another parameter move with it, or leave the joint out that says the same"
+            )
+
     def sensitivities(self, state: InitialState, ρ: np.ndarray, indices: list[int]) -> np.ndarray:
         """Derivatives of the packed state with respect to the chosen parameters, one column each."""
         n = state.q.size
@@ -352,9 +376,7 @@ class StartSolver:
     def _check_velocities(self, v: np.ndarray, q: np.ndarray, ρ: np.ndarray) -> None:
         F = column(self._velocities.residuals(v, q, ρ))
         if F.size and np.abs(F).max() > 1e-8 * (1 + np.abs(v).max(initial=0.0)):
-            speeds = [
-                f"speed: {h.label}" for h in self.equations.holds for _ in range(h.deviation(self.equations.frames).numel())
-            ]
+            speeds = [f"speed: {h.label}" for h in self.equations.holds for _ in range(_rows(h, self.equations))]
             names = [*self.equations.constraint_names, *speeds]
             worst = int(np.abs(F).argmax())
             raise AssemblyError(
@@ -383,3 +405,8 @@ class StartSolver:
                 hint = ": its ends coincide" if isinstance(force, Spring) and isinstance(force.measure, Span) else ""
                 return f"look at {name!r}{hint}"
         return "look at the forces and drivers at t = 0"
+
+
+def _rows(hold: Hold, equations: Equations) -> int:
+    """Numbers that something given at the start consists of."""
+    return int(hold.deviation(equations.frames).numel())
