@@ -151,6 +151,22 @@ def test_composite_sensitivities_take_trees_that_are_swept(coordinates: str) -> 
     np.testing.assert_allclose(composite, direct, rtol=1e-9)
 
 
+@each
+def test_composite_sensitivities_take_mechanisms_without_constraints(coordinates: str) -> None:
+    m = vm.Mechanism("door", gravity=(0, 0, -9.81))
+    L = m.parameter("L", 1.0)
+    m.ground_point("O", (0, 0, 0))
+    m.bar("door", "O", "edge", length=L, mass=1, radius=0.1)
+    m.revolute("O", axis=(0, 1, 1))
+    m.start(angle={"O": 0.3})
+    end = vm.final(lambda s: s.position("edge")[2])
+    said: dict[str, Any] = {"duration": 0.02, "step": 0.01, "coordinates": coordinates, "backend": "interpreted"}
+    direct, composite = (
+        m.sensitivity(end, method=method, integrator="dop853", **said).gradient for method in ("direct", "composite")
+    )
+    np.testing.assert_allclose(composite, direct, rtol=1e-9)
+
+
 @pytest.mark.parametrize("bars", [STARTED, STARTED + 1])
 def test_starts_in_generated_code_and_before_are_the_same(bars: int) -> None:
     """Beyond a size the start of a tree is found before the run, derivatives included."""
