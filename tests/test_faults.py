@@ -96,6 +96,21 @@ def test_penalties_carry_what_is_at_rest(tolerance: float) -> None:
 
 
 @both_backends
+def test_projections_do_not_close_what_long_steps_have_opened(backend: str) -> None:
+    """Two radians a step: positions are projected once, and stay open by centimetres."""
+    m = vm.Mechanism("rotor", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=1, mass=1)
+    m.revolute("O")
+    m.start(angle={"rod": 0.0}, speed={"rod": 100.0})
+    with pytest.raises(
+        vm.SimulationError, match=r"constraints were violated by up to 0\.044 \(m or rad\) .* a smaller step"
+    ) as caught:
+        m.simulate(0.2, step=0.02, integrator="rk4", backend=backend)
+    assert caught.value.residual > 1e-2
+
+
+@both_backends
 def test_ensembles_refuse_what_single_runs_refuse(backend: str) -> None:
     angle = vm.final(lambda s: s.angle("crank 0"))
     samples = {"m_rod": [1.0, 1.02]}

@@ -377,6 +377,14 @@ def lost_logarithm() -> vm.Mechanism:
     return m
 
 
+def without_bounds() -> vm.Mechanism:
+    """Forces that pull on one point from both sides, and are infinite at once."""
+    m = chain(np.ones(2))
+    m.force("left", "P2", lambda s: (-vm.exp(1e6 * s.time), 0))
+    m.force("right", "P2", lambda s: (2 * vm.exp(1e6 * s.time), 0))
+    return m
+
+
 def overwound() -> vm.Mechanism:
     """Three pendulums with springs of two kinds; the last of them is wound too far."""
     m = vm.Mechanism("pendulums", dimension=2)
@@ -402,10 +410,11 @@ def stretched() -> vm.Mechanism:
     [
         (broken_force, "broken", 0.055, "a value became not finite .* look at 'broken'"),
         (lost_logarithm, "logarithm", None, "a value became not finite .* look at 'logarithm'"),
+        (without_bounds, "left", 0.005, "a value became not finite .* look at 'left'"),
         (overwound, "spring2", 0.045, "torsional spring 'spring2' is wound by more than half a turn"),
         (stretched, "winch", 0.05, "no convergence .* worst constraint 'winch', .* near a singular position"),
     ],
-    ids=["force", "logarithm", "spring", "driver"],
+    ids=["force", "logarithm", "infinite forces", "spring", "driver"],
 )
 def test_failures_are_explained_alike(make: Callable[[], vm.Mechanism], worst: str, time: float | None, words: str) -> None:
     errors = []

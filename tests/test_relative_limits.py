@@ -107,6 +107,16 @@ def test_starts_are_found_from_singular_guesses(coordinates: str) -> None:
     assert np.abs(solver.start.assemble(m.parts.numbers.nominal)).max() <= math.pi  # no joint is wound up
 
 
+@each
+def test_bodies_that_are_all_welded_to_the_ground_have_no_freedom(coordinates: str) -> None:
+    m = vm.Mechanism("post", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.bar("post", "O", "top", length=1, mass=1)
+    m.fixed("O")
+    with pytest.raises(vm.ModelError, match="mechanism 'post' has no freedom: its joints hold every body still"):
+        m.simulate(0.1, coordinates=coordinates)
+
+
 def chain(bars: int) -> vm.Mechanism:
     """Bars in a row, started by the angles of their joints."""
     m = vm.Mechanism("chain", gravity=(0, -9.81))
@@ -138,6 +148,22 @@ def test_composite_sensitivities_take_trees_that_are_swept(coordinates: str) -> 
         "backend": "interpreted",
     }
     direct, composite = (m.sensitivity(end, method=method, **settings).gradient_history[-1] for method in ("direct", "composite"))
+    np.testing.assert_allclose(composite, direct, rtol=1e-9)
+
+
+@each
+def test_composite_sensitivities_take_mechanisms_without_constraints(coordinates: str) -> None:
+    m = vm.Mechanism("door", gravity=(0, 0, -9.81))
+    L = m.parameter("L", 1.0)
+    m.ground_point("O", (0, 0, 0))
+    m.bar("door", "O", "edge", length=L, mass=1, radius=0.1)
+    m.revolute("O", axis=(0, 1, 1))
+    m.start(angle={"O": 0.3})
+    end = vm.final(lambda s: s.position("edge")[2])
+    said: dict[str, Any] = {"duration": 0.02, "step": 0.01, "coordinates": coordinates, "backend": "interpreted"}
+    direct, composite = (
+        m.sensitivity(end, method=method, integrator="dop853", **said).gradient for method in ("direct", "composite")
+    )
     np.testing.assert_allclose(composite, direct, rtol=1e-9)
 
 

@@ -162,6 +162,18 @@ def test_near_chooses_the_branch_in_space(side: int) -> None:
     assert first(run.position("Q")) == pytest.approx(Q, abs=1e-10)
 
 
+@pytest.mark.parametrize("side", [1, -1])
+def test_near_tells_what_components_of_a_position_leave_open(side: int) -> None:
+    """A point on a rod of length 1 at a given height is to the left or to the right; near says where another point of its body is."""
+    m = vm.Mechanism("tethered", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.body("b", mass=1, inertia=0.1, points={"P": (0, 0), "Q": (0.5, 0)})
+    m.distance("rod", "ground.O", "b.P", length=1.0)
+    P = np.array([0.8 * side, 0.6])
+    run = start_of(m, angle={"b": 0.3}, position={"b.P": (None, 0.6)}, near={"b.Q": tuple(P + at(0.3, 0.5))})
+    assert first(run.position("b.P")) == pytest.approx(P, abs=1e-10)
+
+
 @pytest.mark.parametrize("near", [{"crank": 2.0, "rod": 0.0}, {"crank": 2.0}], ids=["both", "crank"])
 def test_displacement_of_a_slider(near: dict[str, float]) -> None:
     r, L, e, x = 0.3, 1.0, 0.1, 0.9
@@ -305,6 +317,45 @@ def test_speed_of_a_slider() -> None:
 def test_speed_is_zero_if_not_given() -> None:
     run = start_of(four_bar(), angle={"crank": ANGLE})
     assert np.abs(first(run.velocity("C"))).max() < 1e-14
+
+
+# accelerations
+
+
+@pytest.mark.parametrize("formulation", ["ali3p", "index1", "independent"])
+@pytest.mark.parametrize("mass", [1e-9, 1.0, 1e6, 1e9])
+def test_masses_may_differ_by_orders_of_magnitude(mass: float, formulation: str) -> None:
+    """Two blocks on oblique rails that have nothing to do with each other: each falls along its own."""
+    m = vm.Mechanism("blocks", gravity=(0, -10))
+    for name, weight in (("first", mass), ("second", 1.0)):
+        m.ground_point(name, (0, 0))
+        m.body(name, mass=weight, inertia=0.1 * weight, points={"P": (0.1, 0.2)})
+        m.prismatic(f"rail of {name}", f"ground.{name}", f"{name}.P", axis=(3, 4))
+    m.start(displacement={"rail of first": 0.1, "rail of second": 0.2})
+    run = m.simulate(1e-3, step=1e-3, formulation=formulation, backend="interpreted")
+    for name, weight in (("first", mass), ("second", 1.0)):
+        assert first(run.acceleration(f"{name}.P")) == pytest.approx([-4.8, -6.4], rel=1e-9)
+        assert first(run.reaction(f"rail of {name}")) == pytest.approx([-4.8 * weight, 3.6 * weight], rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-3, 1e3])
+def test_joints_that_say_the_same_twice_change_no_acceleration(size: float) -> None:
+    """A sleeve on a shaft that is welded to it as well, both on oblique axes, in millimetres and kilometres too."""
+    R, end, weld = turned(np.array([1.0, 2.0, -1.0]), 2.5), size * np.array([0.3, 0.1, 0.2]), size * np.array([0.2, 0, 0])
+    m = vm.Mechanism("sleeve", gravity=(1, 2, -9.81))
+    m.ground_point("O", (0, 0, 0))
+    inertia, offset = size**2 * np.array([0.1, 0.2, 0.2]), size * np.array([0, 0.1, 0])
+    m.body("shaft", mass=1, inertia=inertia, com=0.5 * weld, points={"O": (0, 0, 0), "E": end, "W": end + R @ (weld - offset)})
+    m.body("sleeve", mass=2, inertia=2 * inertia, com=2 * offset, points={"E": offset, "W": weld})
+    m.cylindrical("bearing", "ground.O", "shaft.O", axis=(1, 1, 2), axis_on_second=(0, 1, 1))
+    m.cylindrical("guide", "shaft.E", "sleeve.E", axis=(1, 0, 2), axis_on_second=tuple(R.T @ [1, 0, 2]))
+    m.fixed("weld", "shaft.W", "sleeve.W", rotation=R)
+    m.start(angle={"bearing": 0.4}, displacement={"bearing": 0.1 * size}, speed={"bearing": (2.0, size)})
+    natural, relative = (
+        m.simulate(1e-6, step=1e-6, coordinates=c, backend="interpreted").acceleration("sleeve.com")
+        for c in ("natural", "rtdyn1")
+    )
+    np.testing.assert_allclose(first(natural), first(relative), rtol=1e-9)
 
 
 # what does not assemble
@@ -621,3 +672,31 @@ def test_systems_of_any_shape_have_their_shortest_solution(rows: int, columns: i
     np.fill_diagonal(A, 4.0)
     b = chance.standard_normal((rows, 2))
     assert solution(ca.DM(A), b) == pytest.approx(np.linalg.pinv(A) @ b, abs=1e-10)
+
+
+def redundant_loop() -> vm.Mechanism:
+    """A four-bar with hinges along z, whose loop says three things twice."""
+    m = vm.Mechanism("loop", gravity=(0, -9.81, 0))
+    length, height, tilt = (m.parameter(name, value) for name, value in (("length", 1.8), ("height", 0.0), ("tilt", 0.0)))
+    m.ground_point("A", (0, 0, 0))
+    m.ground_point("D", (2, 0, height))
+    for name, start, end, far in (("crank", "A", "B", 0.5), ("coupler", "B", "C", length), ("rocker", "D", "C", 1.2)):
+        m.body(name, mass=1, inertia=(0.1, 0.2, 0.2), points={start: (0, 0, 0), end: (far, 0, 0)})
+    for name in "ABC":
+        m.revolute(name, axis=(0, 0, 1))
+    m.revolute("D", axis=(0, tilt, 1), axis_on_second=(0, 0, 1))
+    m.start(angle={"A": 1.0}, speed={"A": 2.0}, near={"C": (1.5, 1, 0)})
+    return m
+
+
+@pytest.mark.parametrize("coordinates", ["natural", "rtdyn1"])
+def test_there_is_no_derivative_by_what_would_break_a_loop(coordinates: str) -> None:
+    said: dict[str, Any] = {"duration": 1e-3, "step": 1e-3, "coordinates": coordinates, "backend": "interpreted"}
+    place = vm.final(lambda s: s.position("C")[1])
+    assert redundant_loop().sensitivity(place, "length", **said).gradient.item() != 0
+    for name in ("height", "tilt"):
+        for method in ("direct", "adjoint"):
+            with pytest.raises(
+                vm.AssemblyError, match=f"'loop' has no derivative with respect to '{name}': .*let another parameter"
+            ):
+                redundant_loop().sensitivity(place, ["length", name], method=method, **said)

@@ -105,6 +105,11 @@ class Assembly:
             raise self._open(closest, ρ)
         raise self._contradicted(first, size, ρ) or describe_gaps(self.equations, self.start, poses, ρ)
 
+    @property
+    def _held_labels(self) -> list[str]:
+        """What is given at the start, once for each number of it."""
+        return [h.label for h in self.equations.holds for _ in range(h.deviation(self.equations.frames).numel())]
+
     def regular(self, q: np.ndarray, ρ: np.ndarray) -> bool:
         """Whether positions q follow from independent equations, the mechanism can move there, and every coordinate has mass."""
         if self._structure.numel() == q.size:
@@ -162,8 +167,7 @@ class Assembly:
     def _open(self, q: np.ndarray, ρ: np.ndarray) -> AssemblyError:
         """What is missed most at the closest positions found; for mechanisms too large to look for the loop at fault."""
         F = np.abs(column(self._positions.residuals(q, np.zeros(0), ρ)))
-        holds = [h.label for h in self.equations.holds for _ in range(h.deviation(self.equations.frames).numel())]
-        names = [*self.equations.constraint_names, *holds]
+        names = [*self.equations.constraint_names, *self._held_labels]
         worst = int(np.nan_to_num(F, nan=np.inf).argmax())
         return AssemblyError(
             f"mechanism {self.model.name!r} cannot be assembled: {names[worst]} is missed by {F[worst]:.3g}; "
@@ -212,7 +216,9 @@ class Assembly:
                 break
             step = solution(jacobian, -F)
             length = (
-                1.0 if self.equations.sizes is None else 1 / max(1.0, float(np.abs(step / self.equations.sizes.typical).max()))
+                1.0
+                if self.equations.sizes is None
+                else 1 / max(1.0, float(np.abs(step / self.equations.sizes.typical).max(initial=0.0)))
             )
             while length > 1e-4:
                 trial = residuals(q + length * step)

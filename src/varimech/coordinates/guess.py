@@ -153,6 +153,7 @@ class _Guess:
         if forward and data.second in self.held.slides and data.first_axis is not None:
             place = place + R @ self._number(data.first_axis.direction) * self.held.slides[data.second]
         elif not any(isinstance(c, Coincident) for c in joint.conditions):
+            child_point = self._known_point(child) or child_point
             place = self._where(child_point, place)
         self._place(child, child_point, place, self._orientation(joint, child, forward, R))
 
@@ -198,11 +199,17 @@ class _Guess:
 
     def _place_loose(self, body: Body) -> None:
         R = self.held.rotations.get(body, np.eye(self.model.dimension))
-        for point in self.model.points_of(body).values():
+        known = self._known_point(body)
+        for point in (known,) if known else self.model.points_of(body).values():
             if (target := self._where(point, None)) is not None:
                 self.poses[body] = (target - R @ self._number(point.local), R)
                 return
         self.poses[body] = (np.zeros(self.model.dimension), R)
+
+    def _known_point(self, body: Body) -> Point | None:
+        """The first point of a body whose position is given, and not only some components of it."""
+        places = {point: self.model.place_of(point) for point in self.model.points_of(body).values()}
+        return next((point for point, place in places.items() if place in self.given and place not in self._open), None)
 
     def _where(self, point: Point, default: np.ndarray | None) -> np.ndarray | None:
         """The given position of a point, or that of a point at the same place which is given or on a body placed already."""

@@ -29,6 +29,9 @@ from .assembly import Assembly
 from .levels import Explicit, Level
 from .linear import RANK, column, independent, rank_of
 
+BROKEN = 1e-6
+"""Share of what a parameter changes of an equation that may stay unmet where derivatives are said to exist."""
+
 
 @dataclass(frozen=True)
 class InitialState:
@@ -84,6 +87,25 @@ class StartSolver(Assembly):
         slopes = None if indices is None else np.vstack(self._moving_sensitivities(q, v, ρ, indices)[:2])
         return np.concatenate([q, v]), slopes
 
+    def check_derivatives(self, state: InitialState, ρ: np.ndarray, indices: list[int]) -> None:
+        """Where joints say the same more than once, they have to go on doing so for small changes of the chosen parameters.
+
+        Raises:
+            AssemblyError: if they do not.
+        """
+        q_, v_, ρ_ = self._moving_sensitivities(state.q, state.v, ρ, indices)
+        missed = [
+            self._positions.missed(state.q, np.zeros(0), ρ, q_, ρ_),
+            self._velocities.missed(state.v, state.q, ρ, v_, np.vstack([q_, ρ_])),
+        ]
+        names = [*self.equations.constraint_names, *self._held_labels]
+        for row, k in np.argwhere(np.maximum(*missed) > BROKEN):
+            name = list(self.model.numbers.parameters)[indices[k]]
+            raise AssemblyError(
+                f"mechanism {self.model.name!r} has no derivative with respect to {name!r}: its constraints depend on each other, so any "
+                f"change of {name!r} breaks {names[row]!r}; let another parameter move with it, or leave the joint out that says the same"
+            )
+
     def sensitivities(self, state: InitialState, ρ: np.ndarray, indices: list[int]) -> np.ndarray:
         """Derivatives of the packed state with respect to the chosen parameters, one column each."""
         n = state.q.size
@@ -117,7 +139,7 @@ class StartSolver(Assembly):
     def _accelerations(self) -> Level:
         e, (w, λ) = self.equations, self._least_multipliers
         motion = ca.vertcat(ca.substitute(e.balance, e.λ, λ), e.constraint_acceleration)
-        return Level(motion, ca.vertcat(e.a, w), ca.vertcat(e.q, e.v), e.ρ, e.t)
+        return Level(motion, ca.vertcat(e.a, w), ca.vertcat(e.q, e.v), e.ρ, e.t, weighed=True)
 
     @cached_property
     def _multipliers(self) -> Explicit:
@@ -178,10 +200,7 @@ class StartSolver(Assembly):
     def _check_velocities(self, v: np.ndarray, q: np.ndarray, ρ: np.ndarray) -> None:
         F = column(self._velocities.residuals(v, q, ρ))
         if F.size and np.abs(F).max() > 1e-8 * (1 + np.abs(v).max(initial=0.0)):
-            speeds = [
-                f"speed: {h.label}" for h in self.equations.holds for _ in range(h.deviation(self.equations.frames).numel())
-            ]
-            names = [*self.equations.constraint_names, *speeds]
+            names = [*self.equations.constraint_names, *(f"speed: {label}" for label in self._held_labels)]
             worst = int(np.abs(F).argmax())
             raise AssemblyError(
                 f"mechanism {self.model.name!r}: no velocities fit the start; {names[worst]} is off by {abs(F[worst]):.3g}"

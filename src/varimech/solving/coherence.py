@@ -46,14 +46,20 @@ class _Coherence:
     remedies: str
 
 
-def _coherence(trajectory: Trajectory, tolerance: float, formulation: Formulation, equations: Equations) -> _Coherence | None:
-    """`tolerance` is 0 for equal steps. None where constraints hold by construction."""
+def _coherence(
+    trajectory: Trajectory, tolerance: float, formulation: Formulation, equations: Equations
+) -> tuple[_Coherence, ...]:
+    """`tolerance` is 0 for equal steps. Nothing where constraints hold by construction."""
     n = equations.q.numel()
     size, speed = (float(np.abs(trajectory.states[:, k * n : (k + 1) * n]).max(initial=0.0)) for k in range(2))
     also = "a smaller step, or formulation='ali3p'"
-    if isinstance(formulation, Projected):  # projections of velocities are exact, those of positions leave the drift squared
-        return _Coherence(1, max(1e-9, 1e-5 * speed), "m/s or rad/s", f"integrator='dopri5', {also}")
     allowed = VIOLATION * size
+    if isinstance(formulation, Projected):  # projections of velocities are exact, those of positions leave the drift squared
+        remedies = f"integrator='dopri5', {also}"
+        return (
+            _Coherence(1, max(1e-9, 1e-5 * speed), "m/s or rad/s", remedies),
+            _Coherence(0, max(1e-12, allowed), "m or rad", remedies),
+        )
     if isinstance(formulation, Penalty):
         if tolerance:  # joints give way to forces, and to no more than the error of the steps beside
             accelerations = float(np.median(np.abs(trajectory.states[:, 2 * n : 3 * n]).max(axis=1)))
@@ -61,11 +67,11 @@ def _coherence(trajectory: Trajectory, tolerance: float, formulation: Formulatio
             if trajectory.residuals[0] > 100 * (give + tolerance * size):  # what rests is carried, too
                 give = max(give, _give(trajectory, formulation, equations))
             allowed = min(allowed, 100 * (give + tolerance * size))
-        return _Coherence(0, max(1e-12, allowed), "m or rad", f"a larger factor=, {also} or 'index1'")
+        return (_Coherence(0, max(1e-12, allowed), "m or rad", f"a larger factor=, {also} or 'index1'"),)
     if isinstance(formulation, Stabilised):
         allowed = min(VIOLATION, tolerance) * size if tolerance else allowed
-        return _Coherence(0, max(1e-12, allowed), "m or rad", f"a larger omega=, {also} or 'index1'")
-    return None
+        return (_Coherence(0, max(1e-12, allowed), "m or rad", f"a larger omega=, {also} or 'index1'"),)
+    return ()
 
 
 def _give(trajectory: Trajectory, formulation: Penalty, e: Equations) -> float:
@@ -80,21 +86,19 @@ def residual_limits(
     trajectory: Trajectory, tolerance: float, formulation: Formulation, equations: Equations
 ) -> tuple[float, float]:
     """Residuals of positions and velocities up to which runs like this one hold together."""
-    found = _coherence(trajectory, tolerance, formulation, equations)
-    if found is None:
-        return np.inf, np.inf
-    return (found.allowed, np.inf) if found.level == 0 else (np.inf, found.allowed)
+    allowed = {found.level: found.allowed for found in _coherence(trajectory, tolerance, formulation, equations)}
+    return allowed.get(0, np.inf), allowed.get(1, np.inf)
 
 
 def check_constraints(trajectory: Trajectory, tolerance: float, formulation: Formulation, equations: Equations) -> None:
     """A run whose joints come apart is no result: without projections, or with ones that failed. `tolerance` is 0 for equal steps."""
-    found = _coherence(trajectory, tolerance, formulation, equations)
-    if found is not None and (violation := float(trajectory.residuals[found.level])) > found.allowed:
-        raise SimulationError(
-            f"{equations.model.name!r}: constraints were violated by up to {violation:.2g} ({found.unit}) with formulation "
-            f"{formulation.name!r}, as happens near singular positions; try {found.remedies}",
-            time=float(trajectory.time[-1]),
-            step=trajectory.step_ends.size - 1,
-            residual=violation,
-            worst="constraints",
-        )
+    for found in _coherence(trajectory, tolerance, formulation, equations):
+        if (violation := float(trajectory.residuals[found.level])) > found.allowed:
+            raise SimulationError(
+                f"{equations.model.name!r}: constraints were violated by up to {violation:.2g} ({found.unit}) with formulation "
+                f"{formulation.name!r}, as happens with long steps and near singular positions; try {found.remedies}",
+                time=float(trajectory.time[-1]),
+                step=trajectory.step_ends.size - 1,
+                residual=violation,
+                worst="constraints",
+            )

@@ -128,5 +128,6 @@ class _CompositePrograms:
         e, (plain, derived) = self._equations, self.composite.constraint_rows
         single = penalty_function(e, self._saddle)(e.q, e.ρ, e.t)
         both = ca.SX(2 * len(plain), 1)
-        both[plain], both[derived] = single[: len(plain)], single[: len(plain)]
+        if plain:
+            both[plain], both[derived] = single[: len(plain)], single[: len(plain)]
         return ca.Function("penalty", self._inputs, [ca.densify(both)])

@@ -81,7 +81,10 @@ class Solver:
                 "use integrator='cvodes'"
             )
         initial = self.start.complete(q, ρ)
-        slopes = None if task.indices is None else self._remembered(self.start.sensitivities(initial, ρ, self._all_parameters))
+        slopes = None
+        if task.indices is not None:
+            self.start.check_derivatives(initial, ρ, task.indices)
+            slopes = self._remembered(self.start.sensitivities(initial, ρ, self._all_parameters))
         inputs = self.inputs(task, ρ, state=self._remembered(initial.packed), slopes=slopes)
         return self._carry_out(task, inputs, regular=regular and not in_driver, relaxed=relaxed)
 

@@ -1,0 +1,124 @@
+"""Random mechanisms by random roads; `tools/harden.py` takes thousands of them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from random_geometry import geometry
+from random_mechanisms import build
+from random_recipes import (
+    BEAM_JOINTS,
+    BODIES,
+    CLAMP,
+    DRIVERS,
+    FREE,
+    GROUND,
+    LOADS,
+    Closure,
+    Load,
+    Part,
+    Recipe,
+    joints_of,
+    recipes,
+    smaller,
+)
+from random_roads import AGREE, Comparison, Road, check
+from varimech.model.body_words import BodyWords
+from varimech.model.force_words import ForceWords
+from varimech.model.joint_words import JointWords
+from varimech.model.model import Model
+
+PENDULUM = Recipe(2, (Part("bar", "revolute", GROUND, True, 5),), parameters=2, seed=1)
+
+
+@settings(
+    max_examples=6,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(recipe=recipes(2))
+def test_roads_agree_or_are_refused_by_name(recipe: Recipe) -> None:
+    _, outcomes = check(recipe)
+    assert [o for o in outcomes if o.verdict == "fault"] == []
+
+
+# what is made
+
+
+def words() -> set[str]:
+    """All that a model can be written with."""
+    rooms = (BodyWords, JointWords, ForceWords, Model)
+    return {
+        name for room in rooms for name, word in vars(room).items() if not name.startswith("_") and hasattr(word, "__wrapped__")
+    }
+
+
+def saying(word: str) -> Recipe:
+    """A recipe with a word in it."""
+    sliding = Part("body", "prismatic", GROUND, True, 3)
+    if word in LOADS:
+        return Recipe(2, (PENDULUM.parts[0],), loads=(Load(word, 0, GROUND, 7),), seed=1)
+    if word in DRIVERS:
+        return Recipe(2, (PENDULUM.parts[0], sliding), drivers=(word,), seed=1)
+    if word in ("beam", CLAMP):
+        return Recipe(2, (Part("beam", CLAMP, GROUND, True, 4),), seed=1)
+    if word in BODIES:
+        return Recipe(2, (Part(word, "revolute", GROUND, True, 4),), seed=1)
+    kind = word.replace("_", "-")
+    return Recipe(3, (Part("body", kind, GROUND, True, 4),), seed=1) if kind in joints_of(3) else PENDULUM
+
+
+@pytest.mark.parametrize("word", sorted(words()))
+def test_every_word_is_said(word: str) -> None:
+    drawn = {*BODIES, CLAMP, *LOADS, *DRIVERS, *(kind.replace("-", "_") for n in (2, 3) for kind in joints_of(n))}
+    assert word in drawn | {"parameter", "point", "start"}
+    assert word in {sentence.word for sentence in build(saying(word)).mechanism.parts.sentences}
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("kind", ["rigid", "flexible"])
+def test_every_joint_fits_where_bodies_are(dimension: int, kind: str) -> None:
+    joints = joints_of(dimension) if kind == "rigid" else list(BEAM_JOINTS[dimension])
+    for joint in {*joints, FREE}:
+        built = build(Recipe(dimension, (Part("body" if kind == "rigid" else "beam", joint, GROUND, False, 11),), seed=2))
+        assert built.freedoms in (None, built.mechanism.freedoms)
+
+
+def test_loops_are_closed() -> None:
+    arms = tuple(Part("bar", "revolute", k - 1, True, k) for k in range(3))
+    built = build(Recipe(2, arms, (Closure("revolute", GROUND, 2, 9),), seed=3))
+    assert built.cuts == ("C0",)
+    assert built.freedoms == built.mechanism.freedoms == 1
+
+
+def test_twins_are_redundant() -> None:
+    hinged = Recipe(3, (Part("body", "revolute", GROUND, True, 4),), (Closure("twin", GROUND, 0, 9),), redundant=True, seed=3)
+    assert not geometry(hinged).regular
+    assert geometry(hinged).freedoms == 1
+
+
+# that faults would be found
+
+
+def test_another_mechanism_differs() -> None:
+    comparisons = [
+        Comparison(build(recipe), recipe, compiled=False)
+        for recipe in (PENDULUM, Recipe(2, PENDULUM.parts, parameters=2, seed=2))
+    ]
+    one, other = (c._run(Road(), step=c._step) for c in comparisons)
+    assert comparisons[0]._worst(one, one)[0] == 0
+    assert comparisons[0]._worst(other, one)[0] > 100 * AGREE
+
+
+def test_recipes_are_read_as_they_are_printed_and_reduced_to_nothing() -> None:
+    recipe = Recipe(
+        2, (*PENDULUM.parts, Part("bar", "fixed", 0, True, 6)), loads=(Load("spring", 0, 1, 7),), edges=("fast",), seed=1
+    )
+    assert eval(repr(recipe)) == recipe
+    while (less := next(smaller(recipe), None)) is not None:
+        recipe = less
+    assert recipe.parts[0].kind == "body"
+    assert len(recipe.parts) == 1

@@ -1,0 +1,233 @@
+"""Thousands of random mechanisms by random roads: each agrees, or is refused by name.
+
+    python tools/harden.py --count 5000
+
+Mechanisms are made by Hypothesis (`tests/random_recipes.py`) and checked in a process of their own (`tests/random_roads.py`), which is
+ended where one takes too long. What is found is written to a folder, a line a mechanism; faults come with the recipe to repeat them:
+
+    python tools/harden.py --again "Recipe(…)"      # with what it is reduced to
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import multiprocessing as mp
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as seeded
+from rich.console import Console
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+import random_recipes
+from random_recipes import Recipe, recipes, smaller
+
+CHUNK = 50
+"""Recipes that are drawn at a time."""
+COMPILED = 8
+"""Of so many mechanisms, one is compiled, if it is small."""
+HANGS = "took too long"
+
+
+def drawn(seed: int, largest: int) -> Iterator[Recipe]:
+    """Recipes without end; Hypothesis varies each in many ways, of which two are kept."""
+    for chunk in itertools.count(seed):
+        alike: Counter[object] = Counter()
+        for recipe in _chunk(chunk, largest):
+            alike[recipe.parts] += 1
+            if alike[recipe.parts] <= 2:
+                yield recipe
+
+
+def _chunk(seed: int, largest: int) -> list[Recipe]:
+    found: list[Recipe] = []
+
+    @seeded(seed)
+    @settings(max_examples=CHUNK, database=None, phases=[Phase.generate], deadline=None, suppress_health_check=list(HealthCheck))
+    @given(recipes(largest))
+    def draw(recipe: Recipe) -> None:
+        found.append(recipe)
+
+    draw()
+    return found
+
+
+def work(ends: Connection) -> None:
+    """Check recipes that come through a pipe, until None does."""
+    import warnings
+
+    from random_roads import check
+
+    warnings.simplefilter("error")
+    while (task := ends.recv()) is not None:
+        recipe, compiled = task
+        try:
+            said, outcomes = check(recipe, compiled=compiled)
+            ends.send((said, [(str(o.road), o.verdict, o.told, o.kind) for o in outcomes]))
+        except Exception as error:
+            ends.send(([], [("build", "fault", f"{type(error).__name__}: {error}", type(error).__name__)]))
+
+
+class Worker:
+    """A process that checks recipes, one at a time."""
+
+    def __init__(self, limit: float):
+        self.limit = limit
+        self._begin()
+
+    def _begin(self) -> None:
+        self.ends, other = mp.Pipe()
+        self.process = mp.get_context("spawn").Process(target=work, args=(other,), daemon=True)
+        self.process.start()
+        other.close()
+        self.waiting: tuple[int, Recipe] | None = None
+        self.since = 0.0
+
+    def give(self, number: int, recipe: Recipe) -> None:
+        self.waiting, self.since = (number, recipe), time.monotonic()
+        self.ends.send((recipe, number % COMPILED == 0))
+
+    def result(self, wait: float) -> Any:
+        """What was found, if it has been by then; a process that ended or takes too long is replaced."""
+        try:
+            if self.ends.poll(wait):
+                return self.ends.recv()
+        except EOFError:
+            return self._replaced(f"the process ended with exit code {self.process.exitcode}")
+        if time.monotonic() - self.since > self.limit:
+            return self._replaced(HANGS)
+        return None
+
+    def _replaced(self, why: str) -> Any:
+        waiting = self.waiting
+        self.process.kill()
+        self.process.join()
+        self._begin()
+        self.waiting = waiting
+        return [], [("any", "fault", why, why)]
+
+
+class Tally:
+    """What came of all mechanisms."""
+
+    def __init__(self, folder: Path):
+        folder.mkdir(parents=True, exist_ok=True)
+        self.file = (folder / "mechanisms.jsonl").open("a")
+        self.count = 0
+        self.sizes: Counter[str] = Counter()
+        self.words: Counter[str] = Counter()
+        self.roads: Counter[tuple[str, str]] = Counter()
+        self.refusals: Counter[str] = Counter()
+        self.faults: list[tuple[str, str, Recipe]] = []
+
+    def add(self, number: int, recipe: Recipe, found: Any) -> None:
+        said, outcomes = found
+        self.count += 1
+        self.sizes[f"{'planar' if recipe.dimension == 2 else 'spatial'}, {len(recipe.parts)} bodies"] += 1
+        self.words.update(said)
+        for road, verdict, told, kind in outcomes:
+            for word in road.split(" · "):
+                self.roads[word, verdict] += 1
+            if verdict == "refusal":
+                self.refusals[kind] += 1
+            if verdict == "fault":
+                self.faults.append((road, told, recipe))
+        line = {"number": number, "recipe": repr(recipe), "words": said, "outcomes": [o[:3] for o in outcomes]}
+        self.file.write(json.dumps(line) + "\n")
+        self.file.flush()
+
+    def show(self, console: Console) -> None:
+        console.print(f"{self.count:,} mechanisms: " + ", ".join(f"{k} {n}" for k, n in sorted(self.sizes.items())))
+        console.print("words: " + ", ".join(f"{k} {n}" for k, n in self.words.most_common()))
+        table = Table("road", "agreements", "refusals", "faults")
+        for word in sorted({word for word, _ in self.roads}):
+            table.add_row(word, *(str(self.roads[word, v]) for v in ("agreement", "refusal", "fault")))
+        console.print(table)
+        for kind, count in self.refusals.most_common():
+            console.print(f"{count:6} refused: {kind}", markup=False, highlight=False, soft_wrap=True)
+        for road, told, recipe in self.faults:
+            console.print(f"FAULT by {road}: {told}\n    {recipe!r}", markup=False, highlight=False, soft_wrap=True)
+
+
+def harden(count: int, first: int, seed: int, processes: int, seconds: float, limit: float, largest: int, folder: Path) -> Tally:
+    """Check so many mechanisms, or as many as there is time for."""
+    tally, until = Tally(folder), time.monotonic() + seconds
+    numbered = enumerate(drawn(seed, largest))
+    waiting = ((number, recipe) for number, recipe in numbered if number >= first)
+    workers = [Worker(limit) for _ in range(processes)]
+    given_ = 0
+    while tally.count < count and (time.monotonic() < until or any(w.waiting for w in workers)):
+        for worker in workers:
+            if worker.waiting is None:
+                if given_ < count and time.monotonic() < until:
+                    worker.give(*next(waiting))
+                    given_ += 1
+                continue
+            found = worker.result(0.02)
+            if found is not None:
+                tally.add(*worker.waiting, found)
+                worker.waiting = None
+                if tally.count % 50 == 0:
+                    print(f"{tally.count} mechanisms, {len(tally.faults)} faults", file=sys.stderr, flush=True)
+    for worker in workers:
+        worker.process.kill()
+    return tally
+
+
+def again(text: str) -> None:
+    """A recipe once more; where it fails, the least that fails alike."""
+    from random_roads import check
+
+    recipe: Recipe = eval(text, vars(random_recipes))
+
+    def faults(recipe: Recipe) -> set[str]:
+        return {o.kind[:25] for o in check(recipe)[1] if o.verdict == "fault"}
+
+    for outcome in check(recipe)[1]:
+        print(outcome.road, outcome.verdict, outcome.told)
+    wanted = faults(recipe)
+    while wanted and (less := next((r for r in smaller(recipe) if wanted & faults(r)), None)) is not None:
+        recipe = less
+        print(recipe, flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=5000, help="mechanisms")
+    parser.add_argument("--first", type=int, default=0, help="number of the first one, to go on with others")
+    parser.add_argument("--seed", type=int, default=0, help="of what is drawn")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=36000, help="in which it is done at the latest")
+    parser.add_argument("--limit", type=float, default=120, help="seconds that a mechanism may take")
+    parser.add_argument("--largest", type=int, default=10, help="bodies")
+    parser.add_argument("--folder", type=Path, default=Path("out/harden"))
+    parser.add_argument("--again", help="a recipe to repeat and to reduce")
+    given_ = parser.parse_args()
+    if given_.again:
+        again(given_.again)
+        return
+    tally = harden(
+        given_.count,
+        given_.first,
+        given_.seed,
+        given_.processes,
+        given_.seconds,
+        given_.limit,
+        given_.largest,
+        given_.folder,
+    )
+    tally.show(Console())
+    sys.exit(bool(tally.faults))
+
+
+if __name__ == "__main__":
+    main()
