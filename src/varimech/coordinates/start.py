@@ -40,6 +40,8 @@ LIGHT = 1e-6
 """Share of the largest mass below which a coordinate counts as one without."""
 EXPLAINED = 600
 """Coordinates up to which the loop that does not close is looked for; its dense least squares would take minutes beyond."""
+TOGETHER = 1e-12
+"""Largest distance of points that are at one place, relative to the size of the mechanism."""
 BROKEN = 1e-6
 """Share of what a parameter changes of an equation that may stay unmet where derivatives are said to exist."""
 ATTEMPTS = 12
@@ -168,12 +170,30 @@ class StartSolver:
             disturbance = 0.1 * attempt * sizes * rng.standard_normal(first.size) if attempt else 0.0
             q, residual = self._gauss_newton(first + disturbance, ρ)
             if residual <= CLOSED * size and self._oriented(q, ρ):
+                self._check_spans(q, ρ, size)
                 return self._wound_back(q, ρ)
             if residual < least:
                 closest, least = q, residual
         if first.size > EXPLAINED or not explain:
             raise self._open(closest, ρ)
         raise describe_gaps(self.equations, self.start, poses, ρ)
+
+    def _check_spans(self, q: np.ndarray, ρ: np.ndarray, size: float) -> None:
+        """Springs and dampers act along the line between their ends; where only rounding is between these, there is none."""
+        names, lengths = self._spans
+        for name, length in zip(names, column(lengths(q, ρ)), strict=True):
+            if length <= TOGETHER * size:
+                raise AssemblyError(
+                    f"mechanism {self.model.name!r}: the start has a value that is not finite; look at {name!r}: its ends coincide"
+                )
+
+    @cached_property
+    def _spans(self) -> tuple[list[str], ca.Function]:
+        """Springs between two points, and (q, ρ) → how long they are."""
+        e = self.equations
+        springs = [f for f in self.model.forces.values() if isinstance(f, Spring) and isinstance(f.measure, Span)]
+        lengths = ca.vertcat(SX(0, 1), *[f.measure.value(e.frames) for f in springs])
+        return [f.name for f in springs], ca.Function("spans", [e.q, e.ρ], [ca.densify(lengths)])
 
     def _oriented(self, q: np.ndarray, ρ: np.ndarray) -> bool:
         """Whether bodies whose orientation is given have it, and are not half a turn off, where its equations hold too."""
