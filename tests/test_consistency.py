@@ -176,9 +176,10 @@ def test_a_position_may_be_given_as_a_vector_of_parameters() -> None:
     assert free.simulate(0.01).position("b.P")[0].values == pytest.approx([0.25, 0.5])
 
 
-def test_a_spring_of_no_length_is_explained() -> None:
+@pytest.mark.parametrize("gap", [0.0, 4e-16, 1e-13])
+def test_a_spring_of_no_length_is_explained(gap: float) -> None:
     m = torsional_pendulum(0.0)
-    m.ground_point("Q", (1, 0))  # where the tip starts
+    m.ground_point("Q", (1 + gap, 0))  # where the tip starts, but for rounding
     m.spring("coil", "ground.Q", "rod.tip", stiffness=1.0, natural_length=0.5)
     with pytest.raises(vm.AssemblyError, match="look at 'coil': its ends coincide"):
         m.simulate(0.01)

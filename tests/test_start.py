@@ -395,7 +395,7 @@ def test_the_gap_of_a_loop_that_cannot_close(ground: float, angle: float) -> Non
 
 @pytest.mark.parametrize(("largest", "words"), [(4, "the loop .* stays open by"), (3, "is missed by")])
 def test_gaps_of_mechanisms_up_to_a_size_are_explained(largest: int, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("varimech.coordinates.start.EXPLAINED", largest)
+    monkeypatch.setattr("varimech.coordinates.assembly.EXPLAINED", largest)
     m = four_bar(ground=9.0)  # four coordinates
     m.start(angle={"crank": ANGLE})
     with pytest.raises(vm.AssemblyError, match=words):

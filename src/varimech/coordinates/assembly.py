@@ -12,6 +12,8 @@ import numpy as np
 
 from ..errors import AssemblyError, ModelError
 from ..model.beam_start import HeldDirection
+from ..model.forces import Spring
+from ..model.measures import Span
 from ..model.start import HeldOrientation, HeldRow, Start
 from ..symbols import SX
 from .equations import Equations
@@ -25,6 +27,8 @@ CLOSED = 1e-10
 """Largest residual of an assembled mechanism (m or rad), relative to its size."""
 LIGHT = 1e-6
 """Share of the largest mass below which a coordinate counts as one without."""
+TOGETHER = 1e-12
+"""Largest distance of points that are at one place, relative to the size of the mechanism."""
 EXPLAINED = 600
 """Coordinates up to which the loop that does not close is looked for; its dense least squares would take minutes beyond."""
 ATTEMPTS = 12
@@ -98,12 +102,30 @@ class Assembly:
             disturbance = 0.1 * attempt * sizes * rng.standard_normal(first.size) if attempt else 0.0
             q, residual = self._gauss_newton(first + disturbance, ρ)
             if residual <= CLOSED * size and self._oriented(q, ρ):
+                self._check_spans(q, ρ, size)
                 return self._wound_back(q, ρ)
             if residual < least:
                 closest, least = q, residual
         if first.size > EXPLAINED or not explain:
             raise self._open(closest, ρ)
         raise self._contradicted(first, size, ρ) or describe_gaps(self.equations, self.start, poses, ρ)
+
+    def _check_spans(self, q: np.ndarray, ρ: np.ndarray, size: float) -> None:
+        """Springs and dampers act along the line between their ends; where only rounding is between these, there is none."""
+        names, lengths = self._spans
+        for name, length in zip(names, column(lengths(q, ρ)), strict=True):
+            if length <= TOGETHER * size:
+                raise AssemblyError(
+                    f"mechanism {self.model.name!r}: the start has a value that is not finite; look at {name!r}: its ends coincide"
+                )
+
+    @cached_property
+    def _spans(self) -> tuple[list[str], ca.Function]:
+        """Springs between two points, and (q, ρ) → how long they are."""
+        e = self.equations
+        springs = [f for f in self.model.forces.values() if isinstance(f, Spring) and isinstance(f.measure, Span)]
+        lengths = ca.vertcat(SX(0, 1), *[f.measure.value(e.frames) for f in springs])
+        return [f.name for f in springs], ca.Function("spans", [e.q, e.ρ], [ca.densify(lengths)])
 
     @property
     def _held_labels(self) -> list[str]:
