@@ -8,7 +8,7 @@ BEGAN  := $(shell date +%s)
 SITE   := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 EXAMPLES := bricard_loop governor_regulation slider_crank_reaction five_bar_soft andrews_lengths tolerances five_bar_reliability five_bar_still five_bar_path andrews_peak_reaction slider_crank_section pendulum_fit
 
-.PHONY: setup demo examples test verify docs docs-serve compare pictures format clean
+.PHONY: setup demo examples test verify harden docs docs-serve compare pictures format clean
 
 setup: $(STAMP)
 
@@ -41,6 +41,11 @@ docs-serve: setup  ## the same while it is written, anew with every change
 verify: setup  ## every acceptance figure with its bound, in one table, after the tests that take long
 	$(BIN)/pytest -n 2 -m slow
 	$(BIN)/python tools/verify.py
+
+harden: setup  ## thousands of random mechanisms, files and builds, each of which agrees, is refused by name, or is a fault; takes hours
+	$(BIN)/python tools/harden.py --count 5000 --processes 2
+	$(BIN)/python tools/fuzz_files.py --count 100000
+	$(BIN)/python tools/soak.py --builds 10000
 
 $(PEERS)/.ready: tools/compare/constraints.txt
 	$(PYTHON) -m venv $(PEERS)
