@@ -78,7 +78,7 @@ def test_progress_goes_from_nothing_to_all_once(monkeypatch: pytest.MonkeyPatch)
         assert total == 1
         yield told.append
 
-    monkeypatch.setattr("varimech.solver.progress_bar", bar)
+    monkeypatch.setattr("varimech.solving.solver.progress_bar", bar)
     how: dict[str, Any] = {"integrator": "hht", "step": 1e-3, "every": 50, "memory": 0.1}
     four_bar().sensitivity(OBJECTIVES, duration=1.0, method="adjoint", backend="native", **how)
     assert told == sorted(told) and 0 < told[0] < 0.5 and told[-1] == 1

@@ -338,7 +338,7 @@ def test_downloads(opened: Open) -> None:
 @browsing
 def test_names_do_no_harm(opened: Open) -> None:
     m = vm.Mechanism(HOSTILE, gravity=(0, -9.81))
-    m.parameter(HOSTILE, 1.0, unit=HOSTILE)
+    m.parameter(HOSTILE, 1.0)
     m.ground_point("O", (0, 0))
     m.bar(HOSTILE, "O", HOSTILE.replace(".", ""), length=m.parameters[HOSTILE], mass=1.0)
     m.revolute("O")
