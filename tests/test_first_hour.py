@@ -53,7 +53,6 @@ def refused(*cases: tuple[str, Call, str]) -> pytest.MarkDecorator:
         "parameter 'L': unit = 'mm' is not one of the SI; a number is in SI units: write '30 mm' as a text, or leave the unit out",
     ),
     ("degrees", lambda m: m.parameter("a", 45.0, unit="deg"), "unit = 'deg' is not one of the SI"),
-    ("no unit at all", lambda m: m.parameter("a", 45.0, unit="-"), "unit = '-' is not one of the SI"),
     (
         "a mass for a length",
         lambda m: m.bar("link", "S", "T", length=m.parameters["load"], mass=1.0),
@@ -81,6 +80,14 @@ def test_wrong_units(call: Call, says: str) -> None:
     assert says in str(caught.value)
 
 
+@pytest.mark.parametrize("unit", ["-", "–", "1"])
+def test_pure_numbers_may_be_marked_as_such(unit: str) -> None:
+    m = vm.Mechanism("geared")
+    assert m.parameter("ratio", 3.0, unit=unit).value == 3.0
+    with pytest.raises(vm.ModelError, match="wrong kind of unit"):
+        m.parameter("other", "3 mm", unit=unit)
+
+
 def test_a_parameter_in_another_unit_of_the_same_kind_is_taken() -> None:
     m = crank_slider()
     m.torsional_spring("hinge", "O", stiffness=m.parameter("k", 2.0, unit="N·m"))  # N·m/rad
@@ -93,7 +100,7 @@ def test_units_of_the_si(unit: str) -> None:
     assert is_si(unit)
 
 
-@pytest.mark.parametrize("unit", ["mm", "deg", "N/mm", "kN", "g", "rpm", "-", "m/", "parsnips", "%"])
+@pytest.mark.parametrize("unit", ["mm", "deg", "N/mm", "kN", "g", "rpm", "m/", "parsnips", "%"])
 def test_units_that_are_not(unit: str) -> None:
     assert not is_si(unit)
 

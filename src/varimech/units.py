@@ -35,6 +35,8 @@ _FACTOR = re.compile(r"\s*([*/]?)\s*(1(?=\s*/)|[A-Za-z]+)(?:(?:\*\*|\^)([-+]?\d)
 _WRITTEN_TOGETHER = {"m": "{}*m", "s": "{}*s", "ms": "{}*m*s", "mm": "{}*mm"}
 """Engineers write Nm, which others read as nautical miles."""
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_PURE = ("-", "–", "1")
+"""What engineers write where there is no unit."""
 
 
 def split_quantity(text: str) -> tuple[float, str] | None:
@@ -120,7 +122,9 @@ def _powers(unit: str) -> tuple[int, ...] | None:
 
 
 def _plain_text(unit: str) -> str:
-    """Superscripts and dots as a keyboard has them."""
+    """Superscripts and dots as a keyboard has them; nothing for a pure number."""
+    if unit in _PURE:
+        return ""
     text = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda found: f"**{found[0].translate(_SUPERSCRIPTS)}", unit)
     return text.replace("·", "*").replace("°", "deg")
 
