@@ -292,9 +292,7 @@ def test_backends_agree_where_forces_depend_on_time() -> None:
 def examples(count: int) -> Callable[[Any], Any]:
     """The same ones in every run."""
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    return settings(
-        max_examples=count, derandomize=True, database=None, deadline=None, suppress_health_check=slow, phases=[Phase.generate]
-    )
+    return settings(max_examples=count, deadline=None, suppress_health_check=slow, phases=[Phase.generate])
 
 
 def check_transposed(solver: Solver, state: Array, seed: int) -> None:

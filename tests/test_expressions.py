@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import casadi as ca
 import numpy as np
@@ -129,9 +130,7 @@ def test_written_formulas_mean_the_same(text: str) -> None:
     try:
         told = formula(expression, symbols, "it")
     except vm.ModelError:
-        assert not np.isfinite(
-            float(ca.Function("f", list(symbols.values()), [expression])(*NAMES.values()))
-        )  # a folded division by zero
+        assert re.search(r"\b(inf|nan)\b", str(expression))  # a folded division by zero, wherever it stands
         return
     again = ca.SX(told) if isinstance(told, float) else ca.SX(Expression(told).value(Scope(symbols)))
     both = ca.Function("f", list(symbols.values()), [expression, again])

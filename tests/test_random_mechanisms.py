@@ -34,8 +34,6 @@ PENDULUM = Recipe(2, (Part("bar", "revolute", GROUND, True, 5),), parameters=2, 
 
 @settings(
     max_examples=6,
-    derandomize=True,
-    database=None,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -33,7 +33,7 @@ both_references = pytest.mark.parametrize("reference", [CENTRE_OF_MASS, ORIGIN],
 def examples(count: int) -> Callable[[Any], Any]:
     """The same ones in every run."""
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    return settings(max_examples=count, derandomize=True, database=None, deadline=None, suppress_health_check=slow)
+    return settings(max_examples=count, deadline=None, suppress_health_check=slow)
 
 
 def apart(x: Array, y: Array, size: float = 0.0) -> float:
