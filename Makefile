@@ -40,12 +40,12 @@ docs-serve: setup  ## the same while it is written, anew with every change
 
 verify: setup  ## every acceptance figure with its bound, in one table, after the tests that take long
 	$(BIN)/pytest -n 2 -m slow
-	$(BIN)/python tools/verify.py
+	$(BIN)/python tools/verify/verify.py
 
 harden: setup  ## thousands of random mechanisms, files and builds, each of which agrees, is refused by name, or is a fault; takes hours
-	$(BIN)/python tools/harden.py --count 5000 --processes 2
-	$(BIN)/python tools/fuzz_files.py --count 100000
-	$(BIN)/python tools/soak.py --builds 10000
+	$(BIN)/python tools/harden/harden.py --count 5000 --processes 2
+	$(BIN)/python tools/harden/fuzz_files.py --count 100000
+	$(BIN)/python tools/harden/soak.py --builds 10000
 
 $(PEERS)/.ready: tools/compare/constraints.txt
 	$(PYTHON) -m venv $(PEERS)
@@ -58,8 +58,8 @@ compare: setup $(PEERS)/.ready  ## Varimech beside its peers: tables, pages in d
 pictures: demo  ## the pictures of the README, of the elements and of the tutorial, made anew
 	cp out/five-bar/mechanism.png docs/images/five_bar_mechanism.png
 	cp out/five-bar/figure6_gradients.png docs/images/five_bar_gradients.png
-	$(BIN)/python tools/draw_elements.py
-	$(BIN)/python tools/tutorial_pictures.py
+	$(BIN)/python tools/draw/draw_elements.py
+	$(BIN)/python tools/draw/tutorial_pictures.py
 
 format: setup
 	$(BIN)/ruff format .

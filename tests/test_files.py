@@ -581,7 +581,7 @@ def test_any_data_is_a_mechanism_or_an_error_with_a_place(data: Any) -> None:
 
 @pytest.mark.parametrize("numbers", [range(30), range(30, 60)], ids=str)
 def test_files_that_nobody_would_write(tmp_path: Path, numbers: range) -> None:
-    """`python tools/fuzz_files.py` tries as many as there is time for."""
+    """`python tools/harden/fuzz_files.py` tries as many as there is time for."""
     outcomes = {try_input(tmp_path, number) for number in numbers}
     assert {"refused", "read"} <= outcomes <= {"refused", "read", "ran", "did not run"}
 

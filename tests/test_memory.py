@@ -1,4 +1,4 @@
-"""What was built goes when nobody holds it any more; `python tools/soak.py` watches thousands of mechanisms come and go."""
+"""What was built goes when nobody holds it any more; `python tools/harden/soak.py` watches thousands of mechanisms come and go."""
 
 from __future__ import annotations
 

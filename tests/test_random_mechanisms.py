@@ -1,4 +1,4 @@
-"""Random mechanisms by random roads; `tools/harden.py` takes thousands of them."""
+"""Random mechanisms by random roads; `tools/harden/harden.py` takes thousands of them."""
 
 from __future__ import annotations
 

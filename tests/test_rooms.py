@@ -28,5 +28,5 @@ def test_benchmarks_use_the_public_interface_only() -> None:
 
 
 def test_the_drawing_of_the_architecture_is_up_to_date() -> None:
-    """`python tools/draw_architecture.py` draws it anew."""
+    """`python tools/draw/draw_architecture.py` draws it anew."""
     assert draw_architecture.PICTURE.read_text(encoding="utf-8") == draw_architecture.drawing()

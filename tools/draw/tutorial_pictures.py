@@ -1,4 +1,4 @@
-"""Pictures of the tutorial, made by its own code blocks:  python tools/tutorial_pictures.py."""
+"""Pictures of the tutorial, made by its own code blocks:  python tools/draw/tutorial_pictures.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 TUTORIAL, IMAGES = ROOT / "docs" / "tutorial", ROOT / "docs" / "images" / "tutorial"
 sys.path[:0] = [str(ROOT / "tests"), str(TUTORIAL)]
 

@@ -20,7 +20,7 @@ from varimech.benchmarks import BENCHMARKS
 from varimech.expressions import CONSTANTS, FUNCTIONS
 from varimech.files.document import Document
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 STARTER = Path(varimech.__file__).parent / "files" / "starter.yaml"
 WORD = re.compile(r"[\w.]+|\s+|.", flags=re.DOTALL)
 BYTES = [

@@ -19,7 +19,7 @@ import varimech as vm
 from varimech.benchmarks import five_bar
 
 MANY = 10**6
-TESTS = Path(__file__).parent.parent / "tests"
+TESTS = Path(__file__).parents[2] / "tests"
 SHORT: dict[str, Any] = {"step": 0.05, "every": 20}
 """Runs of twenty steps, of which only the end is stored."""
 

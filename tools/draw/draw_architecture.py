@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rooms import FLOORS, LEVEL, SOURCE, imports
 
-PICTURE = Path(__file__).resolve().parents[1] / "docs" / "images" / "architecture.svg"
+PICTURE = Path(__file__).resolve().parents[2] / "docs" / "images" / "architecture.svg"
 CELL = 19
 """Side of a square (px)."""
 LETTERS = 70

@@ -1,6 +1,6 @@
 """Sends a signal to the command `varimech` at many moments, and tells whether it ends cleanly at each of them.
 
-    python tools/stop_anywhere.py --moments 40 --signal INT
+    python tools/harden/stop_anywhere.py --moments 40 --signal INT
 
 Clean means: a known exit code, a message, no traceback, no half of a file, no process left. Moments are spread evenly over a whole run from
 a cold cache: loading, reading, deriving, compiling, running, and writing all files with a report; or over a study with a checkpoint.

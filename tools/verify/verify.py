@@ -33,7 +33,7 @@ from varimech.benchmarks import andrews, bricard, chain, five_bar, four_bar, gov
 from varimech.benchmarks.outcome import energy_drift, row_at
 
 RELATIVE = ("rtdyn0", "rtdyn1")
-DATA = Path(__file__).parent.parent / "tests" / "data"
+DATA = Path(__file__).parents[2] / "tests" / "data"
 sys.path.insert(0, str(DATA.parent))
 
 

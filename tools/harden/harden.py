@@ -1,11 +1,11 @@
 """Thousands of random mechanisms by random roads: each agrees, or is refused by name.
 
-    python tools/harden.py --count 5000
+    python tools/harden/harden.py --count 5000
 
 Mechanisms are made by Hypothesis (`tests/random_recipes.py`) and checked in a process of their own (`tests/random_roads.py`), which is
 ended where one takes too long. What is found is written to a folder, a line a mechanism; faults come with the recipe to repeat them:
 
-    python tools/harden.py --again "Recipe(…)"      # with what it is reduced to
+    python tools/harden/harden.py --again "Recipe(…)"      # with what it is reduced to
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hypothesis import seed as seeded
 from rich.console import Console
 from rich.table import Table
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 import random_recipes
 from random_recipes import Recipe, recipes, smaller
 

@@ -1,10 +1,10 @@
 """Change a sign, a factor, an index or a comparison of the numerics, and see whether a test notices.
 
     pip install cosmic-ray coverage
-    python tools/mutate.py reach              once: which tests run which lines, and what they cost
-    python tools/mutate.py run                one mutant after another; goes on where it was stopped
-    python tools/mutate.py run --again        those that survived once more, after tests were added (`reach` them first)
-    python tools/mutate.py table              killed, survived and timed out, by room
+    python tools/harden/mutate.py reach              once: which tests run which lines, and what they cost
+    python tools/harden/mutate.py run                one mutant after another; goes on where it was stopped
+    python tools/harden/mutate.py run --again        those that survived once more, after tests were added (`reach` them first)
+    python tools/harden/mutate.py table              killed, survived and timed out, by room
 
 Mutants are those of cosmic-ray, drawn by seed, some of every file. Each is written into a copy of the tree and meets the tests that run its
 line, cheapest first, until one fails. Tests run in a fork of this process, which has what they import already.
@@ -33,7 +33,7 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PACKAGE = Path("src/varimech")
 NUMERICS = (
     "schedule.py",

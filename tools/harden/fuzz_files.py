@@ -1,7 +1,7 @@
 """Reads files that nobody would write, and tells which of them are not met with a mechanism or an error that says where and why.
 
-    python tools/fuzz_files.py --count 100000             # seed 0, inputs 0 … 99999; one in ten is a URDF file
-    python tools/fuzz_files.py --first 4711 --count 1     # one of them again
+    python tools/harden/fuzz_files.py --count 100000             # seed 0, inputs 0 … 99999; one in ten is a URDF file
+    python tools/harden/fuzz_files.py --first 4711 --count 1     # one of them again
 
 Of those that are read, some are written and read again, and some built and take two steps. A fault is any other exception or warning, an
 error without its place, a text that is another one after reading it again, more than PATIENCE seconds, or a file that was not there before.

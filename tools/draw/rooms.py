@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parents[1] / "src" / "varimech"
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "varimech"
 FLOORS: dict[str, list[tuple[str, ...]]] = {
     "what everybody uses": [
         ("errors", "interrupts", "symbols", "progress", "angles", "sizes", "markup"),

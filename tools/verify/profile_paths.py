@@ -1,7 +1,7 @@
 """Instructions that compiled runs take for a step, counted by Valgrind's callgrind, beside the operations of the equations.
 
-    python tools/profile_paths.py          all paths, as the table of docs/profile.md, which is written anew
-    python tools/profile_paths.py NAME …   some of them, printed only
+    python tools/verify/profile_paths.py          all paths, as the table of docs/profile.md, which is written anew
+    python tools/verify/profile_paths.py NAME …   some of them, printed only
 
 Times vary with what else a machine does; these numbers do not. Each run is carried out twice, once longer than the other: the difference is
 that of the steps alone. Operations are counted while the same two runs are interpreted: those of the generated functions, and of sparse
@@ -32,7 +32,7 @@ from varimech.backends import backward, bound, chain_calls, columns, compiler, i
 from varimech.benchmarks import andrews, chain, five_bar
 from varimech.stages.plan import Factor, Plan, Solve
 
-PAGE = Path(__file__).parent.parent / "docs" / "profile.md"
+PAGE = Path(__file__).parents[2] / "docs" / "profile.md"
 REGISTER = 4
 """Numbers in a register of 256 bits."""
 FLAGS = ("-march=x86-64-v3", "-fno-inline-functions", "-fno-inline-functions-called-once")

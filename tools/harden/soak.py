@@ -1,6 +1,6 @@
 """Builds and runs mechanisms in one process, thousands of them, and tells what it keeps: memory, objects, files, threads.
 
-    python tools/soak.py --builds 10000
+    python tools/harden/soak.py --builds 10000
 
 Every mechanism is another one. Each is built and run; now and then there are sensitivities, adjoints, ensembles, model files, saved results,
 reports, compiled runs, and refusals. What is kept after the first tenth must not grow with the number of builds.

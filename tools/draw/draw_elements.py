@@ -1,4 +1,4 @@
-"""Drawings of all elements for the pages in docs/elements:  python tools/draw_elements.py [name …].
+"""Drawings of all elements for the pages in docs/elements:  python tools/draw/draw_elements.py [name …].
 
 Those of bodies are here, the others in `drawings_of_joints.py` and `drawings_of_forces.py`.
 """
@@ -13,7 +13,7 @@ import drawings_of_joints
 import numpy as np
 from sketch import DRAWINGS, FIRST, GIVEN, METAL, Sketch, drawing, from_
 
-IMAGES = Path(__file__).parent.parent / "docs" / "images" / "elements"
+IMAGES = Path(__file__).parents[2] / "docs" / "images" / "elements"
 OTHERS = (drawings_of_joints, drawings_of_forces)
 """Whose drawings are known by being imported."""
 

@@ -17,7 +17,7 @@ from acceptance import Figure
 import varimech as vm
 from varimech.benchmarks import five_bar
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 URDF = ROOT / "tests" / "data" / "urdf"
 
 
