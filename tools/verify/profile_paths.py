@@ -10,6 +10,7 @@ factors. Vectors count as one operation for each register they fill. Valgrind kn
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import os
 import re
@@ -313,7 +314,8 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--counted"]:
-        counted_here(sys.argv[2:])
-    else:
-        main(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of a path; all if not given")
+    parser.add_argument("--counted", action="store_true", help=argparse.SUPPRESS)  # within callgrind
+    given = parser.parse_args()
+    (counted_here if given.counted else main)(given.names)
