@@ -220,7 +220,8 @@ def _fitted(g: Geometry, name: str, kind: str, ends: tuple[int, int], rng: np.ra
     axis = direction_of(g.recipe, rng)
     offset = g.scale * _offset(kind, axis, rng)
     nodes: list[str | None] = [
-        _node(g, body, name, kind, rng) if soft else None for body, soft in zip(ends, flexible, strict=True)
+        _node(g, body, name, rng, last=kind == CLAMP or (all(flexible) and kind != "distance")) if soft else None
+        for body, soft in zip(ends, flexible, strict=True)
     ]
     if flexible[1] and not flexible[0]:
         second = g.poses[ends[1]].place(g.nodes(ends[1])[str(nodes[1])])
@@ -253,11 +254,11 @@ def _place(g: Geometry, body: int, node: str | None, rng: np.random.Generator) -
     return g.poses[body].place(g.scale * local)
 
 
-def _node(g: Geometry, body: int, joint: str, kind: str, rng: np.random.Generator) -> str:
-    """The end of a beam that hangs by a joint is its first; others are carried by any of its points."""
+def _node(g: Geometry, body: int, joint: str, rng: np.random.Generator, *, last: bool) -> str:
+    """The end of a beam that hangs by a joint is its first; others are carried by any of its points, clamps and beams by its last."""
     if joint == f"J{body}":
         return "from"
-    return "to" if kind == CLAMP else str(rng.choice([*g.nodes(body)][1:]))
+    return "to" if last else str(rng.choice([*g.nodes(body)][1:]))
 
 
 def _offset(kind: str, axis: Array, rng: np.random.Generator) -> Array:
