@@ -129,7 +129,7 @@ class Saddle:
         if not self.regular:
             return H + J.T @ (α * G)
         n, softness = H.shape[0], ca.diag(1 / α)
-        if self.pairs is not None:  # a condition gives way to the multiplier that it is eliminated with: others may be of any size
+        if self.pairs is not None:  # a condition gives way to the multiplier it is eliminated with: others may be of any size
             softness = softness[[row - n for row in self.pairs[n:]], :]
         return ca.blockcat([[H, J.T], [G, -softness]])
 
