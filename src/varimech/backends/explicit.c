@@ -3,6 +3,7 @@
 
 #define VM_LONGEST 0.02 /* share of a run that one step may take: what happens within less may be missed */
 #define VM_ROUNDING 1e-12 /* largest residual of velocities over velocities where projections are exact */
+#define VM_UNYIELDING 1e-8 /* largest residual of accelerations over accelerations where constraints do not give way to forces */
 #define VM_OFF 10 /* shares of the tolerance by which projections may fail */
 #define VM_BLUR 1e-15 /* over the tolerance, the relative change of a state by which integrands are measured at least */
 #define VM_SAFETY 0.01 /* share of the tolerance that is allowed for the error of one step */
@@ -172,10 +173,12 @@ static int vm_projections_failed(const vm_run *r, const vm_room *m) {
   return (r->rates || r->selects) && !(m->residuals[0] <= allowed * r->position_scale + 1e-12 && m->residuals[1] <= allowed * r->velocity_scale + 1e-9);
 }
 
-/* Whether the end of a step shows rounding that a nearly singular position has amplified. */
+/* Whether the end of a step shows rounding that a nearly singular position has amplified, or constraints that give way: one pass leaves 1e-12
+   of the accelerations that there were without them, which light bodies have in plenty. */
 static int vm_amplified(const vm_run *r, const vm_room *m) {
+  const long long n = r->coordinates;
   const double *end = m->X + r->scheme->stages * r->states;
-  return r->sharp && m->residuals[1] > VM_ROUNDING * (1e-2 + vm_size(end + r->coordinates, r->coordinates));
+  return r->sharp && (m->residuals[1] > VM_ROUNDING * (1e-2 + vm_size(end + n, n)) || m->residuals[2] > VM_UNYIELDING * (1 + vm_size(end + 2 * n, n)));
 }
 
 /* How much longer the next step may be: at least a fifth, at most five times. */

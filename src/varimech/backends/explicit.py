@@ -23,6 +23,8 @@ LONGEST = 0.02
 """Share of a run that one step may take: what happens within less may be missed."""
 ROUNDING = 1e-12
 """Largest residual of velocities over velocities where projections are exact."""
+UNYIELDING = 1e-8
+"""Largest residual of accelerations over accelerations where constraints do not give way to forces."""
 OFF = 10
 """Shares of the tolerance by which projections may fail."""
 
@@ -96,9 +98,11 @@ class ExplicitScheme:
         return not (residuals[0] <= position and residuals[1] <= velocity)
 
     def amplified(self, X: np.ndarray, residuals: np.ndarray) -> bool:
-        """Whether the end of a step shows rounding that a nearly singular position has amplified."""
-        n = self.coordinates
-        return bool(residuals[1] > ROUNDING * (1e-2 + float(np.abs(X[self.tables.stages, n : 2 * n]).max(initial=0.0))))
+        """Whether the end of a step shows rounding that a nearly singular position has amplified, or constraints that give way: one pass
+        leaves 1e-12 of the accelerations that there were without them, which light bodies have in plenty."""
+        n, end = self.coordinates, np.abs(X[self.tables.stages])
+        velocity, acceleration = (float(end[k * n : (k + 1) * n].max(initial=0.0)) for k in (1, 2))
+        return bool(residuals[1] > ROUNDING * (1e-2 + velocity) or residuals[2] > UNYIELDING * (1.0 + acceleration))
 
     def growth(self, error: float) -> float:
         """How much longer the next step may be: at least a fifth, at most five times."""

@@ -14,7 +14,7 @@ NO_CONVERGENCE, NOT_FINITE, OVERWOUND, UNDERFLOW, SINGULAR = (
 
 
 class Amplified(Exception):
-    """The mechanism came so close to a singular position that constraints should be relaxed a little there."""
+    """The mechanism came so close to a singular position that constraints should be relaxed a little there, or they gave way to forces."""
 
 
 class StartFailure(Exception):

@@ -5,9 +5,9 @@
         ⎣ M        0 ⎦         ⎣ Φ_q q_b + Φ_b ⎦         ⎣ Q                      ⎦
 
 It is a differential-algebraic system of the same form as the motion's own, so any formulation and integrator for the one solves the other.
-These are Lagrange's equations of what the elements state, differentiated along b: kinetic energy T′ = dT/db, potential V′,
-constraints (Φ, Φ′), and for an effort f at a rate w the two pairs (w′, f) and (w, f′). So it is derived here by differentiating the
-elements once.
+These are Lagrange's equations of what the elements state, differentiated along b: potential V′, constraints (Φ, Φ′), and for an effort f at
+a rate w the two pairs (w′, f) and (w, f′). So it is derived here by differentiating the elements once. Forces of inertia are differentiated
+as the motion has them: coordinates may supply a form that is Lagrange's only where constraints hold, and inside a step they do not.
 
 The direction b in the space of parameters is data: the system has the parameters (ρ, ρ′).
 
@@ -17,6 +17,7 @@ R. Serban and J. S. Freeman, ASME Design Engineering Technical Conferences, 1996
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -48,17 +49,17 @@ class Composite:
         """M̂, Π and Q̂, in the coordinates (q, q_b) with the parameters (ρ, ρ′)."""
         e, (q_b, v_b, ρ_b) = self.single, self._directions
         elements = tuple(self._element(element) for element in e.elements)
-        return Dynamics(ca.vertcat(e.q, q_b), ca.vertcat(e.v, v_b), ca.vertcat(e.ρ, ρ_b), e.t, elements)
+        q, v, ρ = ca.vertcat(e.q, q_b), ca.vertcat(e.v, v_b), ca.vertcat(e.ρ, ρ_b)
+        return Dynamics(q, v, ρ, e.t, elements, inertia=_Inertia(e, self._derived))
 
     def _element(self, element: Element) -> Element:
         pairs = [((self._derived(rate), effort), (rate, self._derived(effort))) for rate, effort in element.efforts]
         both = [Constraint(c.name, ca.vertcat(c.residuals, self._derived(c.residuals)), c.joints) for c in element.constraints]
         return Element(
             element.name,
-            self._derived(element.kinetic),
-            self._derived(element.potential),
-            tuple(pair for two in pairs for pair in two),
-            tuple(both),
+            potential=self._derived(element.potential),
+            efforts=tuple(pair for two in pairs for pair in two),
+            constraints=tuple(both),
         )
 
     @cached_property
@@ -103,3 +104,24 @@ class Composite:
         levels, λ = states[:, : 6 * n].reshape(-1, 3, 2, n), states[:, 6 * n :]
         single, slope = (levels[:, :, k].reshape(-1, 3 * n) for k in range(2))
         return np.hstack([single, λ[:, derived]]), np.hstack([slope, λ[:, plain]])
+
+
+@dataclass(frozen=True, eq=False)
+class _Inertia:
+    """Forces of inertia of the composite system: derivatives of those of the motion, then these."""
+
+    single: Dynamics
+    derived: Callable[[SX], SX]
+    """Derivative along b at given accelerations."""
+
+    @property
+    def mass(self) -> SX:
+        """M̂."""
+        M = self.single.mass
+        return ca.blockcat([[self.derived(ca.vec(M)).reshape(M.shape), M], [M, SX(*M.shape)]])
+
+    def resistance(self, a: SX) -> SX:
+        """M̂ r̈ and all other forces of inertia, on the same side."""
+        e, n = self.single, self.single.q.numel()
+        slope = self.derived(e.resistance) + e.mass @ a[n:]
+        return ca.substitute(ca.vertcat(slope, e.resistance), e.a, a[:n])

@@ -126,7 +126,12 @@ class Saddle:
         H, J, G, α = stage.tangent, stage.condition_jacobian, stage.condition_tangent, self.penalty_of(stage)
         if J.shape[0] == 0:
             return H
-        return ca.blockcat([[H, J.T], [G, -ca.diag(1 / α)]]) if self.regular else H + J.T @ (α * G)
+        if not self.regular:
+            return H + J.T @ (α * G)
+        n, softness = H.shape[0], ca.diag(1 / α)
+        if self.pairs is not None:  # a condition gives way to the multiplier it is eliminated with: others may be of any size
+            softness = softness[[row - n for row in self.pairs[n:]], :]
+        return ca.blockcat([[H, J.T], [G, -softness]])
 
     def corrector(self, stage: Linearised) -> Corrector:
         """The factored system of a stage."""
