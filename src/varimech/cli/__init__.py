@@ -1,4 +1,4 @@
-"""The command line: thin, over the public interface."""
+"""The command line: thin, over model files and the verbs of mechanisms."""
 
 from __future__ import annotations
 
