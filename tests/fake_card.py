@@ -47,12 +47,12 @@ def on_card(array: Any, dtype: Any = None) -> CardArray:
 class Kernel:
     def __init__(self, source: str):
         assert COMPILER is not None
-        folder = Path(tempfile.mkdtemp(prefix="card-"))
-        text = folder / "kernel.cpp"
-        text.write_text(HEADER + source + FOOTER, encoding="utf-8")
         flags = ["-std=c++17", "-O1", "-ffp-contract=off", "-w", "-fPIC", "-shared"]
-        subprocess.run([COMPILER, *flags, str(text), "-o", str(folder / "kernel.so")], check=True)
-        self._call = ctypes.CDLL(str(folder / "kernel.so")).every_thread
+        with tempfile.TemporaryDirectory(prefix="card-") as name:  # the library stays loaded without its file
+            text, library = Path(name, "kernel.cpp"), Path(name, "kernel.so")
+            text.write_text(HEADER + source + FOOTER, encoding="utf-8")
+            subprocess.run([COMPILER, *flags, str(text), "-o", str(library)], check=True)
+            self._call = ctypes.CDLL(str(library)).every_thread
         self._call.argtypes = [ctypes.c_void_p, *3 * [ctypes.c_longlong]]
 
     def __call__(self, blocks: tuple[int], threads: tuple[int], arguments: tuple[Any, Any]) -> None:

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -96,10 +97,11 @@ def test_threads_building_at_once_all_get_a_library(own_cache: Path) -> None:
 
 @pytest.mark.parametrize("folder", ["/proc/nowhere", "/dev/null/below", __file__])
 def test_a_cache_that_cannot_be_written_does_not_stop_a_run(
-    folder: str, monkeypatch: pytest.MonkeyPatch, compilations: list[Path]
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compilations: list[Path]
 ) -> None:
     """One folder of this process takes its place."""
     monkeypatch.setenv("VARIMECH_CACHE", folder)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     for _ in range(2):
         assert pendulum().simulate(0.1, step=1e-2, backend="native").time.size == 11
     assert len(compilations) == 1 and len(list(library_cache._own[0].glob("*/program.so"))) == 1

@@ -131,6 +131,11 @@ def test_kinds_of_units() -> None:
         lambda m: m.bar("a", "b", "c", 1, 1),
         "bar: too many positional arguments; say bar(name, start, end, *, length, mass",
     ),
+    (
+        "of a mechanism",
+        lambda m: vm.Mechanism("crank", (0, -9.81)),
+        "Mechanism.__init__() takes 2 positional arguments but 3 were",
+    ),
     ("of the start", lambda m: m.start(angel={"crank": 1.0}), "start: has no argument 'angel'; say start(*, angle=None, displ"),
 )
 def test_words_tell_how_they_are_said(call: Call, says: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import draw_architecture
+import mutate
 from rooms import LEVEL, SOURCE, imported_rooms, room_of
 
 
@@ -30,3 +31,7 @@ def test_benchmarks_use_the_public_interface_only() -> None:
 def test_the_drawing_of_the_architecture_is_up_to_date() -> None:
     """`python tools/draw/draw_architecture.py` draws it anew."""
     assert draw_architecture.PICTURE.read_text(encoding="utf-8") == draw_architecture.drawing()
+
+
+def test_mutants_are_made_of_files_that_are_there() -> None:
+    assert len(mutate.numerics_files()) > 100

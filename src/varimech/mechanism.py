@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
 from .errors import VarimechError
 from .files.verbs import Filed
@@ -34,6 +34,9 @@ class Mechanism(Displayed, AtRest, Designing, Exchanging, Uncertain, Filed):
     >>> run.position("tip").sizes["time"]
     101
     """
+
+    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):  # what Python calls it in errors
+        super().__init__(name, gravity=gravity, dimension=dimension)
 
     def __repr__(self) -> str:
         kind = "planar" if self.dimension == 2 else "spatial"

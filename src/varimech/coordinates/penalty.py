@@ -7,7 +7,7 @@ import casadi as ca
 from ..stages.chain import COORDINATES, SCALAR, START_CONDITIONS
 from ..stages.pieces import Output, Pieces, Stored
 from ..stages.plan import Mode, Plan
-from ..stages.saddle import FLOOR, Saddle
+from ..stages.saddle import FLOOR, Saddle, least_mobility
 from ..symbols import SX
 from .dynamics import Dynamics
 from .kinds import position_writer
@@ -25,20 +25,23 @@ def penalty_plan(pieces: Pieces[Dynamics], saddle: Saddle) -> Plan:
     w = position_writer("penalty", pieces)
     α = Stored(START_CONDITIONS, w.plan.result(w.size(START_CONDITIONS)))
     masses, mobility = w.new("masses", COORDINATES), w.new("mobility", START_CONDITIONS)
-    heaviest, largest = w.new("heaviest", SCALAR), w.new("largest", SCALAR)
-    w.zero(masses, heaviest, largest)
+    heaviest, steepest = w.new("heaviest", SCALAR), w.new("steepest", SCALAR)
+    w.zero(masses, heaviest, steepest)
     w.over_kinds(Output(lambda e: ca.densify(ca.diag(e.mass)), masses, Mode.ADD))
     w.over_entries(COORDINATES, Output(lambda e: w.symbol(e, "masses"), heaviest, Mode.LARGEST))
 
-    def mobilities(e: Dynamics) -> SX:
-        J = ca.jacobian(e.start_positions, e.q)
-        return ca.power(J, 2) @ (1 / ca.fmax(w.symbol(e, "masses"), FLOOR * w.symbol(e, "heaviest")))
+    def jacobian(e: Dynamics) -> SX:
+        return ca.jacobian(e.start_positions, e.q)
 
-    w.over_kinds(Output(mobilities, mobility), Output(mobilities, largest, Mode.LARGEST))
-    w.over_entries(
-        START_CONDITIONS,
-        Output(lambda e: saddle.penalty_factor / ca.fmax(w.symbol(e, "mobility"), FLOOR * w.symbol(e, "largest")), α),
-    )
+    def mobilities(e: Dynamics) -> SX:
+        return ca.power(jacobian(e), 2) @ (1 / ca.fmax(w.symbol(e, "masses"), FLOOR * w.symbol(e, "heaviest")))
+
+    def penalties(e: Dynamics) -> SX:
+        least = least_mobility(w.symbol(e, "steepest"), w.symbol(e, "heaviest"))
+        return saddle.penalty_factor / ca.fmax(w.symbol(e, "mobility"), least)
+
+    w.over_kinds(Output(mobilities, mobility), Output(lambda e: ca.vec(ca.fabs(ca.densify(jacobian(e)))), steepest, Mode.LARGEST))
+    w.over_entries(START_CONDITIONS, Output(penalties, α))
     return w.plan
 
 

@@ -28,7 +28,13 @@ from ..elimination import Factorisation
 from ..symbols import SX
 
 FLOOR = 1e-6
-"""Masses, and mobilities of constraints, below this share of the largest count as that."""
+"""Masses, and gradients of constraints, below this share of the largest count as that."""
+
+
+def least_mobility(steepest: SX, heaviest: SX) -> SX:
+    """Of a constraint that hardly depends on any unknown, from the largest entry of J and the largest mass. Others keep their own, however
+    different their masses and units are."""
+    return (FLOOR * steepest) ** 2 / heaviest
 
 
 class Linearised(Protocol):
@@ -114,8 +120,9 @@ class Saddle:
         """α: for each row of J the mass it works against (harmonic, over the masses of the unknowns), times κ."""
         if J.shape[0] == 0:
             return SX(0, 1)
-        mobility = ca.power(J, 2) @ (1 / ca.fmax(masses, FLOOR * ca.norm_inf(masses)))
-        return ca.densify(self.penalty_factor / ca.fmax(mobility, FLOOR * ca.norm_inf(mobility)))
+        heaviest = ca.norm_inf(masses)
+        mobility = ca.power(J, 2) @ (1 / ca.fmax(masses, FLOOR * heaviest))
+        return self.penalty_factor / ca.fmax(ca.densify(mobility), least_mobility(ca.norm_inf(ca.vec(J)), heaviest))
 
     def penalty_of(self, stage: Linearised) -> SX:
         """α as it is used for a stage."""

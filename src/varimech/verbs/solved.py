@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,19 +28,21 @@ Wrt = Sequence[str | Parameter] | str | Parameter | None
 class Solved(Model):
     """The model with its solvers, built when first needed and kept until it changes."""
 
-    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
-        super().__init__(name, gravity=gravity, dimension=dimension)
-        self._solvers: dict[tuple[int, Method], Solver] = {}
+    @cached_property
+    def _solvers(self) -> dict[tuple[int, Method], Solver]:
+        return {}
 
     def _solver(self, method: Method) -> Solver:
         """The solver for this state of the model."""
         from ..solving.solver import Solver  # a good part of what there is to import
 
         key = (self.parts.revision, method)
-        if key not in self._solvers:
-            self._solvers = {k: s for k, s in self._solvers.items() if k[0] == self.parts.revision}
-            self._solvers[key] = Solver(self.parts, method)
-        return self._solvers[key]
+        solver = self._solvers.get(key)
+        if solver is None:
+            solver = Solver(self.parts, method)
+            fresh = {k: s for k, s in self._solvers.items() if k[0] == self.parts.revision}
+            self._solvers = {**fresh, key: solver}  # at once: other threads may look, and take one of their own at worst
+        return solver
 
     def _chosen(self, wrt: Wrt) -> list[int]:
         """Places of the parameters to differentiate for; all of them if none are named."""

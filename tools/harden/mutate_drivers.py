@@ -1,0 +1,115 @@
+"""Change a sign, a comparison or a number of the drivers in C, and see whether a test notices; mutate.py does the same for Python.
+
+    python tools/harden/mutate_drivers.py --count 40
+
+Each mutant is written into a copy of the tree, where tests of what runs compiled build their programs anew, until one fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from mutate import PACKAGE, ROOT, Copy
+
+FOLDER = PACKAGE / "backends"
+CHANGES = {
+    r"(?<=[\w)\]] )\+(?= [\w(])": "-",
+    r"(?<=[\w)\]] )-(?= [\w(])": "+",
+    r"(?<=[\w)\]] )\*(?= [\w(])": "/",
+    r"(?<= )<(?= )": "<=",
+    r"(?<= )<=(?= )": "<",
+    r"(?<= )>(?= )": "<=",
+    r"(?<= )==(?= )": "!=",
+    r"(?<= )&&(?= )": "||",
+    r"(?<= )\|\|(?= )": "&&",
+    r"(?<![\w.])0(?![\w.])": "1",
+    r"(?<![\w.])1(?![\w.])": "2",
+    r"(?<= )\+=(?= )": "=",
+    r"(?<= )!(?=[\w(])": "",
+}
+"""What is found in the code, and what is put in its place."""
+TESTS = ("runge_kutta", "backends", "error_control", "ensemble", "complex_step", "adjoint_runs", "faults", "sampling", "regimes")
+LONGEST = 900
+"""Seconds for the tests of a mutant; one that takes longer hangs."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one file."""
+
+    file: Path
+    start: int
+    end: int
+    text: str
+
+    def written(self, source: str) -> str:
+        return source[: self.start] + self.text + source[self.end :]
+
+    def named(self, source: str) -> str:
+        line = source.count("\n", 0, self.start)
+        return f"{self.file.name}:{line + 1} {source.splitlines()[line].strip()}  →  {self.written(source).splitlines()[line].strip()}"
+
+
+def places(file: Path) -> Iterator[Mutant]:
+    """Every change of a file, outside of comments and of what only the compiler reads."""
+    source = (ROOT / file).read_text(encoding="utf-8")
+    aside = [m.span() for m in re.finditer(r"/\*.*?\*/|^#[^\n]*|\"[^\"]*\"", source, re.DOTALL | re.MULTILINE)]
+    for pattern, text in CHANGES.items():
+        for found in re.finditer(pattern, source):
+            if not any(start <= found.start() < end for start, end in aside):
+                yield Mutant(file, *found.span(), text)
+
+
+def drawn(count: int, seed: int) -> list[Mutant]:
+    """Any of all."""
+    every = [mutant for path in sorted((ROOT / FOLDER).glob("*.c")) for mutant in places(path.relative_to(ROOT))]
+    return random.Random(seed).sample(every, min(count, len(every)))
+
+
+def outcome(copy: Copy) -> tuple[str, str]:
+    """What tests say of the copy as it is."""
+    with tempfile.TemporaryDirectory(prefix="mutants-cache-") as cache:
+        environment = os.environ | {
+            "PYTHONPATH": str(copy.folder / "src"),
+            "VARIMECH_CACHE": cache,
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        tests = [f"tests/test_{name}.py" for name in TESTS]
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=line", *tests]
+        try:
+            done = subprocess.run(command, cwd=copy.folder, env=environment, capture_output=True, text=True, timeout=LONGEST)
+        except subprocess.TimeoutExpired:
+            return "timeout", ""
+    if done.returncode == 0:
+        return "survived", ""
+    told = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    return "killed", told[0][:150] if told else f"exit {done.returncode}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=40, help="mutants")
+    parser.add_argument("--seed", type=int, default=0, help="of what is drawn")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="mutants-") as place:
+        copy = Copy(Path(place) / "tree")
+        for mutant in drawn(given.count, given.seed):
+            path = copy.folder / mutant.file
+            source = path.read_text(encoding="utf-8")
+            path.write_text(mutant.written(source), encoding="utf-8")
+            verdict, by = outcome(copy)
+            path.write_text(source, encoding="utf-8")
+            print(f"{verdict:9} {mutant.named(source)}  {by}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
