@@ -39,6 +39,8 @@ FLOOR = 1e-7
 """Errors of equal steps that are as small as this, relatively, are not looked at."""
 YIELDING = 1e-4
 """The same where joints give way to forces, by about 1/factor."""
+UNRESOLVED = 0.1
+"""What halving steps changes, relatively, where they are too long to tell anything."""
 STEPS = 2
 SHORTER = 16
 """By how much steps are shorter in a second look."""
@@ -220,7 +222,18 @@ class Comparison:
     def _same_steps(self, road: Road, base: Found) -> None:
         found = self._run(road, step=self._step)
         accuracy = 1e-4 if road.derivatives == "finite-difference" else 1e-6 if road.derivatives == "composite" else ROUNDING
-        self._agree(found, base, accuracy)
+        differs, name = self._worst(found, base)
+        if differs > accuracy and self._unresolved(
+            base
+        ):  # rounding is amplified without bounds: steps that are short enough tell
+            found, base, accuracy = self._run(road, tolerance=TIGHT), self._run(self.base, tolerance=TIGHT), max(accuracy, AGREE)
+            differs, name = self._worst(found, base)
+        if differs > accuracy:
+            raise Fault(f"{name} differs by {differs:.2g} with the same steps")
+
+    def _unresolved(self, base: Found) -> bool:
+        """Whether steps are too long for the motion."""
+        return self._worst(self._run(self.base, step=self._step / 2), base)[0] > UNRESOLVED
 
     def _compared(self, road: Road, base: Found) -> None:
         if road.integrator in CHOSEN and road.formulation != "penalty":
@@ -256,11 +269,6 @@ class Comparison:
             if error > HALVED * changed + (YIELDING if penalty else FLOOR):
                 return f"{name} is off by {error:.2g} where halving steps changes it by {changed:.2g}"
         return None
-
-    def _agree(self, found: Found, base: Found, accuracy: float) -> None:
-        worst, name = self._worst(found, base)
-        if worst > accuracy:
-            raise Fault(f"{name} differs by {worst:.2g} with the same steps")
 
     def _worst(self, found: Found, base: Found) -> tuple[float, str]:
         one, other = self._all(found), self._all(base)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from typer.testing import CliRunner
@@ -133,7 +133,7 @@ def test_kinds_of_units() -> None:
     ),
     (
         "of a mechanism",
-        lambda m: vm.Mechanism("crank", (0, -9.81)),
+        lambda m: cast("Any", vm.Mechanism)("crank", (0, -9.81)),
         "Mechanism.__init__() takes 2 positional arguments but 3 were",
     ),
     ("of the start", lambda m: m.start(angel={"crank": 1.0}), "start: has no argument 'angel'; say start(*, angle=None, displ"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -346,3 +347,23 @@ def test_free_body_is_an_euler_top() -> None:
     assert np.abs((4 * tips[1] - tips[0]) / 3 - exact).max() < 1e-8
     assert (np.array(drifts[0]) < 1e-5).all()
     assert (np.array(drifts[1]) < np.array(drifts[0]) / 3).all()
+
+
+@pytest.mark.parametrize("coordinates", ["natural", "rtdyn0", "rtdyn1"])
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_a_thin_rod_on_a_plane_is_carried_at_any_size(size: float, coordinates: str) -> None:
+    """No inertia about its own axis, a foot beside it, and a push: its centre moves in the plane, which takes all forces across."""
+    n, push, gravity = np.array([0.1, 0.3, 1.0]) / math.sqrt(1.1), np.array([3.0, -2.0, 5.0]), np.array([0.2, -0.4, -9.81])
+    m = vm.Mechanism("rod", gravity=gravity * size)
+    m.ground_point("O", (0, 0, 0))
+    m.bar("rod", "from", "to", length=size, mass=2.0)
+    m.point("rod", "foot", (0.3 * size, 0.2 * size, -0.4 * size))
+    m.planar("plane", "O", "foot", normal=n)
+    m.force("push", "to", push * size)
+    m.start(angle={"plane": 0.3}, speed={"plane": 1.5}, position={"foot": (0.1 * size, 0.2 * size, None)})
+    run = m.simulate(0.5, coordinates=coordinates, tolerance=1e-9, output=0.5)
+    force = (push + 2.0 * gravity) @ n * n
+    for k in (0, -1):
+        np.testing.assert_allclose(run.reaction("plane")[k] / size, -force, rtol=1e-9)
+        np.testing.assert_allclose(run.acceleration("rod.com")[k] / size, (push - force) / 2.0 + gravity, rtol=1e-9)
+    assert run.info["steps"] < 100

@@ -80,8 +80,9 @@ def test_energy_and_moment_of_a_clamp_are_those_of_the_formulas() -> None:
 
 def test_redundant_reactions_are_of_least_norm() -> None:
     """Two hinges on one vertical axis, h apart, hold a door whose weight has the moment M about it: each carries half of the weight, and a
-    couple of forces f with torques T of both hinges makes M = h f + 2 T, of which 2 f² + 2 T² (N² and N²·m²) is smallest at f = h T/2."""
-    h, weight = 0.5, 2 * 9.81
+    couple of forces f with torques T of both hinges makes M = h f + 2 T, of which 2 f² + 2 (T/ℓ)² is smallest at f = h T/(2 ℓ²), ℓ being the
+    longer way from the centre of mass to a hinge."""
+    h, weight, ℓ = 0.5, 2 * 9.81, math.hypot(0.7, 0.4)
     m = vm.Mechanism("door", gravity=(0, 0, -9.81))
     m.body("door", mass=2.0, inertia=(0.1, 0.2, 0.25), com=(0.7, 0, 0.4), points={"A": (0, 0, 0), "B": (0, 0, h)})
     for k, name in enumerate("AB"):
@@ -89,9 +90,9 @@ def test_redundant_reactions_are_of_least_norm() -> None:
         m.revolute(name, f"ground.{name}", f"door.{name}", axis=(0, 0, 1))
     m.start(angle={"A": 0.0})
     run = m.simulate(0.01, step=0.01)
-    T = 0.7 * weight / (h**2 / 2 + 2)
+    T = 0.7 * weight / (h**2 / (2 * ℓ**2) + 2)
     for name, side in (("A", 1), ("B", -1)):
-        np.testing.assert_allclose(run.reaction(name).values[-1], [side * h * T / 2, 0, weight / 2], atol=1e-6)
+        np.testing.assert_allclose(run.reaction(name).values[-1], [side * h * T / (2 * ℓ**2), 0, weight / 2], atol=1e-6)
         np.testing.assert_allclose(run.reaction_torque(name).values[-1], [0, -T, 0], atol=1e-6)
 
 

@@ -47,13 +47,14 @@ def weighed_solution(A: ca.DM, b: np.ndarray) -> np.ndarray:
     """A solution (a, w) of A x = b with A = [[M, Φ_qᵀ Φ_q], [Φ_q, 0]], whatever sizes masses have.
 
     Found from M a + Φ_qᵀ λ, Φ_q a and then Φ_q w = λ, which is not as ill-conditioned as Φ_qᵀ Φ_q: motions are measured by √M, forces by what
-    they move. Constraints that say nothing, and leave only rounding, have none.
+    they move. Coordinates without mass, and constraints that say nothing, may have a rounding of it.
     """
     dense = np.array(A)
     n = dense.shape[1] // 2
     M, Φ_q = dense[:n, :n], dense[n:, :n]
-    masses = np.abs(M).max(axis=1, initial=0.0)
-    motions = 1 / np.sqrt(np.where(masses > 0, masses, masses.max(initial=0.0) or 1.0))
+    masses = np.diagonal(M)
+    heaviest = masses.max(initial=0.0)
+    motions = 1 / np.sqrt(np.where(masses > RANK**2 * heaviest, masses, heaviest or 1.0))
     held = np.abs(Φ_q).max(axis=1, initial=0.0) > RANK * np.abs(Φ_q).max(initial=0.0)
     strengths = np.linalg.norm(Φ_q * motions, axis=1)
     forces = np.where(held, 1 / np.where(held, strengths, 1.0), 0.0)

@@ -7,7 +7,7 @@ import casadi as ca
 from ..stages.chain import COORDINATES, SCALAR, START_CONDITIONS
 from ..stages.pieces import Output, Pieces, Stored
 from ..stages.plan import Mode, Plan
-from ..stages.saddle import FLOOR, Saddle, least_mobility
+from ..stages.saddle import Saddle, carried_masses, mobilities
 from ..symbols import SX
 from .dynamics import Dynamics
 from .kinds import position_writer
@@ -24,24 +24,27 @@ def penalty_plan(pieces: Pieces[Dynamics], saddle: Saddle) -> Plan:
     """The same for a large system."""
     w = position_writer("penalty", pieces)
     α = Stored(START_CONDITIONS, w.plan.result(w.size(START_CONDITIONS)))
-    masses, mobility = w.new("masses", COORDINATES), w.new("mobility", START_CONDITIONS)
-    heaviest, steepest = w.new("heaviest", SCALAR), w.new("steepest", SCALAR)
-    w.zero(masses, heaviest, steepest)
+    masses, carried, mobility = w.new("masses", COORDINATES), w.new("carried", COORDINATES), w.new("mobility", START_CONDITIONS)
+    heaviest, steepest, largest = (w.new(name, SCALAR) for name in ("heaviest", "steepest", "largest"))
+    w.zero(masses, carried, heaviest, steepest, largest)
     w.over_kinds(Output(lambda e: ca.densify(ca.diag(e.mass)), masses, Mode.ADD))
     w.over_entries(COORDINATES, Output(lambda e: w.symbol(e, "masses"), heaviest, Mode.LARGEST))
 
     def jacobian(e: Dynamics) -> SX:
         return ca.jacobian(e.start_positions, e.q)
 
-    def mobilities(e: Dynamics) -> SX:
-        return ca.power(jacobian(e), 2) @ (1 / ca.fmax(w.symbol(e, "masses"), FLOOR * w.symbol(e, "heaviest")))
+    def weighed(e: Dynamics) -> tuple[SX, SX, SX]:
+        return jacobian(e), w.symbol(e, "masses"), w.symbol(e, "heaviest")
 
-    def penalties(e: Dynamics) -> SX:
-        least = least_mobility(w.symbol(e, "steepest"), w.symbol(e, "heaviest"))
-        return saddle.penalty_factor / ca.fmax(w.symbol(e, "mobility"), least)
+    def moved(e: Dynamics) -> SX:
+        return mobilities(*weighed(e), w.symbol(e, "steepest"), w.symbol(e, "carried"))
 
-    w.over_kinds(Output(mobilities, mobility), Output(lambda e: ca.vec(ca.fabs(ca.densify(jacobian(e)))), steepest, Mode.LARGEST))
-    w.over_entries(START_CONDITIONS, Output(penalties, α))
+    w.over_kinds(
+        Output(lambda e: ca.densify(ca.sum1(carried_masses(*weighed(e)))).T, carried, Mode.ADD),
+        Output(lambda e: ca.vec(ca.densify(jacobian(e))), steepest, Mode.LARGEST),
+    )
+    w.over_kinds(Output(moved, mobility), Output(moved, largest, Mode.LARGEST))
+    w.over_entries(START_CONDITIONS, Output(lambda e: saddle.penalties(w.symbol(e, "mobility"), w.symbol(e, "largest")), α))
     return w.plan
 
 

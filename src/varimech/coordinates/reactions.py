@@ -6,7 +6,7 @@ body's translations and rotations, the multipliers μ follow from
     Jᵀ μ = applied − inertial,
 
 which depends on frames only, so that every set of coordinates gives the same reactions. Where constraints are redundant, their
-reactions are not determined by rigid-body mechanics; the solution of least norm is reported.
+reactions are not determined by rigid-body mechanics; that with the smallest forces, and torques over a typical arm, is reported.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import casadi as ca
+import numpy as np
 
 from ..elimination import Factorisation
 from ..errors import unknown_name
 from ..model.beam import Beam
-from ..model.body import Body, Frames, Point
+from ..model.body import Body, Frames, Point, RigidBody
 from ..model.drivers import Driver
 from ..model.frame import Frame, known_points, spin
 from ..model.joints import Joint
@@ -28,6 +29,8 @@ from ..symbols import SX, wedge
 
 RELATIVE_REGULARISATION = 1e-9
 """Keeps J Jᵀ regular where constraints are redundant; two refinements remove its effect elsewhere."""
+NOTHING = 1e-30
+"""What is added where constraints may depend on nothing."""
 
 
 class BodyReactions:
@@ -70,18 +73,23 @@ class BodyReactions:
     def _wrench(self, joint: str) -> SX:
         if joint not in self._model.joints:
             raise unknown_name("joint", joint, self._model.joints)
-        data = self._model.joints[joint].data
-        # a joint on the ground as second body shows its reaction on the first one, reversed
-        point, sign = (data.second, -1) if not data.second.body.is_ground else (data.first, 1)
+        point, sign = self._shown(joint)
         return sign * self._jacobians[joint][:, self._twist.columns(point)].T @ self._multipliers[joint]
+
+    def _shown(self, joint: str) -> tuple[Point, int]:
+        """Where a joint's reaction is seen: on its second body, or on the first one, reversed, where that is the ground."""
+        data = self._model.joints[joint].data
+        return (data.second, -1) if not data.second.body.is_ground else (data.first, 1)
 
     def _solve(self, state: State, differentiate: Callable[[SX], SX]) -> dict[str, SX]:
         J = ca.vertcat(*self._jacobians.values()) if self._jacobians else SX(0, self._twist.size)
         unbalanced = self._applied(state) - self._inertial(differentiate)
-        normal, right = J @ J.T, J @ unbalanced
-        # regularised normal equations, refined: exact where J has full rank, least norm where it has not
-        ε = RELATIVE_REGULARISATION * (1 + ca.trace(normal) / max(1, J.shape[0]))
-        factors = Factorisation(normal + ε * SX.eye(J.shape[0]), symmetric=True)
+        weights = self._weights
+        weighed = J @ ca.diag(weights)
+        normal, right = weighed @ J.T, weighed @ unbalanced
+        # regularised normal equations, refined: exact where J has full rank, least forces where it has not
+        ε = RELATIVE_REGULARISATION * (self._strengths(weights) + NOTHING)
+        factors = Factorisation(normal + ca.diag(ε), symmetric=True)
         μ = factors.solve(right)
         for _ in range(2):
             μ = μ + factors.solve(right - normal @ μ)
@@ -90,6 +98,26 @@ class BodyReactions:
             found[name] = μ[row : row + block.shape[0]]
             row += block.shape[0]
         return found
+
+    @property
+    def _weights(self) -> ca.DM:
+        """1 for translations, 1/ℓ² for rotations, ℓ being the longest arm from a centre of mass to a joint: so forces and torques compare at
+        any size."""
+        ends = [p for j in self._model.joints.values() for p in (j.data.first, j.data.second)]
+        arms = [p.local - p.body.com for p in ends if isinstance(p.body, RigidBody) and not p.body.is_ground]
+        lengths = [float(np.linalg.norm(arm)) for arm in self._model.numbers.evaluate_all(arms)] if arms else []
+        turning = ca.DM(self._twist.turning)
+        return 1 - turning + turning / (max(lengths, default=0.0) or 1.0) ** 2
+
+    def _strengths(self, weights: ca.DM) -> SX:
+        """The square of the force that a unit of each multiplier is, or of its torque over ℓ where it is a torque alone."""
+        rows = []
+        for name, J in self._jacobians.items():
+            columns = self._twist.columns(self._shown(name)[0]) if name in self._model.joints else slice(0, self._twist.size)
+            turning, squares = ca.DM(self._twist.turning)[columns], ca.power(J[:, columns], 2)
+            forces, torques = squares @ ca.sparsify(1 - turning), squares @ (weights[columns] * turning)
+            rows += [torques[k] if forces[k].is_zero() else forces[k] for k in range(J.shape[0])]
+        return ca.vertcat(SX(0, 1), *rows)
 
     def _inertial(self, differentiate: Callable[[SX], SX]) -> SX:
         """∫ r̈·δr dm for unit translations and rotations of each body."""
@@ -120,6 +148,8 @@ class _Twist:
         self._bodies = bodies
         n = model.dimension
         self.size = 0
+        self.turning: list[int] = []
+        """1 for rotations, 0 for translations."""
         self.frames: dict[Body, Frame] = {model.ground: model.ground_frame()}
         self._pose: list[SX] = []
         self._motion: list[SX] = []
@@ -138,6 +168,7 @@ class _Twist:
             self._motion += motion
             self._offsets[body] = self.size
             self.size += sum(x.numel() for x in motion)
+            self.turning += [int(x is motion[-1] and not isinstance(body, Beam)) for x in motion for _ in range(x.numel())]
 
     def columns(self, point: Point) -> slice:
         """Where the translation and rotation of a point's body stand; of a point of a beam, its translation alone."""

@@ -27,14 +27,35 @@ import casadi as ca
 from ..elimination import Factorisation
 from ..symbols import SX
 
-FLOOR = 1e-6
-"""Masses, and gradients of constraints, below this share of the largest count as that."""
+LIGHT = 1e-6
+"""Masses below this share of the largest count as that, or as what goes with them."""
+ROUNDING = 1e-9
+"""Gradients below this share of the largest say nothing; sums below it, of what they are made of, neither."""
 
 
-def least_mobility(steepest: SX, heaviest: SX) -> SX:
-    """Of a constraint that hardly depends on any unknown, from the largest entry of J and the largest mass. Others keep their own, however
-    different their masses and units are."""
-    return (FLOOR * steepest) ** 2 / heaviest
+def carried_masses(J: SX, masses: SX, heaviest: SX) -> SX:
+    """For each constraint and unknown: the mass of other unknowns that the constraint makes go with it."""
+    squares = ca.power(J, 2)
+    heavy = masses > LIGHT * heaviest
+    mobility = squares @ ca.if_else(heavy, 1 / masses, 0)
+    ties = mobility > ROUNDING * ca.sum2(squares) / heaviest
+    return squares * ca.repmat(ca.if_else(ties, 1 / mobility, 0), 1, J.shape[1])
+
+
+def mobilities(J: SX, masses: SX, heaviest: SX, steepest: SX, carried: SX) -> SX:
+    """What a unit force of each constraint moves: the inverse of the mass it works against; 0 where it says nothing.
+
+    Unknowns with hardly any mass go with others by further constraints, such as the directions across a thin bar, and stand for what these
+    carry (in all: `carried`).
+    """
+    squares, shape = ca.power(J, 2), (J.shape[0], 1)
+    light = ca.repmat((masses <= LIGHT * heaviest).T, *shape)
+    elsewhere = ca.repmat(carried.T, *shape) - carried_masses(J, masses, heaviest)
+    tied = elsewhere > ROUNDING * ca.repmat(carried.T, *shape)
+    own = ca.repmat(ca.fmax(masses, LIGHT * heaviest).T, *shape)
+    against = ca.if_else(ca.logic_and(light, tied), ca.fmax(elsewhere, ca.repmat(masses.T, *shape)), own)
+    says = ca.sum2(squares) > (ROUNDING * steepest) ** 2
+    return ca.densify(ca.if_else(says, ca.sum2(squares / against), 0))
 
 
 class Linearised(Protocol):
@@ -121,8 +142,13 @@ class Saddle:
         if J.shape[0] == 0:
             return SX(0, 1)
         heaviest = ca.norm_inf(masses)
-        mobility = ca.power(J, 2) @ (1 / ca.fmax(masses, FLOOR * heaviest))
-        return self.penalty_factor / ca.fmax(ca.densify(mobility), least_mobility(ca.norm_inf(ca.vec(J)), heaviest))
+        carried = ca.sum1(carried_masses(J, masses, heaviest)).T
+        moved = mobilities(J, masses, heaviest, ca.norm_inf(ca.vec(J)), carried)
+        return self.penalties(moved, ca.norm_inf(moved))
+
+    def penalties(self, mobilities: SX, largest: SX) -> SX:
+        """α from the mobilities; constraints that say nothing have the smallest."""
+        return self.penalty_factor / ca.if_else(mobilities > 0, mobilities, largest)
 
     def penalty_of(self, stage: Linearised) -> SX:
         """α as it is used for a stage."""
