@@ -36,10 +36,9 @@ ROUNDING = 1e-9
 def carried_masses(J: SX, masses: SX, heaviest: SX) -> SX:
     """For each constraint and unknown: the mass of other unknowns that the constraint makes go with it."""
     squares = ca.power(J, 2)
-    heavy = masses > LIGHT * heaviest
-    mobility = squares @ ca.if_else(heavy, 1 / masses, 0)
+    mobility = squares @ ca.if_else(masses > LIGHT * heaviest, 1 / masses, 0)
     ties = mobility > ROUNDING * ca.sum2(squares) / heaviest
-    return squares * ca.repmat(ca.if_else(ties, 1 / mobility, 0), 1, J.shape[1])
+    return ca.diag(ca.if_else(ties, 1 / mobility, 0)) @ squares
 
 
 def mobilities(J: SX, masses: SX, heaviest: SX, steepest: SX, carried: SX) -> SX:
@@ -48,14 +47,15 @@ def mobilities(J: SX, masses: SX, heaviest: SX, steepest: SX, carried: SX) -> SX
     Unknowns with hardly any mass go with others by further constraints, such as the directions across a thin bar, and stand for what these
     carry (in all: `carried`).
     """
-    squares, shape = ca.power(J, 2), (J.shape[0], 1)
-    light = ca.repmat((masses <= LIGHT * heaviest).T, *shape)
-    elsewhere = ca.repmat(carried.T, *shape) - carried_masses(J, masses, heaviest)
-    tied = elsewhere > ROUNDING * ca.repmat(carried.T, *shape)
-    own = ca.repmat(ca.fmax(masses, LIGHT * heaviest).T, *shape)
-    against = ca.if_else(ca.logic_and(light, tied), ca.fmax(elsewhere, ca.repmat(masses.T, *shape)), own)
-    says = ca.sum2(squares) > (ROUNDING * steepest) ** 2
-    return ca.densify(ca.if_else(says, ca.sum2(squares / against), 0))
+    squares, (_, columns) = ca.power(J, 2), J.sparsity().get_triplet()
+    if not columns:
+        return SX.zeros(J.shape[0])
+    mass, all_of_it = ca.densify(masses)[columns], ca.densify(carried)[columns]
+    elsewhere = all_of_it - ca.vec(carried_masses(J, masses, heaviest).nz[:])
+    goes_along = ca.logic_and(mass <= LIGHT * heaviest, elsewhere > ROUNDING * all_of_it)
+    against = ca.if_else(goes_along, ca.fmax(mass, elsewhere), ca.fmax(mass, LIGHT * heaviest))
+    moved = ca.sum2(SX(J.sparsity(), ca.vec(squares.nz[:]) / against))
+    return ca.densify(ca.if_else(ca.sum2(squares) > (ROUNDING * steepest) ** 2, moved, 0))
 
 
 class Linearised(Protocol):
