@@ -38,7 +38,8 @@ def run_interpreted(program: Program, inputs: Inputs, progress: Tell | None = No
         OutOfTime: if it will take longer than `limit` seconds.
         BrokenOff: on Ctrl-C, with what is stored, unless there is a sweep backwards.
     """
-    return _Run(program, inputs).carry_out(progress, limit)
+    with np.errstate(all="ignore"):  # what is not finite is found and named, as with compiled code
+        return _Run(program, inputs).carry_out(progress, limit)
 
 
 class _Run:
