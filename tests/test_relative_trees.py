@@ -13,11 +13,14 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from random_trees import GROUND, Limb, Tree, euler_rows, mechanism, random_state, tangents, trees
 from varimech.backends.bound import evaluated
+from varimech.benchmarks import chain
+from varimech.coordinates.assembly import Assembly
 from varimech.coordinates.equations import Equations
 from varimech.coordinates.natural import natural_equations
 from varimech.coordinates.relative.choice import CENTRE_OF_MASS, ORIGIN
 from varimech.coordinates.relative.equations import relative_equations
 from varimech.coordinates.relative.sweeps import Sweeps
+from varimech.solving.programs import STARTED
 
 Array = np.ndarray
 SX = ca.SX
@@ -243,3 +246,15 @@ def test_natural_coordinates_keep_all_equations_of_a_joint() -> None:
     """A block on a rail, on which so many others hang that its basis is made of their points."""
     tree = Tree(3, (Limb("prismatic", GROUND, False), *[Limb("revolute", 0, False)] * 4), (), 0)
     assert mechanism(tree).freedoms == 5
+
+
+@pytest.mark.parametrize("coordinates", ["rtdyn0", "rtdyn1"])
+def test_long_trees_never_state_their_whole_mass_matrix(coordinates: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has as many entries as pairs of bodies: of a thousand, it took minutes."""
+
+    def asked(*_: object) -> bool:
+        raise AssertionError("the mass matrix was asked for")
+
+    monkeypatch.setattr(Assembly, "_all_have_mass", asked)
+    run = chain.mechanism(STARTED + 1).simulate(2e-4, step=1e-4, integrator="rk4", coordinates=coordinates)
+    assert np.isfinite(run.energy()).all()

@@ -207,7 +207,7 @@ class Solver:
             floors,
             self._chosen if isinstance(self.method.formulation, Independent) else None,
             task.memory,
-            anchor=self.nearby.positions,
+            anchor=None if self.programs.swept else self.nearby.positions,  # no penalties, and no mass matrix to look at
         )
 
     def wanted(self, task: Task) -> Wanted:
