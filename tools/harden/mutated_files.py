@@ -417,7 +417,8 @@ def _alike(dice: random.Random, data: Any, holder: Any, key: Any) -> None:
         return
     holder, key = dice.choice(leaves)
     here = holder[key]
-    parameters = [*data["parameters"]] if isinstance(data, dict) and isinstance(data.get("parameters"), dict) else ["L"]
+    given = data.get("parameters") if isinstance(data, dict) else None
+    parameters = [*given] if isinstance(given, dict) and given else ["L"]
     others = [h[k] for h, k in leaves if type(h[k]) is type(here)]
     if isinstance(here, str):
         holder[key] = dice.choice((dice.choice(others), f"({here})/2", f"-{here}", f"2*{here}", f"{here} + 1", here.upper()))
