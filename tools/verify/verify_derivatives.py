@@ -128,7 +128,7 @@ def optimum_of_the_five_bar() -> Iterator[Figure]:
     """The five-bar kept still, from three starts."""
     m, objective = five_bar.mechanism(), five_bar.objectives()["psi1"]
     for hessian in ("approximate", "exact"):
-        found = [m.optimize(objective, list(STILL), duration=5.0, start=start, hessian=hessian) for start in STARTS]
+        found = [m.optimize(objective, list(STILL), duration=5.0, start=s, hessian=hessian, backend="native") for s in STARTS]
         error = max(abs(o.parameters[name] - value) for o in found for name, value in STILL.items())
         yield Figure(f"five-bar kept still, {hessian} Hessians, three starts: error of Ls1, Ls2, m", error, 1e-8)
         yield Figure("the same, most iterations", max(o.iterations for o in found), 30, shown="{:.0f}")
