@@ -1,8 +1,9 @@
 """Change a sign, a comparison or a number of the drivers in C, and see whether a test notices; mutate.py does the same for Python.
 
-    python tools/harden/mutate_drivers.py --count 40
+    python tools/harden/mutate_drivers.py --count 40 --workers 2
 
-Each mutant is written into a copy of the tree, where tests of what runs compiled build their programs anew, until one fails.
+Each mutant is written into a copy of the tree, where tests of what runs compiled build their programs anew, until one fails. Files take
+turns, so that the short ones have their share.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
+from queue import SimpleQueue
 
 from mutate import PACKAGE, ROOT, Copy
 
@@ -37,8 +41,13 @@ CHANGES = {
     r"(?<= )!(?=[\w(])": "",
 }
 """What is found in the code, and what is put in its place."""
-TESTS = ("runge_kutta", "backends", "error_control", "ensemble", "complex_step", "adjoint_runs", "faults", "sampling", "regimes")
-LONGEST = 900
+TESTS = (
+    *("runge_kutta", "backends", "adjoint_runs", "error_control", "ensemble", "sampling", "regimes", "faults"),
+    *("limits", "memory", "relative_trees", "resuming", "broken_runs", "method_runs", "tolerances", "start", "second_order"),
+)
+TESTS_OF = {"complex_step.c": ("complex_step", "certificate")}
+"""Of drivers that no other run uses."""
+LONGEST = 1200
 """Seconds for the tests of a mutant; one that takes longer hangs."""
 
 
@@ -70,12 +79,27 @@ def places(file: Path) -> Iterator[Mutant]:
 
 
 def drawn(count: int, seed: int) -> list[Mutant]:
-    """Any of all."""
-    every = [mutant for path in sorted((ROOT / FOLDER).glob("*.c")) for mutant in places(path.relative_to(ROOT))]
-    return random.Random(seed).sample(every, min(count, len(every)))
+    """Some of each file, in turns."""
+    chance = random.Random(seed)
+    files = [list(places(path.relative_to(ROOT))) for path in sorted((ROOT / FOLDER).glob("*.c"))]
+    for mutants in files:
+        chance.shuffle(mutants)
+    turns = [mutant for turn in zip_longest(*files) for mutant in turn if mutant]
+    return turns[:count]
 
 
-def outcome(copy: Copy) -> tuple[str, str]:
+def outcome(copy: Copy, mutant: Mutant) -> tuple[str, str]:
+    """What tests say of a mutant."""
+    path = copy.folder / mutant.file
+    source = path.read_text(encoding="utf-8")
+    path.write_text(mutant.written(source), encoding="utf-8")
+    try:
+        return tried(copy, TESTS_OF.get(mutant.file.name, TESTS))
+    finally:
+        path.write_text(source, encoding="utf-8")
+
+
+def tried(copy: Copy, names: tuple[str, ...]) -> tuple[str, str]:
     """What tests say of the copy as it is."""
     with tempfile.TemporaryDirectory(prefix="mutants-cache-") as cache:
         environment = os.environ | {
@@ -83,7 +107,7 @@ def outcome(copy: Copy) -> tuple[str, str]:
             "VARIMECH_CACHE": cache,
             "PYTHONDONTWRITEBYTECODE": "1",
         }
-        tests = [f"tests/test_{name}.py" for name in TESTS]
+        tests = [f"tests/test_{name}.py" for name in names]
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=line", *tests]
         try:
             done = subprocess.run(command, cwd=copy.folder, env=environment, capture_output=True, text=True, timeout=LONGEST)
@@ -98,17 +122,21 @@ def outcome(copy: Copy) -> tuple[str, str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=40, help="mutants")
+    parser.add_argument("--workers", type=int, default=1, help="at once")
     parser.add_argument("--seed", type=int, default=0, help="of what is drawn")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="mutants-") as place:
-        copy = Copy(Path(place) / "tree")
-        for mutant in drawn(given.count, given.seed):
-            path = copy.folder / mutant.file
-            source = path.read_text(encoding="utf-8")
-            path.write_text(mutant.written(source), encoding="utf-8")
-            verdict, by = outcome(copy)
-            path.write_text(source, encoding="utf-8")
-            print(f"{verdict:9} {mutant.named(source)}  {by}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="mutants-") as place, ThreadPoolExecutor(given.workers) as pool:
+        copies: SimpleQueue[Copy] = SimpleQueue()
+        for k in range(given.workers):
+            copies.put(Copy(Path(place) / f"tree{k}"))
+
+        def judge(mutant: Mutant) -> None:
+            copy = copies.get()
+            verdict, by = outcome(copy, mutant)
+            copies.put(copy)
+            print(f"{verdict:9} {mutant.named((ROOT / mutant.file).read_text(encoding='utf-8'))}  {by}", flush=True)
+
+        list(pool.map(judge, drawn(given.count, given.seed)))
 
 
 if __name__ == "__main__":
