@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,9 +74,8 @@ def draw(
     figure = new_figure(6.4, 5.4)
     ax: Any = figure.add_subplot(projection="3d" if size == 3 else None)
     bodies = [s.name for s in shapes if s.kind in ("body", "beam")]
-    for name, path in traces.items():
-        ax.plot(*path.T, color="#999999", linewidth=0.8, zorder=1)
-        ax.plot([], [], color="#999999", linewidth=0.8, label=f"path of {name}")
+    for (name, path), dashes in zip(traces.items(), cycle(("-", "--", ":", "-.")), strict=False):
+        ax.plot(*path.T, dashes, color="#888888", linewidth=0.9, zorder=1, label=f"path of {name}")
     for k, frame in enumerate(frames):
         strong = k == len(frames) - 1
         alpha = 1.0 if strong else 0.12 + 0.25 * k / max(1, len(frames) - 1)
