@@ -226,6 +226,15 @@ def test_zeros_are_told_apart() -> None:
     assert np.isnan(c.digits.sel(parameter="unused")).all()
 
 
+@pytest.mark.parametrize(("change", "status"), [(1e-16, "zero within rounding"), (1e-12, "not trusted")])
+def test_a_zero_that_is_rounded_otherwise_stays_one(change: float, status: str) -> None:
+    """The mass of a pendulum does not matter, and other code rounds what is left of it otherwise."""
+    place = {"place": vm.final(lambda s: s.position("P1")[0])}
+    gradient = two_pendulums().sensitivity(place, "M", duration=1.0, step=2e-3)
+    c = dataclasses.replace(gradient, gradient_history=gradient.gradient_history + change).certify()
+    assert c.status.tolist() == [[status]]
+
+
 @pytest.mark.parametrize("method", ["direct", "adjoint", "complex-step"])
 def test_objectives_without_a_gradient_are_refused(method: str) -> None:
     m = two_pendulums()

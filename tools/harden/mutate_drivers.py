@@ -42,7 +42,7 @@ CHANGES = {
 }
 """What is found in the code, and what is put in its place."""
 TESTS = (
-    *("runge_kutta", "backends", "adjoint_runs", "error_control", "ensemble", "sampling", "regimes", "faults"),
+    *("runge_kutta", "backends", "adjoint", "adjoint_runs", "error_control", "ensemble", "sampling", "regimes", "faults"),
     *("limits", "memory", "relative_trees", "resuming", "broken_runs", "method_runs", "tolerances", "start", "second_order"),
 )
 TESTS_OF = {"complex_step.c": ("complex_step", "certificate")}

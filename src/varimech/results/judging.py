@@ -97,7 +97,8 @@ def judge(evidence: Evidence, wanted: float) -> Judgement:
     fragile = np.isnan(e.sweep[np.array(e.steps) <= FRAGILE]).any(axis=0)
     motion = np.where(fragile, np.inf, computed + np.maximum(stepping, afar))
     motion = np.where(fatal, np.maximum(motion, e.sizes), motion)
-    found = _Errors(computed, stepping, afar, motion, fragile, disagree, _differs_from_itself(e), _bound(e, noise), blamed)
+    tampered = _differs_from_itself(e, noise)
+    found = _Errors(computed, stepping, afar, motion, fragile, disagree, tampered, _bound(e, noise), blamed)
     digits, errors, status, reason = _verdicts(e, found, wanted)
     amplification = noise / (EPS * _value_sizes(e))
     return Judgement(digits, errors, status, reason, flat, _slopes(e), afar, order, converged, amplification)
@@ -198,12 +199,13 @@ def _same_road(e: Evidence) -> np.ndarray | None:
     return next((r.gradient for r in e.roads if r.name == e.method), None)
 
 
-def _differs_from_itself(e: Evidence) -> np.ndarray:
-    """Whether the gradient is not what its own method gives."""
+def _differs_from_itself(e: Evidence, noise: np.ndarray) -> np.ndarray:
+    """Whether the gradient is not what its own method gives, but for what cannot be told from rounding of the objective."""
     again = _same_road(e)
     if again is None:
         return np.zeros(e.given.shape, dtype=bool)
-    return np.asarray(np.abs(e.given - again) > max(1e-10, 1e3 * e.loose) * np.maximum(np.abs(again), e.sizes))
+    allowed = max(1e-10, 1e3 * e.loose) * np.maximum(np.abs(again), e.sizes) + SAFETY * noise[:, None] / e.parameters
+    return np.asarray(np.abs(e.given - again) > allowed)
 
 
 def _computed_error(e: Evidence, flat: Plateau, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -222,7 +224,7 @@ def _computed_error(e: Evidence, flat: Plateau, noise: np.ndarray) -> tuple[np.n
         error = np.where(confirmed, off + flat.error, np.inf)
         disagree = np.zeros(g.shape, dtype=bool)
     denied = confirmed & (off > SAFETY * flat.error + allowed * (1.0 if e.loose else 1e-2))
-    itself = _differs_from_itself(e)
+    itself = _differs_from_itself(e, noise)
     again = _same_road(e)
     error = np.where(denied, np.maximum(error, off), error)
     if again is not None:
