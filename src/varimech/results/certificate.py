@@ -115,7 +115,8 @@ class Certificate(Displayed):
         said, reason = str(self.status[objective, parameter]), self.reason[objective, parameter]
         if reason:
             return f"{said}: {reason}"
-        return f"{said}: below {self.errors[0, objective, parameter]:.0e}" if said == ZERO else said
+        bound = self.errors[0, objective, parameter]
+        return f"{said}: below {bound:.0e}" if said == ZERO and bound > 0 else said
 
     @property
     def digits(self) -> xr.DataArray:

@@ -83,7 +83,7 @@ class _Errors:
     tampered: np.ndarray
     """Whether it is not what its own method gives."""
     bound: np.ndarray
-    """What a derivative can be at most that counts as zero; 0 where it does not."""
+    """What a derivative can be at most that counts as zero; NaN where none does."""
     blamed: list[list[list[str]]]
 
 
@@ -126,9 +126,8 @@ def _verdicts(e: Evidence, found: _Errors, wanted: float) -> tuple[np.ndarray, n
 
 def _vanishes(e: Evidence, found: _Errors, o: int, p: int) -> bool:
     """Whether it is zero within rounding, with shorter steps too."""
-    bound = found.bound[o, p]
-    all_small = (np.abs([e.given[o, p], *e.refinement.gradients[:, o, p]]) <= bound).all()
-    return bool(bound > 0 and not found.tampered[o, p] and all_small)
+    all_small = (np.abs([e.given[o, p], *e.refinement.gradients[:, o, p]]) <= found.bound[o, p]).all()
+    return bool(all_small and not found.tampered[o, p])
 
 
 def _reason(found: _Errors, o: int, p: int, *, enough: bool) -> str:
@@ -178,14 +177,14 @@ def _value_sizes(e: Evidence) -> np.ndarray:
 
 
 def _bound(e: Evidence, noise: np.ndarray) -> np.ndarray:
-    """How large a derivative can be at most where differences are nothing but rounding; 0 where they are more than that."""
+    """How large a derivative can be at most where differences are nothing but rounding; NaN where they are more than that."""
     widths = np.array(e.steps)[:, None, None] * e.parameters
     rounding = noise[:, None] / widths
     small = np.array(e.steps) <= max(QUIET, min(e.steps))
     quiet = ~(np.abs(e.sweep[small]) > SAFETY**2 * rounding[small]).any(axis=0) & np.isfinite(e.sweep[small]).any(axis=0)
     at_most = SAFETY * np.min(np.where(np.isnan(e.sweep), np.inf, np.abs(e.sweep) + rounding), axis=0)
     tiny = at_most * e.parameters <= 1e-6 * np.where(e.values > 0, e.values, np.inf)[:, None]
-    return np.where(quiet & tiny, at_most, 0.0)
+    return np.where(quiet & tiny, at_most, np.nan)
 
 
 def _piecewise(e: Evidence, o: int, p: int) -> bool:
