@@ -9,17 +9,7 @@ from .formulations.penalty import Penalty
 from .integrators.generalised_alpha import GeneralisedAlpha
 from .integrators.hht import HHT
 from .integrators.newmark import Newmark
-from .mechanism import Mechanism
-from .model.parameter import Parameter, Tolerance
-from .model.sections import Section, circle, rectangle, square, tube
-from .model.state import State
-from .results.ensemble import Ensemble
-from .results.gradient import Gradient
-from .results.hessian import Hessian
-from .results.run import Run, load_run
-from .sensitivity.comparison import Constraint
-from .sensitivity.objective import Objective, final, integral
-from .symbols import (
+from .mathematics import (
     absolute,
     acos,
     asin,
@@ -44,6 +34,16 @@ from .symbols import (
     vector,
     where,
 )
+from .mechanism import Mechanism
+from .model.parameter import Parameter, Tolerance
+from .model.sections import Section, circle, rectangle, square, tube
+from .model.state import State
+from .results.ensemble import Ensemble
+from .results.gradient import Gradient
+from .results.hessian import Hessian
+from .results.run import Run, load_run
+from .sensitivity.comparison import Constraint
+from .sensitivity.objective import Objective, final, integral
 from .view.figure import Line, Panel, line_figure
 
 __all__ = [

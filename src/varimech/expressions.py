@@ -20,7 +20,8 @@ from typing import Any
 import casadi as ca
 
 from .errors import ModelError, unknown_name
-from .symbols import FUNCTIONS, NOT_SYMBOLIC, SX
+from .mathematics import FUNCTIONS
+from .symbols import NOT_SYMBOLIC, SX
 
 LONGEST, RATES = 10_000, 3
 """Characters of an expression, and time derivatives within each other."""

@@ -1,7 +1,4 @@
-"""Symbols: the scalar and vector mathematics that models, forces and objectives are written in.
-
-Everything here is CasADi's, under the names an engineer expects; it takes numbers, parameters and quantities of the state alike.
-"""
+"""Symbols: what equations are stated in, CasADi's expressions of scalars."""
 
 from __future__ import annotations
 
@@ -20,11 +17,6 @@ NOT_SYMBOLIC = (TypeError, ValueError, RuntimeError, NotImplementedError)
 # numpy's functions on symbols work, and have always worked; CasADi 3.8 would print a page about their future
 if hasattr(ca.GlobalOptions, "setNumpyMode"):
     ca.GlobalOptions.setNumpyMode(-1)
-
-sin, cos, tan, asin, acos, atan, atan2 = ca.sin, ca.cos, ca.tan, ca.asin, ca.acos, ca.atan, ca.atan2
-sinh, cosh, tanh, exp, log, sqrt = ca.sinh, ca.cosh, ca.tanh, ca.exp, ca.log, ca.sqrt
-minimum, maximum, where, absolute, sign = ca.fmin, ca.fmax, ca.if_else, ca.fabs, ca.sign
-dot = ca.dot
 
 
 def symbols_in(*expressions: SX) -> set[int]:
@@ -70,60 +62,11 @@ def replayed(function: ca.Function, inputs: Sequence[SX], numbers: Iterable[SX] 
             work[to[0]] = SX.unary(operation, *values) if len(values) == 1 else SX.binary(operation, *values)
 
 
-def norm(vector: Any) -> SX:
-    """Euclidean length of a vector; where it is zero, and has no derivative, the derivative is taken as zero."""
-    square = ca.sumsqr(SX(vector))
-    zero = square == 0
-    return ca.if_else(zero, 0, ca.sqrt(ca.if_else(zero, 1, square)))
-
-
 def wedge(a: SX, b: SX) -> SX:
     """a × b: a number in the plane, a vector in space."""
     return a[0] * b[1] - a[1] * b[0] if a.numel() == 2 else ca.cross(a, b)
 
 
-def cross(first: Any, second: Any) -> SX:
-    """The cross product of two vectors: a number in the plane, a vector in space.
-
-    >>> import varimech as vm
-    >>> vm.cross((2, 0), (1, 3))
-    SX(6)
-    """
-    return wedge(SX(first), SX(second))
-
-
-def vector(*components: Any) -> SX:
-    """A column vector from its components (numbers, parameters or expressions)."""
-    return ca.vertcat(*components)
-
-
-def rotation(axis: Any, angle: Any) -> SX:
-    """Rotation matrix about an axis (spatial), or, with `axis=None`, in the plane. Angle in radians.
-
-    >>> import varimech as vm
-    >>> vm.rotation((0, 0, 1), 0.0)
-    SX(@1=1, @2=0,
-    [[@1, @2, @2],
-     [@2, @1, @2],
-     [@2, @2, @1]])
-    """
-    c, s = ca.cos(SX(angle)), ca.sin(SX(angle))
-    if axis is None:
-        return ca.vertcat(ca.horzcat(c, -s), ca.horzcat(s, c))
-    n = axis if isinstance(axis, SX) else vector(*axis)
-    n = n / norm(n)
-    return ca.densify(c * SX.eye(3) + s * ca.skew(n) + (1 - c) * (n @ n.T))
-
-
 def wrapped(angle: SX) -> SX:
     """The same angle in (−π, π], smooth there."""
     return ca.atan2(ca.sin(angle), ca.cos(angle))
-
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{"sin": sin, "cos": cos, "tan": tan, "asin": asin, "acos": acos, "atan": atan, "atan2": atan2},
-    **{"sinh": sinh, "cosh": cosh, "tanh": tanh, "exp": exp, "log": log, "sqrt": sqrt},
-    **{"minimum": minimum, "maximum": maximum, "where": where, "absolute": absolute, "sign": sign},
-    **{"dot": dot, "norm": norm, "cross": cross, "rotation": rotation},
-}
-"""What texts may call."""

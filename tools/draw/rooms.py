@@ -10,7 +10,8 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "varimech"
 FLOORS: dict[str, list[tuple[str, ...]]] = {
     "what everybody uses": [
         ("errors", "interrupts", "symbols", "progress", "angles", "sizes", "markup"),
-        ("expressions", "units", "whole_files"),
+        ("mathematics", "units", "whole_files"),
+        ("expressions",),
         ("schedule",),
         ("elimination",),
     ],

@@ -47,7 +47,7 @@ TESTS = (
 )
 TESTS_OF = {"complex_step.c": ("complex_step", "certificate")}
 """Of drivers that no other run uses."""
-LONGEST = 1200
+LONGEST = 600
 """Seconds for the tests of a mutant; one that takes longer hangs."""
 
 

@@ -16,6 +16,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import AssemblyError
+from ..mathematics import rotation
 from ..model.body import Body
 from ..model.conditions import Aligned, Perpendicular, SameOrientation, Separation
 from ..model.frame import Frame
@@ -23,7 +24,7 @@ from ..model.joints import Joint
 from ..model.measures import Span
 from ..model.parts import Parts
 from ..model.start import Start
-from ..symbols import SX, rotation
+from ..symbols import SX
 from .poses import Pose
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError, unknown_name
+from ..mathematics import vector
 from ..model.model import Model
-from ..symbols import SX, vector
+from ..symbols import SX
 from .urdf_file import Connection, LoopJoint, Robot, read_urdf
 from .urdf_tree import FREEDOMS, GROUND, Tree, check_values, tree_of
 

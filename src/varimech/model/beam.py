@@ -22,7 +22,8 @@ from typing import final
 
 import casadi as ca
 
-from ..symbols import SX, norm, traced, wedge
+from ..mathematics import norm
+from ..symbols import SX, traced, wedge
 from .beam_shape import BeamShape
 from .body import Body, Frames, Point, Share
 from .frame import Frame, Known, spin

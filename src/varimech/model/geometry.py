@@ -8,7 +8,8 @@ import casadi as ca
 import numpy as np
 
 from ..errors import ModelError
-from ..symbols import SX, rotation
+from ..mathematics import rotation
+from ..symbols import SX
 from .body import Body
 from .conditions import Axis
 from .numbers import Numbers

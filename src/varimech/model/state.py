@@ -9,7 +9,8 @@ import casadi as ca
 
 from ..errors import ModelError, unknown_name
 from ..expressions import Scope
-from ..symbols import SX, rotation
+from ..mathematics import rotation
+from ..symbols import SX
 from .body import Frames
 from .measures import Measure, Span
 from .parameter import Parameter

@@ -23,6 +23,16 @@ if TYPE_CHECKING:
     from .parts import Parts
 
 
+REMEDIES = {
+    "not iterable": "takes a vector apart by iterating over it, which symbols do not allow; take its components, x = p[0], y = p[1]",
+    "SX_get": "takes a component by something that is no whole number; they are counted from 0: p[0], p[1]",
+    "ut of bounds": "takes a component that a vector does not have; they are counted from 0, and there are two in the plane, three in space",
+    "imension": "combines vectors or matrices whose sizes do not go together; varimech.dot is the scalar product",
+    "Wrong number or type of arguments": "computes with something that is neither a number, a parameter nor a quantity of the state",
+}
+"""What CasADi says of expressions that cannot be, and what to do about it."""
+
+
 @dataclass(frozen=True)
 class StateExpression:
     """A text as a function of the state, wherever one goes: `vm.integral("norm(velocity('P'))")`."""
@@ -114,8 +124,13 @@ def called(function: Callable[[Any], Any], argument: Any, label: str, of: str) -
                 f"{label} decides with `if`, `and`, `or`, min or max on a quantity of the {of.split()[0]}; use "
                 "varimech.where(condition, yes, no), varimech.minimum or varimech.maximum instead"
             ) from None
-        if re.search(r"\bState\b", str(error)):
+        if re.search(r"\bState\b(?!\.)", str(error)):
             raise ModelError(f"{label} computes with its argument as if it were a number, but that is the {of}") from None
+        for told, remedy in REMEDIES.items():
+            if told in str(error):
+                raise ModelError(f"{label} {remedy}") from error
+        if "casadi/core" in str(error):
+            raise ModelError(f"{label} cannot be computed: {str(error).splitlines()[-1]}") from error
         raise
     except AttributeError as error:
         if error.obj is argument and not isinstance(argument, State):
