@@ -13,7 +13,6 @@ import pytest
 import varimech as vm
 from varimech.mathematics import FUNCTIONS
 
-
 WORD: Any = "rod"
 
 
