@@ -318,3 +318,41 @@ def test_what_is_asked_first() -> None:
         app, ["run", str(STARTER), "--step", "10 ms", "--duration", "0.02", "--backend", "interpreted", "--json"]
     )
     assert json.loads(step.output)["step"] == 0.01
+
+
+def test_what_a_word_gives_back_is_shown_in_a_line() -> None:
+    m = crank_slider()
+    shown = [
+        m.ground_point("Q", (1, 0)),
+        m.bodies["rod"],
+        m.joints["guide"],
+        m.spring("spring", "ground.Q", "slider.S", stiffness=1.0, natural_length=0.5),
+        m.force("push", "slider.S", (1, 0)),
+        m.torque("twist", "crank", 1.0),
+        m.drive_angle("motor", "crank", lambda t: t),
+        m.beam("spoke", "Q", "end", segments=9, length=1.0, E=1e9, section=vm.square(0.01), density=1000),
+    ]
+    assert [repr(x) for x in shown] == [
+        "<Point 'Q' of 'ground'>",
+        "<RigidBody 'rod' with points 'com', 'P', 'S'>",
+        "<Joint 'guide', prismatic, between 'ground.O' and 'slider.S'>",
+        "<Spring 'spring'>",
+        "<PointForce 'push'>",
+        "<Torque 'twist'>",
+        "<Driver 'motor'>",
+        "<Beam 'spoke' of 9 segments between 'Q' and 'end'>",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda run: run.plot(energy=True), "energy = True must be a name or a list of names, such as energy='total'"),
+        (lambda run: run.plot(position=["S", 3]), "position = ['S', 3] must be a name or a list of names"),
+        (lambda run: run.draw(trace=3), "trace = 3 must be a name or a list of names, such as trace='P'"),
+    ],
+)
+def test_what_is_drawn_has_a_name(run: vm.Run, call: Call, says: str) -> None:
+    with pytest.raises(vm.ModelError) as caught:
+        call(run)
+    assert str(caught.value).startswith(says)

@@ -35,7 +35,7 @@ MASSES = ("consistent", "lumped")
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Beam(Body):
     """A beam between two of its points. Its nodes are points 'n1', 'n2', … between the ends."""
 
@@ -59,6 +59,10 @@ class Beam(Body):
     def segments(self) -> int:
         """n."""
         return len(self.nodes) - 1
+
+    @property
+    def told(self) -> str:
+        return f" of {self.segments} segments between {self.spine[0]!r} and {self.spine[-1]!r}"
 
     def frame(self, known: Mapping[int, Known]) -> Frame:
         """Its frame, from where its nodes are. In the plane it turns with the line between the ends; in space there is no orientation."""

@@ -20,10 +20,11 @@ import casadi as ca
 from ..errors import ModelError, unknown_name
 from ..symbols import SX, traced
 from .frame import Frame
+from .named import Named
 
 
-@dataclass(frozen=True, eq=False)
-class Point:
+@dataclass(frozen=True, eq=False, repr=False)
+class Point(Named):
     """A named point of a body, at `local` coordinates (m) in the body's frame; on a beam, as it is shaped at the start."""
 
     body: Body
@@ -35,6 +36,10 @@ class Point:
         """Full name, `body.point`."""
         return f"{self.body.name}.{self.name}"
 
+    @property
+    def told(self) -> str:
+        return f" of {self.body.name!r}"
+
 
 @dataclass(frozen=True)
 class Share:
@@ -45,8 +50,8 @@ class Share:
     efforts: tuple[tuple[SX, SX], ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Body(ABC):
+@dataclass(frozen=True, eq=False, repr=False)
+class Body(Named, ABC):
     """Anything with mass and named points. `spine` names the points that a drawing joins by a line."""
 
     name: str
@@ -62,6 +67,10 @@ class Body(ABC):
             raise unknown_name(f"point of body {self.name!r}", name, self.points)
         return self.points[name]
 
+    @property
+    def told(self) -> str:
+        return f" with points {', '.join(map(repr, self.points))}" if self.points else ""
+
     @abstractmethod
     def shares(self, frame: Frame, gravity: SX) -> list[Share]:
         """What it contributes, in parts that depend on few coordinates each."""
@@ -76,7 +85,7 @@ class Body(ABC):
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RigidBody(Body):
     """A rigid body: mass (kg), centre of mass (m, body frame), inertia about it (kg·m²). The ground is one without mass that never moves."""
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from ..symbols import SX
 from .body import Frames
 from .measures import Measure
+from .named import Named
 
 
-@dataclass(frozen=True, eq=False)
-class Driver:
+@dataclass(frozen=True, eq=False, repr=False)
+class Driver(Named):
     """measure = motion(t). Its effort (N or N·m) is positive where it pushes the measure up."""
 
     name: str

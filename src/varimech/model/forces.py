@@ -17,6 +17,7 @@ from .body import Body, Frames, Point
 from .conditions import Axis
 from .joints import Joint
 from .measures import Measure, Turn
+from .named import Named
 
 if TYPE_CHECKING:
     from .state import State
@@ -44,8 +45,8 @@ class Force(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
-class Spring:
+@dataclass(frozen=True, eq=False, repr=False)
+class Spring(Named):
     """Spring and damper on any scalar measure x:  V = ½ k (x − x₀)²,  effort −c ẋ at the rate ẋ."""
 
     name: str
@@ -75,8 +76,8 @@ class Spring:
         return [(rate, -self.damping * rate)]
 
 
-@dataclass(frozen=True, eq=False)
-class PointForce:
+@dataclass(frozen=True, eq=False, repr=False)
+class PointForce(Named):
     """A force (N) on a point of a body; its value is a function of the state, in global or body components."""
 
     name: str
@@ -97,8 +98,8 @@ class PointForce:
         return [(frame.velocity(self.point.local), frame.direction(F) if self.in_body else F)]
 
 
-@dataclass(frozen=True, eq=False)
-class Torque:
+@dataclass(frozen=True, eq=False, repr=False)
+class Torque(Named):
     """A torque (N·m) on a body or a node of a beam, with its opposite on another one (`against`) if given."""
 
     name: str
@@ -126,8 +127,8 @@ def _angular_velocity(thing: Body | BeamNode, frames: Frames) -> SX:
     return frames[thing].angular_velocity if isinstance(thing, Body) else thing.angular_velocity(frames)
 
 
-@dataclass(frozen=True, eq=False)
-class Clamp:
+@dataclass(frozen=True, eq=False, repr=False)
+class Clamp(Named):
     """Bends the end of a beam towards a direction d of the body that holds it:  V = k/2 (d × a − c₀)²,  a: the segment as it leaves that end.
 
     In space |d × a| − |c₀|; c₀ is d × a of the unstressed beam, none where that is straight. With damping like that of the beam.

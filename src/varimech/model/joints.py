@@ -37,6 +37,7 @@ from .conditions import (
     Separation,
 )
 from .measures import Slide, Turn
+from .named import Named
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,8 @@ class JointData:
     length: SX | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Joint:
+@dataclass(frozen=True, eq=False, repr=False)
+class Joint(Named):
     """A named joint between two bodies; its reaction is the force on the second body."""
 
     name: str
@@ -64,6 +65,11 @@ class Joint:
     def bodies(self) -> tuple[Body, Body]:
         """First and second body."""
         return self.data.first.body, self.data.second.body
+
+    @property
+    def told(self) -> str:
+        """Its kind, and what it joins."""
+        return f", {self.kind}, between {self.data.first.label!r} and {self.data.second.label!r}"
 
     def residuals(self, frames: Frames, time: SX | None = None) -> SX:
         """All its equations, none of them shared away."""

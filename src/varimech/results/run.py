@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError, unknown_name
-from ..markup import Displayed, html_text
+from ..markup import Displayed, counted, html_text
 from ..view.drawing import Shape, draw
 from ..view.figure import Line, Panel, line_figure, picture
 from ..view.style import in_style
@@ -79,7 +79,7 @@ class Run(ManyMeasures, Displayed):
         for kind, names in measures.items():
             if kind not in (known := [k for k, what in MEASURES.items() if not what.spatial_only]):
                 raise unknown_name("measure", kind, known)
-            arrays = {name: getattr(self, kind)(name, wrt=wrt) for name in ([names] if isinstance(names, str) else names)}
+            arrays = {name: getattr(self, kind)(name, wrt=wrt) for name in _names(kind, names)}
             lines = [line for name, array in arrays.items() for line in self._lines(name, array)]
             panels.append(Panel(axis_label(kind, self.unit_of(kind, [*arrays]), [*arrays.values()]), lines))
         return panels
@@ -103,8 +103,7 @@ class Run(ManyMeasures, Displayed):
         paths = self.paths(sorted(needed))
         rows = self._rows_at([times] if isinstance(times, (int, float)) else times)
         frames = [{p: path[k] for p, path in paths.items()} for k in rows]
-        traced = [trace] if isinstance(trace, str) else trace
-        traces = {name: self.position(name).transpose("time", "component").to_numpy() for name in traced}
+        traces = {name: self.position(name).transpose("time", "component").to_numpy() for name in _names("trace", trace)}
         told = "" if style else f"{self.info['mechanism']}, t = {self.time[rows[-1]]:g} s"
         heading = told if title is None else title
         figure = draw(shapes, frames, traces, plan["labels"], plan["fixed"], sliders_of(plan, paths, rows[-1]), title=heading)
@@ -140,7 +139,7 @@ class Run(ManyMeasures, Displayed):
     def __repr__(self) -> str:
         i = self.info
         if "steps" not in i:
-            return f"<Run of {i['mechanism']!r}: {i['method']}, found in {i['iterations']} iterations>"
+            return f"<Run of {i['mechanism']!r}: {i['method']}, found in {counted(i['iterations'], 'iteration', 'iterations')}>"
         residuals = ", ".join(f"{r:.1e}" for r in i["residuals"])
         length = f"{self.time[-1]:g} s" + (f" of {i['stopped']['duration']:g} s" if "stopped" in i else "")
         chosen = f" for a tolerance of {i['tolerance']:g}" if "tolerance" in i else ""
@@ -159,6 +158,15 @@ class Run(ManyMeasures, Displayed):
         return (
             html_text(words) + picture(self.plot(**{k: v for k, v in told.items() if v}, energy=list(ENERGIES), title="")) + last
         )
+
+
+def _names(what: str, given: Any) -> list[str]:
+    """One name, or several, of what is to be shown."""
+    names = [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
+    if not all(isinstance(name, str) for name in names):
+        example = "total" if what == "energy" else "P"
+        raise ModelError(f"{what} = {given!r} must be a name or a list of names, such as {what}={example!r}")
+    return names
 
 
 def step_text(info: dict[str, Any]) -> str:

@@ -70,7 +70,8 @@ def named_objectives(objectives: Objectives) -> dict[str, Objective]:
     for name, objective in named.items():
         if not isinstance(objective, Objective):
             raise ModelError(
-                f"objective {name!r} = {objective!r} is not an objective; make one with varimech.integral or varimech.final"
+                f"objective {name!r} = {objective!r} is not an objective; make one with varimech.integral or varimech.final "
+                "(varimech.peak and varimech.path are for optimize)"
             )
     return named
 
