@@ -356,3 +356,13 @@ def test_what_is_drawn_has_a_name(run: vm.Run, call: Call, says: str) -> None:
     with pytest.raises(vm.ModelError) as caught:
         call(run)
     assert str(caught.value).startswith(says)
+
+
+def test_a_parameter_that_was_forgotten_is_told() -> None:
+    m = crank_slider()
+    m.parameter("spare", 1.0)
+    gradient = m.sensitivity(TRAVEL, ["load", "spare"], duration=0.02, step=0.01)
+    assert (
+        repr(gradient).endswith("\nno objective depends on 'spare'") and "depends on &#x27;spare&#x27;" in gradient._repr_html_()
+    )
+    assert "depends" not in repr(m.sensitivity(TRAVEL, ["load", "rod"], duration=0.02, step=0.01))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError
-from ..markup import Displayed, html_heading, html_table
+from ..markup import Displayed, html_heading, html_table, html_text
 from ..sensitivity.objective import Objective
 from ..view.bars import bar_figure
 from ..view.figure import Line, Panel, line_figure, picture
@@ -159,7 +159,16 @@ class Gradient(Displayed):
         table = html_table(
             ["objective ψ", "value", "unit", *(f"dψ/d {h}" for h in head)], [[n, v, u, *g] for n, v, u, g in values]
         )
-        return html_heading(self.run.info["mechanism"], f"gradient, {self.method}") + table + picture(self.bars())
+        heading = html_heading(self.run.info["mechanism"], f"gradient, {self.method}")
+        return heading + table + (html_text(self._idle) if self._idle else "") + picture(self.bars())
+
+    @property
+    def _idle(self) -> str:
+        """A word about parameters without effect, which somebody may have forgotten to use."""
+        zero = (self.gradient_history == 0).all(axis=(0, 1))
+        names = [repr(name) for name, idle in zip(self.parameter_names, zero, strict=True) if idle]
+        return f"no objective depends on {', '.join(names)}" if names and self.objective_names else ""
 
     def __repr__(self) -> str:
-        return f"<Gradient of {self.run.info['mechanism']!r}, {self.method}>\n{self.to_dataframe()}"
+        lines = f"<Gradient of {self.run.info['mechanism']!r}, {self.method}>", str(self.to_dataframe()), self._idle
+        return "\n".join(line for line in lines if line)
