@@ -42,6 +42,22 @@ def test_starts_far_away_are_found_on_the_way_there() -> None:
         np.testing.assert_allclose(ensemble.values[k], alone.values, rtol=1e-9)
 
 
+def test_a_start_too_far_away_to_be_followed_is_assembled_by_itself() -> None:
+    """Nine turns of a crank further; from the nominal start it would be assembled with the slider on the other side."""
+    m = vm.Mechanism("crank-slider", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.bar("crank", "O", "P", length=0.1, mass=0.5)
+    m.bar("rod", "P", "S", length=0.25, mass=0.8)
+    m.body("slider", mass=1.2, inertia=1e-3, points={"S": (0, 0)})
+    for pin in "OPS":
+        m.revolute(pin)
+    m.prismatic("guide", "ground.O", "slider.S", axis=(1, 0))
+    m.start(angle={"crank": m.parameter("turned", 0.3)}, near={"S": (0.3, 0)})
+    place = vm.final(lambda s: s.displacement("guide"))
+    found = m.ensemble(place, {"turned": [60.0]}, backend="native", duration=0.01, step=1e-3).values
+    assert found.item() == pytest.approx(0.153, abs=1e-3)
+
+
 def test_both_backends_give_the_same_ensemble() -> None:
     m, objectives = five_bar.mechanism(), five_bar.objectives()
     native, interpreted = (
