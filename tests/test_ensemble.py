@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import varimech as vm
@@ -40,6 +41,12 @@ def test_starts_far_away_are_found_on_the_way_there() -> None:
     for k in range(4):
         alone = m.sensitivity(objectives, ["Ls1"], parameters={n: v[k] for n, v in values.items()}, **SETTINGS)
         np.testing.assert_allclose(ensemble.values[k], alone.values, rtol=1e-9)
+
+
+def test_samples_may_be_a_table() -> None:
+    m, objectives, values = five_bar.mechanism(), five_bar.objectives(), samples(3)
+    given, table = (m.ensemble(objectives, v, **SETTINGS).values for v in (values, pd.DataFrame(values)))
+    np.testing.assert_array_equal(given, table)
 
 
 def test_a_start_too_far_away_to_be_followed_is_assembled_by_itself() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -320,6 +321,13 @@ def test_what_is_asked_first() -> None:
     assert json.loads(step.output)["step"] == 0.01
 
 
+def test_what_a_word_gives_back_stands_for_its_name(run: vm.Run) -> None:
+    m = crank_slider()
+    motion = m.simulate(0.02, step=0.01)
+    for thing, measure in ((m.joints["P"], "reaction"), (m.joints["P"], "angle"), (m.bodies["rod"], "angle")):
+        np.testing.assert_array_equal(getattr(motion, measure)(thing), getattr(run, measure)(thing.name))
+
+
 def test_what_a_word_gives_back_is_shown_in_a_line() -> None:
     m = crank_slider()
     shown = [
@@ -350,6 +358,13 @@ def test_what_a_word_gives_back_is_shown_in_a_line() -> None:
         (lambda run: run.plot(energy=True), "energy = True must be a name or a list of names, such as energy='total'"),
         (lambda run: run.plot(position=["S", 3]), "position = ['S', 3] must be a name or a list of names"),
         (lambda run: run.draw(trace=3), "trace = 3 must be a name or a list of names, such as trace='P'"),
+        (lambda run: run.draw(times="end"), "draw: times = 'end' must be a time of the run, or several (s)"),
+        (
+            lambda run: run.position(["P", "S"]),
+            "position: ['P', 'S'] is not a name; several are plotted by run.plot(position=[…])",
+        ),
+        (lambda run: run.angle(None), "angle: None is not a name"),
+        (lambda run: run.measure(lambda s: s.angle(["rod"])), "['rod'] is not the name of a body or a joint"),
     ],
 )
 def test_what_is_drawn_has_a_name(run: vm.Run, call: Call, says: str) -> None:

@@ -224,6 +224,8 @@ class Parts:
     def _own_name(self, thing: Joint | Body | str) -> str:
         if isinstance(thing, str):
             return thing
+        if not isinstance(thing, (Joint, Body)):
+            raise ModelError(f"{thing!r} is not the name of a body or a joint")
         if thing is not self.joints.get(thing.name) and thing is not self.bodies.get(thing.name):
             raise ModelError(f"{thing.name!r} belongs to another mechanism than {self.name!r}")
         return thing.name

@@ -83,6 +83,10 @@ def named_constraints(constraints: Constraints) -> dict[str, Constraint]:
     named = dict(constraints) if isinstance(constraints, Mapping) else {f"c{k + 1}": c for k, c in enumerate(constraints)}
     for name, constraint in named.items():
         if not isinstance(constraint, Constraint):
-            hint = "`==` compares objects: write .equals(value)" if isinstance(constraint, bool) else "write vm.final(…) <= 0.1"
+            hint = (
+                "`==` compares objects: write .equals(value)"
+                if isinstance(constraint, bool)
+                else "write varimech.final(…) <= 0.1"
+            )
             raise ModelError(f"constraint {name!r} = {constraint!r} is not a constraint; {hint}")
     return {str(name): constraint for name, constraint in named.items()}

@@ -13,6 +13,9 @@ import numpy as np
 
 from ..angles import unwrapped
 from ..errors import ModelError, unknown_name
+from ..model.drivers import Driver
+from ..model.joints import Joint
+from ..model.named import Named
 from ..sensitivity.objective import StateFunction
 from ..symbols import SX
 from .catalog import ENERGIES, MEASURES, names_of
@@ -174,6 +177,12 @@ class NamedMeasures:
 
     def _measure(self, kind: str, name: str, wrt: Any) -> xr.DataArray:
         what = MEASURES[kind]
+        if not isinstance(name, (str, Named)):
+            raise ModelError(
+                f"{kind}: {name!r} is not a name; several are plotted by run.plot({kind}=[…]), and run.dataset has all"
+            )
+        if isinstance(name, (Joint, Driver)):
+            name = name.name
         if what.rate is not None and wrt is None and self._angle_of_all is not None:
             return self._angle_of_all(name)
         if self._live is not None:

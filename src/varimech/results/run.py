@@ -101,7 +101,7 @@ class Run(ManyMeasures, Displayed):
         needed = {p for s in shapes for p in s.points} | set(plan["labels"])
         needed |= {p for joint in plan.get("joints", ()) for p in joint["points"]}
         paths = self.paths(sorted(needed))
-        rows = self._rows_at([times] if isinstance(times, (int, float)) else times)
+        rows = self._rows_at(times if isinstance(times, Iterable) else [times])
         frames = [{p: path[k] for p, path in paths.items()} for k in rows]
         traces = {name: self.position(name).transpose("time", "component").to_numpy() for name in _names("trace", trace)}
         told = "" if style else f"{self.info['mechanism']}, t = {self.time[rows[-1]]:g} s"
@@ -112,7 +112,11 @@ class Run(ManyMeasures, Displayed):
     def _rows_at(self, times: Iterable[float]) -> list[int]:
         """The stored rows nearest to some times of the run."""
         first, last = self.time[0], self.time[-1]
-        for t in (times := list(times)):
+        try:
+            times = [float(t) for t in times]
+        except (TypeError, ValueError):
+            raise ModelError(f"draw: times = {times!r} must be a time of the run, or several (s)") from None
+        for t in times:
             if not first <= round(float(t), 12) <= max(last, round(float(last), 12)):
                 raise ModelError(f"draw: time {t:g} s is outside the run, {first:g} to {last:g} s")
         return [int(np.abs(self.time - t).argmin()) for t in times]

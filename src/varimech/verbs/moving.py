@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ..schedule import Output, Schedule
 from ..sensitivity.objective import Objectives, named_objectives
 from ..solving.task import Task
 from .solved import Solved, Wrt, seconds_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Moving(Solved):
@@ -96,7 +99,7 @@ class Moving(Solved):
     def ensemble(
         self,
         objectives: Objectives,
-        parameters: Mapping[str, Any],
+        parameters: Mapping[str, Any] | pd.DataFrame,
         *,
         duration: float,
         step: float | None = None,
@@ -113,7 +116,7 @@ class Moving(Solved):
 
         Args:
             objectives: as for `sensitivity`; at least one.
-            parameters: name → values, one for each sample; parameters that are not named stay nominal.
+            parameters: name → values, one for each sample, or a table with a column for each; parameters that are not named stay nominal.
             duration, step, tolerance, integrator, formulation, coordinates, backend, progress: as for `simulate`.
             wrt: parameters to differentiate for ("all" for all of them); none if not given.
             threads: how many runs at a time; one for each core if not given.
@@ -149,9 +152,10 @@ class Moving(Solved):
         values, gradients = found.values[:, -1], None if found.gradients is None else found.gradients[:, -1]
         return Ensemble(tuple(named), names, columns, values, gradients, failures, seconds_of(began, ran))
 
-    def _samples(self, parameters: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    def _samples(self, parameters: Mapping[str, Any] | pd.DataFrame) -> dict[str, np.ndarray]:
         """Checked values of each named parameter, one for each sample."""
-        check_named("ensemble: parameters", parameters, "{'L': [0.3, 0.4]}")
+        if not hasattr(parameters, "columns"):  # which tables have
+            check_named("ensemble: parameters", parameters, "{'L': [0.3, 0.4]}")
         columns: dict[str, np.ndarray] = {}
         for name, values in parameters.items():
             parameter = list(self.parameters.values())[self.parts.numbers.indices([name])[0]]
