@@ -15,7 +15,7 @@ from ..sensitivity.objective import Objective
 from ..view.bars import bar_figure
 from ..view.figure import Line, Panel, line_figure, picture
 from ..view.style import in_style
-from .labels import along_time, with_units
+from .labels import along_time, table_text, with_units
 from .saving import save_dataset
 
 if TYPE_CHECKING:
@@ -170,5 +170,5 @@ class Gradient(Displayed):
         return f"no objective depends on {', '.join(names)}" if names and self.objective_names else ""
 
     def __repr__(self) -> str:
-        lines = f"<Gradient of {self.run.info['mechanism']!r}, {self.method}>", str(self.to_dataframe()), self._idle
+        lines = f"<Gradient of {self.run.info['mechanism']!r}, {self.method}>", table_text(self.to_dataframe()), self._idle
         return "\n".join(line for line in lines if line)

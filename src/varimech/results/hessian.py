@@ -12,7 +12,7 @@ from ..errors import ModelError, unknown_name
 from ..markup import Displayed, html_heading, html_table
 from ..sensitivity.objective import StateFunction
 from ..symbols import SX
-from .labels import COMPONENTS, along_time, with_units
+from .labels import COMPONENTS, along_time, table_text, with_units
 from .run import Run
 
 if TYPE_CHECKING:
@@ -128,5 +128,5 @@ class Hessian(Displayed):
         return told
 
     def __repr__(self) -> str:
-        tables = "\n".join(f"{name}\n{self.to_dataframe(name)}" for name in self.objective_names)
+        tables = "\n".join(f"{name}\n{table_text(self.to_dataframe(name))}" for name in self.objective_names)
         return f"<Hessian of {self.run.info['mechanism']!r}, {self.method}; asymmetry {self.asymmetry:.1e}>\n{tables}"

@@ -11,6 +11,7 @@ from ..symbols import SX
 from .saving import unit_of
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
 COMPONENTS = ("x", "y", "z")
@@ -63,3 +64,11 @@ def labels_along(dim: str, count: int) -> list[Any]:
     if dim in BEAM_PARTS:
         return list(range(BEAM_PARTS[dim], BEAM_PARTS[dim] + count))
     return [*COMPONENTS[:count]] if count <= 3 else list(range(count))
+
+
+def table_text(table: pd.DataFrame) -> str:
+    """A table as text, every number with the same digits, however small it is beside others."""
+    import pandas as pd
+
+    with pd.option_context("display.float_format", "{: .7g}".format):
+        return str(table)
