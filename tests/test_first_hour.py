@@ -344,7 +344,7 @@ def test_what_a_word_gives_back_is_shown_in_a_line() -> None:
         "<Point 'Q' of 'ground'>",
         "<RigidBody 'rod' with points 'com', 'P', 'S'>",
         "<Joint 'guide', prismatic, between 'ground.O' and 'slider.S'>",
-        "<Spring 'spring'>",
+        "<Spring 'spring', stiffness 1, damping 0>",
         "<PointForce 'push'>",
         "<Torque 'twist'>",
         "<Driver 'motor'>",

@@ -60,6 +60,10 @@ class Spring(Named):
         return self.measure.bodies
 
     @property
+    def told(self) -> str:
+        return f", stiffness {self.stiffness}, damping {self.damping}"
+
+    @property
     def torsional(self) -> bool:
         """Whether it is a spring on an angle, which it knows within half a turn of rest only."""
         return isinstance(self.measure, Turn) and not self.stiffness.is_zero()
