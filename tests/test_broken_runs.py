@@ -105,3 +105,20 @@ def test_a_step_that_does_not_converge() -> None:
     assert error.residual > 1e-3
     assert f"worst constraint {error.worst!r}, residual {error.residual:.3g}" in str(error)
     m.simulate(1.0, step=0.1)
+
+
+@pytest.mark.parametrize("coordinates", ["natural", "rtdyn1"])
+@pytest.mark.parametrize("backend", ["native", "interpreted"])
+def test_a_motion_that_grows_from_step_to_step_is_no_result(coordinates: str, backend: str) -> None:
+    """A damper so stiff that explicit steps of 0.1 s multiply every speed, in a run that ends before anything overflows."""
+    m = vm.Mechanism("damped pendulum", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "P", length=1.0, mass=1.0)
+    m.revolute("O")
+    m.torsional_damper("oil", "rod", damping=20.0)
+    m.start(angle={"rod": 0.5}, speed={"rod": 1.0})
+    how: dict[str, Any] = {"integrator": "rk4", "coordinates": coordinates, "backend": backend}
+    with pytest.raises(vm.SimulationError, match="faster than light: steps are far too long") as caught:
+        m.simulate(0.8, step=0.1, **how)
+    assert 0 < caught.value.time < 0.8
+    assert abs(m.simulate(0.8, step=0.01, **how).angular_velocity("rod")).max() == 1.0

@@ -1,4 +1,4 @@
-"""Whether a run that came to its end is a result: its joints hold together, and its objectives are finite."""
+"""Whether a run that came to its end is a result: nothing outruns light, its joints hold together, and its objectives are finite."""
 
 from __future__ import annotations
 
@@ -18,6 +18,26 @@ from ..stages.saddle import Saddle
 
 VIOLATION = 1e-2
 """Largest violation of constraints in a run without projections, over the size of the mechanism."""
+
+LIGHT = 3e8
+"""Nothing of a mechanism is faster (m/s), or turns faster (rad/s)."""
+
+
+def check_speeds(trajectory: Trajectory, equations: Equations) -> None:
+    """Explicit steps that are too long let motions grow from step to step, and a short run ends before they overflow."""
+    n = equations.q.numel()
+    speeds = np.abs(trajectory.states[:, n : 2 * n]).max(axis=1, initial=0.0)
+    if not (too_fast := np.flatnonzero(speeds > LIGHT)).size:
+        return
+    t, speed = float(trajectory.time[too_fast[0]]), float(speeds[too_fast[0]])
+    raise SimulationError(
+        f"{equations.model.name!r}: at t = {t:g} s something moves at {speed:.2g} (m/s or rad/s), faster than light: steps are far too long "
+        "for forces so stiff, or numbers are not in SI units; try a smaller step, or tolerance=1e-8 in its place",
+        time=t,
+        step=int(np.searchsorted(trajectory.step_ends, t * (1 - 1e-12))),
+        residual=math.nan,
+        worst="the motion as a whole",
+    )
 
 
 def check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str) -> None:
