@@ -85,6 +85,21 @@ def test_a_sample_that_fails_is_reported_and_the_others_go_on() -> None:
     assert np.isfinite(ensemble.values[[0, 2]]).all()
 
 
+def test_a_sample_that_outruns_light_is_no_result() -> None:
+    """Explicit steps are too long for the second damper; at once, where the others are carried out, too."""
+    m = vm.Mechanism("damped pendulum", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "P", length=1.0, mass=1.0)
+    m.revolute("O")
+    m.torsional_damper("oil", "rod", damping=m.parameter("damping", 1.0))
+    m.start(angle={"rod": 0.5}, speed={"rod": 1.0})
+    turned = vm.final(lambda s: s.angular_velocity("rod"))
+    how: dict[str, Any] = {"duration": 0.8, "step": 0.1, "integrator": "rk4", "coordinates": "rtdyn1", "backend": "native"}
+    found = m.ensemble(turned, {"damping": [1.0, 20.0]}, **how)
+    assert np.isfinite(found.values.to_numpy().ravel()).tolist() == [True, False]
+    assert "faster than light" in str(found.failures[1])
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

@@ -30,13 +30,12 @@ def check_speeds(trajectory: Trajectory, equations: Equations) -> None:
     if not (too_fast := np.flatnonzero(speeds > LIGHT)).size:
         return
     t, speed = float(trajectory.time[too_fast[0]]), float(speeds[too_fast[0]])
-    raise SimulationError(
+    raise _refused(
         f"{equations.model.name!r}: at t = {t:g} s something moves at {speed:.2g} (m/s or rad/s), faster than light: steps are far too long "
         "for forces so stiff, or numbers are not in SI units; try a smaller step, or tolerance=1e-8 in its place",
-        time=t,
-        step=int(np.searchsorted(trajectory.step_ends, t * (1 - 1e-12))),
-        residual=math.nan,
-        worst="the motion as a whole",
+        trajectory,
+        t,
+        "the motion as a whole",
     )
 
 
@@ -46,13 +45,12 @@ def check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str) 
         if values is not None and not np.isfinite(values).all():
             row, column = np.argwhere(~np.isfinite(values))[0][:2]
             name, t = objectives[int(column)], float(trajectory.time[row - len(values)])
-            raise SimulationError(
+            raise _refused(
                 f"{mechanism!r}: the {what} of objective {name!r} is not finite from t = {t:g} s on (NaN or infinite); "
                 "look for a root, logarithm or quotient that meets zero there",
-                time=t,
-                step=int(np.searchsorted(trajectory.step_ends, t * (1 - 1e-12))),
-                residual=math.nan,
-                worst=name,
+                trajectory,
+                t,
+                name,
             )
 
 
@@ -114,11 +112,17 @@ def check_constraints(trajectory: Trajectory, tolerance: float, formulation: For
     """A run whose joints come apart is no result: without projections, or with ones that failed. `tolerance` is 0 for equal steps."""
     for found in _coherence(trajectory, tolerance, formulation, equations):
         if (violation := float(trajectory.residuals[found.level])) > found.allowed:
-            raise SimulationError(
+            raise _refused(
                 f"{equations.model.name!r}: constraints were violated by up to {violation:.2g} ({found.unit}) with formulation "
                 f"{formulation.name!r}, as happens with long steps and near singular positions; try {found.remedies}",
-                time=float(trajectory.time[-1]),
-                step=trajectory.step_ends.size - 1,
-                residual=violation,
-                worst="constraints",
+                trajectory,
+                float(trajectory.time[-1]),
+                "constraints",
+                violation,
             )
+
+
+def _refused(text: str, trajectory: Trajectory, t: float, worst: str, residual: float = math.nan) -> SimulationError:
+    """What is wrong from a time on."""
+    step = int(np.searchsorted(trajectory.step_ends, t * (1 - 1e-12)))
+    return SimulationError(text, time=t, step=step, residual=residual, worst=worst)
