@@ -30,7 +30,7 @@ import numpy as np
 DONE = 0
 """Status of a run that went well."""
 OUTCOMES = ("objectives", "gradients", "residuals", "status")
-INPUTS = ("values", "reach", "given", "given_sensitivity", "independent")
+INPUTS = ("values", "reach", "independent")
 SHARE = 0.8
 """Of a card's free memory that results of one launch may take."""
 

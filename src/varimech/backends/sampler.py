@@ -61,12 +61,7 @@ class Sampler:
     def description(self) -> dict[str, Any]:
         """What its runs share, as plain data."""
         i, p = self.inputs, self.native.program
-        sensitivity = None
-        if i.sensitivities is not None:
-            sensitivity = np.zeros((p.state_size, p.row_length))
-            sensitivity[:, : i.sensitivities.shape[1]] = i.sensitivities
-        given = {"reach": self.reach, "given": i.state, "given_sensitivity": sensitivity, "independent": i.chosen}
-        arrays = {**shared_arrays(p, i), **{name: a for name, a in given.items() if a is not None}}
+        arrays = {**shared_arrays(p, i), "reach": self.reach} | ({} if i.chosen is None else {"independent": i.chosen})
         return {"rows": i.schedule.stored_count, "sizes": self.native.sizes, "settings": settings_of(i), "arrays": arrays}
 
     def __call__(self, rows: np.ndarray) -> Samples:

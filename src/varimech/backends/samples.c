@@ -4,7 +4,7 @@ typedef struct {
   vm_run common;                          /* what they share; the rest is set for each */
   const double *values;                   /* of all parameters, a row for each run */
   const double *reach;                    /* how far from its nominal value each parameter may be for the nominal start to lead to its own */
-  const double *given, *given_sensitivity, *independent; /* a state to start from where there is no guess; a choice of coordinates; or NULL */
+  const double *independent;              /* a choice of coordinates, or NULL */
   double *objectives, *gradients, *residuals; /* out, for each run: (row, objective), (row, objective, parameter), the three largest */
   long long *status, rows;                /* out: how each run ended; rows that a run stores */
 } vm_job;
@@ -14,7 +14,7 @@ typedef struct {
 
 /* Run k, whose arrays are filled with zeros; `values` takes those of its parameters. */
 static void vm_sample(const vm_job *job, long long k, vm_run *r, vm_room *m, double *values) {
-  const long long n = r->states, o = r->objectives;
+  const long long o = r->objectives;
   memcpy(values, job->values + k * r->numbers, (size_t)r->numbers * sizeof(double));
   r->values = values;
   double furthest = 1;
@@ -23,8 +23,6 @@ static void vm_sample(const vm_job *job, long long k, vm_run *r, vm_room *m, dou
     if (distance > furthest * job->reach[i]) furthest = distance / job->reach[i];
   }
   r->parts = furthest <= VM_FURTHEST ? (long long)ceil(furthest) : 0;
-  if (job->given) memcpy(r->state, job->given, (size_t)n * sizeof(double));
-  if (job->given_sensitivity) memcpy(r->state_sensitivity, job->given_sensitivity, (size_t)(n * r->row) * sizeof(double));
   if (job->independent) memcpy(r->chosen, job->independent, (size_t)r->coordinates * sizeof(double));
   r->objectives_stored = job->objectives + k * job->rows * o;
   r->gradients = job->gradients + k * job->rows * o * r->parameters;
