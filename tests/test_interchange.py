@@ -12,6 +12,7 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 import pytest
+import xarray as xr
 from scipy.integrate import solve_ivp
 from scipy.io import loadmat
 
@@ -159,6 +160,20 @@ def test_studies_and_ensembles_are_saved_too(tmp_path: Path) -> None:
     )
     with moments.save(tmp_path / "moments.csv").open(encoding="utf-8") as file:
         assert float(list(csv.DictReader(file))[-1]["variance ψ (m²)"]) == moments.variance.to_numpy()[-1, 0]
+
+
+def test_hessians_are_saved_too(tmp_path: Path) -> None:
+    objectives = {name: vm.final(f"position('C')[{k}]", unit="m") for k, name in enumerate("xy")}
+    h = four_bar().hessian(objectives, ["L", "mass"], duration=0.02, step=0.01)
+    with h.save(tmp_path / "hessian.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["objective"] for row in rows] == ["x", "y"] and rows[0]["objective_unit"] == "m"
+    assert float(rows[1]["hessian L mass"]) == h.hessian.sel(objective="y", parameter="L", parameter2="mass").item()
+    data = loadmat(h.save(tmp_path / "hessian.mat"), simplify_cells=True)
+    np.testing.assert_array_equal(data["hessian"]["L"], h.hessian.sel(parameter="L"))
+    np.testing.assert_array_equal(data["gradient"]["mass"], h.gradient.sel(parameter="mass"))
+    h.save(tmp_path / "hessian.nc")
+    np.testing.assert_array_equal(xr.load_dataset(tmp_path / "hessian.nc", engine="h5netcdf")["hessian"], h.hessian)
 
 
 def test_saving_elsewhere_is_refused(gradient: vm.Gradient, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -14,6 +15,7 @@ from ..sensitivity.objective import StateFunction
 from ..symbols import SX
 from .labels import COMPONENTS, along_time, table_text, with_units
 from .run import Run
+from .saving import save_dataset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,6 +113,14 @@ class Hessian(Displayed):
         names = [pd.Index(self.parameter_names, name=name) for name in ("parameter", "parameter2")]
         chosen = self.hessian.sel(objective=self.objective_names[0] if objective is None else objective)
         return pd.DataFrame(chosen.to_numpy(), index=names[0], columns=names[1])
+
+    def save(self, path: str | Path) -> Path:
+        """Write values, gradients and Hessians to a file, by the ending of its name: .nc (netCDF), .csv (a row an objective) or .mat (MATLAB)."""
+        import xarray as xr
+
+        parts = {"value": self.values, "gradient": self.gradient, "hessian": self.hessian}
+        told = {"mechanism": self.run.info["mechanism"], "method": self.method}
+        return save_dataset(xr.Dataset(parts, attrs=told), path, rows="objective")
 
     def _labelled(self, values: np.ndarray, order: int) -> xr.DataArray:
         import xarray as xr

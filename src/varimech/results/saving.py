@@ -1,6 +1,6 @@
 """Results as files: netCDF (.nc), tables (.csv) and MATLAB (.mat), by the ending of the name.
 
-A table has a row a time (or a sample) and a column a number, with its unit in the heading. A MATLAB file has one struct for each variable,
+A table has a row a time (or a sample, or an objective) and a column a number, with its unit in the heading. A MATLAB file has one struct for each variable,
 with a field for each thing it is of: `position.rod_tip` is (time × component); `names` tells which field is what.
 """
 
@@ -53,7 +53,8 @@ def save_dataset(dataset: xr.Dataset, path: str | Path, *, only: Sequence[str] |
 def _write_csv(dataset: xr.Dataset, path: Path, rows: str) -> None:
     import pandas as pd
 
-    columns = {rows if rows == "sample" else f"{rows} ({dataset[rows].attrs.get('units', '')})": _along(dataset, rows)}
+    unit = dataset[rows].attrs.get("units", "")
+    columns = {f"{rows} ({unit})" if unit else rows: _along(dataset, rows)}
     for name, coordinate in dataset.coords.items():
         if coordinate.dims == (rows,) and name != rows:
             columns[str(name)] = coordinate.to_numpy()
@@ -87,8 +88,9 @@ def unit_of(column: xr.DataArray) -> str:
     """The unit of a column, where an objective or a parameter has a say in it."""
     if column.name == "contributions":
         return ""
-    unit = str(column.attrs.get("units", "objective_unit" if "objective_unit" in column.coords else ""))
-    if "objective_unit" in column.coords:
+    of_an_objective = "objective_unit" in column.coords and not column["objective_unit"].ndim
+    unit = str(column.attrs.get("units", "objective_unit" if of_an_objective else ""))
+    if of_an_objective:
         unit = unit.replace("objective_unit", str(column["objective_unit"].item()))
     if unit.endswith(" per parameter unit"):
         unit = unit.removesuffix(" per parameter unit").strip("()")
