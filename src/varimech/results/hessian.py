@@ -115,7 +115,7 @@ class Hessian(Displayed):
         return pd.DataFrame(chosen.to_numpy(), index=names[0], columns=names[1])
 
     def save(self, path: str | Path) -> Path:
-        """Write values, gradients and Hessians to a file, by the ending of its name: .nc (netCDF), .csv (a row an objective) or .mat (MATLAB)."""
+        """Write values, gradients and Hessians to a file, by the ending of its name: .nc (netCDF), .csv (a row an objective) or .mat."""
         import xarray as xr
 
         parts = {"value": self.values, "gradient": self.gradient, "hessian": self.hessian}

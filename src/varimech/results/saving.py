@@ -1,7 +1,7 @@
 """Results as files: netCDF (.nc), tables (.csv) and MATLAB (.mat), by the ending of the name.
 
-A table has a row a time (or a sample, or an objective) and a column a number, with its unit in the heading. A MATLAB file has one struct for each variable,
-with a field for each thing it is of: `position.rod_tip` is (time × component); `names` tells which field is what.
+A table has a row a time (or a sample, or an objective) and a column a number, with its unit in the heading. A MATLAB file has one struct
+for each variable, with a field for each thing it is of: `position.rod_tip` is (time × component); `names` tells which field is what.
 """
 
 from __future__ import annotations
