@@ -10,7 +10,7 @@ typedef struct {
 } vm_job;
 
 #define VM_FURTHEST 20 /* parts of the way to a start; nearby.py has the same */
-#define VM_LIGHT 3e8 /* a run that ends faster than this is no result; coherence.py has the same, and tells why */
+#define VM_LIGHT 3e8 /* explicit runs of equal steps that end faster than this are no results; coherence.py has the same, and tells why */
 
 /* Run k, whose arrays are filled with zeros; `values` takes those of its parameters. */
 static void vm_sample(const vm_job *job, long long k, vm_run *r, vm_room *m, double *values) {
@@ -27,6 +27,6 @@ static void vm_sample(const vm_job *job, long long k, vm_run *r, vm_room *m, dou
   r->objectives_stored = job->objectives + k * job->rows * o;
   r->gradients = job->gradients + k * job->rows * o * r->parameters;
   job->status[k] = r->parts ? vm_advance(r, m) : VM_NO_START;
-  if (vm_size(r->state + r->coordinates, r->coordinates) > VM_LIGHT) job->status[k] = VM_NOT_FINITE;
+  if (r->scheme && !(r->tolerance > 0) && vm_size(r->state + r->coordinates, r->coordinates) > VM_LIGHT) job->status[k] = VM_NOT_FINITE;
   memcpy(job->residuals + 3 * k, r->residuals, 3 * sizeof(double));
 }

@@ -128,7 +128,7 @@ class Solver:
             raise SimulationError(text, time=f.time, step=f.step, residual=math.nan, worst="composite system") from None
         S, gradients = (np.concatenate([getattr(t, name) for t in found], axis=2) for name in ("sensitivities", "gradients"))
         whole = replace(found[-1], sensitivities=S, gradients=gradients)
-        check_speeds(whole, self.equations)
+        check_speeds(whole, task.schedule.tolerance, self.method.integrator, self.equations)
         check_constraints(whole, task.schedule.tolerance, self.method.formulation, self.equations)
         check_finite(whole, list(task.objectives), self.model.name)
         return whole, time.perf_counter() - began
@@ -260,7 +260,7 @@ class Solver:
 
     def _check(self, trajectory: Trajectory, task: Task) -> None:
         """A motion that came to its end may be no result still."""
-        check_speeds(trajectory, self.equations)
+        check_speeds(trajectory, task.schedule.tolerance, self.method.integrator, self.equations)
         check_finite(trajectory, list(task.objectives), self.model.name)
         check_constraints(trajectory, task.schedule.tolerance, self.method.formulation, self.equations)
 
