@@ -164,10 +164,12 @@ class Gradient(Displayed):
 
     @property
     def _idle(self) -> str:
-        """A word about parameters without effect, which somebody may have forgotten to use."""
+        """A word about parameters without any effect, which somebody may have forgotten to use."""
         zero = (self.gradient_history == 0).all(axis=(0, 1))
         names = [repr(name) for name, idle in zip(self.parameter_names, zero, strict=True) if idle]
-        return f"no objective depends on {', '.join(names)}" if names and self.objective_names else ""
+        return (
+            f"exactly zero at all times: derivatives with respect to {', '.join(names)}" if names and self.objective_names else ""
+        )
 
     def __repr__(self) -> str:
         lines = f"<Gradient of {self.run.info['mechanism']!r}, {self.method}>", table_text(self.to_dataframe()), self._idle
