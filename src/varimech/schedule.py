@@ -20,9 +20,19 @@ DEFAULT_TOLERANCE = 1e-8
 """Of integrators that choose their steps."""
 DEFAULT_OUTPUTS = 500
 """Intervals between stored results of a run that chooses its steps."""
+LONGEST = 0.02
+"""Share of a run that one chosen step may take, if nothing else is given: what happens within less may be missed."""
 SMALLEST_TOLERANCE = 1e-13
 MOST_STEPS, MOST_STORED = 1e12, 1e7
 """Steps, and stored results, of one run."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Pieces of a run: a step ends where a piece does, and is no longer than its limit (s)."""
+
+    stops: np.ndarray
+    limits: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +52,17 @@ class Schedule:
     """When to store, from 0 to the duration."""
     ends: np.ndarray | None = None
     """Given times between steps, from 0 to the duration."""
+    longest_step: float = math.inf
+    """Longest step, where they are chosen."""
+    pieces: Pieces | None = None
+    """Pieces with limits of their own, where the model's explicit functions of time ask for them."""
+    probes: np.ndarray | None = None
+    """Times that show what explicit functions of time do, followed by the time that each stands for."""
+
+    @property
+    def longest_chosen(self) -> float:
+        """Longest step, where they are chosen."""
+        return min(self.longest_step, LONGEST * self.duration)
 
     @property
     def stored_count(self) -> int:
@@ -69,7 +90,7 @@ class Schedule:
 
     def replayed(self, ends: np.ndarray) -> Schedule:
         """The same with steps that another run has chosen."""
-        return replace(self, tolerance=0.0, steps=ends.size - 1, ends=ends)
+        return replace(self, tolerance=0.0, steps=ends.size - 1, ends=ends, pieces=None, probes=None)
 
     def last_only(self) -> Schedule:
         """The same with nothing stored but beginning and end."""
@@ -81,7 +102,7 @@ class Schedule:
         """A run of the same kind that is over soon."""
         if self.tolerance:
             end = 1e-6 * self.duration
-            return replace(self, duration=end, outputs=np.array([0.0, end]))
+            return replace(self, duration=end, outputs=np.array([0.0, end]), pieces=None, probes=None)
         return replace(self, duration=self.step, steps=1, every=1)
 
 

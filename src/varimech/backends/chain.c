@@ -2,7 +2,7 @@
 
    Before it stand the generated functions, which vm_call_generated calls by number, plan.c, and the kernels of plans, listed in vm_maps. */
 
-enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NO_START, VM_OVERWOUND, VM_UNDERFLOW, VM_AT_SINGULARITY, VM_AMPLIFIED };
+enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NO_START, VM_OVERWOUND, VM_UNDERFLOW, VM_AT_SINGULARITY, VM_AMPLIFIED, VM_STALLED };
 enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT, VM_LINEARISE, VM_PULLBACK, VM_PER_CHAIN };  /* of a step, a start or rates */
 enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_PENALTY = 3 * VM_PER_CHAIN, VM_TWIST, VM_JACOBIAN, VM_INTEGRANDS,
        VM_FINALS = VM_INTEGRANDS + 3 };  /* both followed by their tangent and their pullback */
@@ -37,9 +37,13 @@ typedef struct vm_run {
   double *penalty;
   double *chosen;                        /* 1 for independent coordinates, else 0 */
   double duration, step, tolerance;      /* s; equal steps unless there is a tolerance or `ends` */
+  double longest;                        /* s; the longest step, where they are chosen */
+  const double *stops, *limits;          /* ends of pieces that no step crosses, and their longest steps; NULL where the whole run is one */
+  const double *probes;                  /* times at which explicit functions of time are looked at, and the time that each stands for */
   const double *ends;                    /* times between steps where these are given, from 0 on; else NULL */
   const double *outputs;                 /* when to store, from the second on; NULL for every `stride`-th step and the last */
   double *taken;                         /* ends of all steps done, where wanted */
+  long long probe_count;
   long long last, stride, total;         /* up to which step to go now; how many there are, where that is known */
   long long max_iterations, parts;       /* the latter of the way from the nominal start to the one wanted */
   double *times, *states_stored, *sensitivities, *objectives_stored, *gradients;  /* where to store; `stored` were so far */
@@ -54,6 +58,9 @@ typedef struct vm_run {
   double *records, *start_unknowns;      /* of steps done, from number `first_recorded` on, or NULL; what the start was found with */
   double *costate, *gradient;            /* derivatives of objectives with respect to the state where the sweep stands, and to parameters, by rows */
   double time, proposal, position_scale, velocity_scale;
+  double kept_proposal;                  /* what was proposed before a piece cut it short */
+  double look_time;                      /* when the run was last looked at for progress; the number of tries then is `look_tries` */
+  long long piece, look_tries;
   long long first_recorded, to_end, from_start; /* of a sweep backwards: see adjoint.c */
   long long done, rejected, selections, iterations;
   long long failed_spring;

@@ -72,21 +72,32 @@ static int vm_begin(vm_run *r, vm_room *m) {
   return r->selects ? vm_select(r, m, &time, m->X) : VM_DONE;
 }
 
+/* Where the piece ends that the run is in. */
+static double vm_stop(vm_run *r) {
+  if (!r->stops) return r->duration;
+  while (r->stops[r->piece] <= r->time) ++r->piece;
+  return r->stops[r->piece];
+}
+
 /* Length of the next step, and its end. */
 static double vm_next_step(vm_run *r, double *end) {
   if (r->tolerance > 0) {
-    const double left = r->duration - r->time;
+    const double stop = vm_stop(r), left = stop - r->time, longest = r->stops ? r->limits[r->piece] : r->longest;
     double h = r->proposal;
-    if (h > VM_LONGEST * r->duration) h = VM_LONGEST * r->duration;
+    if (h > longest) h = longest;
+    r->kept_proposal = h;
     if (h >= left * (1 - 1e-10)) h = left;
     else if (2 * h > left) h = left / 2;
-    *end = h == left ? r->duration : r->time + h;
-    r->proposal = h; /* what a failure is told with */
+    *end = h == left ? stop : r->time + h;
+    r->proposal = h; /* what a failure is reported with */
     return h;
   }
   *end = r->ends ? r->ends[r->done + 1] : (double)(r->done + 1) * r->step;
   return r->ends ? *end - r->time : r->step;
 }
+
+#define VM_SHORTEST 1e-14 /* share of a run that a step takes at least: a kink of a derivative may need that */
+#define VM_BRIDGE 1e-14 /* share of a run that lies between both sides of a jump at most: a few floating-point numbers */
 
 /* A step, and its error over the one allowed where steps are chosen. Returns a status. */
 static int vm_try(vm_run *r, vm_room *m, double h, double end, double *error) {
@@ -95,7 +106,8 @@ static int vm_try(vm_run *r, vm_room *m, double h, double end, double *error) {
   double *next = m->X + k * n, *next_ = m->X_ + k * n * r->row;
   int status = VM_DONE;
   *error = 0;
-  if (r->tolerance > 0 && !(h > 1e-12 * r->duration)) return VM_UNDERFLOW;
+  const int bridge = r->stops && h <= VM_BRIDGE * r->duration && end == r->stops[r->piece]; /* from one side of a jump to the other */
+  if (r->tolerance > 0 && !bridge && !(h > VM_SHORTEST * r->duration)) return VM_UNDERFLOW;
   if (r->scheme) status = vm_explicit_step(r, m, r->time, h, end);
   else if (!vm_solve(VM_STEP, r, m, m->X, m->X_, settings, 4, next, next_)) status = *m->ratio <= 1e300 ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
   else if (!vm_finite(next, n)) status = VM_NOT_FINITE;
@@ -103,7 +115,7 @@ static int vm_try(vm_run *r, vm_room *m, double h, double end, double *error) {
   if (status != VM_DONE) return status;
   if (r->tolerance > 0) {
     if (vm_projections_failed(r, m)) return VM_NO_CONVERGENCE;
-    *error = vm_error(r, m, h);
+    *error = bridge ? 0 : vm_error(r, m, h);
     if (!(*error <= 1)) return VM_DONE;
   }
   if (r->scheme && vm_amplified(r, m)) return VM_AMPLIFIED;
@@ -143,13 +155,26 @@ static int vm_accept(vm_run *r, vm_room *m, double h, double end) {
   return r->selects ? vm_select(r, m, &end, m->X) : VM_DONE;
 }
 
+#define VM_TRIES 20000 /* steps, taken or rejected, between two looks at the progress of a run that chooses its steps */
+#define VM_PROGRESS 1e-6 /* share of a run that so many have to bring: 10 billion steps for all of it are no run to wait for */
+
+/* Whether a run that chooses its steps has nearly come to a halt. */
+static int vm_stalled(vm_run *r) {
+  const long long tries = r->done + r->rejected;
+  if (!(r->tolerance > 0) || tries < r->look_tries + VM_TRIES) return 0;
+  if (r->time < r->look_time + VM_PROGRESS * r->duration) return 1;
+  r->look_time = r->time;
+  r->look_tries = tries;
+  return 0;
+}
+
 /* The steps of a run, as far as it is to go now. Returns a status. */
 static int vm_steps(vm_run *r, vm_room *m) {
   int status = VM_DONE;
   while (status == VM_DONE && r->done < r->last && (r->total ? r->done < r->total : r->time < r->duration)) {
     double end, error;
     const double h = vm_next_step(r, &end);
-    status = vm_try(r, m, h, end, &error);
+    status = vm_stalled(r) ? VM_STALLED : vm_try(r, m, h, end, &error);
     const int chosen = r->tolerance > 0, shorter = status == VM_NO_CONVERGENCE || status == VM_NOT_FINITE ||
                                                    (status == VM_OVERWOUND && h > 1e-6 * r->duration); /* perhaps only a long step */
     if (chosen && (shorter || (status == VM_DONE && !(error <= 1)))) {
@@ -160,8 +185,10 @@ static int vm_steps(vm_run *r, vm_room *m) {
     }
     if (status == VM_DONE) status = vm_accept(r, m, h, end);
     if (status == VM_DONE && chosen) {
-      vm_scale(r, m);
+      vm_scale(r, m, 0);
+      vm_scale_integrands(r, m);
       r->proposal = h * vm_growth(r, error);
+      if (r->stops && end == r->stops[r->piece]) vm_raise(&r->proposal, r->kept_proposal); /* it was not the error that made it short */
     }
   }
   return status;

@@ -1,7 +1,9 @@
 /* Steps of explicit Runge–Kutta schemes: stages, error, dense output. A state is q, v, a, λ, so its rates (v, a) are part of it.
    explicit.py does the same. */
 
-#define VM_LONGEST 0.02 /* share of a run that one step may take: what happens within less may be missed */
+#define VM_FORESEEN 1e-11 /* over the tolerance, the share of the motion foreseen by which a mechanism at rest at the origin is measured: rounding of
+                             time makes forces of short pulses uncertain by that much */
+#define VM_MOST_FORESEEN 1e-3 /* no more than that: springs may hold back what is foreseen */
 #define VM_ROUNDING 1e-12 /* largest residual of velocities over velocities where projections are exact */
 #define VM_UNYIELDING 1e-8 /* largest residual of accelerations over accelerations where constraints do not give way to forces */
 #define VM_OFF 10 /* shares of the tolerance by which projections may fail */
@@ -136,8 +138,8 @@ static double vm_error_norm(const vm_run *r, const vm_room *m, const double *wei
   return largest;
 }
 
-/* The error of a step over the one allowed. */
-static double vm_error(const vm_run *r, const vm_room *m, double h) {
+/* The error of a step over the one allowed, by the scales so far. */
+static double vm_error_so_far(const vm_run *r, const vm_room *m, double h) {
   const vm_scheme *s = r->scheme;
   double error = vm_error_norm(r, m, s->error);
   if (s->second_error) {
@@ -156,15 +158,73 @@ static double vm_largest_of(const vm_run *r, const double *x, int turns) {
   return largest;
 }
 
-/* Scales follow the largest values of accepted steps, from the first stage on. */
-static void vm_scale(vm_run *r, const vm_room *m) {
+/* Derivatives are measured by no less than what would take a parameter through its size, by the positions so far. */
+static void vm_slope_floors(vm_run *r) {
+  const long long p = r->parameters;
+  for (long long k = 0; k < p; ++k) {
+    const double floor = r->position_scale * r->slope_floors[k];
+    vm_raise(r->slope_scales + k, floor);
+    vm_raise(r->slope_scales + p + k, floor / r->duration);
+  }
+}
+
+/* Scales of the motion follow the largest values of accepted steps: those at a stage. */
+static void vm_scale(vm_run *r, const vm_room *m, long long stage) {
   const long long n = r->coordinates, p = r->parameters;
-  vm_raise(&r->position_scale, vm_largest_of(r, m->X, 0));
-  vm_raise(&r->velocity_scale, vm_size(m->X + n, n));
-  for (long long i = 0; i < n; ++i) vm_raise(r->velocity_scales + i, fabs(m->X[n + i]));
+  const double *x = m->X + stage * r->states, *S = m->X_ + stage * r->states * r->row;
+  vm_raise(&r->position_scale, vm_largest_of(r, x, 0));
+  vm_raise(&r->velocity_scale, vm_size(x + n, n));
+  for (long long i = 0; i < n; ++i) vm_raise(r->velocity_scales + i, fabs(x[n + i]));
+  vm_slope_floors(r);
   for (long long i = 0; i < 2 * n; ++i)
-    for (long long k = 0; k < p; ++k) vm_raise(vm_slope_scale(r, i, k), fabs(m->X_[i * r->row + k]));
+    for (long long k = 0; k < p; ++k) vm_raise(vm_slope_scale(r, i, k), fabs(S[i * r->row + k]));
+}
+
+static void vm_scale_integrands(vm_run *r, const vm_room *m) {
   for (long long i = 0; i < r->objectives; ++i) vm_raise(r->integrand_scales + i, fabs(m->G[i]));
+}
+
+/* Floors of all scales but those of integrands, for a mechanism of some length that moves with some velocity at least. */
+static void vm_floors(vm_run *r, double length, double velocity) {
+  const long long p = r->parameters;
+  r->position_scale = length;
+  r->velocity_scale = velocity;
+  for (long long i = 0; i < r->coordinates; ++i) r->velocity_scales[i] = r->turns[i] ? 1 / r->duration : velocity;
+  for (long long k = 0; k < p; ++k) {
+    r->slope_scales[k] = 0;
+    r->slope_scales[p + k] = velocity * r->slope_floors[k];
+    r->slope_scales[2 * p + k] = r->slope_floors[k];
+    r->slope_scales[3 * p + k] = r->slope_floors[k] / r->duration;
+  }
+  vm_slope_floors(r);
+}
+
+/* The error of a step over the one allowed. A mechanism at rest at the origin is measured by the step itself. */
+static double vm_error(vm_run *r, const vm_room *m, double h) {
+  const int blind = r->position_scale == 0;
+  if (blind) vm_scale(r, m, vm_last_stage(r));
+  const double error = vm_error_so_far(r, m, h);
+  if (blind && !(error <= 1)) vm_floors(r, 0, 0);
+  return error;
+}
+
+/* Floors for a mechanism at the origin. How fast it would go if it felt at its start what explicit functions of time bring later; and how far in the
+   time that the largest acceleration takes to bring that velocity about. */
+static void vm_foresee(vm_run *r, vm_room *m, double *length, double *velocity) {
+  const long long n = r->coordinates;
+  double *v = m->Z, fastest = vm_largest_of(r, m->X + n, 0), strongest = 0;
+  const double share = VM_FORESEEN / r->tolerance, foreseen = share > VM_MOST_FORESEEN ? VM_MOST_FORESEEN : share;
+  *length = foreseen * fastest * r->duration;
+  for (long long i = 0; i < n; ++i) v[i] = 0;
+  for (long long k = 0; k < r->probe_count; ++k) {
+    const double *a = m->X + r->states + 2 * n, dt = r->probes[r->probe_count + k];
+    if (vm_evaluate(r->rates ? VM_RATES : VM_STEP, r, m, r->probes[k], 0, 0, 0, m->X + r->states, m->X_ + r->states * r->row) != VM_DONE) continue;
+    for (long long i = 0; i < n; ++i) v[i] += dt * a[i];
+    vm_raise(&fastest, vm_largest_of(r, v, 0));
+    vm_raise(&strongest, vm_largest_of(r, a, 0));
+  }
+  *velocity = foreseen * fastest;
+  if (strongest > 0) vm_raise(length, *velocity * (fastest / strongest));
 }
 
 /* Whether the end of a step is off the constraints, where the formulation puts it on them. */
@@ -205,24 +265,20 @@ static void vm_integrand_floors(vm_run *r, vm_room *m, double length) {
 /* Scales at the start, and a first step from the time in which the state would change by itself. Nothing is measured by less than what would take it
    through its own size within the run, or a parameter through its. */
 static double vm_first_step(vm_run *r, vm_room *m) {
-  const long long n = r->coordinates, p = r->parameters;
-  double length = vm_largest_of(r, m->X, 0), time = r->duration;
+  const long long n = r->coordinates;
+  double length = vm_largest_of(r, m->X, 0), velocity, time = r->duration;
   vm_raise(&length, r->smallest_size);
-  r->position_scale = length;
-  r->velocity_scale = length / r->duration;
-  for (long long i = 0; i < n; ++i) r->velocity_scales[i] = (r->turns[i] ? 1 : length) / r->duration;
+  velocity = length / r->duration;
+  if (length == 0) vm_foresee(r, m, &length, &velocity);
+  vm_floors(r, length, velocity);
   for (int turns = 0; turns < 2; ++turns) {
     const double q = turns ? 1 : length, v = vm_largest_of(r, m->X + n, turns), a = vm_largest_of(r, m->X + 2 * n, turns);
-    double *scales = r->slope_scales + 2 * p * turns;
-    for (long long k = 0; k < p; ++k) {
-      scales[k] = q * r->slope_floors[k];
-      scales[p + k] = scales[k] / r->duration;
-    }
     if (v > 0 && q / v < time) time = q / v;
     if (a > 0 && sqrt(q / a) < time) time = sqrt(q / a);
     if (a > 0 && v > 0 && v / a < time) time = v / a;
   }
-  vm_scale(r, m);
+  vm_scale(r, m, 0);
+  vm_scale_integrands(r, m);
   vm_integrand_floors(r, m, length);
   time *= 0.01 * pow(r->tolerance, 1 / r->scheme->error_order);
   return time > 1e-9 * r->duration ? time : 1e-9 * r->duration;

@@ -19,8 +19,19 @@ SAFETY = 0.01
 """Share of the tolerance that is allowed for the error of one step."""
 BLUR = 1e-15
 """Over the tolerance, the relative change of a state by which integrands are measured at least."""
-LONGEST = 0.02
-"""Share of a run that one step may take: what happens within less may be missed."""
+FORESEEN = 1e-11
+"""Over the tolerance, the share of the motion foreseen by which a mechanism at rest at the origin is measured: rounding of time makes forces
+of short pulses uncertain by that much."""
+MOST_FORESEEN = 1e-3
+"""No more than that: springs may hold back what is foreseen."""
+SHORTEST = 1e-14
+"""Share of a run that a step takes at least: a kink of a derivative may need that."""
+BRIDGE = 1e-14
+"""Share of a run that lies between both sides of a jump at most: a few floating-point numbers."""
+TRIES = 20000
+"""Steps, taken or rejected, between two looks at the progress of a run that chooses its steps."""
+PROGRESS = 1e-6
+"""Share of a run that so many have to bring: 10 billion steps for all of it are no run to wait for."""
 ROUNDING = 1e-12
 """Largest residual of velocities over velocities where projections are exact."""
 UNYIELDING = 1e-8
@@ -48,7 +59,17 @@ class ExplicitScheme:
         self.slope_scales, self.integrand_scales = np.zeros((2, 2, slope_floors.size)), np.zeros(objectives)
 
     def error(self, stages: Stages, h: float) -> float:
-        """The error of a step over the one allowed."""
+        """The error of a step over the one allowed. A mechanism at rest at the origin is measured by the step itself."""
+        blind = self.position_scale == 0
+        if blind:
+            self._scale_motion(stages, self.tables.stages)
+        error = self._error_so_far(stages, h)
+        if blind and not error <= 1:
+            self._reset_scales(0.0, 0.0)
+        return error
+
+    def _error_so_far(self, stages: Stages, h: float) -> float:
+        """By the scales so far."""
         error = self._norm(stages, self.tables.error)
         if self.tables.second_error.size:
             second = self._norm(stages, self.tables.second_error)
@@ -76,16 +97,51 @@ class ExplicitScheme:
         return largest
 
     def scale(self, stages: Stages) -> None:
-        """Scales follow the largest values of accepted steps, from the first stage on."""
-        n, (X, S, G) = self.coordinates, stages
-        self.position_scale = max(self.position_scale, self._largest(X[0, :n], turns=False))
-        self.velocity_scale = max(self.velocity_scale, float(np.abs(X[0, n : 2 * n]).max(initial=0.0)))
-        np.maximum(self.velocity_scales, np.abs(X[0, n : 2 * n]), out=self.velocity_scales)
+        """Scales follow the largest values of accepted steps."""
+        self._scale_motion(stages, 0)
+        np.maximum(self.integrand_scales, np.abs(stages[2][0]), out=self.integrand_scales)
+
+    def _scale_motion(self, stages: Stages, stage: int) -> None:
+        n, (X, S, _) = self.coordinates, stages
+        x, slope = np.abs(X[stage]), np.abs(S[stage])
+        self.position_scale = max(self.position_scale, self._largest(x[:n], turns=False))
+        self.velocity_scale = max(self.velocity_scale, float(x[n : 2 * n].max(initial=0.0)))
+        np.maximum(self.velocity_scales, x[n : 2 * n], out=self.velocity_scales)
+        self._raise_slope_floors()
         for kind, chosen in enumerate((~self.turns, self.turns)):
             for k in range(2):
                 scales = self.slope_scales[kind, k]
-                np.maximum(scales, np.abs(S[0, k * n : (k + 1) * n][chosen]).max(axis=0, initial=0.0), out=scales)
-        np.maximum(self.integrand_scales, np.abs(G[0]), out=self.integrand_scales)
+                np.maximum(scales, slope[k * n : (k + 1) * n][chosen].max(axis=0, initial=0.0), out=scales)
+
+    def _raise_slope_floors(self) -> None:
+        """Derivatives are measured by no less than what would take a parameter through its size, by the positions so far."""
+        floor = self.position_scale * self.slope_floors
+        np.maximum(self.slope_scales[0], [floor, floor / self.schedule.duration], out=self.slope_scales[0])
+
+    def _reset_scales(self, length: float, velocity: float) -> None:
+        """Floors of all scales but those of integrands, for a mechanism of some length that moves with some velocity at least."""
+        duration = self.schedule.duration
+        self.position_scale, self.velocity_scale = length, velocity
+        self.velocity_scales[:] = np.where(self.turns, 1 / duration, velocity)
+        self.slope_scales[0] = np.zeros_like(self.slope_floors), velocity * self.slope_floors
+        self.slope_scales[1] = self.slope_floors, self.slope_floors / duration
+        self._raise_slope_floors()
+
+    def _foreseen(self, state: np.ndarray, accelerations_at: Callable[[float], np.ndarray | None]) -> tuple[float, float]:
+        """Floors for a mechanism at the origin. How fast it would go if it felt at its start what explicit functions of time bring later; and
+        how far in the time that the largest acceleration takes to bring that velocity about."""
+        n, probes = self.coordinates, self.schedule.probes
+        fastest, strongest, v = self._largest(state[n : 2 * n], turns=False), 0.0, np.zeros(n)
+        foreseen = min(MOST_FORESEEN, FORESEEN / self.schedule.tolerance)
+        length = foreseen * fastest * self.schedule.duration
+        for t, dt in np.zeros((0, 2)) if probes is None else probes.reshape(2, -1).T:
+            a = accelerations_at(t)
+            if a is None:
+                continue
+            v += dt * a
+            fastest, strongest = max(fastest, self._largest(v, turns=False)), max(strongest, self._largest(a, turns=False))
+        velocity = foreseen * fastest
+        return max(length, velocity * (fastest / strongest)) if strongest > 0 else length, velocity
 
     def _largest(self, x: np.ndarray, *, turns: bool) -> float:
         """The largest of coordinates, or of rates of them, that turn, or that do not."""
@@ -120,22 +176,26 @@ class ExplicitScheme:
         changed = state + BLUR / self.schedule.tolerance * (np.arange(state.size) * 7 % 4 - 1.5) * sizes
         return np.abs(integrands(changed) - integrands(state))
 
-    def first_step(self, stages: Stages, integrands: Callable[[np.ndarray], np.ndarray]) -> float:
+    def first_step(
+        self,
+        stages: Stages,
+        integrands: Callable[[np.ndarray], np.ndarray],
+        accelerations_at: Callable[[float], np.ndarray | None],
+    ) -> float:
         """Scales at the start, and a first step from the time in which the state would change by itself.
 
         Nothing is measured by less than what would take it through its own size within the run, or a parameter through its.
         """
         n, duration, state = self.coordinates, self.schedule.duration, stages[0][0]
         length = max(self._largest(state[:n], turns=False), self.smallest_size)
-        self.position_scale = length
-        self.velocity_scale = length / duration
-        self.velocity_scales[:] = np.where(self.turns, 1.0, length) / duration
+        velocity = length / duration
+        if length == 0:
+            length, velocity = self._foreseen(state, accelerations_at)
+        self._reset_scales(length, velocity)
         times = [duration]
         for turns in (False, True):
             q = 1.0 if turns else length
             v, a = (self._largest(state[k * n : (k + 1) * n], turns=turns) for k in (1, 2))
-            self.slope_scales[int(turns), 0] = q * self.slope_floors
-            self.slope_scales[int(turns), 1] = self.slope_scales[int(turns), 0] / duration
             if v > 0:
                 times.append(q / v)
             if a > 0:

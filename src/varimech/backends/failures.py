@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-NO_CONVERGENCE, NOT_FINITE, OVERWOUND, UNDERFLOW, SINGULAR = (
+NO_CONVERGENCE, NOT_FINITE, OVERWOUND, UNDERFLOW, SINGULAR, STALLED = (
     "no convergence",
     "not finite",
     "overwound",
     "step-size underflow",
     "singular position",
+    "no progress",
 )
 
 
@@ -22,7 +23,7 @@ class StartFailure(Exception):
 
 
 class StepFailure(Exception):
-    """A step did not converge, met a value that is not finite, became too short, ended at a
+    """A step did not converge, met a value that is not finite, became too short, made no progress, ended at a
     singular position, or wound a torsional spring (number `which`) too far."""
 
     def __init__(

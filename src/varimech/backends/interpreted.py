@@ -14,8 +14,18 @@ from ..progress import Tell
 from .backward import Backward, Record, Records
 from .bound import bound
 from .chain_calls import ChainCalls, Trouble
-from .explicit import LONGEST, ExplicitScheme, Stages, added, combined
-from .failures import NO_CONVERGENCE, NOT_FINITE, OVERWOUND, SINGULAR, UNDERFLOW, Amplified, StartFailure, StepFailure
+from .explicit import BRIDGE, PROGRESS, SHORTEST, TRIES, ExplicitScheme, Stages, added, combined
+from .failures import (
+    NO_CONVERGENCE,
+    NOT_FINITE,
+    OVERWOUND,
+    SINGULAR,
+    STALLED,
+    UNDERFLOW,
+    Amplified,
+    StartFailure,
+    StepFailure,
+)
 from .inputs import Inputs
 from .program import ChainFunctions, Function, Program
 from .selection import select
@@ -62,7 +72,8 @@ class _Run:
         self.new, self.new_ = np.zeros(n), np.zeros((n, row))
         self.ψ, self.ψ_ = np.zeros(o), np.zeros((o, p))
         self.worst, self.iterations, self.rejected, self.selections = np.zeros(3), 0, 0, int(inputs.chosen is not None)
-        self.ends, self.proposal = [0.0], 0.0
+        self.ends, self.proposal, self.kept_proposal = [0.0], 0.0, 0.0
+        self.piece, self.look_time, self.look_tries = 0, 0.0, 0
         ρ_t = [inputs.parameters, self.time]
         settings = [self.penalty, *ρ_t]
         if program.jacobian is not None:
@@ -152,10 +163,11 @@ class _Run:
                 raise OutOfTime
             h, end = self._next_step(now, done)
             try:
+                self._look_for_progress(now, done)
                 error = self._try(now, h, end)
             except Trouble as trouble:
                 reason = str(trouble)
-                retry = h > 1e-6 * schedule.duration if reason == OVERWOUND else reason != UNDERFLOW
+                retry = h > 1e-6 * schedule.duration if reason == OVERWOUND else reason not in (UNDERFLOW, STALLED)
                 if schedule.tolerance and retry:
                     self.proposal = 0.25 * h
                     self.rejected += 1
@@ -181,6 +193,8 @@ class _Run:
             if schedule.tolerance:
                 self._explicit.scale(self._stages)
                 self.proposal = h * self._explicit.growth(error)
+                if schedule.pieces is not None and end == schedule.pieces.stops[self.piece]:
+                    self.proposal = max(self.proposal, self.kept_proposal)  # it was not the error that made it short
             if progress is not None and done % 64 == 0:
                 progress(now / schedule.duration)
 
@@ -195,13 +209,27 @@ class _Run:
         if not schedule.tolerance:
             end = float(schedule.ends[done + 1]) if schedule.ends is not None else (done + 1) * schedule.step
             return (end - time if schedule.ends is not None else schedule.step), end
-        left, h = schedule.duration - time, self.proposal
-        h = min(h, LONGEST * schedule.duration)
+        stop, longest, pieces = schedule.duration, schedule.longest_chosen, schedule.pieces
+        if pieces is not None:
+            while pieces.stops[self.piece] <= time:
+                self.piece += 1
+            stop, longest = float(pieces.stops[self.piece]), float(pieces.limits[self.piece])
+        left = stop - time
+        h = self.kept_proposal = min(self.proposal, longest)
         if h >= left * (1 - 1e-10):
             h = left
         elif 2 * h > left:
             h = left / 2
-        return h, schedule.duration if h == left else time + h
+        return h, stop if h == left else time + h
+
+    def _look_for_progress(self, time: float, done: int) -> None:
+        """A run that chooses its steps must not come to a halt."""
+        tries, schedule = done + self.rejected, self.schedule
+        if not schedule.tolerance or tries < self.look_tries + TRIES:
+            return
+        if time < self.look_time + PROGRESS * schedule.duration:
+            raise Trouble(STALLED)
+        self.look_time, self.look_tries = time, tries
 
     def _begin(self) -> None:
         """Find or take the start."""
@@ -240,7 +268,7 @@ class _Run:
         self._choose()
         self._store(0.0, self.ψ, self.ψ_)
         if self.schedule.tolerance:
-            self.proposal = self._explicit.first_step(self._stages, self._integrands_at)
+            self.proposal = self._explicit.first_step(self._stages, self._integrands_at, self._accelerations_at)
 
     def _integrands_at(self, state: np.ndarray) -> np.ndarray:
         """Integrands at a state of the start's time."""
@@ -249,9 +277,25 @@ class _Run:
         self.new[:] = kept
         return self.value.copy()
 
+    def _accelerations_at(self, time: float) -> np.ndarray | None:
+        """Accelerations of the start's positions and velocities at another time; None where there are none."""
+        n, start = self.program.coordinates, self.time[0]
+        try:
+            self._evaluate(self.rates, time, 0.0, np.zeros(0))
+        except Trouble:
+            return None
+        finally:
+            self.time[0] = start
+        found = self.new[2 * n : 3 * n].copy()
+        self.new[:], self.new_[:] = self.X[0], self.X_[0]
+        return found
+
     def _try(self, begin: float, h: float, end: float) -> float:
         """A step; returns its error over the one allowed, 0 where that is not known."""
-        if self.schedule.tolerance and not h > 1e-12 * self.schedule.duration:
+        tolerance, pieces = self.schedule.tolerance, self.schedule.pieces
+        # from one side of a jump to the other
+        bridge = pieces is not None and h <= BRIDGE * self.schedule.duration and end == pieces.stops[self.piece]
+        if tolerance and not bridge and not h > SHORTEST * self.schedule.duration:
             raise Trouble(UNDERFLOW)
         self.solved = []
         if self.scheme is None:
@@ -267,9 +311,9 @@ class _Run:
             self._evaluate(self.finish, end, h, t.b)
             self._keep(t.stages)
         projects = self.program.rates is not None or self.program.jacobian is not None
-        if self.schedule.tolerance and projects and self._explicit.projections_failed(self.finish.residuals):
+        if tolerance and projects and self._explicit.projections_failed(self.finish.residuals):
             raise Trouble(NO_CONVERGENCE)
-        error = self._explicit.error(self._stages, h) if self.schedule.tolerance else 0.0
+        error = self._explicit.error(self._stages, h) if tolerance and not bridge else 0.0
         if error <= 1 and self.program.sharp and self._explicit.amplified(self.X, self.finish.residuals):
             raise Amplified
         if error <= 1:

@@ -20,7 +20,7 @@ from ..stages.plan import Plan
 from .batch import DONE
 from .columns import column_source
 from .compiler import cached_library, load_library
-from .failures import NO_CONVERGENCE, NOT_FINITE, OVERWOUND, SINGULAR, UNDERFLOW, Amplified, StartFailure
+from .failures import NO_CONVERGENCE, NOT_FINITE, OVERWOUND, SINGULAR, STALLED, UNDERFLOW, Amplified, StartFailure
 from .inputs import Inputs
 from .native_run import NativeRun
 from .plan_tables import Kernels, PlanTables
@@ -31,7 +31,7 @@ from .tape import Tape
 from .trajectory import Trajectory, broken_off
 
 NO_MEMORY, NO_START, AMPLIFIED = 3, 4, 8
-REASONS = {1: NO_CONVERGENCE, 2: NOT_FINITE, 5: OVERWOUND, 6: UNDERFLOW, 7: SINGULAR}
+REASONS = {1: NO_CONVERGENCE, 2: NOT_FINITE, 5: OVERWOUND, 6: UNDERFLOW, 7: SINGULAR, 9: STALLED}
 DRIVER = ("chain.c", "selection.c", "explicit.c", "adjoint.c", "driver.c", "samples.c")
 """The same text for the processor, where host.c follows, and for cards."""
 

@@ -8,7 +8,8 @@ import casadi as ca
 import numpy as np
 
 from ..backends.bound import evaluated
-from ..backends.failures import NO_CONVERGENCE, OVERWOUND, SINGULAR, UNDERFLOW, StepFailure
+from ..backends.explicit import PROGRESS, TRIES
+from ..backends.failures import NO_CONVERGENCE, OVERWOUND, SINGULAR, STALLED, UNDERFLOW, StepFailure
 from ..backends.inputs import Inputs
 from ..backends.program import ChainFunctions
 from ..coordinates.equations import Equations
@@ -48,7 +49,7 @@ def explained(
             f"{when}: {AT_SINGULARITY}, so no choice of independent coordinates determines the others; formulation='index1' or "
             "'ali3p' may pass it"
         )
-    elif failure.reason == UNDERFLOW:
+    elif failure.reason in (UNDERFLOW, STALLED):
         worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
         remedy = (
             f"{AT_SINGULARITY}: formulation='ali3p' with equal steps may pass it"
@@ -60,7 +61,12 @@ def explained(
                 "may pass it"
             )
         )
-        text = f"{when}: the steps became too short to go on at tolerance {inputs.schedule.tolerance:g}; {remedy}"
+        trouble = (
+            "the steps became too short to go on"
+            if failure.reason == UNDERFLOW
+            else f"the last {TRIES} steps brought less than {PROGRESS:g} of the duration"
+        )
+        text = f"{when}: {trouble} at tolerance {inputs.schedule.tolerance:g}; {remedy}"
     elif failure.reason == NO_CONVERGENCE:
         worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
         other = "formulation='index1' or 'ali3p'" if isinstance(method.formulation, Independent) else "another step"

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from ..backends.complex_step import complex_step, refusal
-from ..backends.failures import UNDERFLOW, Amplified, StartFailure, StepFailure
+from ..backends.failures import STALLED, UNDERFLOW, Amplified, StartFailure, StepFailure
 from ..backends.inputs import Inputs
 from ..backends.runner import Runner
 from ..backends.selection import select
@@ -35,6 +35,7 @@ from .runners import AnyRunner, Runners
 from .second_order import SecondDerivatives, SecondOrder
 from .statics import Statics
 from .task import Task
+from .time_plan import TimePlan
 from .wanted import Wanted
 
 MAX_ITERATIONS = 40
@@ -52,6 +53,7 @@ class Solver:
         self._runners = Runners(self.programs)
         self.start = StartSolver(self.equations)
         self.nearby = Nearby(self.start)
+        self.time_plan = TimePlan(self.equations)
 
     def run(self, task: Task, ρ: np.ndarray, *, explain: bool = True) -> tuple[Trajectory, float]:
         """One run, and the seconds that it took once everything was built; why it cannot be assembled takes time to explain."""
@@ -202,7 +204,7 @@ class Solver:
             slopes if task.adjoint else None,
             ρ,
             nominal,
-            task.schedule,
+            self.time_plan.schedule(task.schedule, task.objectives, ρ),
             MAX_ITERATIONS,
             self.equations.sizes,
             floors,
@@ -241,7 +243,7 @@ class Solver:
             with progress_bar(f"{self.model.name}: {task.schedule.duration:g} s", 1.0, task.progress) as tell:
                 trajectory, ran = carry_out(task.watched(tell))
         except StepFailure as failure:
-            if failure.reason == UNDERFLOW and runner.program.sharp:
+            if failure.reason in (UNDERFLOW, STALLED) and runner.program.sharp:
                 raise Amplified from None  # as happens at singular positions, too
             raise explained(failure, inputs, self.equations, runner.program.step, self.method) from None
         except BrokenOff as stopped:
