@@ -95,6 +95,7 @@ class RunOptions(TypedDict, total=False):
     tolerance: float | None
     output: Output
     ends: Sequence[float] | np.ndarray | None
+    longest_step: float | None
     integrator: str | Integrator | None
     formulation: str | Formulation | None
     coordinates: str | Coordinates
@@ -148,7 +149,8 @@ def _chosen_times(integrator: Integrator, duration: float, how: RunOptions) -> S
     tolerance, every, ends = how.get("tolerance"), how.get("every", 1), how.get("ends")
     if every != 1:
         raise ModelError(f"every = {every!r} counts equal steps: give step= too, or output= for the time between stored results")
-    chosen = chosen_steps(duration, DEFAULT_TOLERANCE if tolerance is None else tolerance, how.get("output"))
+    tolerance = DEFAULT_TOLERANCE if tolerance is None else tolerance
+    chosen = chosen_steps(duration, tolerance, how.get("output"), how.get("longest_step"))
     if ends is None:
         return chosen
     if isinstance(integrator, Sundials):
@@ -162,6 +164,8 @@ def _equal_times(duration: float, how: RunOptions) -> Schedule:
         raise ModelError(
             "ends= replays steps that a tolerance has chosen: leave out step=, or take integrator='dop853' or 'dopri5'"
         )
+    if how.get("longest_step") is not None:
+        raise ModelError("longest_step= bounds steps that a tolerance chooses: with equal steps give a smaller step= instead")
     if how.get("output") is not None:
         raise ModelError("output= spaces the results of runs that choose their steps: use every= with equal steps")
     return equal_steps(duration, min(DEFAULT_STEP, _positive(duration)) if step is None else step, how.get("every", 1))

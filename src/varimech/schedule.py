@@ -126,13 +126,19 @@ def equal_steps(duration: float, step: float, every: int) -> Schedule:
     return schedule
 
 
-def chosen_steps(duration: float, tolerance: float, output: Output) -> Schedule:
+def chosen_steps(duration: float, tolerance: float, output: Output, longest_step: float | None = None) -> Schedule:
     """Checked steps that a tolerance chooses, with results stored every `output` seconds, or at those times (and at both ends)."""
     _check_seconds(duration=duration)
+    longest = math.inf
+    if longest_step is not None:
+        _check_seconds(longest_step=longest_step)
+        _intervals(duration, "longest_step", longest_step, MOST_STEPS)
+        longest = float(longest_step)
     if not _is_number(tolerance) or not SMALLEST_TOLERANCE <= tolerance <= 0.1:
         raise ModelError(f"tolerance = {tolerance!r} must be a number between {SMALLEST_TOLERANCE:g} and 0.1")
     if isinstance(output, (Sequence, np.ndarray)) and not isinstance(output, str):
-        return Schedule(float(duration), tolerance=float(tolerance), outputs=_given_times(duration, output))
+        times = _given_times(duration, output)
+        return Schedule(float(duration), tolerance=float(tolerance), outputs=times, longest_step=longest)
     count = DEFAULT_OUTPUTS
     if output is not None:
         _check_seconds(output=output)
@@ -141,7 +147,7 @@ def chosen_steps(duration: float, tolerance: float, output: Output) -> Schedule:
         count = _intervals(duration, "output", output, MOST_STORED)
     outputs = np.linspace(0.0, duration, count + 1)
     outputs[-1] = duration
-    return Schedule(float(duration), tolerance=float(tolerance), outputs=outputs)
+    return Schedule(float(duration), tolerance=float(tolerance), outputs=outputs, longest_step=longest)
 
 
 def given_ends(ends: Any, duration: float) -> np.ndarray:

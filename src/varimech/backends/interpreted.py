@@ -183,7 +183,7 @@ class _Run:
             if self.records is not None:
                 states = self.X[: 1 if self.scheme is None else self.last].copy()
                 self.records.append(Record(now, h, end, states, self.solved, self.chosen.copy()))
-            if schedule.outputs is not None:
+            if schedule.outputs is not None and self.scheme is not None:
                 try:
                     self._store_within(now, h, end)
                 except Trouble as trouble:

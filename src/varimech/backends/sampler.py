@@ -44,6 +44,7 @@ class Sampler:
         reach: np.ndarray,
         conditions: Sequence[Callable[[np.ndarray], np.ndarray]],
         limits: tuple[float, float],
+        fixed: Sequence[int] = (),
     ):
         self.native, self.inputs = native, inputs
         self.reach, self.conditions = reach, conditions
@@ -51,6 +52,8 @@ class Sampler:
         on the way there. What tells which rows of values make sense."""
         self.limits = limits
         """Residuals of positions and velocities up to which joints hold together, without a further look."""
+        self.fixed = list(fixed)
+        """Parameters that move edges in time, which the schedule meets for nominal values only; rows with other values are not done."""
 
     @property
     def times(self) -> np.ndarray:
@@ -73,6 +76,7 @@ class Sampler:
         fit = np.isfinite(rows).all(axis=1)
         for holds in self.conditions:
             fit &= holds(rows)
+        fit &= (rows[:, self.fixed] == self.inputs.nominal[self.fixed]).all(axis=1)
         if fit.all():
             return self._sorted_out(**carry_out(rows))
         return _scattered(self._sorted_out(**carry_out(rows[fit])), fit)

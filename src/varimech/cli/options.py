@@ -21,6 +21,9 @@ Duration = Annotated[str | None, typer.Option(help="How long to simulate: second
 Step = Annotated[str | None, typer.Option(help="Equal time steps: seconds, or a text such as '1 ms'.")]
 Every = Annotated[int | None, typer.Option(help="Store every so many equal steps.")]
 Tolerance = Annotated[float | None, typer.Option(help="Relative error for which steps are chosen, instead of a step.")]
+LongestStep = Annotated[
+    str | None, typer.Option(help="Longest step that a tolerance may choose: seconds, or a text such as '1 ms'.")
+]
 Integrator = Annotated[str | None, typer.Option(help="Name of an integrator; [bold]varimech methods[/] lists them.")]
 Formulation = Annotated[str | None, typer.Option(help="Name of a formulation.")]
 Coordinates = Annotated[str | None, typer.Option(help="natural, rtdyn0 or rtdyn1.")]
@@ -40,6 +43,7 @@ _RUNNING = {
     "step": Step,
     "every": Every,
     "tolerance": Tolerance,
+    "longest_step": LongestStep,
     "integrator": Integrator,
     "formulation": Formulation,
     "coordinates": Coordinates,
@@ -105,7 +109,7 @@ def settings(context: typer.Context) -> dict[str, Any]:
     """Settings that were given on the command line, for `Mechanism.study`; the file has its own for the others."""
     options = context.params
     found = {name: value for name, value in options.items() if name not in NOT_SETTINGS and value not in (None, [], ())}
-    for time in ("duration", "step"):
+    for time in ("duration", "step", "longest_step"):
         if isinstance(text := found.get(time), str):
             found[time] = _seconds(text, time)
     if options.get("objective"):

@@ -64,7 +64,8 @@ def _take(found: dict[str, Any], new: Mapping[str, Any]) -> None:
     for name in new:
         found.pop(EXCLUSIVE.get(name, ""), None)
         if name in ("step", "tolerance"):
-            found.pop("output" if name == "step" else "every", None)
+            for other in ("output", "longest_step") if name == "step" else ("every",):
+                found.pop(other, None)
     parameters = {**(found.get("parameters") or {}), **(new.get("parameters") or {})}
     found.update(new)
     if parameters:  # each value by itself
@@ -95,7 +96,7 @@ def _check_goal(how: Mapping[str, Any]) -> None:
 def _how(mechanism: Uncertain, given: dict[str, Any]) -> dict[str, Any]:
     """Settings in SI units, and integrators and such with their constants."""
     how = dict(given)
-    for name in ("step", "output"):
+    for name in ("step", "longest_step", "output"):
         if how.get(name) is not None:
             value = how[name]
             how[name] = [_seconds(t, name) for t in value] if isinstance(value, list) else _seconds(value, name)

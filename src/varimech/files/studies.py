@@ -50,6 +50,7 @@ class Solving(Strict):
     tolerance: StrictFloat | StrictInt | None = Field(
         None, description="Relative error for which steps are chosen, instead of a step."
     )
+    longest_step: Number | None = Field(None, description="Longest step that a tolerance may choose, s.")
     output: Number | list[Number] | None = Field(None, description="Time between stored results, or the times themselves, s.")
     integrator: StrictStr | dict[StrictStr, Constants] | None = Field(None, description="Name, or {newmark: {gamma: 0.7}}.")
     formulation: StrictStr | dict[StrictStr, Constants] | None = Field(None, description="Name, or {penalty: {factor: 1e8}}.")

@@ -191,7 +191,7 @@ def _quotient(a: Bounds, b: Bounds) -> Bounds:
 
 
 def _power(a: Bounds, b: Bounds) -> Bounds:
-    corners = [np.power(x, y) for x in a for y in b]
+    corners = [np.asarray(np.power(x, y)) for x in a for y in b]
     low, high = np.minimum.reduce(corners), np.maximum.reduce(corners)
     even = (a[0] < 0) & (a[1] > 0) & (b[0] == b[1]) & (b[0] > 0)  # an odd power of such an interval is wider than needed
     return np.where(even, np.minimum(low, 0.0), low), high

@@ -86,7 +86,14 @@ def sampler_for(solver: Solver, task: Task, runs: int) -> Sampler | None:
     return (
         None
         if limits is None
-        else Sampler(runner.native, inputs, solver.nearby.reach, (solver.model.numbers.allowed, solver.start.fits), limits)
+        else Sampler(
+            runner.native,
+            inputs,
+            solver.nearby.reach,
+            (solver.model.numbers.allowed, solver.start.fits),
+            limits,
+            solver.time_plan.fixed(task.schedule, task.objectives, solver.model.numbers.nominal),
+        )
     )
 
 

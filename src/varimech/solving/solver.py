@@ -193,6 +193,8 @@ class Solver:
         """What a run starts from; derivatives of a given state with respect to all parameters are its `slopes`."""
         if task.complex_step:
             self._check_complex(guess)
+        if task.indices is not None:
+            self.time_plan.check_derivatives(task, ρ)
         nominal, directions = self.model.numbers.nominal, self.wanted(task).directions
         floors = np.zeros(0)
         if directions is not None:

@@ -3,21 +3,37 @@ happens fast."""
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..coordinates.equations import Equations
-from ..schedule import Schedule
+from ..errors import ModelError
+from ..schedule import Pieces, Schedule
 from ..sensitivity.objective import Objective
 from .explicit_time import ExplicitTime, explicit_time
+from .task import Task
 from .time_resolution import TimeResolution, resolve
 
 REMEMBERED = 64
 """Sets of objectives, and of parameter values, whose functions of time are not looked at again."""
+
+
+FINER = 16.0
+"""Equal steps are shorter than the limit of chosen ones by this factor, 25 to the period of a sine: no error estimate watches them."""
+BETWEEN_EDGES = 100
+"""Equal steps between two edges at least."""
+BRIDGE = 1e-4
+"""First step after an edge, over those around it. It takes accelerations across a jump; schemes that remember more than the last ones forget
+the jump while steps double from there. Rounding's size, as with chosen steps, is too short for implicit schemes."""
+SAME = 1e-9
+"""Share of a step within which two times are one."""
+EDGE = 1e-14
+"""Share of a run that lies between both sides of an edge at most: a few floating-point numbers."""
 
 
 class TimePlan:
@@ -33,9 +49,31 @@ class TimePlan:
         found = None if schedule.ends is not None else self.resolution(schedule.duration, objectives, ρ)
         if found is None:
             return schedule
-        if not schedule.tolerance:
-            return schedule
-        return replace(schedule, pieces=found.pieces(schedule.longest_chosen), probes=found.probes)
+        if schedule.tolerance:
+            return replace(schedule, pieces=found.pieces(schedule.longest_chosen), probes=found.probes)
+        pieces = found.pieces(FINER * schedule.step)
+        return schedule if pieces is None else _refined(schedule, pieces)
+
+    def fixed(self, schedule: Schedule, objectives: Mapping[str, Objective], ρ: np.ndarray) -> list[int]:
+        """Parameters that move edges or narrow features: runs that differ in them do not share a schedule."""
+        found = None if schedule.ends is not None else self.resolution(schedule.duration, objectives, ρ)
+        if found is None:
+            return []
+        pieces = found.pieces(schedule.longest_chosen if schedule.tolerance else FINER * schedule.step)
+        return [] if pieces is None or pieces.stops.size == 1 else sorted(found.parameters)
+
+    def check_derivatives(self, task: Task, ρ: np.ndarray) -> None:
+        """Refuse derivatives with respect to parameters that move a jump: what the jump itself contributes would be missing."""
+        found = self.resolution(task.schedule.duration, task.objectives, ρ)
+        for jump in () if found is None else found.jumps:
+            moving = jump.parameters & set(task.indices or ())
+            names = [name for k, name in enumerate(self._equations.model.numbers.parameters) if k in moving]
+            if names:
+                raise ModelError(
+                    f"derivatives with respect to {', '.join(map(repr, names))} are not known: {jump.owner!r} jumps at t = {jump.time:.6g} s, "
+                    "and the parameter moves that time; use method='finite-difference', or a steep smooth function in place of the jump, "
+                    "such as varimech.tanh((t - t0) / width)"
+                )
 
     def resolution(self, duration: float, objectives: Mapping[str, Objective], ρ: np.ndarray) -> TimeResolution | None:
         """Edges and limits over a run; None where the model has no explicit function of time."""
@@ -49,6 +87,49 @@ class TimePlan:
         if values not in self._resolved:
             _remember(self._resolved, values, resolve(functions, duration, ρ))
         return self._resolved[values]
+
+
+def _refined(schedule: Schedule, pieces: Pieces) -> Schedule:
+    """Equal steps, and shorter ones where pieces ask for them: steps end at the near side of each edge, and at stored times as before."""
+    stretches = list(_stretches(schedule, pieces))
+    parts = [np.zeros(1)]
+    for k, (begin, stop, step, after_edge) in enumerate(stretches):
+        before, after = (stretches[j][2] if 0 <= j < len(stretches) else step for j in (k - 1, k + 1))
+        if step < schedule.step:
+            parts.append(np.linspace(begin, stop, 1 + math.ceil((stop - begin) / step)))
+        parts.append(np.array([begin, stop]))
+        rising = begin + _ramp(BRIDGE * min(step, before) if after_edge else before, step)
+        falling = stop - _ramp(after, step)
+        parts += [rising[rising < stop], falling[falling > begin]]
+    fixed = np.unique(np.concatenate(parts))
+    grid = schedule.known_ends
+    near = fixed[np.clip(np.searchsorted(fixed, grid), 1, fixed.size - 1) - np.array([[0], [1]])]
+    snapped = np.where(np.abs(near - grid) <= SAME * schedule.step, near, np.nan)
+    grid = np.where(np.isnan(snapped[0]), np.where(np.isnan(snapped[1]), grid, snapped[1]), snapped[0])
+    ends = np.unique(np.concatenate([fixed, grid]))
+    stored = grid[[*range(0, schedule.steps, schedule.every), schedule.steps]]
+    return replace(schedule, step=0.0, steps=ends.size - 1, ends=ends, every=1, outputs=stored)
+
+
+def _stretches(schedule: Schedule, pieces: Pieces) -> Iterator[tuple[float, float, float, bool]]:
+    """Begin, end and step of each piece, and whether it comes after an edge, which its first step crosses."""
+    begin, after_edge = 0.0, False
+    edges = np.append(np.diff(pieces.stops, prepend=0.0) <= EDGE * schedule.duration, False)
+    for k, (stop, limit) in enumerate(zip(pieces.stops.tolist(), pieces.limits.tolist(), strict=True)):
+        if edges[k]:
+            after_edge = True
+            continue
+        step = min(schedule.step, limit / FINER)
+        if after_edge or edges[k + 1]:
+            step = min(step, (stop - begin) / BETWEEN_EDGES)
+        yield begin, stop, step, after_edge
+        begin, after_edge = stop, False
+
+
+def _ramp(first: float, step: float) -> np.ndarray:
+    """Ends of steps that double from the first until they are as long as others are; none where the first is as long."""
+    count = math.ceil(math.log2(step / first))
+    return first * (2.0 ** np.arange(1, 1 + max(0, count)) - 1)
 
 
 def _remember(memory: OrderedDict[Any, Any], key: Any, value: Any) -> None:

@@ -11,6 +11,7 @@ a pulse cannot hide between samples. Operations whose result is not used there (
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -39,11 +40,24 @@ HUGE = 1e200
 """Larger values are all the same: what overflows on one branch does no harm on the other."""
 SHORTEST = 1e-10
 """Share of the duration that is the least limit of steps."""
+NO_JUMP = 1e-9
+"""Share of a function's largest value by which it may change across an edge where only its derivative jumps."""
 CONTRAST = 4.0
 """Ratio of neighbouring limits that makes a new piece."""
 
 LINEAR = TRUTH | {ca.OP_ADD, ca.OP_SUB, ca.OP_NEG, ca.OP_TWICE, ca.OP_ASSIGN, ca.OP_IF_ELSE_ZERO, ca.OP_CONST, ca.OP_INPUT}
 """Operations that bring no features of their own."""
+
+
+@dataclass(frozen=True)
+class Jump:
+    """A jump of an explicit function of time."""
+
+    time: float
+    owner: str
+    """The force, driver or objective that jumps."""
+    parameters: frozenset[int]
+    """Those that move it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +72,8 @@ class TimeResolution:
     """Longest step in each of them, infinite where nothing is known."""
     parameters: frozenset[int]
     """Parameters on which edges and limits depend."""
+    jumps: tuple[Jump, ...]
+    """Jumps that parameters move."""
 
     @property
     def probes(self) -> np.ndarray:
@@ -118,7 +134,11 @@ def resolve(functions: ExplicitTime, duration: float, values: np.ndarray) -> Tim
     merged = _adjacent_merged(sorted(edges))
     bounds, limits = _without_inner(np.append(starts[order], ends[order][-1]), longest[order], merged)
     return TimeResolution(
-        np.array(merged).reshape(-1, 2), bounds, np.maximum(limits, SHORTEST * duration), frozenset(search.decisive)
+        np.array(merged).reshape(-1, 2),
+        bounds,
+        np.maximum(limits, SHORTEST * duration),
+        frozenset(search.decisive),
+        tuple(search.moving_jumps(functions.owners, np.array(merged).reshape(-1, 2))),
     )
 
 
@@ -177,6 +197,24 @@ class _Search:
             if (where & ~np.logical_or.reduce(inner) if inner else where).any():
                 self.decisive |= tape.parameters_of(k)
         return limits, rough, switching
+
+    def moving_jumps(self, owners: Sequence[str], edges: np.ndarray) -> Iterator[Jump]:
+        """Edges that parameters move, and at which a value jumps, not only its derivative."""
+        tape = self.tape
+        before, after = (tape.bounds(times, times, self.values) for times in edges.T)
+        across = tape.bounds(edges[:, 0], edges[:, 1], self.values)
+        for k, time in enumerate(edges[:, 1].tolist()):
+            switching = [
+                number
+                for number, o in enumerate(tape.operations)
+                if o.arguments and _undecided(o.code, [across[a] for a in o.arguments], across[number])[k]
+            ]
+            parameters = frozenset[int]().union(*[tape.parameters_of(number) for number in switching])
+            for output, owner in zip(tape.outputs, owners, strict=True):
+                size = max(abs(self.lowest[output]), abs(self.highest[output]))
+                if parameters and abs(after[output][0][k] - before[output][0][k]) > NO_JUMP * size:
+                    yield Jump(time, owner, parameters)
+                    break
 
     def _variation(self, k: int, bounds: Bounds) -> np.ndarray:
         """How much an operation may vary over each interval, over what is allowed; nothing where it may be anything."""

@@ -132,7 +132,11 @@ def _carried_out(
         from ..solving.differences import run_differences  # with the solver
 
         return run_differences(solver, task, ρ, perturbations)
-    return *(solver.run_composite(task, ρ) if task.method == "composite" else solver.run(task, ρ)), None
+    from ..solving.kinks import check_kinks
+
+    trajectory, seconds = solver.run_composite(task, ρ) if task.method == "composite" else solver.run(task, ρ)
+    check_kinks(solver, task, ρ, trajectory)
+    return trajectory, seconds, None
 
 
 def _way(method: str, way: Method, objectives: int, parameters: int) -> str:

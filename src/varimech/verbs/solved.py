@@ -71,7 +71,8 @@ class Solved(Model):
         info = self._info(solver.method.title, trajectory, ρ, seconds)
         info |= {
             "step": schedule.step
-            or ([float(lengths.min()), float(lengths.max())] if steps is None else schedule.duration / steps),
+            if schedule.step and lengths.size == schedule.steps
+            else ([float(lengths.min()), float(lengths.max())] if steps is None else schedule.duration / steps),
             "steps": lengths.size if steps is None else steps,
         }
         if schedule.tolerance:
