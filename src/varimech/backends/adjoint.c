@@ -73,13 +73,13 @@ static void vm_retreat_explicit(vm_run *r, vm_room *m, const double *record) {
   memset(costates, 0, (size_t)(count * size) * sizeof(double));
   if (r->selects) memcpy(r->chosen, chosen, (size_t)r->coordinates * sizeof(double));
   for (long long i = count; i >= 1; --i) { /* the end, then stages */
-    const double time = i == count ? record[2] : begin + s->c[i] * h, *weights = i == count ? s->b : s->a + i * count;
+    const double time = i == count ? record[2] : vm_stage_time(begin, s->c[i], h, record[2]), *weights = i == count ? s->b : s->a + i * count;
     const vm_settings t = vm_settings_at(r, &time);
     vm_combine(r, X, 1, h, weights, i, m->Y);
     vm_pull(i < count && r->rates ? VM_RATES : VM_STEP, r, m, m->Y, unknowns + (i - 1) * solved, t.list, t.count,
             i == count ? r->costate : costates + i * size, m->pulled);
     vm_spread(r, h, weights, i, m->pulled, costates);
-    if (s->b[i - 1] != 0) vm_pull_measure(VM_INTEGRANDS + 2, r, m, begin + s->c[i - 1] * h, X + (i - 1) * n, h * s->b[i - 1], costates + (i - 1) * size);
+    if (s->b[i - 1] != 0) vm_pull_measure(VM_INTEGRANDS + 2, r, m, vm_stage_time(begin, s->c[i - 1], h, record[2]), X + (i - 1) * n, h * s->b[i - 1], costates + (i - 1) * size);
   }
   memcpy(r->costate, costates, (size_t)size * sizeof(double));
 }

@@ -143,7 +143,7 @@ class Backward:
         for i in range(t.stages, 0, -1):
             weights = t.b if i == t.stages else t.a[i]
             self.combined[:] = combined(r.states[:i], n, h, weights)
-            self.time[0], self.solved[:] = (r.end if i == t.stages else r.begin + t.c[i] * h), r.solved[i - 1]
+            self.time[0], self.solved[:] = (r.end if i == t.stages else min(r.begin + t.c[i] * h, r.end)), r.solved[i - 1]
             self.given[:] = self.costate if i == t.stages else costates[i]
             (self._step if i == t.stages else self._rates)()
             self.gradient += self.contribution
@@ -153,5 +153,5 @@ class Backward:
                 if weights[j] != 0:
                     costates[j, n : 3 * n] += h * weights[j] * back
             if t.b[i - 1] != 0:
-                self._measure(self._integrands, r.begin + t.c[i - 1] * h, r.states[i - 1], h * t.b[i - 1], costates[i - 1])
+                self._measure(self._integrands, min(r.begin + t.c[i - 1] * h, r.end), r.states[i - 1], h * t.b[i - 1], costates[i - 1])
         self.costate[:] = costates[0]

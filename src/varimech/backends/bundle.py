@@ -30,8 +30,8 @@ def write_bundle(folder: Path, sampler: Sampler, target: str, about: Mapping[str
     if sampler.fixed:
         names = [about["parameters"][k]["name"] for k in sampler.fixed]
         raise ModelError(
-            f"mechanism {about['mechanism']!r}: {', '.join(map(repr, names))} moves a jump, kink or pulse in time, whose place is part of what "
-            "is exported; make it a number of the model instead of a parameter"
+            f"mechanism {about['mechanism']!r}: {', '.join(map(repr, names))} moves a jump, kink or pulse in time, whose place is part "
+            "of what is exported; make it a number of the model instead of a parameter"
         )
     values = _values_nearby(sampler)
     batch = sampler.description

@@ -210,7 +210,7 @@ static int vm_step(vm_complex_run *r, vm_room *m) {
   const double begin = r->ends[r->done], end = r->ends[r->done + 1], h = r->lengths[r->done];
   const vm_chain *rates = r->rates.finish.count ? &r->rates : &r->step;
   if (s) {
-    for (long long i = 1; i < s; ++i) if (!vm_stage(rates, r, m, begin + r->c[i] * h, h, r->a + i * s, i, i)) return 0;
+    for (long long i = 1; i < s; ++i) if (!vm_stage(rates, r, m, fmin(begin + r->c[i] * h, end), h, r->a + i * s, i, i)) return 0;
     if (!vm_stage(&r->step, r, m, end, h, r->b, s, s)) return 0;
   } else {
     const vm_z length = vm_real(h), time = vm_real(end), *const settings[] = {&length, m->penalty, r->values, &time};

@@ -20,7 +20,7 @@ static int vm_store_within(vm_run *r, vm_room *m, double begin, double h, double
   for (int first = 1; status == VM_DONE && r->outputs[r->stored] < end; first = 0) {
     const double time = r->outputs[r->stored];
     for (long long i = 0; first && i < s->extra && status == VM_DONE; ++i)
-      status = vm_stage(r, m, begin + s->more_c[i] * h, h, s->more + i * count, s->stages + 1 + i);
+      status = vm_stage(r, m, vm_stage_time(begin, s->more_c[i], h, end), h, s->more + i * count, s->stages + 1 + i);
     if (status != VM_DONE) break;
     vm_dense_weights(s, (time - begin) / h, weights);
     status = vm_evaluate(VM_STEP, r, m, time, h, weights, count, m->Z, m->Z_);

@@ -96,12 +96,18 @@ static int vm_stage(vm_run *r, vm_room *m, double time, double h, const double *
   return status;
 }
 
+/* Rounding must not carry a stage beyond the end of its step, where a force may have jumped. */
+static double vm_stage_time(double begin, double c, double h, double end) {
+  const double time = begin + c * h;
+  return time > end ? end : time;
+}
+
 /* A step from the first stage, which is the state at its beginning; its end stands behind the stages. Returns a status. */
 static int vm_explicit_step(vm_run *r, vm_room *m, double begin, double h, double end) {
   const vm_scheme *s = r->scheme;
   const long long n = r->states, count = s->stages;
   int status = VM_DONE;
-  for (long long i = 1; i < count && status == VM_DONE; ++i) status = vm_stage(r, m, begin + s->c[i] * h, h, s->a + i * count, i);
+  for (long long i = 1; i < count && status == VM_DONE; ++i) status = vm_stage(r, m, vm_stage_time(begin, s->c[i], h, end), h, s->a + i * count, i);
   if (status == VM_DONE) status = vm_evaluate(VM_STEP, r, m, end, h, s->b, count, m->X + count * n, m->X_ + count * n * r->row);
   if (status == VM_DONE) vm_measure_stage(r, m, end, count);
   vm_keep_solved(r, m, count - 1);

@@ -306,7 +306,7 @@ class _Run:
         else:
             t = self.scheme.tables
             for k in range(1, t.stages):
-                self._evaluate(self.rates, begin + t.c[k] * h, h, t.a[k])
+                self._evaluate(self.rates, min(begin + t.c[k] * h, end), h, t.a[k])
                 self._keep(k)
             self._evaluate(self.finish, end, h, t.b)
             self._keep(t.stages)
@@ -373,7 +373,7 @@ class _Run:
         while outputs[self.stored_count] < end:
             time = float(outputs[self.stored_count])
             for k in range(t.extra if first else 0):
-                self._evaluate(self.rates, begin + t.more_c[k] * h, h, t.more[k][: t.stages + 1 + k])
+                self._evaluate(self.rates, min(begin + t.more_c[k] * h, end), h, t.more[k][: t.stages + 1 + k])
                 self._keep(t.stages + 1 + k)
             first = False
             weights = self._explicit.dense_weights((time - begin) / h)

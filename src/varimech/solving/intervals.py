@@ -194,7 +194,7 @@ def _power(a: Bounds, b: Bounds) -> Bounds:
     corners = [np.asarray(np.power(x, y)) for x in a for y in b]
     low, high = np.minimum.reduce(corners), np.maximum.reduce(corners)
     even = (a[0] < 0) & (a[1] > 0) & (b[0] == b[1]) & (b[0] > 0)  # an odd power of such an interval is wider than needed
-    return np.where(even, np.minimum(low, 0.0), low), high
+    return np.asarray(np.where(even, np.minimum(low, 0.0), low)), high
 
 
 def _cosine(low: np.ndarray, high: np.ndarray) -> Bounds:

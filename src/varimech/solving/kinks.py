@@ -1,8 +1,8 @@
 """Derivatives across kinks by equal steps.
 
 Where a motion passes a kink of a force (a one-sided stop) within a step of length h, the derivative of the discrete motion is off by
-h |Δ(∂f/∂x) ∂x/∂ρ|, a sawtooth in the parameters that no smaller error of the motion shows. Another step of incommensurate length passes the kink
-elsewhere in a step, so the two derivatives differ by about that much.
+h |Δ(∂f/∂x) ∂x/∂ρ|, a sawtooth in the parameters that no smaller error of the motion shows. Another step of incommensurate length passes the
+kink elsewhere in a step, so the two derivatives differ by about that much.
 """
 
 from __future__ import annotations

@@ -70,9 +70,9 @@ class TimePlan:
             names = [name for k, name in enumerate(self._equations.model.numbers.parameters) if k in moving]
             if names:
                 raise ModelError(
-                    f"derivatives with respect to {', '.join(map(repr, names))} are not known: {jump.owner!r} jumps at t = {jump.time:.6g} s, "
-                    "and the parameter moves that time; use method='finite-difference', or a steep smooth function in place of the jump, "
-                    "such as varimech.tanh((t - t0) / width)"
+                    f"derivatives with respect to {', '.join(map(repr, names))} are not known: {jump.owner!r} jumps at "
+                    f"t = {jump.time:.6g} s, and the parameter moves that time; use method='finite-difference', or a steep "
+                    "smooth function in place of the jump, such as varimech.tanh((t - t0) / width)"
                 )
 
     def resolution(self, duration: float, objectives: Mapping[str, Objective], ρ: np.ndarray) -> TimeResolution | None:

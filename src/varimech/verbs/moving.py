@@ -58,8 +58,8 @@ class Moving(Solved):
             output: time between stored results where steps are chosen, s; shortened a little if it does not divide the duration, and a
                 five-hundredth of it if not given. Or a list of the times themselves; both ends are stored too.
             ends: times between steps, from 0 to the duration, in place of chosen ones: `run.step_ends` of another run.
-            longest_step: longest step that a tolerance may choose, s; a fiftieth of the duration if not given, and less where explicit functions
-                of time (pulses, fast oscillations) need it: these are found before the run.
+            longest_step: longest step that a tolerance may choose, s; a fiftieth of the duration if not given, and less where explicit
+                functions of time (pulses, fast oscillations) need it: these are found before the run.
             integrator: "trapezoidal", "newmark", "hht", "generalised-alpha" (implicit, equal steps), "rk4" (explicit, equal steps), "dopri5",
                 "dop853" (explicit, either), "cvodes", "idas" (to a tolerance); or one with constants, such as `varimech.Newmark(gamma=0.7)`.
             formulation: "ali3p", "index1", "index1-stabilised", "independent", "penalty", or one with constants, such as
