@@ -37,11 +37,11 @@ from refusals import (
     (
         "bounds text",
         lambda m: m.parameter("p", 1.0, bounds=("a", 2)),
-        ("parameter 'p': bound 'a' is not a number", "bounds = ('a', 2)"),
+        ("parameter 'p': bound = 'a' is not a number", "bounds = ('a', 2)"),
     ),
     ("outside bounds", lambda m: m.parameter("p", 3.0, bounds=(0, 2)), ("parameter 'p': value 3 is outside", "(0, 2)")),
     ("spread", lambda m: m.parameter("p", 1.0, spread=0.1), ("parameter 'p': spread = 0.1", "varimech.Tolerance")),
-    ("text", lambda m: m.parameter("p", "long"), ("parameter 'p': value 'long' is not a number",)),
+    ("text", lambda m: m.parameter("p", "long"), ("parameter 'p': value = 'long' is not a number",)),
     ("none", lambda m: m.parameter("p", None), ("parameter 'p': value None is not a number",)),
     ("parameter", lambda m: m.parameter("p", m.parameters["L"]), ("parameter 'p': value Parameter('L'", "not a number")),
 )
@@ -60,7 +60,9 @@ def test_the_value_of_a_parameter_cannot_be_assigned() -> None:
 
 @pytest.mark.parametrize("value", [0.0, -1.0, NAN, INF, "a", None])
 def test_tolerances_must_be_positive(value: Any) -> None:
-    with pytest.raises(vm.ModelError, match=rf"width = {value!r} must be a positive finite number"):
+    with pytest.raises(
+        vm.ModelError, match=rf"width = {value!r} (must be a positive finite number|is not a number, nor a quantity)"
+    ):
         vm.Tolerance(value)
     with pytest.raises(vm.ModelError, match=rf"sigmas = {value!r} must be a positive finite number"):
         vm.Tolerance(0.1, value)
@@ -138,7 +140,7 @@ def test_things_of_another_mechanism(call: Call, words: tuple[str, ...]) -> None
         lambda m: m.simulate(1, parameters={"L": 6.0}),
         ("parameter 'L': value 6 m is outside its bounds (0.2, 5.0) m",),
     ),
-    ("text", lambda m: m.simulate(1, parameters={"L": "long"}), ("parameter 'L': value 'long' is not a number",)),
+    ("text", lambda m: m.simulate(1, parameters={"L": "long"}), ("parameter 'L': value = 'long' is not a number",)),
     ("negative mass", lambda m: m.simulate(1, parameters={"M": -1.0}), ("bar 'rod': mass = -1 must be positive",)),
     ("zero mass", lambda m: m.sensitivity(duration=1, parameters={"M": 0}), ("bar 'rod': mass = 0 must be positive",)),
 )

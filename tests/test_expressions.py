@@ -315,7 +315,7 @@ def test_every_measure_can_be_said_in_text() -> None:
 def test_a_text_with_the_wrong_unit_says_where() -> None:
     with pytest.raises(vm.ModelError, match="bar 'rod': mass = '3 m' has the wrong kind of unit; what belongs here is in kg"):
         vm.Mechanism("x", gravity=(0, -1)).bar("rod", "A", "B", length=1, mass="3 m")
-    with pytest.raises(vm.ModelError, match="parameter 'L': value 'long' is not a number, nor a quantity such as '30 mm'"):
+    with pytest.raises(vm.ModelError, match="parameter 'L': value = 'long' is not a number, nor a quantity such as '30 mm'"):
         vm.Mechanism("x").parameter("L", "long")
     with pytest.raises(vm.ModelError, match=r"tolerance = '1 kg' has the wrong kind of unit"):
         vm.Mechanism("x").parameter("L", "3 m", spread=vm.Tolerance("1 kg"))

@@ -66,8 +66,8 @@ def refused(*cases: tuple[str, Call, str]) -> pytest.MarkDecorator:
     ),
     (
         "a value for a run",
-        lambda m: m.simulate(0.02, parameters={"rod": "260 mm"}),
-        "parameter 'rod': value '260 mm' is not a number (in m)",
+        lambda m: m.simulate(0.02, parameters={"rod": "260 g"}),
+        "parameter 'rod': value = '260 g' has the wrong kind of unit; what belongs here is in m",
     ),
     (
         "outside the bounds",
@@ -168,7 +168,7 @@ def test_words_tell_how_they_are_said(call: Call, says: str) -> None:
     (
         "a text among them",
         lambda m: m.ensemble(TRAVEL, {"rod": [0.25, "x"]}, duration=1),
-        "parameter 'rod': value 'x' is not a number",
+        "parameter 'rod': value = 'x' is not a number",
     ),
 )
 def test_what_is_given_by_name(call: Call, says: str) -> None:
@@ -299,7 +299,7 @@ def test_slips_in_a_model_file(wrong: tuple[str, str], line: int, says: str, tmp
         (["run", "mine.yml"], "there is no file 'mine.yml'; did you mean 'mine.yaml'?"),
         (["run", "other.yaml"], "there is no file 'other.yaml'; `varimech new other.yaml` writes one to start from"),
         (["run", "mine.yaml", "--step", "1 mm"], "step = '1 mm' has the wrong kind of unit; what belongs here is in s"),
-        (["run", "mine.yaml", "--step", "x"], "step = 'x' is neither a number of seconds nor a quantity such as '20 ms'"),
+        (["run", "mine.yaml", "--step", "x"], "step = 'x' is not a number in s, nor a quantity such as '20 ms'"),
         (["run", "mine.yaml", "--backend", "cuda"], "backend = 'cuda': a card carries out many runs at once"),
     ],
     ids=lambda x: " ".join(x[1:]) if isinstance(x, list) else None,

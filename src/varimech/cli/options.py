@@ -13,8 +13,8 @@ import typer
 
 from ..benchmarks import BENCHMARKS
 from ..errors import ModelError, unknown_name
+from ..expressions import fixed_number
 from ..mechanism import Mechanism
-from ..units import in_unit, split_quantity
 
 Model = Annotated[str, typer.Argument(help="Model file (YAML; [bold]varimech new[/] writes one), or the name of a benchmark.")]
 Duration = Annotated[str | None, typer.Option(help="How long to simulate: seconds, or a text such as '200 ms'.")]
@@ -111,7 +111,7 @@ def settings(context: typer.Context) -> dict[str, Any]:
     found = {name: value for name, value in options.items() if name not in NOT_SETTINGS and value not in (None, [], ())}
     for time in ("duration", "step", "longest_step"):
         if isinstance(text := found.get(time), str):
-            found[time] = _seconds(text, time)
+            found[time] = fixed_number(text, "s", time)
     if options.get("objective"):
         found["objectives"] = options["objective"]
     if options.get("set_"):
@@ -119,15 +119,8 @@ def settings(context: typer.Context) -> dict[str, Any]:
     return found
 
 
-def _seconds(text: str, label: str) -> float:
-    if (quantity := split_quantity(text)) is None:
-        raise ModelError(f"{label} = {text!r} is neither a number of seconds nor a quantity such as '20 ms'")
-    return in_unit(*quantity, "s", label)
-
-
-def _assignment(text: str) -> tuple[str, float | str]:
+def _assignment(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
-    quantity = split_quantity(value)
-    if not sign or not name.strip() or quantity is None:
+    if not sign or not name.strip() or not value.strip():
         raise ModelError(f"--set {text!r} must be a parameter and its value, such as L=0.3 or L='30 mm'")
-    return name.strip(), value.strip() if quantity[1] else quantity[0]
+    return name.strip(), value.strip()

@@ -10,11 +10,11 @@ from pydantic import ValidationError
 
 from ..coordinates.systems import Relative
 from ..errors import ModelError, unknown_name
+from ..expressions import fixed_number
 from ..methods import find_coordinates, find_formulation, find_integrator
 from ..model.parameter import Tolerance
 from ..optimization.quantities import Path
 from ..sensitivity.objective import Objective
-from ..units import in_unit, split_quantity
 from .studies import KINDS, Bound, Studies
 
 if TYPE_CHECKING:
@@ -129,21 +129,11 @@ def _of_parameter(mechanism: Uncertain, name: str, value: Any) -> Any:
     known = mechanism.parts.numbers.parameters
     if name not in known:
         raise unknown_name(f"parameter of mechanism {mechanism.name!r}", name, known)
-    if not isinstance(value, str):
-        return value
-    quantity = split_quantity(value)
-    if quantity is None:
-        raise ModelError(f"parameter {name!r}: {value!r} is neither a number nor a quantity such as '30 mm'")
-    return in_unit(*quantity, known[name].unit, f"parameter {name!r}")
+    return fixed_number(value, known[name].unit, f"parameter {name!r}") if isinstance(value, str) else value
 
 
 def _seconds(value: Any, label: str) -> Any:
-    if not isinstance(value, str):
-        return value
-    quantity = split_quantity(value)
-    if quantity is None:
-        raise ModelError(f"{label} = {value!r} is neither a number of seconds nor a quantity such as '20 ms'")
-    return in_unit(*quantity, "s", label)
+    return fixed_number(value, "s", label) if isinstance(value, str) else value
 
 
 def objectives_of(studies: Studies, names: Any = None) -> dict[str, Objective]:

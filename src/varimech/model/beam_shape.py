@@ -107,8 +107,12 @@ def _curved(numbers: Numbers, curve: list[SX], label: str) -> BeamShape:
 def _told(numbers: Numbers, components: Sequence[Any], label: str) -> Callable[[float], list[Any]]:
     """A shape told as texts, one a component, that speak of s."""
 
+    scope = numbers.scope_with("s", None, "the place along the beam")
+    quantities = [numbers.quantity(x, "m", f"{label}: shape", scope) if isinstance(x, str) else None for x in components]
+    given = [x if number is None else number for x, number in zip(components, quantities, strict=True)]
+
     def shape(s: float) -> list[Any]:
         scope = numbers.scope_with("s", s, "the place along the beam")
-        return [evaluated(x, scope, f"{label}: shape") if isinstance(x, str) else x for x in components]
+        return [evaluated(x, scope, f"{label}: shape") if isinstance(x, str) else x for x in given]
 
     return shape

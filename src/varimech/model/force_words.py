@@ -158,7 +158,8 @@ class ForceWords(Writing):
         parts = value if isinstance(value, (list, tuple)) else [value]
         if not any(isinstance(part, str) for part in parts):
             return value
-        quantities = [self.parts.numbers.quantity(part, unit, label) if isinstance(part, str) else None for part in parts]
+        numbers, scope = self.parts.numbers, self.parts.numbers.scope_with("t", None, "the time")
+        quantities = [numbers.quantity(part, unit, label, scope) if isinstance(part, str) else None for part in parts]
         told = [part if number is None else number for part, number in zip(parts, quantities, strict=True)]
 
         def function(state: State) -> Any:
@@ -172,8 +173,11 @@ class ForceWords(Writing):
         label = f"driver {name!r}"
         t = SX.sym("t")
         unit = "rad" if isinstance(measure, Turn) else "m"
-        if isinstance(motion, str) and self.parts.numbers.quantity(motion, unit, label) is None:
-            path = as_column(evaluated(motion, self.parts.numbers.scope_with("t", t, "the time"), label), 1, label)
+        scope = self.parts.numbers.scope_with("t", t, "the time")
+        if isinstance(motion, str) and (number := self.parts.numbers.quantity(motion, unit, label, scope)) is not None:
+            motion = number
+        if isinstance(motion, str):
+            path = as_column(evaluated(motion, scope, label), 1, label)
         elif callable(motion) and not isinstance(motion, Parameter):
             path = as_column(called(motion, t, label, "time t"), 1, label)
         else:

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import ModelError, check_named, unknown_name
 from ..expressions import Expression, Scope
 from ..symbols import NOT_SYMBOLIC, SX
-from ..units import in_unit, of_one_kind, split_quantity, words_of
+from ..units import in_unit, is_of_kind, of_one_kind, split_quantity, words_of
 from .parameter import Parameter
 from .requirements import Allowed, Requirement
 
@@ -24,6 +24,9 @@ class Numbers:
         self.parameters: dict[str, Parameter] = {}
         self.requirements: list[Requirement] = []
         self._allowed: tuple[int, Allowed] | None = None
+        self._scope: Scope | None = None
+        self._per: dict[str, str] = {}
+        """Names that were read as units in texts such as "21/s", which would be expressions if these were parameters."""
         self._accepted: dict[int, tuple[SX, float]] = {}
         """Scalar expressions that were checked already, by what identifies them, with their nominal values."""
 
@@ -31,8 +34,13 @@ class Numbers:
         """Take a new parameter in."""
         if parameter.name in self.parameters:
             raise ModelError(f"mechanism {self.owner!r} already has a parameter {parameter.name!r}; choose another name")
+        if (text := self._per.get(parameter.name)) is not None:
+            raise ModelError(
+                f"parameter {parameter.name!r}: {text!r} was given before, where {parameter.name} is a unit; make the parameter first and "
+                "give the number in SI units, or rename it"
+            )
         self.parameters[parameter.name] = parameter
-        self._allowed = None
+        self._allowed = self._scope = None
         return parameter
 
     @property
@@ -174,24 +182,46 @@ class Numbers:
         if not requirement.expression.is_constant():
             self.requirements.append(requirement)
 
-    def quantity(self, text: str, unit: str, label: str) -> float | None:
-        """A text that is a quantity, in the unit that is wanted; None for other texts."""
-        found = split_quantity(text)
-        if found is None:
+    def quantity(self, text: str, unit: str, label: str, scope: Scope | None = None) -> float | None:
+        """A text that is a quantity, in the unit that is wanted; None for expressions. Which of them it is depends on its names:
+
+            30 m      a quantity; refused where m is a name in `scope`, such as a parameter
+            21/s      a quantity where no name in it is one in `scope`; else an expression, unless it could be the quantity that is wanted,
+                      too, which is refused
+            (21/s)    an expression, as all texts that do not begin with a number
+
+        Raises:
+            ModelError: for a quantity of the wrong kind, and for a text that could be both.
+        """
+        if (found := split_quantity(text)) is None:
             return None
-        if both := words_of(found[1]) & set(self.parameters):
-            name = sorted(both)[0]
+        number, own = found
+        names = (scope or self.scope).names
+        if both := sorted(words_of(own) & set(names)):
+            if own.startswith("/") and not is_of_kind(own, unit):
+                return None
+            expression = f"({text.strip()})" if own.startswith("/") else f"{text[: text.index(own)].strip()}*{both[0]}"
+            known = "a parameter" if both[0] in self.parameters else "a name in expressions"
             raise ModelError(
-                f"{label} = {text!r}: {name!r} is a unit and a parameter; write {found[0]:g}*{name} for the parameter, or the number in "
-                f"{unit or 'SI units'}"
+                f"{label} = {text!r}: {both[0]!r} is a unit and {known}; write {expression} for the parameter, or the number in "
+                f"{unit or 'SI units'} without a unit for the quantity"
             )
-        return in_unit(*found, unit, label)
+        if own.startswith("/"):
+            self._per |= dict.fromkeys(words_of(own), text)
+        return in_unit(number, own, unit, label)
 
     @property
     def scope(self) -> Scope:
         """What texts may speak of: parameters by name, and those with unusual names as parameter("…")."""
-        symbols = {p.name: p.symbol for p in self.parameters.values()}
-        return Scope(symbols, {"parameter": lambda name: self.vector[self.indices([name])[0]]})
+        if self._scope is None:
+            symbols = {p.name: p.symbol for p in self.parameters.values()}
+            self._scope = Scope(symbols, {"parameter": self._symbol})
+        return self._scope
+
+    def _symbol(self, name: Any) -> SX:
+        if not isinstance(name, str) or name not in self.parameters:
+            raise unknown_name(f"parameter of mechanism {self.owner!r}", name, self.parameters)
+        return self.parameters[name].symbol
 
     def scope_with(self, name: str, value: Any, meaning: str) -> Scope:
         """The same with a name that means something of its own."""

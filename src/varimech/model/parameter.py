@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..expressions import fixed_number
 from ..markup import Displayed, html_table
 from ..symbols import NOT_SYMBOLIC, SX
-from ..units import in_unit, is_si, si_unit, split_quantity
+from ..units import is_si, si_unit, split_quantity
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,10 @@ class Tolerance:
     sigmas: float = 3.0
 
     def __post_init__(self) -> None:
-        told = isinstance(self.width, str) and split_quantity(self.width) is not None
-        numbers: dict[str, Any] = {"sigmas": self.sigmas} if told else {"width": self.width, "sigmas": self.sigmas}
+        text = isinstance(self.width, str)
+        if text and split_quantity(self.width) is None:
+            fixed_number(self.width, "", "tolerance: width")
+        numbers: dict[str, Any] = {"sigmas": self.sigmas} if text else {"width": self.width, "sigmas": self.sigmas}
         for label, value in numbers.items():
             if not (_is_number(value) and math.isfinite(value) and value > 0):
                 raise ModelError(f"tolerance: {label} = {value!r} must be a positive finite number")
@@ -83,8 +86,8 @@ class Parameter:
         return self._value
 
     def check(self, value: Any) -> float:
-        """Return the value as a float if this parameter may take it, else raise `ModelError`."""
-        number = _finite(self.name, value, self.unit)
+        """Return the value, which may be a quantity in text, as a float if this parameter may take it, else raise `ModelError`."""
+        number = _finite(self.name, _number(self.name, value, self.unit, "value"), self.unit)
         lower, upper = self.bounds
         if (lower is not None and number < lower) or (upper is not None and number > upper):
             unit = f" {self.unit}" if self.unit else ""
@@ -225,10 +228,7 @@ def _number(name: str, value: Any, unit: str, what: str) -> Any:
     """A value in text as a number in the parameter's unit; other values as they are."""
     if not isinstance(value, str):
         return value
-    quantity = split_quantity(value)
-    if quantity is None:
-        raise ModelError(f"parameter {name!r}: {what} {value!r} is not a number, nor a quantity such as '30 mm'")
-    return in_unit(*quantity, unit, f"parameter {name!r}: {what}")
+    return fixed_number(value, unit, f"parameter {name!r}: {what}")
 
 
 def checked_bounds(name: str, bounds: Any, unit: str = "") -> tuple[float | None, float | None]:

@@ -186,8 +186,8 @@ class State:
 
     def parameter(self, name: str | Parameter) -> SX:
         """A parameter of the mechanism."""
-        index = self._model.numbers.indices([name])[0]
-        return self._model.numbers.vector[index]
+        numbers = self._model.numbers
+        return list(numbers.parameters.values())[numbers.indices([name])[0]].symbol
 
     @property
     def scope(self) -> Scope:
