@@ -71,6 +71,11 @@ class Expression:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_program", _read(self.text))
 
+    @property
+    def names(self) -> set[str]:
+        """Parameters and other names that it uses; not those of functions, nor texts."""
+        return {node.id for node in self._program if isinstance(node, ast.Name)}
+
     def value(self, scope: Scope) -> Any:
         """Its value: a number, an expression in symbols, or a vector of them.
 

@@ -13,6 +13,7 @@ import casadi as ca
 from ..errors import ModelError
 from ..expressions import CONSTANTS, LONGEST
 from ..symbols import SX
+from ..units import split_quantity
 
 SUM, PRODUCT, SIGN, POWER, ATOM = range(5)
 """How tightly parts of a formula hold together."""
@@ -52,7 +53,7 @@ def formula(expression: SX, parameters: Mapping[str, SX], label: str) -> float |
             work[outputs[0]] = _combined(operation, [work[i] for i in inputs], label)
         if len(result) > LONGEST or any(len(work[i][0]) > LONGEST for i in outputs if i in work and operation != ca.OP_OUTPUT):
             raise ModelError(f"{label}: its expression is too long for a text; give its parts names as parameters")
-    return result
+    return result if split_quantity(result) is None else f"({result})"  # 2.0/s is a quantity, too
 
 
 def named(name: str) -> str:
@@ -65,7 +66,7 @@ def _number(value: float) -> Piece:
     if not math.isfinite(value):
         raise ModelError(f"an expression with the number {value} cannot be written")
     text = repr(float(value))
-    return (text, ATOM) if value >= 0 else (text, SIGN)
+    return (text, SIGN) if text.startswith("-") else (text, ATOM)
 
 
 def _combined(operation: int, parts: list[Piece], label: str) -> Piece:

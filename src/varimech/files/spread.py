@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
@@ -54,6 +55,11 @@ def told(distribution: Any) -> dict[str, Any]:
 
 def _floats(distribution: Any, numbers: dict[str, Any]) -> dict[str, float]:
     try:
-        return {key: float(value) for key, value in numbers.items()}
+        floats = {key: float(value) for key, value in numbers.items()}
     except TypeError:
         raise ModelError(f"the spread {distribution!r} has arrays for numbers; give single ones") from None
+    if not all(map(math.isfinite, floats.values())):
+        raise ModelError(
+            f"the spread {distribution!r} has numbers that are not finite: {floats!r}; model files have only finite ones"
+        )
+    return floats

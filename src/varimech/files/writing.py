@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..expressions import Expression
 from ..model.body import Body, Point
 from ..model.joints import Joint
+from ..model.numbers import evaluated
 from ..model.parameter import Parameter, Tolerance
 from ..model.parts import Parts
 from ..model.sections import Section
 from ..model.sentence import Sentence
 from ..model.user_functions import StateExpression
 from ..symbols import SX
+from ..units import si_value, split_quantity, words_of
 from .entries import BODIES, DRIVERS, FORCES, JOINTS
 from .formula import formula, named
 from .marked import plain
@@ -64,6 +67,9 @@ class _Writer:
         self._values = values
         self._parameters = {p.name: p.symbol for p in parts.numbers.parameters.values()}
         self._places = _places(parts)
+        self._earlier: set[str] = set()
+        """Parameters that were there when the words at hand were said; a file has all of them before."""
+        self._written: list[tuple[str, SX, str]] = []
 
     def document(self, studies: Studies | None) -> dict[str, Any]:
         gravity = [float(x) for x in self._parts.numbers.evaluate(self._parts.gravity).ravel()]
@@ -72,6 +78,7 @@ class _Writer:
         }
         for sentence in self._parts.sentences:
             self._take(sections, sentence)
+        self._check_written()
         data: dict[str, Any] = {"varimech": 1, "name": self._parts.name, "gravity": gravity}
         data |= {name: entries for name, entries in sections.items() if entries}
         if studies is not None and (written := studies.model_dump(exclude_unset=True, by_alias=True)):
@@ -84,6 +91,7 @@ class _Writer:
             sections["start"] = self._start(given)
         elif sentence.word == "parameter":
             name = given.pop("name")
+            self._earlier.add(name)
             if name in self._values:
                 given |= {"value": float(self._values[name]), "unit": self._parts.numbers.parameters[name].unit}
             sections["parameters"][name] = self._parameter(given)
@@ -117,6 +125,8 @@ class _Writer:
             return {name: self._value(place, f"{label} {name!r}") for name, place in value.items()}
         if argument == "against":
             return self._name(value)
+        if argument in _WORDS:
+            return value
         return self._value(value, label)
 
     def _ends(self, joint: str, names: list[Any]) -> list[str] | None:
@@ -172,10 +182,12 @@ class _Writer:
 
     def _value(self, value: Any, label: str) -> Any:
         """A value as plain data."""
-        if value is None or isinstance(value, (str, bool)):
+        if value is None or isinstance(value, bool):
             return value
+        if isinstance(value, str):
+            return self._text(value, label)
         if isinstance(value, StateExpression):
-            return value.text
+            return self._text(value.text, label)
         if isinstance(value, Parameter):
             return named(value.name)
         if isinstance(value, Section):
@@ -197,9 +209,38 @@ class _Writer:
         except (TypeError, ValueError):
             raise ModelError(f"{label} = {value!r} cannot be written to a file; give a list of numbers") from None
 
+    def _text(self, text: str, label: str) -> float | str:
+        """A text as it was given, unless parameters that were made later would change what it means."""
+        later = {*self._parameters} - self._earlier
+        if (quantity := split_quantity(text)) is None:
+            if both := sorted(Expression(text).names & later):
+                raise ModelError(
+                    f"{label} = {text!r}: a parameter {both[0]!r} was made later, and a file has all parameters first, where the text would "
+                    "mean two things; rename the parameter"
+                )
+            return text
+        names = words_of(quantity[1])
+        return si_value(*quantity, label) if names & later and not names & self._earlier else text
+
+    def _check_written(self) -> None:
+        """Expressions that were written as texts have the same bits when they are read again."""
+        numbers = self._parts.numbers
+        again = [SX(evaluated(text, numbers.scope, label)) for label, _, text in self._written]
+        if not again:
+            return
+        both = zip(numbers.evaluate_all([x for _, x, _ in self._written]), numbers.evaluate_all(again), strict=True)
+        for (label, _, text), (first, second) in zip(self._written, both, strict=True):
+            if first.tobytes() != second.tobytes():
+                raise ModelError(
+                    f"{label}: its expression cannot be written such that {text!r} has the same value; give it as a text"
+                )
+
     def _symbolic(self, value: SX, label: str) -> Any:
         def entry(x: SX) -> float | str:
-            return formula(x, self._parameters, label)
+            text = formula(x, self._parameters, label)
+            if isinstance(text, str):
+                self._written.append((label, x, text))
+            return text
 
         if value.numel() == 1:
             return entry(value)
@@ -210,6 +251,8 @@ class _Writer:
 
 _NAMES = ("start", "end", "from_", "to", "first", "second", "turn", "point", "body", "joint")
 """Arguments that are names of things."""
+_WORDS = ("frame", "material", "masses", "spine")
+"""Arguments that are neither numbers nor expressions."""
 
 
 def _places(parts: Parts) -> dict[str, list[Point]]:

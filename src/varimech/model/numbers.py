@@ -25,8 +25,6 @@ class Numbers:
         self.requirements: list[Requirement] = []
         self._allowed: tuple[int, Allowed] | None = None
         self._scope: Scope | None = None
-        self._per: dict[str, str] = {}
-        """Names that were read as units in texts such as "21/s", which would be expressions if these were parameters."""
         self._accepted: dict[int, tuple[SX, float]] = {}
         """Scalar expressions that were checked already, by what identifies them, with their nominal values."""
 
@@ -34,11 +32,6 @@ class Numbers:
         """Take a new parameter in."""
         if parameter.name in self.parameters:
             raise ModelError(f"mechanism {self.owner!r} already has a parameter {parameter.name!r}; choose another name")
-        if (text := self._per.get(parameter.name)) is not None:
-            raise ModelError(
-                f"parameter {parameter.name!r}: {text!r} was given before, where {parameter.name} is a unit; make the parameter first and "
-                "give the number in SI units, or rename it"
-            )
         self.parameters[parameter.name] = parameter
         self._allowed = self._scope = None
         return parameter
@@ -206,8 +199,6 @@ class Numbers:
                 f"{label} = {text!r}: {both[0]!r} is a unit and {known}; write {expression} for the parameter, or the number in "
                 f"{unit or 'SI units'} without a unit for the quantity"
             )
-        if own.startswith("/"):
-            self._per |= dict.fromkeys(words_of(own), text)
         return in_unit(number, own, unit, label)
 
     @property
