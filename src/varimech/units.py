@@ -5,9 +5,9 @@
     explicit  =  item ((* | /) item)*               after a slash, products are written with a sign: N/m s could mean two things
     item      =  name [power]  |  ( item ((blank | * | /) item)* ) [power]
 
-A power is ** or ^ with one digit, or superscripts; · is another *. A number with a name after it is a quantity, whatever the name: no
-expression looks so. A number with a slash after it is one if names alone follow; it reads as an expression too (see `model.numbers`).
-All other texts are expressions (see `expressions`).
+A power is ** or ^ with one digit, or superscripts; · is another *. A number with a name or a bracket after it is a quantity, whatever the
+name: no expression looks so. A number with a slash after it is one if names alone follow; it reads as an expression too, and what it means
+depends on whether these are parameters (see `Numbers.quantity`). All other texts are expressions (see `expressions`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LONGEST = 60
 """Characters of a unit: more than any needs, and less than would keep a computer busy."""
 NUMBER = r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?+"
 """What was matched is not tried in shorter parts (++): "21/s" is never 2 with the unit 1/s, and a long text is read once."""
-_QUANTITY = re.compile(rf"\s*+({NUMBER})\s*+(?:(?:[^\W\d]|°|/|(?<=\s)1\s*/).*+)?", re.DOTALL)
+_QUANTITY = re.compile(rf"\s*+({NUMBER})\s*+(?:(?:[^\W\d]|[°(/]|(?<=\s)1\s*/).*+)?", re.DOTALL)
 _ITEM = r"(?:[^\W\d]++|°)(?:\s*(?:\*\*|\^)\s*[-+]?[0-9]|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹])?(?![0-9⁰¹²³⁴⁵⁶⁷⁸⁹])"
 _ITEMS = rf"(?:{_ITEM}|\(\s*{_ITEM}(?:(?:\s*[*·/]\s*|\s+){_ITEM})*\s*\)(?:(?:\*\*|\^)[-+]?[0-9]|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹])?)"
 _UNIT = re.compile(rf"(?:(?:1\s*)?/\s*{_ITEMS}|{_ITEMS}(?:(?:\s*[*·]\s*|\s+){_ITEMS})*)(?:\s*[*·/]\s*{_ITEMS})*")
@@ -183,6 +183,8 @@ def _parsed(unit: str, label: str) -> Any:
 
 @lru_cache(maxsize=512)
 def _read(unit: str) -> Any:
+    if len(unit) > LONGEST:
+        raise ModelError(f"'{unit[:LONGEST]}…' is not a unit; one has {LONGEST} characters at most")
     if unit not in ("", *_PURE) and not _is_unit(unit):
         raise ModelError(f"{unit!r} is not a unit{_REMEDY if re.search(r'/.*[^*·/ ] +[^*·/ ]', unit) else ''}")
     text = _plain_text(unit)

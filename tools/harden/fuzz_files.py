@@ -4,7 +4,8 @@
     python tools/harden/fuzz_files.py --first 4711 --count 1     # one of them again
 
 Of those that are read, some are written and read again, and some built and take two steps. A fault is any other exception or warning, an
-error without its place, a text that is another one after reading it again, more than PATIENCE seconds, or a file that was not there before.
+error without its place, a text that is another one after reading it again, more than PATIENCE seconds or GROWTH megabytes, or a file that
+was not there before.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ import varimech as vm
 PATIENCE, PATIENCE_TO_RUN, MEMORY = 5.0, 60.0, 4 << 30
 """Seconds of the processor to read an input, and to build and run it, which includes to explain why it cannot be; bytes for all."""
 WRITE_ONE_IN, RUN_ONE_IN, ROBOT_ONE_IN = 3, 7, 10
+GROWTH = 300.0
+"""Megabytes by which the peak of the process's memory may grow while an input is read: a file of a few kB needs some."""
 LARGEST = 8
 """Bodies and segments of beams of what is built: larger ones only take longer."""
 
@@ -80,6 +83,7 @@ def try_input(folder: Path, number: int, seed: int = 0) -> str:
     robot = number % ROBOT_ONE_IN == 0
     path = folder / ("input.urdf" if robot else "input.yaml")
     path.write_bytes(robot_file(seed, number) if robot else model_file(seed, number))
+    before = _peak()
     try:
         with in_time(PATIENCE):
             mechanism = vm.Mechanism.from_urdf(path) if robot else vm.Mechanism.from_file(path)
@@ -90,6 +94,8 @@ def try_input(folder: Path, number: int, seed: int = 0) -> str:
         path.unlink()
         if left := list(folder.iterdir()):
             raise Fault(f"left behind {left}")
+        if (growth := _peak() - before) > GROWTH:
+            raise Fault(f"{growth:.0f} MB to read it")
     if number % WRITE_ONE_IN == 0:
         _check_written(mechanism, folder)
     if number % RUN_ONE_IN or _size(mechanism) > LARGEST:
@@ -102,6 +108,11 @@ def try_input(folder: Path, number: int, seed: int = 0) -> str:
     if not np.isfinite(run.live.trajectory.states).all():
         raise Fault("numbers that are none")
     return "ran"
+
+
+def _peak() -> float:
+    """Largest memory of the process so far (MB)."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _size(mechanism: vm.Mechanism) -> int:
@@ -144,7 +155,7 @@ def fuzz(numbers: range, seed: int, kept: Path | None, tally: Tally) -> None:
             except (Exception, Hang) as error:
                 _note(tally, error, number, seed, kept)
             if done % 1000 == 0 or done == len(numbers):
-                rate, largest = done / (time.process_time() - began), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+                rate, largest = done / (time.process_time() - began), _peak()
                 faults = sum(map(len, tally.faults.values()))
                 print(
                     f"{done:7d} inputs, {rate:4.0f} a second of the processor, {largest:5.0f} MB, {dict(tally.outcomes)}, {faults} faults",

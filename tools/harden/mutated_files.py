@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from costly_texts import costly
 
 import varimech
 from varimech.benchmarks import BENCHMARKS
@@ -434,7 +435,7 @@ def _text(dice: random.Random, data: Any, holder: Any, key: Any) -> None:
     if leaves:
         holder, key = dice.choice(leaves)
     names = [str(k) for _, k in _places(data) if isinstance(k, str)]
-    holder[key] = dice.choice((expression(dice, names), quantity(dice), dice.choice(BOMBS)))
+    holder[key] = dice.choice((expression(dice, names), quantity(dice), dice.choice(BOMBS), costly(dice)))
 
 
 def expression(dice: random.Random, names: list[str], depth: int = 0) -> str:

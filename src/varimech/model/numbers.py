@@ -196,7 +196,7 @@ class Numbers:
             expression = f"({text.strip()})" if own.startswith("/") else f"{text[: text.index(own)].strip()}*{both[0]}"
             known = "a parameter" if both[0] in self.parameters else "a name in expressions"
             raise ModelError(
-                f"{label} = {text!r}: {both[0]!r} is a unit and {known}; write {expression} for the parameter, or the number in "
+                f"{label} = {text!r}: {both[0]!r} is a unit and {known}; write {expression} for the expression, or the number in "
                 f"{unit or 'SI units'} without a unit for the quantity"
             )
         return in_unit(number, own, unit, label)

@@ -246,4 +246,4 @@ def checked_bounds(name: str, bounds: Any, unit: str = "") -> tuple[float | None
             raise ModelError(f"parameter {name!r}: bounds = {bounds!r} must be numbers, or None where open")
     if lower is not None and upper is not None and not lower < upper:
         raise ModelError(f"parameter {name!r}: bounds ({lower}, {upper}) leave no room; give lower < upper")
-    return (lower, upper)
+    return (None if lower == -math.inf else lower, None if upper == math.inf else upper)
