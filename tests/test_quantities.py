@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import pint
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import varimech as vm
@@ -119,7 +120,14 @@ def check(text: str, number: str, powers: list[tuple[str, int]]) -> None:
     read = value(text)
     if any(re.fullmatch(r"[kM]?N(mm|ms|m|s)", name) for name, _ in powers):
         return  # Nm is N·m here, and a unit of yarns in pint
+    angles = {name for name, _ in powers} & {"rad", "deg", "turn", "degree", "rpm"}
+    if "Hz" in dict(powers) and angles:
+        return  # Hz counts turns, and is refused where radians are
     alone = [power for _, power in powers] == [1]
+    total: Counter[str] = Counter()
+    for name, power in powers:
+        total[name] += power
+    powers = [(name, power) for name, power in total.items() if power]  # decade/decade is 1, although a decade is no factor
     factors = [factor(name) or (None if alone else factor(f"delta_{name}")) for name, _ in powers]  # W/degC is per kelvin
     if None in factors:
         assert read is None
@@ -254,6 +262,7 @@ def test_expressions_that_begin_with_a_number_are_those_of_python(text: str) -> 
 @given(st.sampled_from(COMMON), st.sampled_from(("m", "kg", "rad/s", "1/s", "Pa", "N/m", "")), numbers)
 @settings(max_examples=100, deadline=None)
 def test_a_name_that_is_a_unit_and_a_parameter_is_never_guessed(name: str, wanted: str, number: str) -> None:
+    assume(not re.match(r"[-+]?0[0-9]", number))  # 007 is no number of Python
     m = vm.Mechanism("e")
     m.parameter(name, 3.0)
     read = m.parts.numbers.scalar
