@@ -87,13 +87,12 @@ def test_long_quantities_are_read_in_linear_time(text: str) -> None:
 
 def test_functions_of_the_whole_model_are_computed_once() -> None:
     calls: list[str] = []
-    scope = Scope(
-        {},
-        {
-            "energy": lambda: calls.append("energy") or ca.SX.sym("E"),
-            "position": lambda name: calls.append(name) or ca.SX.sym("p"),
-        },
-    )
+
+    def computed(name: str = "energy") -> ca.SX:
+        calls.append(name)
+        return ca.SX.sym(name)
+
+    scope = Scope({}, {"energy": computed, "position": computed})
     Expression("[" + "energy() + position('P')*position('Q'), " * 100 + "]").value(scope)
     assert sorted(calls) == ["P", "Q", "energy"]
 

@@ -295,10 +295,17 @@ def test_names_of_their_own_in_forces_motions_and_shapes() -> None:
 
 def test_values_of_a_run_are_quantities_in_python_too() -> None:
     m = vm.Mechanism("e", gravity=(0, -9.81))
+    m.parameter("x", 0.0, bounds=(-1, 1))
     L = m.parameter("L", "30 cm", bounds=("1 cm", "pi/4"), spread=vm.Tolerance("1/1000"))
     assert (L.value, L.unit, L.bounds, L.spread.width) == (0.3, "m", (0.01, math.pi / 4), 1e-3)
     m.ground_point("O", (0, 0))
     m.bar("rod", "O", "P", length=L, mass=1.0)
-    assert m.parts.numbers.values({"L": "260 mm"}) == m.parts.numbers.values({"L": "13/50"}) == [0.26]
+    m.revolute("O")
+    m.start(angle={"rod": 0.0})
+    for text in ("260 mm", "13/50"):
+        assert m.parts.numbers.values({"L": text}).tolist() == [0.0, 0.26]
     with pytest.raises(vm.ModelError, match=r"value 0\.9 m is outside its bounds"):
-        m.simulate(0.02, parameters={"L": "90 cm"})
+        m.simulate(0.02, parameters=dict[str, Any](L="90 cm"))
+    assert "value: 0.26\n    unit: m" in m.to_text(values=dict[str, Any](L="260 mm"))
+    best = m.optimize(vm.final("parameter('x')"), over="x", parameters=dict[str, Any](L="260 mm"), duration=0.01)
+    assert best.parameters["x"] == pytest.approx(-1.0)

@@ -62,8 +62,9 @@ class Filed(Writing):
 
         given = self.studies if studies is None else studies
         plan = Studies.model_validate(given) if isinstance(given, Mapping) else given
-        self.parts.numbers.values(values)
-        return to_text(document_of(self.parts, plan, values or {}))
+        numbers = self.parts.numbers
+        changed = dict(zip(numbers.parameters, numbers.values(values).tolist(), strict=True))
+        return to_text(document_of(self.parts, plan, {name: changed[name] for name in values or {}}))
 
     def study(self, kind: str, **changes: Any) -> Any:
         """Carry out a study of the model file: "simulate", "sensitivity", "uncertainty" or "optimize".

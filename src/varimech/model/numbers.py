@@ -66,8 +66,8 @@ class Numbers:
         kept.requirements = list(self.requirements)
         return kept
 
-    def values(self, changed: Mapping[str, float] | None) -> np.ndarray:
-        """Nominal values with some changed, checked against bounds and requirements."""
+    def values(self, changed: Mapping[str, float | str] | Mapping[str, float] | None) -> np.ndarray:
+        """Nominal values with some changed, in texts too, checked against bounds and requirements."""
         check_named("parameters", changed, "{'L': 0.3}")
         values, parameters = self.nominal, list(self.parameters.values())
         for name, value in (changed or {}).items():

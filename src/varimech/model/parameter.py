@@ -30,10 +30,11 @@ class Tolerance:
     sigmas: float = 3.0
 
     def __post_init__(self) -> None:
-        text = isinstance(self.width, str)
-        if text and split_quantity(self.width) is None:
-            fixed_number(self.width, "", "tolerance: width")
-        numbers: dict[str, Any] = {"sigmas": self.sigmas} if text else {"width": self.width, "sigmas": self.sigmas}
+        numbers: dict[str, Any] = {"width": self.width, "sigmas": self.sigmas}
+        if isinstance(self.width, str):
+            del numbers["width"]
+            if split_quantity(self.width) is None:
+                fixed_number(self.width, "", "tolerance: width")
         for label, value in numbers.items():
             if not (_is_number(value) and math.isfinite(value) and value > 0):
                 raise ModelError(f"tolerance: {label} = {value!r} must be a positive finite number")

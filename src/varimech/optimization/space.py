@@ -109,7 +109,7 @@ def _held(verb: str, numbers: Numbers, held: Mapping[str, float] | None) -> dict
     if held is not None and not isinstance(held, Mapping):
         raise ModelError(f"{verb}: parameters = {held!r} must be parameters with values, such as {{'L': 1.0}}")
     numbers.values(held)
-    return {name: float(value) for name, value in (held or {}).items()}
+    return {name: numbers.parameters[name].check(value) for name, value in (held or {}).items()}
 
 
 def _chosen(verb: str, numbers: Numbers, over: Over, held: Mapping[str, float]) -> list[Parameter]:
