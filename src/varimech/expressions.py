@@ -31,6 +31,8 @@ operations, those on the components of vectors and matrices counted one by one (
 RATES, ALL_RATES = 3, 20
 """Time derivatives within each other, each of which makes an expression several times as long, and in all: one may have to differentiate
 the whole model."""
+KEPT = 500
+"""Characters of texts whose programs are kept for the next time; one takes up to 200 bytes a character."""
 CONSTANTS = {"pi": math.pi}
 _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: lambda a, b: a + b,
@@ -69,7 +71,7 @@ class Expression:
     """What is computed, operands before operations: no text is nested too deeply for this."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_program", _read(self.text))
+        object.__setattr__(self, "_program", (_kept if len(self.text) <= KEPT else _read)(self.text))
 
     @property
     def names(self) -> set[str]:
@@ -108,7 +110,6 @@ def fixed_number(text: str, unit: str, label: str) -> float:
 _EXAMPLES = {"s": "20 ms", "rad": "2 deg", "kg": "300 g", "N": "2 kN"}
 
 
-@lru_cache(maxsize=512)
 def _read(text: str) -> tuple[ast.expr, ...]:
     if len(text) > LONGEST:
         raise _refused(text, f"an expression of {len(text)} characters; {LONGEST} are allowed")
@@ -131,6 +132,7 @@ def _read(text: str) -> tuple[ast.expr, ...]:
     return _program(text, tree)
 
 
+_kept = lru_cache(maxsize=512)(_read)
 _ONE_LINE = str.maketrans("\n\r\f", "   ")
 
 
