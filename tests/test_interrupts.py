@@ -392,7 +392,7 @@ def test_a_search_without_an_iteration_keeps_nothing(hooked: Callable[..., None]
 def test_starts_that_are_done_count(hooked: Callable[..., None]) -> None:
     m = oscillator(a=(-2.0, 2.0), b=(-2.0, 2.0))
     first = m.optimize(GOAL, **PARABOLA, method="direct")
-    hooked(search, "_attempt", at=2)
+    hooked(search, "attempt", at=2)
     found = stopped(lambda: m.optimize(GOAL, **PARABOLA, starts=3, method="direct")).result
     assert len(found.starts) == 1
     assert found.best is found.starts[0]

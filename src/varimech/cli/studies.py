@@ -177,7 +177,10 @@ def optimize(
     model: o.Model,
     minimize: Annotated[str | None, typer.Option(help="Objective to minimise.")] = None,
     over: Annotated[list[str] | None, typer.Option(help="Parameter that may change; may be repeated. All if not given.")] = None,
-    starts: Annotated[int | None, typer.Option(help="How many starts, spread over the bounds.")] = None,
+    starts: Annotated[
+        int | None,
+        typer.Option(help="How many starts: at the values of the file, then within the bounds."),
+    ] = None,
     solver: Annotated[str | None, typer.Option(help="ipopt, scipy, or a method of scipy.optimize.minimize.")] = None,
     hessian: Annotated[str | None, typer.Option(help="approximate or exact.")] = None,
     max_iterations: Annotated[int | None, typer.Option(help="From each start.")] = None,
@@ -188,7 +191,10 @@ def optimize(
 
     With --out there is a report of the design before and after, and the file best.yaml: the model with the values that were found.
 
-    Exit code 0: an optimum; 1: none was reached, the best design is told; 2: it could not be computed; 130: stopped by Ctrl-C.
+    Each search ends at a local optimum, which may not be the best one: --starts 8 begins at the values of the file and at seven other designs
+    within the bounds, and lists the distinct local optima.
+
+    Exit code 0: a local optimum; 1: none was reached, the best design is shown; 2: it could not be computed; 130: stopped by Ctrl-C.
 
     Examples:
 
@@ -206,9 +212,14 @@ def optimize(
             "converged": bool(best.converged),
             "iterations": int(best.iterations),
             "message": best.message,
+            "second_order": "unchecked" if best.second_order is None else best.second_order.kind,
+            "left": [{"kind": s.kind, "objective": float(s.objective)} for s in best.left],
+            "local_optima": best.local_optima.to_dict("records"),
+            "failed_starts": [str(failed.error) for failed in best.failed_starts],
         }
         better = model_that_ran(asked.mechanism, asked.kind, asked.given, best.parameters)
         files = {"best.yaml": lambda path: write_text(path, better)}
-        return Told(str(best), data, (best,), files, code=0 if best.converged else 1)
+        text = best.summary(starts="--starts 8", bounds="bounds in the file")
+        return Told(text, data, (best,), files, code=0 if best.converged else 1)
 
     conduct(asked, asked.carried_out, tell, as_json=as_json, out=out)

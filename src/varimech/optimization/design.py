@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from ..errors import Interrupted, ModelError, unknown_name
 from ..methods import RunOptions
 from ..verbs.hessians import TwiceDifferentiable
+from .attempt import Attempt
 from .checks import check_influence, check_slopes
 from .evaluation import MechanismEvaluator
+from .optima import LocalOptimum, distinct, refined_optima
 from .optimum import Optimum
 from .problem import DesignProblem, quantities_of
 from .quantities import Constraints, Goal, named_constraints, named_goal
-from .refinement import refined_search
-from .search import Attempt, Stopped, check_settings, search
+from .search import Searches, Stopped, check_settings, search
 from .settings import Settings
 from .solvers import HESSIANS, find_solver
 from .space import Bounds, Over, space_of
@@ -77,18 +78,23 @@ def optimize(
     )
     begins = problem.space.starts(starts, seed)
     settings = settings_for(problem, solver, hessian, max_iterations, tolerance)
-    attempts: list[Attempt] = []
+
+    def outcome(problem: DesignProblem, best: Attempt, searches: Searches, optima: list[LocalOptimum]) -> Optimum:
+        seconds = time.perf_counter() - began
+        return Optimum(
+            mechanism.name, problem, settings, best, tuple(searches.attempts), tuple(searches.failed), tuple(optima), seconds
+        )
+
     try:
-        best, attempts = search(problem, settings, begins, mechanism.name, progress)
-        problem, best = refined_search(problem, settings, best, mechanism.name, progress)
+        best, searches = search(problem, settings, begins, mechanism.name, progress)
+        problem, best, optima = refined_optima(problem, settings, best, searches, mechanism.name, progress)
     except Stopped as stopped:
-        found = stopped.problem, settings, stopped.best, tuple(stopped.attempts or attempts)
         raise Interrupted(
             f"{mechanism.name!r}: stopped after {stopped.best.iterations} iterations; the best design up to then is the `result` of this "
             "interrupt",
-            Optimum(mechanism.name, *found, time.perf_counter() - began),
+            outcome(stopped.problem, stopped.best, stopped.searches, distinct(stopped.problem, stopped.searches)),
         ) from None
-    return Optimum(mechanism.name, problem, settings, best, tuple(attempts), time.perf_counter() - began)
+    return outcome(problem, best, searches, optima)
 
 
 def settings_for(problem: DesignProblem, solver: str, hessian: str, max_iterations: int, tolerance: float) -> Settings:

@@ -49,6 +49,11 @@ class Second:
 class Evaluator(Protocol):
     """The narrow door between optimisers and whatever they optimise."""
 
+    @property
+    def roughness(self) -> float:
+        """Relative changes of values up to which two neighbouring designs cannot be compared."""
+        ...
+
     def run(self, x: np.ndarray) -> Outcome:
         """Values and slopes; raises VarimechError where there are none."""
         ...
@@ -75,6 +80,12 @@ class MechanismEvaluator:
     def __post_init__(self) -> None:
         self.how = smooth(self.duration, self.how)
         self._lean = self.how if self.paths else _ends_only(self.duration, self.how)
+
+    @property
+    def roughness(self) -> float:
+        """Ten times the tolerance of runs, of which several errors add up; of equal steps, that of their iterations."""
+        _, schedule = choose(self.duration, **self.how)
+        return 10 * (schedule.tolerance or SMOOTH)
 
     @property
     def equations(self) -> Equations:

@@ -24,6 +24,8 @@ class Optimality:
     """λ of each row of the constraints."""
     bounds: np.ndarray
     """μ of each parameter."""
+    scaled: np.ndarray
+    """All of them, and those of a peak's instants, for scaled rows and variables."""
 
 
 def optimality(scaled: Scaled, z: np.ndarray) -> Optimality:
@@ -49,4 +51,4 @@ def optimality(scaled: Scaled, z: np.ndarray) -> Optimality:
     times, psi = c.size - scaled.problem.row_count, scaled.objective_size
     rows = λ[times : c.size] * psi / scaled.row_sizes
     bounds = λ[c.size :][: n - scaled.slack] * psi / scaled.sizes
-    return Optimality(residual, rows, bounds)
+    return Optimality(residual, rows, bounds, λ)

@@ -1,4 +1,4 @@
-"""The outcome of an optimisation: the design, how it was found, what holds it where it is, and the motion before and after."""
+"""The outcome of an optimisation: the design, how it was found, what holds it there, other local optima, the motion before and after."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from ..results.gradient import Gradient
 from ..results.run import Run
 from ..view.plotted import Plotted
 from ..view.table import number, table
+from .attempt import FEASIBLE, SETTLED, Attempt, Stationary
+from .curvature import Curvature
 from .evaluation import MechanismEvaluator
+from .optima import LocalOptimum
 from .problem import DesignProblem, Rows
 from .quantities import Peak
 from .refinement import FINER, summits
 from .scaled import Scaled
-from .search import FEASIBLE, SETTLED, Attempt
+from .search import FailedStart
 from .settings import Settings
+from .starts_text import described
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,14 +39,18 @@ ACTIVE_SHARE = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Optimum(Plotted):
-    """An optimal design. Pass `.parameters` to `simulate` or `sensitivity` to use it."""
+    """A locally optimal design: the best one among its neighbours. Pass `.parameters` to `simulate` or `sensitivity` to use it."""
 
     label: str
     problem: DesignProblem
     settings: Settings
     best: Attempt
     starts: tuple[Attempt, ...]
-    """The search from each start (one that a look for feasible designs added comes last)."""
+    """The search from each start that could be run; the first one began at the user's design."""
+    failed_starts: tuple[FailedStart, ...]
+    """Starts from which there was no search, and why."""
+    optima: tuple[LocalOptimum, ...]
+    """The distinct local optima, the best first."""
     seconds: float
 
     @property
@@ -62,17 +70,24 @@ class Optimum(Plotted):
 
     @cached_property
     def objective_before(self) -> float:
-        """The objective at the start of the search; of a peak the largest value, between stored times too."""
+        """The objective of the user's design, with which the first search began; of a peak the largest value, between stored times too."""
         if not self.problem.is_peak:
-            return float(self.best.trace[0, 0])
-        return float(summits(*self._fine_paths(self.best.start)[self.problem.name])[1].max())
+            return self.problem.fun(self.problem.space.start)
+        return float(summits(*self._fine_paths(self.problem.space.start)[self.problem.name])[1].max())
 
     @cached_property
     def broken_before(self) -> dict[str, float]:
-        """Constraints that the start of the search breaks, and by how much, in their units."""
-        p, start = self.problem, self.best.start
+        """Constraints that the user's design breaks, and by how much, in their units."""
+        p, start = self.problem, self.problem.space.start
         left, sizes = p.violations(start), Scaled(p, start).row_sizes
         return {r.name: float(left[r.rows].max()) for r in p.rows if (left / sizes)[r.rows].max() > FEASIBLE}
+
+    @property
+    def _broken(self) -> str:
+        """Which constraints the user's design breaks: its objective is no reference then."""
+        units = {r.name: r.constraint.of.unit for r in self.problem.rows}
+        parts = [f"{name!r} by {value:.3g} {units[name]}".rstrip() for name, value in self.broken_before.items()]
+        return f", breaking {' and '.join(parts)}" if parts else ""
 
     @property
     def iterations(self) -> int:
@@ -91,8 +106,28 @@ class Optimum(Plotted):
 
     @property
     def converged(self) -> bool:
-        """Whether constraints are met and the conditions of an optimum hold, measured apart from the solver."""
+        """Whether constraints are met and the conditions of a local optimum hold, measured apart from the solver."""
         return self.best.converged
+
+    @property
+    def second_order(self) -> Curvature | None:
+        """The check of second derivatives: whether the design is a local minimum; None where the search has not converged."""
+        return self.best.curvature
+
+    @property
+    def left(self) -> tuple[Stationary, ...]:
+        """Saddle points and maxima at which the search had converged, and which it left."""
+        return self.best.left
+
+    @cached_property
+    def local_optima(self) -> pd.DataFrame:
+        """The distinct local optima: objective, how many starts led there, the check to second order, and parameters; the best first."""
+        import pandas as pd
+
+        p, found = self.problem, [(o.attempt, o.reached) for o in self.optima]
+        rows = [[a.objective, reached, a.curvature.kind if a.curvature else "unchecked", *a.x] for a, reached in found]
+        columns = [p.name, "starts", "second order", *p.names]
+        return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name="local optimum"))
 
     @property
     def optimality(self) -> float:
@@ -101,7 +136,7 @@ class Optimum(Plotted):
 
     @property
     def message(self) -> str:
-        """What the solver says; and why it is no optimum, if it is none."""
+        """The solver's message; and why it is no optimum, if it is none."""
         said = self.best.message
         if self.converged:
             return said
@@ -109,6 +144,8 @@ class Optimum(Plotted):
             return f"{said}; constraints are not met: {self.problem.infeasibility(self.best.x):.3g} is missing"
         if self.best.stopped:
             return f"{said}; {self.optimality:.1e} of the gradient at the start is left: start=….parameters goes on from there"
+        if self.second_order is not None and self.second_order.directions:
+            return f"{said}; the design is no local minimum, but no better one was reached from it: give another start="
         if self.optimality <= SETTLED and not self.best.exhausted:
             return f"{said}; but between stored times bounds are still broken: a smaller output= leaves less room there"
         hint = "more max_iterations= may help" if self.best.exhausted else "a smaller tolerance= makes runs smoother"
@@ -142,8 +179,8 @@ class Optimum(Plotted):
 
     @cached_property
     def before(self) -> Run:
-        """The motion at the start of the search."""
-        return self._evaluator.simulate(self.best.start)
+        """The motion of the user's design."""
+        return self._evaluator.simulate(self.problem.space.start)
 
     @cached_property
     def after(self) -> Run:
@@ -184,21 +221,22 @@ class Optimum(Plotted):
         return in_style(draw_optimum(self), style)
 
     def __repr__(self) -> str:
+        return self.summary()
+
+    def summary(self, *, starts: str = "starts=8", bounds: str = "bounds=") -> str:
+        """What is printed; with the options of another interface by which a user asks for more."""
         p, unit = self.problem, f" {self.problem.goal.unit}" if self.problem.goal.unit else ""
-        state = "converged" if self.converged else "NOT converged"
+        state, kind = ("converged", "Local optimum") if self.converged else ("NOT converged", "Best design")
+        before = f"before: {number(self.objective_before)}{unit}{self._broken}"
         lines = [
-            f"<Optimum of {self.label!r}: {p.name} = {number(self.objective)}{unit} (before: {number(self.objective_before)}{unit})>",
+            f"<{kind} of {self.label!r}: {p.name} = {number(self.objective)}{unit} ({before})>",
             f"{state} in {self.iterations} iterations, {self.evaluations} runs ({len(p.failures)} failed), {self.seconds:.2g} s "
             f"({self.settings.solver}, {'exact' if self.settings.exact else 'approximate'} Hessian): {self.message}",
         ]
-        if len(self.starts) > 1:
-            found = sorted(a.objective for a in self.starts if a.feasible)
-            lines.append(
-                f"best of {len(self.starts)} starts: {', '.join(f'{f:.6g}' for f in found[:6])}{', …' if len(found) > 6 else ''}"
-            )
+        lines += described(self, starts, bounds)
         μ, s = self.best.optimality.bounds, p.space
-        head = ["parameter", "start", "optimum", "unit", "lower", "upper", "multiplier"]
-        columns = (p.names, self.best.start, self.best.x, s.units, s.lower, s.upper, μ)
+        head = ["parameter", "before", "optimum", "unit", "lower", "upper", "multiplier"]
+        columns = (p.names, s.start, self.best.x, s.units, s.lower, s.upper, μ)
         lines.append(table(head, list(zip(*columns, strict=True))))
         if p.rows:
             shown = ["value", "unit", "lower", "upper", "multiplier", "active", "time", "between", "violation"]

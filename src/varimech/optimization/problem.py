@@ -6,7 +6,7 @@ A path is one constraint for each stored time. One run gives everything at one x
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,15 @@ from ..sensitivity.objective import Objective
 from .evaluation import Evaluator, Outcome, Second
 from .quantities import Goal, Path, Peak
 from .space import Space
+
+
+@dataclass(eq=False)
+class RunLog:
+    """What was run so far."""
+
+    evaluations: int = 0
+    failures: list[tuple[np.ndarray, VarimechError]] = field(default_factory=list)
+
 
 KEPT = 8
 """Evaluations that are kept: solvers come back to the point before."""
@@ -57,17 +66,22 @@ class DesignProblem:
     Where a run fails (a mechanism that cannot be assembled, say) values are infinite and slopes NaN; `failures` tells why.
     """
 
-    def __init__(self, evaluator: Evaluator, space: Space, name: str, goal: Goal, constraints: Mapping[str, Constraint]):
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        space: Space,
+        name: str,
+        goal: Goal,
+        constraints: Mapping[str, Constraint],
+        log: RunLog | None = None,
+    ):
         self.evaluator = evaluator
         self.space = space
         self.name = name
         self.goal = goal
         self.named_constraints = constraints
         self.scalars, self.paths = quantities_of(name, goal, constraints)
-        self.evaluations = 0
-        """Runs so far."""
-        self.failures: list[tuple[np.ndarray, VarimechError]] = []
-        """Where runs failed, and why."""
+        self._log = log or RunLog()
         self._kept: dict[bytes, Outcome | None] = {}
         self._hessians: tuple[bytes, Second] | None = None
         first = self._evaluated(space.start)
@@ -81,6 +95,20 @@ class DesignProblem:
             self.rows.append(Rows(key, constraint, slice(count, count + size)))
             count += size
         self.row_count = count
+
+    def with_evaluator(self, evaluator: Evaluator) -> DesignProblem:
+        """The same problem with other runs; evaluations and failures count on."""
+        return DesignProblem(evaluator, self.space, self.name, self.goal, self.named_constraints, self._log)
+
+    @property
+    def evaluations(self) -> int:
+        """Runs so far."""
+        return self._log.evaluations
+
+    @property
+    def failures(self) -> list[tuple[np.ndarray, VarimechError]]:
+        """Where runs failed, and why."""
+        return self._log.failures
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -196,7 +224,7 @@ class DesignProblem:
         if key not in self._kept:
             if len(self._kept) >= KEPT:
                 self._kept.pop(next(iter(self._kept)))
-            self.evaluations += 1
+            self._log.evaluations += 1
             try:
                 self._kept[key] = self.evaluator.run(x)
             except VarimechError as error:

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from .attempt import Attempt
 from .evaluation import MechanismEvaluator
 from .problem import DesignProblem
-from .search import Attempt, Stopped, search
+from .search import Searches, Stopped, search
 from .settings import Settings
 
 FINER = 10
@@ -36,19 +37,24 @@ def refined_search(
             evaluator = problem.evaluator.storing(times)
             if not times.size or evaluator is None:
                 return problem, best
-            finer = DesignProblem(
-                evaluator, replace(problem.space, start=best.x), problem.name, problem.goal, problem.named_constraints
-            )
-            finer.evaluations += problem.evaluations
-            finer.failures[:0] = problem.failures
+            finer = problem.with_evaluator(evaluator)
             again, _ = search(finer, replace(settings, warm=True), [best.x], label, progress)
             if not again.feasible:
                 return problem, replace(best, converged=False)
             trace = np.vstack([best.trace, again.trace[1:]])
-            problem, best = finer, replace(again, start=best.start, iterations=best.iterations + again.iterations, trace=trace)
+            problem, best = (
+                finer,
+                replace(
+                    again,
+                    start=best.start,
+                    iterations=best.iterations + again.iterations,
+                    trace=trace,
+                    left=(*best.left, *again.left),
+                ),
+            )
         return problem, replace(best, converged=best.converged and not _missed(problem, best.x).size)
     except KeyboardInterrupt:
-        raise Stopped(problem, best, []) from None
+        raise Stopped(problem, best, Searches()) from None
 
 
 def _missed(problem: DesignProblem, x: np.ndarray) -> np.ndarray:

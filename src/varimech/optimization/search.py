@@ -1,95 +1,77 @@
-"""The search for an optimum: from one start or many, with a look for feasible designs where constraints are not met."""
+"""The search for a local optimum: from one start or many, with a look for feasible designs where constraints are not met."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..errors import InfeasibleError, ModelError, VarimechError, check_whole
 from ..progress import progress_bar
-from .optimality import Optimality, optimality
+from .attempt import FEASIBLE, Attempt, Broken, Show, attempt, best_of, continued, sharpened, stopped
+from .leaving import settled
 from .problem import DesignProblem
-from .scaled import FLAT, Scaled
+from .scaled import Scaled
 from .settings import Settings
-from .solvers import solve
 
-FEASIBLE = 1e-6
-"""Violation of scaled constraints that counts as none."""
-SHRUNK = 0.1
-"""Slope at an optimum, over that at the start, from which on the search goes on with new measures."""
-SETTLED = 1e-6
-"""What may be left of the scaled gradient where a solver cannot get below: the roughness of runs."""
+SAME = 1e-3
+"""Distance of two designs, in ranges of parameters (or sizes of their starts), up to which they are the same optimum."""
 
 
 @dataclass(frozen=True, eq=False)
-class Attempt:
-    """The search from one start."""
+class FailedStart:
+    """A start from which there was no search."""
 
-    start: np.ndarray
     x: np.ndarray
-    objective: float
-    optimality: Optimality
-    violation: float
-    """Of scaled constraints."""
-    converged: bool
-    message: str
-    iterations: int
-    exhausted: bool
-    trace: np.ndarray
-    """(iteration; objective, infeasibility, parameters)"""
-    stopped: bool = False
-    """Whether Ctrl-C ended it."""
+    error: VarimechError
 
-    @property
-    def feasible(self) -> bool:
-        """Whether all constraints are met."""
-        return self.violation <= FEASIBLE
+
+@dataclass(eq=False)
+class Searches:
+    """The searches from all starts."""
+
+    attempts: list[Attempt] = field(default_factory=list)
+    failed: list[FailedStart] = field(default_factory=list)
 
 
 class Stopped(KeyboardInterrupt):
     """Ctrl-C came, with some design to show already."""
 
-    def __init__(self, problem: DesignProblem, best: Attempt, attempts: list[Attempt]):
+    def __init__(self, problem: DesignProblem, best: Attempt, searches: Searches):
         super().__init__()
         self.problem = problem
         self.best = stopped(best)
-        self.attempts = [self.best if attempt is best else attempt for attempt in attempts]
-
-
-def stopped(attempt: Attempt) -> Attempt:
-    """The same as one that was not carried to its end."""
-    return replace(attempt, converged=False, message="stopped", stopped=True)
+        self.searches = Searches([self.best if a is best else a for a in searches.attempts], searches.failed)
 
 
 def search(
     problem: DesignProblem, settings: Settings, starts: list[np.ndarray], label: str, progress: bool | None
-) -> tuple[Attempt, list[Attempt]]:
+) -> tuple[Attempt, Searches]:
     """The best attempt, and all of them.
 
     Raises:
         Stopped: on Ctrl-C, with those up to then; a plain KeyboardInterrupt before the first iteration.
     """
-    attempts: list[Attempt] = []
+    searches = Searches()
     try:
-        return _search(problem, settings, starts, attempts, label, progress)
-    except _Broken as broken:
-        attempts.append(broken.attempt)
+        return _search(problem, settings, starts, searches, label, progress), searches
+    except Broken as broken:
+        searches.attempts.append(broken.attempt)
     except KeyboardInterrupt:
-        if not attempts:
+        if not searches.attempts:
             raise KeyboardInterrupt from None
-    raise Stopped(problem, _best(attempts), attempts)
+    raise Stopped(problem, best_of(searches.attempts), searches)
+
+
+def same_optimum(problem: DesignProblem, one: Attempt, other: Attempt) -> bool:
+    """Whether two searches ended at the same design."""
+    return bool((np.abs(one.x - other.x) <= SAME * problem.space.sizes).all())
 
 
 def _search(
-    problem: DesignProblem,
-    settings: Settings,
-    starts: list[np.ndarray],
-    attempts: list[Attempt],
-    label: str,
-    progress: bool | None,
-) -> tuple[Attempt, list[Attempt]]:
+    problem: DesignProblem, settings: Settings, starts: list[np.ndarray], searches: Searches, label: str, progress: bool | None
+) -> Attempt:
+    attempts = searches.attempts
     with progress_bar(f"{label}: optimisation", len(starts) * settings.max_iterations, progress) as tell:
         for k, start in enumerate(starts):
             done = k * settings.max_iterations
@@ -98,111 +80,42 @@ def _search(
                 which = f"start {k + 1} of {len(starts)}, " if len(starts) > 1 else ""
                 tell(done + iteration, f"{which}iteration {iteration}, {problem.name} = {objective:.6g}")
 
-            if problem.outcome(start) is not None:
-                attempts.append(_attempt(problem, settings, start, show))
-        best = _best(attempts)
+            _begin(problem, settings, start, searches, show, alone=len(starts) == 1)
+        if not attempts:
+            raise searches.failed[0].error
+        best = best_of(attempts)
         if not best.feasible:
-            attempts.append(_continued(problem, settings, best, _feasible_design(problem, best)))
-            best = _best(attempts)
-        where = next(k for k, attempt in enumerate(attempts) if attempt is best)
-        attempts[where] = best = _sharpened(problem, settings, best)
-    return best, attempts
+            best = _replaced(attempts, best, continued(problem, settings, best, _feasible_design(problem, best)))
+            best = _replaced(attempts, best, settled(problem, settings, best))
+        sharp = sharpened(problem, settings, best)
+        if sharp is not best:
+            best = _replaced(attempts, best, settled(problem, settings, sharp))
+    return best
 
 
-def _continued(problem: DesignProblem, settings: Settings, first: Attempt, x: np.ndarray) -> Attempt:
-    """The search from another design, and the one before: one search still, which began where the user said."""
-
-    def joined(again: Attempt) -> Attempt:
-        trace, iterations = np.vstack([first.trace, again.trace]), first.iterations + again.iterations
-        return replace(again, start=first.start, trace=trace, iterations=iterations)
-
+def _begin(problem: DesignProblem, settings: Settings, start: np.ndarray, searches: Searches, show: Show, *, alone: bool) -> None:
+    """One search, checked to second order where it ends at another optimum than those before."""
+    if problem.outcome(start) is None:
+        searches.failed.append(FailedStart(start, next(e for x, e in problem.failures if np.array_equal(x, start))))
+        return
     try:
-        return joined(_attempt(problem, settings, x, _silently))
-    except _Broken as broken:
-        raise _Broken(joined(broken.attempt)) from None
-
-
-def _sharpened(problem: DesignProblem, settings: Settings, best: Attempt) -> Attempt:
-    """The same once more from where it ended, where the slope that is left there, against bounds and constraints, is so small beside that
-    at the start, by which the search measures, that it has hardly seen it."""
-    if not best.feasible or settings.warm:
-        return best
-    first, last = (Scaled(problem, x).objective_size for x in (best.start, best.x))
-    if last <= max(FLAT * abs(best.objective), SETTLED * first) or last > SHRUNK * first:
-        return best  # none is left, or much
-    try:
-        again = _attempt(problem, replace(settings, warm=True), best.x, _silently)
-    except _Broken:  # what it began with is an optimum already, nearly
-        raise KeyboardInterrupt from None
-    if not again.feasible or again.objective > best.objective:
-        return best
-    trace = np.vstack([best.trace, again.trace[1:]])
-    return replace(again, start=best.start, iterations=best.iterations + again.iterations, trace=trace)
-
-
-def _silently(iteration: int, objective: float) -> None:
-    """Of a search that goes on, nothing more is shown."""
-
-
-class _Broken(KeyboardInterrupt):
-    """Ctrl-C came after an iteration or more."""
-
-    def __init__(self, attempt: Attempt):
-        super().__init__()
-        self.attempt = attempt
-
-
-def _attempt(problem: DesignProblem, settings: Settings, start: np.ndarray, show: Callable[[int, float], None]) -> Attempt:
-    scaled, trace = Scaled(problem, start), [_point(problem, start)]
-    missed = [scaled.shortfall(start)]
-
-    def tell(z: np.ndarray) -> None:
-        x = scaled.x_of(z)
-        if problem.outcome(x) is not None and not np.array_equal(x, trace[-1][2:]):
-            missed.append(scaled.shortfall(x))
-            trace.append(_point(problem, x))
-        show(len(trace) - 1, trace[-1][0])
-
-    try:
-        ended = solve(scaled, settings, tell)
-    except KeyboardInterrupt:
-        if len(trace) == 1:
+        found = attempt(problem, settings, start, show)
+    except VarimechError as error:
+        if alone:
             raise
-        raise _Broken(_best_so_far(scaled, trace, missed)) from None
-    except VarimechError:
-        raise
-    except (RuntimeError, ValueError) as error:  # as solvers raise them
-        raise VarimechError(f"solver {settings.solver!r} broke off: {error}") from error
-    z = ended.z
-    if not scaled.works(z):  # it gave up in the middle of a line search
-        z = np.concatenate([(trace[-1][2:] - start) / scaled.sizes, z[start.size :]])
-    found = _judged(scaled, z, ended.message, ended.iterations, trace)
-    converged = found.feasible and found.optimality.residual <= max(SETTLED, 100 * settings.tolerance)
-    return replace(found, converged=converged, exhausted=ended.exhausted)
+        searches.failed.append(FailedStart(start, error))
+        return
+    known = next((a for a in searches.attempts if a.converged and same_optimum(problem, a, found)), None)
+    searches.attempts.append(found)
+    if known is not None and found.converged:
+        _replaced(searches.attempts, found, replace(found, curvature=known.curvature))
+    else:
+        _replaced(searches.attempts, found, settled(problem, settings, found))
 
 
-def _judged(scaled: Scaled, z: np.ndarray, message: str, iterations: int, trace: list[np.ndarray]) -> Attempt:
-    """What a design is worth, measured apart from the solver."""
-    problem = scaled.problem
-    if scaled.slack:
-        z = np.concatenate([z[: scaled.start.size], [problem.fun(scaled.x_of(z)) / scaled.objective_size]])
-    x, found, violation = scaled.x_of(z), optimality(scaled, z), scaled.violation(z)
-    return Attempt(scaled.start, x, problem.fun(x), found, violation, False, message, iterations, False, np.array(trace))
-
-
-def _best_so_far(scaled: Scaled, trace: list[np.ndarray], missed: list[float]) -> Attempt:
-    """The best design that meets all constraints, or that comes nearest to it, among those of a search that was broken off."""
-    best = min(range(len(trace)), key=lambda k: (missed[k] if missed[k] > FEASIBLE else 0.0, trace[k][0]))
-    z = (trace[best][2:] - scaled.start) / scaled.sizes
-    return stopped(_judged(scaled, z, "", len(trace) - 1, trace))
-
-
-def _point(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
-    return np.array([problem.fun(x), problem.infeasibility(x), *x])
-
-
-def _best(attempts: list[Attempt]) -> Attempt:
-    return min(attempts, key=lambda a: (0.0 if a.feasible else a.violation, a.objective))
+def _replaced(attempts: list[Attempt], old: Attempt, new: Attempt) -> Attempt:
+    attempts[next(k for k, a in enumerate(attempts) if a is old)] = new
+    return new
 
 
 def _feasible_design(problem: DesignProblem, near: Attempt) -> np.ndarray:

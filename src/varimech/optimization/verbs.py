@@ -41,7 +41,10 @@ class Designing(TwiceDifferentiable):
         parameters: Mapping[str, float] | None = None,
         **how: Unpack[RunOptions],
     ) -> Optimum:
-        """Find parameter values that minimise an objective and meet constraints.
+        """Find parameter values that minimise an objective and meet constraints: a local optimum, or the best one of several.
+
+        A search ends at the best design among its neighbours, which is checked to second order: saddle points and maxima are left. Other
+        local optima may be better; `starts=8` looks for them.
 
         Args:
             objective: what to minimise: `vm.integral`, `vm.final`, or `vm.peak`, alone or as {name: objective}.
@@ -50,7 +53,7 @@ class Designing(TwiceDifferentiable):
             constraints: comparisons such as `vm.final(f) <= 0.1` or `vm.path(h).between(-1, 1)`, in a list or by name.
             bounds: parameter → (lower, upper), None where open; within the parameter's own.
             start: parameter → value to begin with; nominal ones if not given.
-            starts: how many starts: the first as given, others spread over the bounds.
+            starts: how many searches: the first from the given design, others from designs within the bounds, which all of `over` need.
             solver: "ipopt", "scipy" (the best of SciPy for the problem), or a method of `scipy.optimize.minimize` by name.
             hessian: "approximate" second derivatives from changes of the gradient, or "exact" ones: fewer iterations, more to compile
                 at first.
@@ -62,7 +65,8 @@ class Designing(TwiceDifferentiable):
             how: step, tolerance, output, integrator, … as for `simulate`; a tolerance of 1e-10 if none is given.
 
         Returns:
-            An `Optimum`: `.parameters`, `.objective`, `.constraints`, `.multipliers`, `.history`, `.before`, `.after`, `.plot()`, …
+            An `Optimum`: `.parameters`, `.objective`, `.constraints`, `.multipliers`, `.local_optima`, `.second_order`, `.history`,
+            `.before`, `.after`, `.plot()`, …
 
         Raises:
             ModelError: for input that makes no sense, such as objectives without a gradient or parameters that change nothing.

@@ -8,6 +8,7 @@ from ..optimization.drawing import BEFORE, compared, confidence_band
 from ..optimization.fit import Fit
 from ..optimization.measurement import component_word
 from ..optimization.optimum import Optimum
+from ..optimization.starts_text import notes
 from ..view.figure import COLOURS
 from .encoding import printed
 from .plots import Curve, Plots, axis_title, curve_plot
@@ -18,7 +19,7 @@ def optimum_section(optimum: Optimum, plots: Plots) -> str:
     """Values before and after, what holds them, motion before and after, and the search."""
     p, s, μ = optimum.problem, optimum.problem.space, optimum.best.optimality.bounds
     unit = f" {p.goal.unit}" if p.goal.unit else ""
-    columns = (p.names, optimum.best.start, optimum.best.x, s.units, s.lower, s.upper, μ)
+    columns = (p.names, s.start, optimum.best.x, s.units, s.lower, s.upper, μ)
     rows = [[c.item() if isinstance(c, np.generic) else c for c in row] for row in zip(*columns, strict=True)]
     parts = [table(["parameter", "before", "after", "unit", "lower bound", "upper bound", "multiplier"], rows)]
     if p.rows:
@@ -27,14 +28,17 @@ def optimum_section(optimum: Optimum, plots: Plots) -> str:
         )
         found = optimum.constraints
         parts.append(table(["constraint", *shown], [[str(n), *[row[c] for c in shown]] for n, row in found.iterrows()]))
+    if len(optimum.optima) > 1:
+        found = optimum.local_optima.reset_index()
+        parts.append(table([str(c) for c in found.columns], [list(row) for row in found.itertuples(index=False)]))
     parts.append(grid(*_compared(optimum, plots), *_search(optimum, plots)))
     state = "Converged" if optimum.converged else "Not converged"
     lead = (
         f"{p.name}: {printed(optimum.objective_before)}{unit} before{_broken(optimum)}, {printed(optimum.objective)}{unit} after. {state} in "
         f"{optimum.iterations} iterations, {optimum.evaluations} runs ({len(p.failures)} failed), {optimum.seconds:.2g} s "
-        f"({optimum.settings.solver}): {optimum.message}"
+        f"({optimum.settings.solver}): {optimum.message}. {' '.join(f'{line[0].upper()}{line[1:]}.' for line in notes(optimum))}"
     )
-    return section("optimum", "Optimal design", *parts, lead=lead)
+    return section("optimum", "Locally optimal design", *parts, lead=lead)
 
 
 def _broken(optimum: Optimum) -> str:

@@ -1,0 +1,179 @@
+"""Second-order conditions of a local minimum:  dᵀ H d ≥ 0  for all critical directions d,  H = ∇²ψ̂ + Σ λ ∇²ĉ  (scaled variables z).
+
+Critical directions are tangent to the bounds and constraints with a multiplier, and do not leave those that are active without one
+(Nocedal and Wright, Numerical Optimization, theorem 12.5). With the latter they form a cone. The least value of dᵀ H d on its unit
+vectors is that of an eigenvector of H on one of its faces, so all faces are examined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from ..errors import VarimechError
+from .optimality import ACTIVE, Optimality
+from .scaled import Scaled
+
+STEP = 1e-3
+"""First step of gradient probes, in scaled variables: truncation h² and roughness of runs (1e-10) over h are then both about 1e-7."""
+SHRINK, LEAST_STEP = 0.1, 1e-7
+"""How steps are shortened where probes disagree, down to where the roughness of runs would dominate."""
+DISAGREE = 0.05
+"""Difference between the two probes of a variable, relative to the largest second derivative, from which the step is too long."""
+ZERO, ZERO_EXACT = 1e-5, 1e-7
+"""Eigenvalues, relative to the largest, that count as zero: of probes, whose fourth-order terms leave some h² = 1e-6; and of exact second
+derivatives, with the errors of runs (1e-10) amplified by differentiating twice."""
+STRONG = 1e-6
+"""Scaled multiplier that counts as one; below, convergence is not measured either (`attempt.SETTLED`)."""
+MOST_VARIABLES = 50
+"""Variables up to which gradients are probed: two runs for each."""
+MOST_WEAK = 6
+"""Active bounds without a multiplier up to which all faces of the cone, 2⁶, are examined."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curvature:
+    """What second derivatives say about a stationary design."""
+
+    kind: str
+    """"minimum", "flat" (zero curvature in some direction), "saddle", "maximum", or "unchecked"."""
+    free: int
+    """Dimension of the directions that multipliers leave."""
+    eigenvalues: np.ndarray
+    """Of H on these directions, ascending: objective units, variables measured by their range or the size of their start."""
+    directions: tuple[tuple[np.ndarray, float], ...] = ()
+    """Critical directions (scaled, length one) in which the objective may fall, with dᵀ H d; the most negative first."""
+    source: str = ""
+    """Where second derivatives come from."""
+    reason: str = ""
+    """Why there was no check."""
+
+    def __str__(self) -> str:
+        if self.kind == "unchecked":
+            return f"not checked to second order: {self.reason}"
+        by = f"{self.free} free direction{'s' if self.free != 1 else ''}, {self.source}"
+        if self.free == 0:
+            return "checked to second order: a local minimum, which active bounds and constraints determine alone"
+        if self.kind == "minimum":
+            return f"checked to second order: a strict local minimum ({by})"
+        if self.kind == "flat":
+            return f"checked to second order: zero curvature in some direction, so the minimum may not be unique or strict ({by})"
+        return f"checked to second order: a {self.kind}{' point' if self.kind == 'saddle' else ''} ({by})"
+
+
+def unchecked(reason: str) -> Curvature:
+    """No check."""
+    return Curvature("unchecked", 0, np.zeros(0), reason=reason)
+
+
+def curvature(scaled: Scaled, z: np.ndarray, first: Optimality, *, exact: bool) -> Curvature:
+    """Check a stationary point to second order; by exact second derivatives or by probes of the gradient of the Lagrangian."""
+    n, λ = scaled.start.size, first.scaled
+    strong = np.abs(λ) > STRONG
+    held = strong[-z.size :]
+    free = np.flatnonzero(~held)
+    normals, signs = _active(scaled, z, strong)
+    tangent = _null(normals[signs == 0][:, free], free.size)
+    if not tangent.size:
+        return Curvature("minimum", 0, np.zeros(0))
+    if not exact and free.size > MOST_VARIABLES:
+        return unchecked(f"{free.size} variables would take {2 * free.size} runs; hessian='exact' computes second derivatives")
+    rows = λ[: scaled.row_lower.size]
+    try:
+        H = _exact(scaled, z, rows) if exact else _probed(scaled, z, rows, free[free < n])
+    except VarimechError as error:
+        return unchecked(f"second derivatives failed ({error})")
+    if H is None:
+        return unchecked("runs near the optimum fail, or gradients are not smooth there; hessian='exact' needs no runs beside it")
+    reduced = tangent.T @ H[np.ix_(free, free)] @ tangent
+    eigenvalues = np.linalg.eigvalsh((reduced + reduced.T) / 2)
+    doubt = max((ZERO_EXACT if exact else ZERO) * float(np.abs(eigenvalues).max()), float(np.abs(reduced - reduced.T).max()))
+    weak = (normals[signs != 0] * signs[signs != 0][:, None])[:, free] @ tangent
+    source = "exact second derivatives" if exact else "probes of the gradient"
+    if len(weak) > MOST_WEAK:
+        if eigenvalues[0] > doubt:
+            return Curvature("minimum", eigenvalues.size, eigenvalues * scaled.objective_size, source=source)
+        return unchecked(f"{len(weak)} bounds or constraints are active without a multiplier")
+    found = sorted(_falling((reduced + reduced.T) / 2, weak, doubt), key=lambda pair: pair[1])
+    directions = tuple((_lifted(tangent @ d, free, z.size), κ) for d, κ in found)
+    least = found[0][1] if found else np.inf
+    falls = "maximum" if eigenvalues[-1] < -doubt and not normals.size else "saddle"
+    kind = falls if least < -doubt else "flat" if found else "minimum"
+    return Curvature(kind, eigenvalues.size, eigenvalues * scaled.objective_size, directions, source)
+
+
+def _exact(scaled: Scaled, z: np.ndarray, λ: np.ndarray) -> np.ndarray:
+    return scaled.hessian(z, 1.0, λ)
+
+
+def _probed(scaled: Scaled, z: np.ndarray, λ: np.ndarray, free: np.ndarray) -> np.ndarray | None:
+    """H by differences of the gradient of the Lagrangian: two runs for each variable, with steps at which both of them agree."""
+    step, base = STEP, _slope(scaled, z, λ)
+    while step >= LEAST_STEP:
+        H, apart, failed = np.zeros((z.size, z.size)), 0.0, False
+        for j in free:
+            column = _column(scaled, z, λ, base, int(j), step)
+            if column is None:
+                failed = True
+                break
+            H[j], apart = column[0], max(apart, column[1])
+        if not failed and apart <= DISAGREE * float(np.abs(H).max(initial=0.0)):
+            return H
+        step *= SHRINK
+    return None
+
+
+def _column(scaled: Scaled, z: np.ndarray, λ: np.ndarray, base: np.ndarray, j: int, h: float) -> tuple[np.ndarray, float] | None:
+    """∂∇L/∂z_j from two steps a and b within the bounds, and how far their difference quotients are apart; None where runs fail.
+
+    D(a) = H + T a/2 + …, so that (b D(a) − a D(b))/(b − a) is of second order; unequal lengths show what equal ones would hide (odd terms).
+    """
+    for a, b in ((h, -h / 2), (-h, h / 2), (h, h / 2), (-h, -h / 2)):
+        points = [z + s * np.eye(z.size)[j] for s in (a, b)]
+        if all(scaled.lower[j] <= p[j] <= scaled.upper[j] and scaled.works(p) for p in points):
+            first, second = ((_slope(scaled, p, λ) - base) / s for p, s in zip(points, (a, b), strict=True))
+            return (b * first - a * second) / (b - a), float(np.abs(first - second).max())
+    return None
+
+
+def _slope(scaled: Scaled, z: np.ndarray, λ: np.ndarray) -> np.ndarray:
+    """∇L without the constant multipliers of bounds."""
+    return np.asarray(scaled.gradient(z) + scaled.jacobian(z).T @ λ)
+
+
+def _active(scaled: Scaled, z: np.ndarray, strong: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Normals of what is active, and where directions may go: 0 along it only, ±1 with ± normal · d ≤ 0."""
+    values = np.concatenate([scaled.constraints(z), z])
+    lower = np.concatenate([scaled.row_lower, scaled.lower])
+    upper = np.concatenate([scaled.row_upper, scaled.upper])
+    at_lower, at_upper = values - lower <= ACTIVE, upper - values <= ACTIVE
+    active = at_lower | at_upper
+    signs = np.where(strong | (at_lower & at_upper), 0.0, np.where(at_upper, 1.0, -1.0))
+    return np.vstack([scaled.jacobian(z), np.eye(z.size)])[active], signs[active]
+
+
+def _null(normals: np.ndarray, size: int) -> np.ndarray:
+    from scipy.linalg import null_space
+
+    return null_space(normals) if normals.size else np.eye(size)
+
+
+def _falling(H: np.ndarray, weak: np.ndarray, doubt: float) -> Iterator[tuple[np.ndarray, float]]:
+    """Directions of the cone {d: weak d ≤ 0} with curvature below `doubt`: eigenvectors of H on all of its faces."""
+    for count in range(len(weak) + 1):
+        for face in combinations(range(len(weak)), count):
+            Z = _null(weak[list(face)], len(H)) if face else np.eye(len(H))
+            κ, V = np.linalg.eigh(Z.T @ H @ Z) if Z.size else (np.zeros(0), np.zeros((0, 0)))
+            for k in np.flatnonzero(κ <= doubt):
+                for d in (Z @ V[:, k], -Z @ V[:, k]):
+                    if (weak @ d <= ACTIVE).all():
+                        yield d, float(κ[k])
+
+
+def _lifted(d: np.ndarray, free: np.ndarray, size: int) -> np.ndarray:
+    out = np.zeros(size)
+    out[free] = d
+    return out / np.linalg.norm(out)

@@ -1,0 +1,70 @@
+"""The distinct local optima that searches from several starts found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..errors import InfeasibleError
+from .attempt import Attempt, best_of
+from .problem import DesignProblem
+from .refinement import refined_search
+from .search import Searches, Stopped, same_optimum
+from .settings import Settings
+
+
+@dataclass(frozen=True, eq=False)
+class LocalOptimum:
+    """A local optimum, and how many starts led to it."""
+
+    problem: DesignProblem
+    """With the instants at which its paths are bounded."""
+    attempt: Attempt
+    reached: int
+
+
+def distinct(problem: DesignProblem, searches: Searches) -> list[LocalOptimum]:
+    """Searches that converged, by the designs at which they ended; the best first."""
+    groups: list[list[Attempt]] = []
+    for found in sorted((a for a in searches.attempts if a.converged), key=lambda a: a.objective):
+        group = next((g for g in groups if same_optimum(problem, g[0], found)), None)
+        if group is None:
+            groups.append([found])
+        else:
+            group.append(found)
+    return [LocalOptimum(problem, group[0], len(group)) for group in groups]
+
+
+def refined_optima(
+    problem: DesignProblem, settings: Settings, best: Attempt, searches: Searches, label: str, progress: bool | None
+) -> tuple[DesignProblem, Attempt, list[LocalOptimum]]:
+    """The best design with its problem, and all local optima, each checked between stored times.
+
+    Raises:
+        Stopped: on Ctrl-C, with the best of those that are done.
+        InfeasibleError: if bounds cannot be met between stored times at any of them.
+    """
+    optima = distinct(problem, searches)
+    others = [] if best.converged else [LocalOptimum(problem, best, 1)]
+    done: list[LocalOptimum] = []
+    refused: InfeasibleError | None = None
+    for each in [*others, *optima]:
+        try:
+            finer, found = refined_search(problem, settings, each.attempt, label, progress)
+        except InfeasibleError as error:
+            refused = error
+            continue
+        except Stopped as stopped:
+            last = _best(done) if done else LocalOptimum(stopped.problem, stopped.best, 1)
+            raise Stopped(last.problem, last.attempt, searches) from None
+        done.append(replace(each, problem=finer, attempt=found))
+    if not done:
+        assert refused is not None
+        raise refused
+    chosen = _best(done)
+    kept = sorted((o for o in done if o.attempt.converged), key=lambda o: o.attempt.objective)
+    return chosen.problem, chosen.attempt, kept
+
+
+def _best(optima: list[LocalOptimum]) -> LocalOptimum:
+    best = best_of([o.attempt for o in optima])
+    return next(o for o in optima if o.attempt is best)
