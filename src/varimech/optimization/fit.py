@@ -1,4 +1,4 @@
-"""The outcome of a fit: parameters with confidence intervals, what the data cannot tell, and the curves beside the data."""
+"""The outcome of a fit: parameters with confidence intervals, how well they meet the data, and the curves beside the data."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import numpy as np
 from ..errors import VarimechError
 from ..results.run import Run
 from ..view.plotted import Plotted
-from ..view.table import number, table
-from .confidence import Confidence
+from .confidence import Confidence, at_bounds, intervals
 from .evaluation import MechanismEvaluator
+from .fit_text import lines, warnings
+from .goodness import Goodness, goodness, standardised
 from .measurement import Measurement
 from .space import Space
 
@@ -65,12 +66,57 @@ class Fit(Plotted):
 
     @property
     def intervals(self) -> pd.DataFrame:
-        """Value, standard error and confidence interval of each parameter; no interval where the data cannot tell it."""
+        """Value, standard error and confidence interval of each parameter; no interval where the data cannot tell it.
+
+        `at` is "lower bound" or "upper bound" where a parameter is there: its interval is one-sided, from the bound inwards.
+        """
         import pandas as pd
 
-        half = self.factor * self.standard_errors
-        columns = {"value": self.x, "standard_error": self.standard_errors, "lower": self.x - half, "upper": self.x + half}
-        return pd.DataFrame({**columns, "unit": self.space.units}, index=pd.Index(self.space.names, name="parameter"))
+        s, sides = self.space, self._sides
+        low, high = intervals(self.x, self.confidence, self.factor, sides, s.lower, s.upper)
+        columns = {"value": self.x, "standard_error": self.standard_errors, "lower": low, "upper": high, "unit": s.units}
+        where = [{-1: "lower bound", 0: "", 1: "upper bound"}[int(k)] for k in sides]
+        return pd.DataFrame({**columns, "at": where}, index=pd.Index(s.names, name="parameter"))
+
+    @property
+    def _sides(self) -> np.ndarray:
+        return at_bounds(self.x, self.space.lower, self.space.upper, self.space.sizes)
+
+    @property
+    def at_bounds(self) -> dict[str, str]:
+        """Parameters at a bound, with "lower" or "upper": the data may ask for values beyond."""
+        return {n: "lower" if k < 0 else "upper" for n, k in zip(self.space.names, self._sides, strict=True) if k}
+
+    @property
+    def goodness(self) -> Goodness:
+        """χ² with its degrees of freedom and probability where σ is given; otherwise σ as the residuals show it."""
+        return goodness(self.weighted_residuals, self.confidence, known=self.sigma_known)
+
+    @property
+    def standardised_residuals(self) -> dict[str, np.ndarray]:
+        """Residuals over their standard deviations, by measurement: (time, component)."""
+        return self._by_measurement(standardised(self.weighted_residuals, self.confidence, known=self.sigma_known)[0])
+
+    @cached_property
+    def outliers(self) -> pd.DataFrame:
+        """Samples that are too far from the curve to be noise: measurement, row, component, time, value and standardised residual."""
+        import pandas as pd
+
+        values, marked = standardised(self.weighted_residuals, self.confidence, known=self.sigma_known)
+        far, rows = self._by_measurement(marked), []
+        for name, residuals in self._by_measurement(values).items():
+            m = self.measured[name]
+            rows += [
+                [name, int(k), int(c), m.times[k], m.values[k, c], residuals[k, c]]
+                for k, c in zip(*np.nonzero(far[name]), strict=True)
+            ]
+        columns = ["measurement", "row", "component", "time", "value", "standardised_residual"]
+        return pd.DataFrame(rows, columns=columns)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What speaks against the fit or its intervals: an impossible χ², outliers, residuals that are not random, parameters at bounds."""
+        return tuple(warnings(self))
 
     @property
     def covariance(self) -> xr.DataArray:
@@ -85,11 +131,11 @@ class Fit(Plotted):
 
     @property
     def factor(self) -> float:
-        """Half an interval over the standard error: Student's t, or the normal distribution's where σ is known."""
+        """Half an interval over the standard error: Student's t, or the normal distribution's where σ is known and not contradicted."""
         from scipy.stats import norm, t
 
         p = (1 + self.level) / 2
-        if self.sigma_known:
+        if not self.confidence.estimated:
             return float(norm.ppf(p))
         return float(t.ppf(p, self.confidence.freedom)) if self.confidence.freedom > 0 else np.nan
 
@@ -101,12 +147,14 @@ class Fit(Plotted):
     @property
     def residuals(self) -> dict[str, np.ndarray]:
         """Model less data, by measurement: (time, component)."""
-        out, place = {}, 0
-        for name, m in self.measured.items():
-            part = self.weighted_residuals[place : place + m.values.size].reshape(m.values.shape)
-            out[name] = part if m.sigma is None else part * m.sigma
-            place += m.values.size
-        return out
+        parts = self._by_measurement(self.weighted_residuals)
+        return {name: r if (σ := self.measured[name].sigma) is None else r * σ for name, r in parts.items()}
+
+    def _by_measurement(self, samples: np.ndarray) -> dict[str, np.ndarray]:
+        """Numbers of all samples as (time, component) of each measurement."""
+        ends = np.cumsum([m.values.size for m in self.measured.values()])
+        parts = np.split(samples, ends[:-1])
+        return {name: part.reshape(m.values.shape) for (name, m), part in zip(self.measured.items(), parts, strict=True)}
 
     @property
     def residual_deviation(self) -> dict[str, float]:
@@ -117,10 +165,8 @@ class Fit(Plotted):
 
     @property
     def chi2(self) -> float | None:
-        """χ² over the degrees of freedom, about 1 for a good model and the right σ; None where σ is not known."""
-        if not self.sigma_known or self.confidence.freedom <= 0:
-            return None
-        return float(self.weighted_residuals @ self.weighted_residuals) / self.confidence.freedom
+        """χ² over the degrees of freedom, about 1 for a good model and the right σ; None where σ is not known. See `goodness`."""
+        return self.goodness.reduced_chi2
 
     @cached_property
     def run(self) -> Run:
@@ -141,34 +187,7 @@ class Fit(Plotted):
         return in_style(draw_fit(self), style)
 
     def __repr__(self) -> str:
-        count, failed = self.weighted_residuals.size, f" ({len(self.failures)} failed)" if self.failures else ""
-        state = "converged" if self.converged else "NOT converged"
-        lines = [
-            f"<Fit of {self.label!r} to {count} numbers>",
-            f"{state} in {self.evaluations} runs{failed}, {self.seconds:.2g} s: {self.message}",
-        ]
-        frame, share = self.intervals, f"{100 * self.level:g} %"
-        columns = ["value", "standard_error", "lower", "upper"]
-        body = [[name, *[float(row[c]) for c in columns], row["unit"]] for name, row in frame.iterrows()]
-        lines.append(table(["parameter", "value", "std. error", f"{share} from", "to", "unit"], body))
-        for group in self.untold:
-            names = ", ".join(map(repr, group))
-            lines.append(
-                f"  the data cannot tell {names}: nothing measured depends on it"
-                if len(group) == 1
-                else f"  the data cannot tell {names} apart: only a combination of them matters"
-            )
-        at_bound = [
-            n for n, v, a, b in zip(self.space.names, self.x, self.space.lower, self.space.upper, strict=True) if v in (a, b)
-        ]
-        if at_bound:
-            lines.append(f"  at a bound, where intervals mean little: {', '.join(map(repr, at_bound))}")
-        for name, deviation in self.residual_deviation.items():
-            unit = self.measured[name].unit
-            lines.append(f"  {name}: residual standard deviation {number(float(f'{deviation:.4g}'))}{f' {unit}' if unit else ''}")
-        if self.chi2 is not None:
-            lines.append(f"  reduced χ² = {self.chi2:.4g}")
-        return "\n".join(lines)
+        return "\n".join(lines(self))
 
     def _square(self, matrix: np.ndarray, name: str) -> xr.DataArray:
         import xarray as xr

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..optimization.drawing import BEFORE, compared, confidence_band
 from ..optimization.fit import Fit
+from ..optimization.fit_text import goodness_text
 from ..optimization.measurement import component_word
 from ..optimization.optimum import Optimum
 from ..optimization.starts_text import notes
@@ -85,7 +86,7 @@ def _search(optimum: Optimum, plots: Plots) -> list[str]:
 def fit_section(fit: Fit, plots: Plots) -> str:
     """Values with their intervals, and curves beside the data."""
     columns, share = ["value", "standard_error", "lower", "upper"], f"{100 * fit.level:g} %"
-    rows = [[str(n), *[float(row[c]) for c in columns], row["unit"]] for n, row in fit.intervals.iterrows()]
+    rows = [[str(n), *[float(row[c]) for c in columns], row["unit"], row["at"]] for n, row in fit.intervals.iterrows()]
     made = []
     for name, m in fit.measured.items():
         curve, half = confidence_band(fit, fit.run, m.function, m.components)
@@ -100,9 +101,10 @@ def fit_section(fit: Fit, plots: Plots) -> str:
     untold = "".join(f" The data cannot tell {', '.join(group)}." for group in fit.untold)
     said = fit.message.replace("`", "").rstrip(".")
     lead = f"{'Converged' if fit.converged else 'Not converged'} in {fit.evaluations} runs, {fit.seconds:.2g} s: {said}.{untold}"
-    if fit.chi2 is not None:
-        lead += f" Reduced χ² = {printed(fit.chi2, 4)}."
-    head = ["parameter", "value", "standard error", f"{share} from", "to", "unit"]
+    lead += "".join(f" {text}." for text in (*goodness_text(fit), *(f"Warning: {text}" for text in fit.warnings)))
+    head = ["parameter", "value", "standard error", f"{share} from", "to", "unit", "at"]
     left = [[name, deviation, fit.measured[name].unit] for name, deviation in fit.residual_deviation.items()]
+    far = fit.outliers
+    outliers = [table([str(c) for c in far.columns], [list(row) for row in far.itertuples(index=False)])] if len(far) else []
     deviations = table(["measured", "standard deviation of residuals", "unit"], left)
-    return section("fit", "Fit to data", table(head, rows), deviations, grid(*made), lead=lead)
+    return section("fit", "Fit to data", table(head, rows), deviations, *outliers, grid(*made), lead=lead)

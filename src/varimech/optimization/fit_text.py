@@ -1,0 +1,97 @@
+"""What is printed of a fit, and what speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..view.table import number, table
+from .goodness import serial_correlation
+from .measurement import component_word
+
+if TYPE_CHECKING:
+    from .fit import Fit
+
+MOST_LISTED = 5
+"""Outliers that are named in a warning; all of them are in `Fit.outliers`."""
+EXACT = 1e-8
+"""Residuals, relative to the data, that are errors of runs: their order means nothing."""
+
+
+def lines(fit: Fit) -> list[str]:
+    """The fit as text."""
+    count, failed = fit.weighted_residuals.size, f" ({len(fit.failures)} failed)" if fit.failures else ""
+    state = "converged" if fit.converged else "NOT converged"
+    text = [
+        f"<Fit of {fit.label!r} to {count} numbers>",
+        f"{state} in {fit.evaluations} runs{failed}, {fit.seconds:.2g} s: {fit.message}",
+    ]
+    columns = ["value", "standard_error", "lower", "upper"]
+    body = [[name, *[float(row[c]) for c in columns], row["unit"], row["at"]] for name, row in fit.intervals.iterrows()]
+    head = ["parameter", "value", "std. error", f"{100 * fit.level:g} % from", "to", "unit", "at"]
+    shown = len(head) if fit.at_bounds else -1
+    text.append(table(head[:shown], [row[:shown] for row in body]))
+    for group in fit.untold:
+        names = ", ".join(map(repr, group))
+        text.append(
+            f"  the data cannot tell {names}: nothing measured depends on it"
+            if len(group) == 1
+            else f"  the data cannot tell {names} apart: only a combination of them matters"
+        )
+    for name, deviation in fit.residual_deviation.items():
+        unit = fit.measured[name].unit
+        text.append(f"  {name}: residual standard deviation {number(float(f'{deviation:.4g}'))}{f' {unit}' if unit else ''}")
+    text += [f"  {sentence}" for sentence in [*goodness_text(fit), *(f"WARNING: {w}" for w in fit.warnings)]]
+    return text
+
+
+def goodness_text(fit: Fit) -> Iterator[str]:
+    """The test of goodness in one sentence, where there is one."""
+    g = fit.goodness
+    if g.chi2 is not None:
+        yield f"χ² = {g.chi2:.4g} for {g.degrees_of_freedom} degrees of freedom (reduced {g.reduced_chi2:.4g}), p = {g.p_value:.2g}"
+
+
+def warnings(fit: Fit) -> Iterator[str]:
+    """Sentences about what contradicts the fit or its intervals."""
+    g = fit.goodness
+    if g.too_large:
+        yield (
+            f"χ² is impossibly large: the model, sigma= or some samples are wrong; intervals are widened by √(χ²/ν) = {g.deviation:.3g} "
+            "and hold only if all residuals are noise"
+        )
+    if g.too_small:
+        yield f"χ² is impossibly small: sigma= is about {1 / max(g.deviation, 1e-300):.3g} times too large, and so are the intervals"
+    yield from _outliers(fit)
+    yield from _order(fit)
+    for name, side in fit.at_bounds.items():
+        yield f"{name!r} is at its {side} bound: its interval is one-sided, and the data may ask for values beyond"
+
+
+def _outliers(fit: Fit) -> Iterator[str]:
+    frame = fit.outliers
+    if not len(frame):
+        return
+    named = [
+        f"{o.measurement} row {o.row}{component_word(fit.measured[o.measurement], o.component)} (t = {o.time:.6g} s, "
+        f"{o.standardised_residual:+.3g} standard deviations)"
+        for o in frame.head(MOST_LISTED).itertuples()
+    ]
+    more = f" and {len(frame) - MOST_LISTED} more (fit.outliers)" if len(frame) > MOST_LISTED else ""
+    yield f"{len(frame)} outlier{'s' if len(frame) > 1 else ''}: {'; '.join(named)}{more}; check these samples, or leave them out"
+
+
+def _order(fit: Fit) -> Iterator[str]:
+    for name, residuals in fit.residuals.items():
+        m = fit.measured[name]
+        order = np.argsort(m.times, kind="stable")
+        for c in range(m.components):
+            small = np.sqrt(np.mean(residuals[:, c] ** 2)) <= EXACT * np.abs(m.values[:, c]).max(initial=0.0)
+            correlation = None if small else serial_correlation(residuals[order, c])
+            if correlation is not None:
+                yield (
+                    f"residuals of {name}{component_word(m, c)} are not random (lag-one correlation {correlation:.2f}): the model misses "
+                    "something, or the noise is correlated; intervals are too narrow"
+                )

@@ -1,0 +1,115 @@
+"""How well a fit meets its data: χ² with its probability, outliers, and residuals that are not random.
+
+χ² = Σ ((model − data)/σ)²,  p = P(χ²_ν ≥ χ²)      where σ is given
+tᵢ = rᵢ / (s √(1 − hᵢ)),  hᵢ the leverage            standardised residuals, s without the outliers found so far
+Σ (rᵢ₊₁ − rᵢ)² / Σ rᵢ²  →  2 for random residuals    von Neumann's ratio (Ann. Math. Stat. 12, 1941)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .confidence import CONTRADICTION, Confidence
+
+OUTLIER = 0.01
+"""Probability of marking any sample of a good fit: each one is allowed this share divided by the number of samples (Bonferroni)."""
+MOST_OUTLIERS = 0.2
+"""Share of samples beyond which they are no outliers, but σ or the model is wrong."""
+MOST_TESTED = 50
+"""Samples that are tested for it at most: each takes a linear fit."""
+FOLLOWED = 1e-6
+"""Standard deviation of a residual, relative to that of the noise, below which the fit follows the sample fully: it shows nothing."""
+FEWEST = 10
+"""Samples from which on the order of residuals shows something."""
+
+
+@dataclass(frozen=True)
+class Goodness:
+    """Test of a fit against its data."""
+
+    degrees_of_freedom: int
+    """Samples less parameters that were found."""
+    chi2: float | None
+    """Σ (residual/σ)²; None where σ is not given."""
+    p_value: float | None
+    """Probability of a χ² as large for the right model and σ; None where σ is not given."""
+    deviation: float
+    """√(Σ (residual/σ)²/ν): 1 for the right model and σ; the estimate of σ where it is not given."""
+
+    @property
+    def reduced_chi2(self) -> float | None:
+        """χ² over the degrees of freedom."""
+        return None if self.chi2 is None else self.chi2 / self.degrees_of_freedom
+
+    @property
+    def too_large(self) -> bool:
+        """Whether χ² is impossibly large: the model, σ or some samples are wrong."""
+        return self.p_value is not None and self.p_value < CONTRADICTION
+
+    @property
+    def too_small(self) -> bool:
+        """Whether χ² is impossibly small: σ is too large."""
+        return self.p_value is not None and self.p_value > 1 - CONTRADICTION
+
+
+def goodness(residuals: np.ndarray, told: Confidence, *, known: bool) -> Goodness:
+    """From weighted residuals; `known` says that σ was given."""
+    from scipy.stats import chi2 as distribution
+
+    total, ν = float(residuals @ residuals), told.freedom
+    deviation = float(np.sqrt(total / ν)) if ν > 0 else np.nan
+    if not known or ν <= 0:
+        return Goodness(ν, None, None, deviation)
+    return Goodness(ν, total, float(distribution.sf(total, ν)), deviation)
+
+
+def standardised(residuals: np.ndarray, told: Confidence, *, known: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Residuals over their standard deviations, both of a (linearised) fit without the outliers; and which samples are outliers.
+
+    Rosner's test: the worst sample is taken out, again and again; outliers are all up to the last one that was significant, so that they do
+    not hide each other.
+    """
+    from scipy.stats import t
+
+    count, kept = residuals.size, np.ones(residuals.size, dtype=bool)
+    most = min(max(1, int(MOST_OUTLIERS * count)), MOST_TESTED, told.freedom - 2)
+    removed: list[int] = []
+    significant = 0
+    for _ in range(max(most, 0)):
+        r, _ = _without(residuals, told.basis, kept, known=known)
+        k = int(np.where(kept, np.abs(r), 0.0).argmax())
+        kept[k] = False
+        removed.append(k)
+        deleted, ν = _without(residuals, told.basis, kept, known=known)  # its residual from a fit without it
+        if np.abs(deleted[k]) > t.isf(OUTLIER / (2 * (kept.sum() + 1)), ν):
+            significant = len(removed)
+    out = np.zeros(count, dtype=bool)
+    if significant < most or most == 1:
+        out[removed[:significant]] = True
+    return _without(residuals, told.basis, ~out, known=known)[0], out
+
+
+def _without(residuals: np.ndarray, basis: np.ndarray, kept: np.ndarray, *, known: bool) -> tuple[np.ndarray, int]:
+    """Standardised residuals of the linear least-squares fit to the samples that are kept, and its degrees of freedom."""
+    inverse = np.linalg.pinv(basis[kept].T @ basis[kept])
+    r = residuals - basis @ (inverse @ (basis[kept].T @ residuals[kept]))
+    leverage, ν = np.einsum("si,ij,sj->s", basis, inverse, basis), int(kept.sum() - basis.shape[1])
+    if ν <= 0:
+        return np.full(r.size, np.nan), ν
+    s = np.sqrt(max(float(r[kept] @ r[kept]) / ν, 1.0 if known else 0.0))
+    factor = np.sqrt(np.where(kept, np.maximum(1.0 - leverage, 0.0), 1.0 + leverage))
+    return np.divide(r, s * factor, out=np.zeros(r.size), where=s * factor > FOLLOWED * s), ν
+
+
+def serial_correlation(residuals: np.ndarray) -> float | None:
+    """Lag-one correlation of residuals in the order of time where it is too large to be chance; None otherwise."""
+    from scipy.stats import norm
+
+    n, total = residuals.size, float(residuals @ residuals)
+    if n < FEWEST or total == 0:
+        return None
+    ratio = float(np.sum(np.diff(residuals) ** 2)) / total
+    z = (2.0 - ratio) / np.sqrt(4.0 * (n - 2) / (n**2 - 1))
+    return float(residuals[1:] @ residuals[:-1]) / total if norm.sf(z) < CONTRADICTION else None
