@@ -270,7 +270,7 @@ STARTER = Path(vm.__file__).parent / "files" / "starter.yaml"
         (("mass: 0.5 kg", "mass:0.5 kg"), 24, "did you mean 'mass'? A space belongs after the colon"),
         (("mass: 0.5 kg", "mass: 0,5 kg"), 24, "bodies.crank.5 kg: there is no such key; a decimal number has a point, 0.5"),
         (("P: revolute", "P: revolut"), 30, "joints.P: 'revolut' does not say what it is: did you mean 'revolute'?"),
-        (("show: {position", "show: {positon"), 53, "studies.show.positon: 'positon': did you mean 'position'?"),
+        (("show: {position", "show: {positon"), 54, "studies.show.positon: 'positon': did you mean 'position'?"),
         (("varimech: 1 ", "# "), 12, "varimech: is missing; the first line of a model file is `varimech: 1`"),
         (("length: rod", "length: stiffness"), 25, "length = parameter 'stiffness', which is in N/m; what belongs here is in m"),
         (("length: rod", "length: rod + 3 mm"), 25, "a unit goes with a number alone"),
