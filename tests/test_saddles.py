@@ -199,6 +199,9 @@ def test_a_motion_leaves_a_saddle_point() -> None:
     text = repr(best)
     assert "converged to a saddle point (objective = 0 at p0 = 0, p1 = 0) and left it" in text
     assert "with bounds= for 'p0', 'p1', starts=8" in text and "Local optimum" in text
+    assert "with bounds in the file for 'p0', 'p1', --starts 8 searches" in best.summary(
+        starts="--starts 8", bounds="bounds in the file"
+    )
     assert best.objective_before == pytest.approx(0.25) and best.history["p1"].iloc[0] == 0.0
     peak = m.optimize(vm.peak(lambda s: s.displacement("g"), unit="m"), **how, constraints=[PLACE >= -0.2], output=0.5)
     assert peak.problem.is_peak and peak.converged

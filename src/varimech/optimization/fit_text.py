@@ -9,7 +9,7 @@ import numpy as np
 
 from ..view.table import number, table
 from .goodness import serial_correlation
-from .measurement import component_word
+from .measurement import Measurement, component_word
 
 if TYPE_CHECKING:
     from .fit import Fit
@@ -57,6 +57,8 @@ def goodness_text(fit: Fit) -> Iterator[str]:
 def warnings(fit: Fit) -> Iterator[str]:
     """Sentences about what contradicts the fit or its intervals."""
     g = fit.goodness
+    if g.degrees_of_freedom <= 0:
+        yield "there are no more samples than parameters: nothing tests the model, and intervals assume that it is right"
     if g.too_large:
         yield (
             f"χ² is impossibly large: the model, sigma= or some samples are wrong; intervals are widened by √(χ²/ν) = {g.deviation:.3g} "
@@ -72,15 +74,19 @@ def warnings(fit: Fit) -> Iterator[str]:
 
 def _outliers(fit: Fit) -> Iterator[str]:
     frame = fit.outliers
-    if not len(frame):
+    if not len(frame) or all(_exact(m, fit.residuals[name]) for name, m in fit.measured.items()):
         return
-    named = [
-        f"{o.measurement} row {o.row}{component_word(fit.measured[o.measurement], o.component)} (t = {o.time:.6g} s, "
-        f"{o.standardised_residual:+.3g} standard deviations)"
-        for o in frame.head(MOST_LISTED).itertuples()
-    ]
+    named = []
+    for o in frame.head(MOST_LISTED).to_dict("records"):
+        place = f"{o['measurement']} row {o['row']}{component_word(fit.measured[o['measurement']], o['component'])}"
+        named.append(f"{place} (t = {o['time']:.6g} s, {o['standardised_residual']:+.3g} standard deviations)")
     more = f" and {len(frame) - MOST_LISTED} more (fit.outliers)" if len(frame) > MOST_LISTED else ""
     yield f"{len(frame)} outlier{'s' if len(frame) > 1 else ''}: {'; '.join(named)}{more}; check these samples, or leave them out"
+
+
+def _exact(m: Measurement, residuals: np.ndarray) -> bool:
+    """Whether nothing but errors of runs is left of a measurement."""
+    return bool(np.sqrt(np.mean(residuals**2)) <= EXACT * np.abs(m.values).max(initial=0.0))
 
 
 def _order(fit: Fit) -> Iterator[str]:
@@ -88,8 +94,7 @@ def _order(fit: Fit) -> Iterator[str]:
         m = fit.measured[name]
         order = np.argsort(m.times, kind="stable")
         for c in range(m.components):
-            small = np.sqrt(np.mean(residuals[:, c] ** 2)) <= EXACT * np.abs(m.values[:, c]).max(initial=0.0)
-            correlation = None if small else serial_correlation(residuals[order, c])
+            correlation = None if _exact(m, residuals) else serial_correlation(residuals[order, c])
             if correlation is not None:
                 yield (
                     f"residuals of {name}{component_word(m, c)} are not random (lag-one correlation {correlation:.2f}): the model misses "

@@ -86,7 +86,7 @@ def standardised(residuals: np.ndarray, told: Confidence, *, known: bool) -> tup
         if np.abs(deleted[k]) > t.isf(OUTLIER / (2 * (kept.sum() + 1)), ν):
             significant = len(removed)
     out = np.zeros(count, dtype=bool)
-    if significant < most or most == 1:
+    if significant < max(2, int(MOST_OUTLIERS * count)):
         out[removed[:significant]] = True
     return _without(residuals, told.basis, ~out, known=known)[0], out
 
@@ -95,7 +95,7 @@ def _without(residuals: np.ndarray, basis: np.ndarray, kept: np.ndarray, *, know
     """Standardised residuals of the linear least-squares fit to the samples that are kept, and its degrees of freedom."""
     inverse = np.linalg.pinv(basis[kept].T @ basis[kept])
     r = residuals - basis @ (inverse @ (basis[kept].T @ residuals[kept]))
-    leverage, ν = np.einsum("si,ij,sj->s", basis, inverse, basis), int(kept.sum() - basis.shape[1])
+    leverage, ν = ((basis @ inverse) * basis).sum(axis=1), int(kept.sum() - basis.shape[1])
     if ν <= 0:
         return np.full(r.size, np.nan), ν
     s = np.sqrt(max(float(r[kept] @ r[kept]) / ν, 1.0 if known else 0.0))

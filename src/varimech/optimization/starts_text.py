@@ -42,7 +42,7 @@ def notes(optimum: Optimum, starts: str = "starts=8", bounds: str = "bounds=") -
 
 
 def _searches(optimum: Optimum, count: int) -> str:
-    found, open_ = len(optimum.optima), sum(not a.converged for a in optimum.starts)
+    found, open_ = len(optimum.optima), len(optimum.starts) - sum(o.reached for o in optimum.optima)
     infeasible = sum(not a.feasible for a in optimum.starts)
     lines = [f"{count} starts led to {found} local {'optimum' if found == 1 else 'optima'}"]
     if open_ - infeasible:
