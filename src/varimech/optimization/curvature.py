@@ -26,6 +26,8 @@ DISAGREE = 0.05
 ZERO, ZERO_EXACT = 1e-5, 1e-7
 """Eigenvalues, relative to the largest, that count as zero: of probes, whose fourth-order terms leave some h² = 1e-6; and of exact second
 derivatives, with the errors of runs (1e-10) amplified by differentiating twice."""
+CERTAIN = 10.0
+"""Ratio of a second derivative to the difference of its two probes, and to the noise of gradients, from which on its size is known."""
 STRONG = 1e-6
 """Scaled multiplier that counts as one; below, convergence is not measured either (`attempt.SETTLED`)."""
 MOST_VARIABLES = 50
@@ -83,50 +85,68 @@ def curvature(scaled: Scaled, z: np.ndarray, first: Optimality, *, exact: bool) 
         return unchecked(f"{free.size} variables would take {2 * free.size} runs; hessian='exact' computes second derivatives")
     rows = λ[: scaled.row_lower.size]
     try:
-        H = _exact(scaled, z, rows) if exact else _probed(scaled, z, rows, free[free < n])
+        second = _exact(scaled, z, rows) if exact else _probed(scaled, z, rows, free[free < n])
     except VarimechError as error:
         return unchecked(f"second derivatives failed ({error})")
-    if H is None:
+    if second is None:
         return unchecked("runs near the optimum fail, or gradients are not smooth there; hessian='exact' needs no runs beside it")
-    reduced = tangent.T @ H[np.ix_(free, free)] @ tangent
-    eigenvalues = np.linalg.eigvalsh((reduced + reduced.T) / 2)
-    doubt = max((ZERO_EXACT if exact else ZERO) * float(np.abs(eigenvalues).max()), float(np.abs(reduced - reduced.T).max()))
-    weak = (normals[signs != 0] * signs[signs != 0][:, None])[:, free] @ tangent
+    H, certain = second[0][np.ix_(free, free)], second[1][free]
+    plain = tangent.T @ H @ tangent
+    eigenvalues = np.linalg.eigvalsh((plain + plain.T) / 2) * scaled.objective_size
+    # variables are measured by their own curvature, where it is certain: ranges may be far too wide, and H has the same signs in any measure
+    largest = float(np.abs(H).max(initial=0.0)) or 1.0
+    S = 1 / np.sqrt(np.where(certain, np.abs(np.diag(H)), largest))
+    tangent = _null(normals[signs == 0][:, free] * S, free.size)
+    weak = (normals[signs != 0] * signs[signs != 0][:, None])[:, free] * S @ tangent
+    kind, found = _judged(tangent.T @ (S[:, None] * H * S) @ tangent, weak, ZERO_EXACT if exact else ZERO)
+    lifted = [_lifted(S * (tangent @ d), free, z.size) for d in found]
+    directions = tuple(sorted(((d, float(d[free] @ H @ d[free])) for d in lifted), key=lambda pair: pair[1]))
     source = "exact second derivatives" if exact else "probes of the gradient"
-    if len(weak) > MOST_WEAK:
-        if eigenvalues[0] > doubt:
-            return Curvature("minimum", eigenvalues.size, eigenvalues * scaled.objective_size, source=source)
+    if kind == "unchecked":
         return unchecked(f"{len(weak)} bounds or constraints are active without a multiplier")
-    found = sorted(_falling((reduced + reduced.T) / 2, weak, doubt), key=lambda pair: pair[1])
-    directions = tuple((_lifted(tangent @ d, free, z.size), κ) for d, κ in found)
-    least = found[0][1] if found else np.inf
-    falls = "maximum" if eigenvalues[-1] < -doubt and not normals.size else "saddle"
-    kind = falls if least < -doubt else "flat" if found else "minimum"
-    return Curvature(kind, eigenvalues.size, eigenvalues * scaled.objective_size, directions, source)
+    kind = "maximum" if kind == "saddle" and eigenvalues[-1] < 0 and not normals.size else kind
+    return Curvature(kind, eigenvalues.size, eigenvalues, directions, source)
 
 
-def _exact(scaled: Scaled, z: np.ndarray, λ: np.ndarray) -> np.ndarray:
-    return scaled.hessian(z, 1.0, λ)
+def _judged(H: np.ndarray, weak: np.ndarray, zero: float) -> tuple[str, list[np.ndarray]]:
+    """Kind of a stationary point with this reduced Hessian, and the directions of the cone {d: weak d ≤ 0} in which it may fall."""
+    symmetric = (H + H.T) / 2
+    eigenvalues = np.linalg.eigvalsh(symmetric)
+    doubt = max(zero * float(np.abs(eigenvalues).max()), float(np.abs(H - H.T).max()))
+    if eigenvalues[0] > doubt:
+        return "minimum", []
+    if len(weak) > MOST_WEAK:
+        return "unchecked", []
+    found = list(_falling(symmetric, weak, doubt))
+    least = min((κ for _, κ in found), default=np.inf)
+    return "saddle" if least < -doubt else "flat" if found else "minimum", [d for d, _ in found]
 
 
-def _probed(scaled: Scaled, z: np.ndarray, λ: np.ndarray, free: np.ndarray) -> np.ndarray | None:
-    """H by differences of the gradient of the Lagrangian: two runs for each variable, with steps at which both of them agree."""
+def _exact(scaled: Scaled, z: np.ndarray, λ: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """H, and which entries of its diagonal are certain."""
+    H = scaled.hessian(z, 1.0, λ)
+    return H, np.abs(np.diag(H)) > ZERO_EXACT * np.abs(H).max(initial=0.0)
+
+
+def _probed(scaled: Scaled, z: np.ndarray, λ: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """H by differences of the gradient of the Lagrangian: two runs for each variable, with steps at which both of them agree; and which
+    entries of its diagonal are certain."""
     step, base = STEP, _slope(scaled, z, λ)
     while step >= LEAST_STEP:
-        H, apart, failed = np.zeros((z.size, z.size)), 0.0, False
-        for j in free:
-            column = _column(scaled, z, λ, base, int(j), step)
-            if column is None:
-                failed = True
-                break
-            H[j], apart = column[0], max(apart, column[1])
-        if not failed and apart <= DISAGREE * float(np.abs(H).max(initial=0.0)):
-            return H
+        H, apart = np.zeros((z.size, z.size)), np.zeros((z.size, z.size))
+        columns = [_column(scaled, z, λ, base, int(j), step) for j in free]
+        for j, column in zip(free, columns, strict=True):
+            H[j], apart[j] = column if column is not None else (np.nan, np.nan)
+        if apart.max(initial=0.0) <= DISAGREE * np.abs(H).max(initial=0.0):  # never where a run failed, NaN
+            noise = CERTAIN * np.maximum(np.diag(apart), scaled.problem.evaluator.roughness / step)
+            return H, np.abs(np.diag(H)) > noise
         step *= SHRINK
     return None
 
 
-def _column(scaled: Scaled, z: np.ndarray, λ: np.ndarray, base: np.ndarray, j: int, h: float) -> tuple[np.ndarray, float] | None:
+def _column(
+    scaled: Scaled, z: np.ndarray, λ: np.ndarray, base: np.ndarray, j: int, h: float
+) -> tuple[np.ndarray, np.ndarray] | None:
     """∂∇L/∂z_j from two steps a and b within the bounds, and how far their difference quotients are apart; None where runs fail.
 
     D(a) = H + T a/2 + …, so that (b D(a) − a D(b))/(b − a) is of second order; unequal lengths show what equal ones would hide (odd terms).
@@ -135,7 +155,7 @@ def _column(scaled: Scaled, z: np.ndarray, λ: np.ndarray, base: np.ndarray, j: 
         points = [z + s * np.eye(z.size)[j] for s in (a, b)]
         if all(scaled.lower[j] <= p[j] <= scaled.upper[j] and scaled.works(p) for p in points):
             first, second = ((_slope(scaled, p, λ) - base) / s for p, s in zip(points, (a, b), strict=True))
-            return (b * first - a * second) / (b - a), float(np.abs(first - second).max())
+            return (b * first - a * second) / (b - a), np.abs(first - second)
     return None
 
 
