@@ -36,9 +36,9 @@ def test_intervals_cover(known: bool) -> None:
 
     truth, hits = np.array([1.0, -2.0, 0.5]), np.zeros(3)
     for seed in range(RUNS):
-        x, _, told = simulated(truth, seed, known=known)
-        factor = t.ppf(0.975, told.freedom) if told.estimated else norm.ppf(0.975)
-        low, high = intervals(x, told, factor, np.zeros(3, dtype=int), -FREE, FREE)
+        x, _, linear = simulated(truth, seed, known=known)
+        factor = t.ppf(0.975, linear.freedom) if linear.estimated else norm.ppf(0.975)
+        low, high = intervals(x, linear, factor, np.zeros(3, dtype=int), -FREE, FREE)
         hits += (low <= truth) & (truth <= high)
     assert hits / RUNS == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / RUNS))
 
@@ -49,9 +49,9 @@ def test_intervals_at_bounds_cover(distance: float) -> None:
     truth, upper = np.array([1.0, -2.0, 0.5]), np.array([np.inf, np.inf, 0.5 + distance])
     hits, at = np.zeros(3), 0
     for seed in range(RUNS):
-        x, _, told = simulated(truth, seed, known=True, upper=upper)
+        x, _, linear = simulated(truth, seed, known=True, upper=upper)
         sides = at_bounds(x, -FREE, upper, SIZES)
-        low, high = intervals(x, told, 1.959964, sides, -FREE, upper)
+        low, high = intervals(x, linear, 1.959964, sides, -FREE, upper)
         hits += (low <= truth) & (truth <= high)
         at += int(sides[2] > 0)
         assert sides.tolist()[:2] == [0, 0] and high[2] <= upper[2] if sides[2] else True
@@ -62,9 +62,9 @@ def test_intervals_at_bounds_cover(distance: float) -> None:
 def test_one_sided_intervals_end_where_the_likelihood_ratio_says() -> None:
     """Independently: χ² with the parameter held, least over the others, exceeds the least one by 1.96² at the end of the interval."""
     truth, upper = np.array([1.0, -2.0, 0.5]), np.array([np.inf, np.inf, 0.35])
-    x, r, told = simulated(truth, 3, known=True, upper=upper)
+    x, r, linear = simulated(truth, 3, known=True, upper=upper)
     sides = at_bounds(x, -FREE, upper, SIZES)
-    low, high = intervals(x, told, 1.959964, sides, -FREE, upper)
+    low, high = intervals(x, linear, 1.959964, sides, -FREE, upper)
     assert sides[2] == 1 and high[2] == 0.35
     data = J @ x - r
     held = data - J[:, 2] * low[2]
@@ -75,8 +75,8 @@ def test_one_sided_intervals_end_where_the_likelihood_ratio_says() -> None:
 def test_probabilities_of_good_fits_are_uniform() -> None:
     truth, p, correlated = np.array([1.0, -2.0, 0.5]), [], 0
     for seed in range(RUNS):
-        _, r, told = simulated(truth, seed, known=True)
-        p.append(goodness(r, told, known=True).p_value)
+        _, r, linear = simulated(truth, seed, known=True)
+        p.append(goodness(r, linear, known=True).p_value)
         correlated += serial_correlation(r) is not None
     assert kstest(p, "uniform").pvalue > 0.01
     assert correlated <= 0.001 * RUNS + 3 * np.sqrt(0.001 * RUNS)
@@ -87,8 +87,8 @@ def test_hardly_any_good_fit_has_outliers(known: bool) -> None:
     """At most 1 % of them, within three standard deviations of the count."""
     marked = 0
     for seed in range(FEWER):
-        _, r, told = simulated(np.ones(3), seed, known=known)
-        marked += int(standardised(r, told, known=known)[1].any())
+        _, r, linear = simulated(np.ones(3), seed, known=known)
+        marked += int(standardised(r, linear, known=known)[1].any())
     assert marked <= 0.01 * FEWER + 3 * np.sqrt(0.01 * FEWER)
 
 
@@ -100,8 +100,8 @@ def test_outliers_are_found_and_hide_no_others(known: bool, rows: list[int]) -> 
         data = J @ np.ones(3) + np.random.default_rng(seed).standard_normal(COUNT)
         data[rows] += 15 * np.array([1, -1, 1])[: len(rows)]
         r = J @ np.linalg.lstsq(J, data, rcond=None)[0] - data
-        told = confidence(J, r, SIZES, 1.0, known=known)
-        missed += not set(rows) <= set(np.flatnonzero(standardised(r, told, known=known)[1]).tolist())
+        linear = confidence(J, r, SIZES, 1.0, known=known)
+        missed += not set(rows) <= set(np.flatnonzero(standardised(r, linear, known=known)[1]).tolist())
     assert missed <= 10
 
 

@@ -71,11 +71,11 @@ def confidence(J: np.ndarray, residuals: np.ndarray, sizes: np.ndarray, reach: f
     return Confidence(covariance, prediction, tuple(groups), freedom, variance, estimated, U[:, told], newton)
 
 
-def impossible(chi2: float, freedom: int) -> bool:
+def impossible(chi2: float, ν: int) -> bool:
     """Whether so large a sum of squares contradicts the given σ."""
     from scipy.stats import chi2 as distribution
 
-    return bool(freedom > 0 and distribution.sf(chi2, freedom) < CONTRADICTION)
+    return bool(ν > 0 and distribution.sf(chi2, ν) < CONTRADICTION)
 
 
 def at_bounds(x: np.ndarray, lower: np.ndarray, upper: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -84,11 +84,11 @@ def at_bounds(x: np.ndarray, lower: np.ndarray, upper: np.ndarray, sizes: np.nda
 
 
 def intervals(
-    x: np.ndarray, told: Confidence, factor: float, sides: np.ndarray, lower: np.ndarray, upper: np.ndarray
+    x: np.ndarray, linear: Confidence, factor: float, sides: np.ndarray, lower: np.ndarray, upper: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ends of the confidence intervals; on the allowed side only where a parameter is at a bound."""
-    half = factor * np.sqrt(np.diag(told.covariance))
-    beyond = np.maximum(sides * told.newton, 0.0)  # how far x̂ lies beyond the bound
+    half = factor * np.sqrt(np.diag(linear.covariance))
+    beyond = np.maximum(sides * linear.newton, 0.0)  # how far x̂ lies beyond the bound
     reach = half**2 / (np.sqrt(half**2 + beyond**2) + beyond)  # = √(half² + beyond²) − beyond, without cancellation
     low, high = np.where(sides == 0, x - half, x - reach), np.where(sides == 0, x + half, x + reach)
     known = ~np.isnan(half)

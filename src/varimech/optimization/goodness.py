@@ -54,18 +54,18 @@ class Goodness:
         return self.p_value is not None and self.p_value > 1 - CONTRADICTION
 
 
-def goodness(residuals: np.ndarray, told: Confidence, *, known: bool) -> Goodness:
-    """From weighted residuals; `known` says that σ was given."""
+def goodness(residuals: np.ndarray, linear: Confidence, *, known: bool) -> Goodness:
+    """From weighted residuals; with `known`, σ was given."""
     from scipy.stats import chi2 as distribution
 
-    total, ν = float(residuals @ residuals), told.freedom
+    total, ν = float(residuals @ residuals), linear.freedom
     deviation = float(np.sqrt(total / ν)) if ν > 0 else np.nan
     if not known or ν <= 0:
         return Goodness(ν, None, None, deviation)
     return Goodness(ν, total, float(distribution.sf(total, ν)), deviation)
 
 
-def standardised(residuals: np.ndarray, told: Confidence, *, known: bool) -> tuple[np.ndarray, np.ndarray]:
+def standardised(residuals: np.ndarray, linear: Confidence, *, known: bool) -> tuple[np.ndarray, np.ndarray]:
     """Residuals over their standard deviations, both of a (linearised) fit without the outliers; and which samples are outliers.
 
     Rosner's test: the worst sample is taken out, again and again; outliers are all up to the last one that was significant, so that they do
@@ -74,21 +74,21 @@ def standardised(residuals: np.ndarray, told: Confidence, *, known: bool) -> tup
     from scipy.stats import t
 
     count, kept = residuals.size, np.ones(residuals.size, dtype=bool)
-    most = min(max(1, int(MOST_OUTLIERS * count)), MOST_TESTED, told.freedom - 2)
+    most = min(max(1, int(MOST_OUTLIERS * count)), MOST_TESTED, linear.freedom - 2)
     removed: list[int] = []
     significant = 0
     for _ in range(max(most, 0)):
-        r, _ = _without(residuals, told.basis, kept, known=known)
+        r, _ = _without(residuals, linear.basis, kept, known=known)
         k = int(np.where(kept, np.abs(r), 0.0).argmax())
         kept[k] = False
         removed.append(k)
-        deleted, ν = _without(residuals, told.basis, kept, known=known)  # its residual from a fit without it
+        deleted, ν = _without(residuals, linear.basis, kept, known=known)  # its residual from a fit without it
         if np.abs(deleted[k]) > t.isf(OUTLIER / (2 * (kept.sum() + 1)), ν):
             significant = len(removed)
     out = np.zeros(count, dtype=bool)
     if significant < max(2, int(MOST_OUTLIERS * count)):
         out[removed[:significant]] = True
-    return _without(residuals, told.basis, ~out, known=known)[0], out
+    return _without(residuals, linear.basis, ~out, known=known)[0], out
 
 
 def _without(residuals: np.ndarray, basis: np.ndarray, kept: np.ndarray, *, known: bool) -> tuple[np.ndarray, int]:

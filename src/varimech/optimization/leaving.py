@@ -88,13 +88,13 @@ def _falls(problem: DesignProblem, there: Attempt, d: np.ndarray, κ: float) -> 
         return scaled.objective(at) + float(rows @ scaled.constraints(at))
 
     base, rough = value(z), problem.evaluator.roughness * abs(scaled.objective(z))
-    flat = problem.evaluator.roughness if κ >= 0 else 0.0  # nothing but values tells then: changes of scaled size one, rounded
+    flat = problem.evaluator.roughness if κ >= 0 else 0.0  # only values count then: their rounding, at a scaled size of one
     ahead = np.where(d > 0, scaled.upper, scaled.lower) - z
     moving = np.abs(d) > 1e-9  # components below are rounding
-    room = float((ahead[moving] / d[moving]).min(initial=np.inf))
+    limit = float((ahead[moving] / d[moving]).min(initial=np.inf))
     steps: list[float] = []
     lowest = 0.0
-    for α in [a for a in REACH if a <= room] or [room]:
+    for α in [a for a in REACH if a <= limit] or [limit]:
         if α <= 0 or not scaled.works(z + α * d):
             break
         change = value(z + α * d) - base
