@@ -153,5 +153,7 @@ class Backward:
                 if weights[j] != 0:
                     costates[j, n : 3 * n] += h * weights[j] * back
             if t.b[i - 1] != 0:
-                self._measure(self._integrands, min(r.begin + t.c[i - 1] * h, r.end), r.states[i - 1], h * t.b[i - 1], costates[i - 1])
+                self._measure(
+                    self._integrands, min(r.begin + t.c[i - 1] * h, r.end), r.states[i - 1], h * t.b[i - 1], costates[i - 1]
+                )
         self.costate[:] = costates[0]

@@ -172,9 +172,8 @@ def _of_two(code: int, a: Bounds, b: Bounds) -> Bounds:
         low, high = np.minimum.reduce(corners), np.maximum.reduce(corners)
         return np.where(cut, -np.pi, low), np.where(cut, np.pi, high)
     if code in (ca.OP_FMOD, ca.OP_REMAINDER):
-        turns = _quotient(a, b)
-        whole = np.trunc(turns[0]) == np.trunc(turns[1])
-        far = np.maximum(np.abs(b[0]), np.abs(b[1]))
+        turns, far = _quotient(a, b), np.maximum(np.abs(b[0]), np.abs(b[1]))
+        whole = (np.trunc(turns[0]) == np.trunc(turns[1])) & (b[0] == b[1]) & (code == ca.OP_FMOD)
         return np.where(whole, np.fmod(a[0], b[0]), -far), np.where(whole, np.fmod(a[1], b[0]), far)
     return np.full_like(a[0], -np.inf), np.full_like(a[0], np.inf)
 
