@@ -237,7 +237,8 @@ def brief(text: str, most: int = LONGEST) -> str:
 
 
 def _joined(where: Where) -> str:
-    return ".".join(map(str, where))
+    """Keys as one text; what cannot be seen is written as in Python, so that a key does nothing to a terminal."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in ".".join(map(str, where)))
 
 
 def _named(where: Where) -> str:

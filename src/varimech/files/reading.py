@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from ..errors import FileError, ModelError
 from ..model.model import Model
 from ..model.parameter import Tolerance
+from ..names import check_name
 from .checking import check_studies
 from .document import Document
 from .entries import ParameterEntry
@@ -178,7 +179,9 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
 def read_mechanism(make: Callable[..., M], path: Path) -> M:
     """A mechanism with its studies."""
     marked, document = _read_document(path)
-    with telling(marked, ("gravity",) if document.gravity is not None and document.name.strip() else ("name",)):
+    with telling(marked, ("name",)):
+        check_name("mechanism", document.name)
+    with telling(marked, ("gravity",) if document.gravity is not None else ("name",)):
         mechanism = make(document.name, gravity=document.gravity, dimension=document.dimension)
     build(marked, document, mechanism)
     check_studies(marked, document.studies, mechanism)

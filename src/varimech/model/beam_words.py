@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any
 
 from ..errors import ModelError
+from ..names import DOT, SLASH
 from ..symbols import SX
 from .beam import MASSES, MATERIALS, Beam
 from .beam_shape import shape_of
@@ -70,7 +71,7 @@ class BeamWords(BodyWords):
                 with the stiffness of each; small vibrations of frequency ω are damped by γ/(2ω) + βω/2 of the critical.
             floating: True for a beam that is meant to have no path of joints to the ground.
         """
-        self._check_new(name)
+        self._check_new("beam", name, SLASH + DOT)
         label, n = f"beam {name!r}", self.parts.numbers
         count = _segment_count(segments, label)
         for option, value, known in (("material", material, MATERIALS), ("masses", masses, MASSES)):
@@ -112,7 +113,7 @@ class BeamWords(BodyWords):
     def _node_names(self, label: str, from_: str, to: str, segments: int) -> list[str]:
         names = [from_, *(f"n{k}" for k in range(1, segments)), to]
         for point in (from_, to):
-            self._check_name("point", point, names[1:-1])
+            self._check_point(point, names[1:-1])
         if from_ == to:
             raise ModelError(f"{label}: both ends are called {to!r}; give them different names")
         return names
