@@ -6,6 +6,7 @@ import difflib
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -143,10 +144,22 @@ def check_level(owner: str, level: object) -> None:
         raise ModelError(f"{owner}: level = {level!r} must be a probability between 0 and 1, such as 0.95")
 
 
+MOST_COMPARED, LONGEST_COMPARED = 1000, 200
+"""Names that one is compared with for a suggestion, and characters that it may have: together some 0.1 s."""
+
+
+def near_names(name: str, known: Iterable[str], most: int = 1) -> list[str]:
+    """Known names that are spelt much alike, the nearest first; of very many, and for a very long one, none are looked for."""
+    if len(name) > LONGEST_COMPARED:
+        return []
+    of_like_length = (each for each in known if len(name) <= 2 * len(each) + 1 and len(each) <= 2 * len(name) + 1)
+    return difflib.get_close_matches(name, islice(of_like_length, MOST_COMPARED), n=most)
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> ModelError:
     """An error for a name that does not exist, with the nearest ones that do."""
     names = sorted(known)
-    near = difflib.get_close_matches(str(name), names, n=3)
+    near = near_names(str(name), names, 3)
     if near:
         hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
     elif names:
