@@ -131,11 +131,30 @@ def check_named(label: str, values: object, example: str) -> None:
         raise ModelError(f"{label} = {values!r} must be a dictionary, such as {example}")
 
 
+MOST = {
+    "samples": 10**12,
+    "chunk": 10**8,
+    "starts": 10**5,
+    "runs": 10**7,
+    "checks": 10**7,
+    "degree": 100,
+    "max_iterations": 10**6,
+    "threads": 4096,
+    "executor": 4096,
+    "segments": 20_000,
+    "every": 10**12,
+    "seed": 2**63 - 1,
+}
+"""Largest counts that are taken, in Python and in files: far beyond what a machine does in a year, or what other programs can count."""
+
+
 def check_whole(owner: str, least: int, **values: object) -> None:
-    """Counts have to be whole numbers, from the least one on."""
+    """Counts have to be whole numbers, from the least one on, and no more than there may be of them."""
     for label, value in values.items():
         if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
-            raise ModelError(f"{owner}: {label} = {value!r} must be a whole number, {least} or more")
+            raise ModelError(f"{owner}: {label} = {value!r:.60} must be a whole number, {least} or more")
+        if int(value) > MOST[label]:
+            raise ModelError(f"{owner}: {label} = {value!r:.60} is too large; use {MOST[label]} at most")
 
 
 def check_level(owner: str, level: object) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
-from ..errors import ModelError
+from ..errors import ModelError, check_whole
 from ..names import DOT, SLASH
 from ..symbols import SX
 from .beam import MASSES, MATERIALS, Beam
@@ -73,7 +72,8 @@ class BeamWords(BodyWords):
         """
         self._check_new("beam", name, SLASH + DOT)
         label, n = f"beam {name!r}", self.parts.numbers
-        count = _segment_count(segments, label)
+        check_whole(label, 1, segments=segments)
+        count = int(segments)
         for option, value, known in (("material", material, MATERIALS), ("masses", masses, MASSES)):
             if value not in known:
                 raise ModelError(f"{label}: {option} = {value!r} must be one of {', '.join(map(repr, known))}")
@@ -157,9 +157,3 @@ class BeamWords(BodyWords):
             for k, x in enumerate(damping)
         )
         return γ, β
-
-
-def _segment_count(segments: Any, label: str) -> int:
-    if isinstance(segments, bool) or not isinstance(segments, Integral) or segments < 1:
-        raise ModelError(f"{label}: segments = {segments!r} must be a whole number, 1 or more")
-    return int(segments)

@@ -19,7 +19,7 @@ import numpy as np
 from ..backends.compiler import NO_COMPILER, BuildError, find_compiler
 from ..backends.cuda import card_for, check_card
 from ..backends.sampler import Sampler, Samples
-from ..errors import ModelError, VarimechError
+from ..errors import ModelError, VarimechError, check_whole
 from ..interrupts import stopping, workers
 from .chunks import LookAfter, Outcome, Work
 
@@ -51,6 +51,7 @@ def executor_of(given: Any) -> Executor:
     if given is None:
         return Threads(os.cpu_count() or 1)
     if isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= 1:
+        check_whole("monte_carlo", 1, executor=given)
         return Threads(int(given))
     if isinstance(given, str) and given == "cuda":
         check_card()
