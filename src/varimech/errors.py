@@ -84,7 +84,7 @@ class SimulationError(VarimechError):
 
 
 class StudyError(VarimechError):
-    """Too many samples of a study failed.
+    """Too many samples of a study failed, or the cluster that ran them was lost.
 
     Attributes:
         study: what is known from the samples up to then, `study.failures` among it.

@@ -16,7 +16,7 @@ from ..names import check_name
 from .checking import check_studies
 from .document import Document
 from .entries import ParameterEntry
-from .marked import Marked, Where, read_yaml, telling
+from .marked import Marked, Where, parse_yaml, read_yaml, telling
 
 M = TypeVar("M", bound=Any)
 TAGGED = ("bodies", "joints", "forces", "drivers")
@@ -182,7 +182,16 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
 
 def read_mechanism(make: Callable[..., M], path: Path) -> M:
     """A mechanism with its studies."""
-    marked, document = _read_document(path)
+    return _made(make, *_read_document(path))
+
+
+def mechanism_of_text(make: Callable[..., M], text: str) -> M:
+    """The same from the text of a file."""
+    marked = parse_yaml(text, Path("text"))
+    return _made(make, marked, checked(marked))
+
+
+def _made(make: Callable[..., M], marked: Marked, document: Document) -> M:
     with telling(marked, ("name",)):
         check_name("mechanism", document.name)
     with telling(marked, ("gravity",) if document.gravity is not None else ("name",)):
