@@ -88,7 +88,7 @@ class Schedule:
 
 def check_every(every: Any) -> None:
     """It has to be a number of steps."""
-    if not isinstance(every, Integral) or isinstance(every, bool) or not 1 <= every <= MOST["every"]:
+    if not isinstance(every, Integral) or isinstance(every, bool) or not 1 <= int(every) <= MOST["every"]:
         raise ModelError(f"every = {every!r:.60} must be a whole number of steps, 1 or more, {MOST['every']} at most")
 
 
