@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from .backends.compiler import BuildError, find_compiler, load_library
 from .backends.cuda import check_card
 from .backends.library_cache import cache_folder, cache_room, entries_of
+from .backends.private_folders import exposure
 from .errors import ModelError
 
 PACKAGES = ("varimech", "casadi", "numpy", "scipy", "xarray", "h5netcdf", "matplotlib", "rich", "typer")
@@ -91,9 +92,10 @@ def _cache() -> Finding:
         return Finding("cache", f"{folder}: {len(entries)} libraries, {size / 1e6:.1f} MB", False, str(error))
     there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     writable = there.is_dir() and os.access(there, os.W_OK)
-    remedy = (
-        ""
-        if writable
-        else "set VARIMECH_CACHE to a folder that can be written; until then libraries are built anew for each process"
-    )
-    return Finding("cache", f"{folder}: {len(entries)} libraries, {size / 1e6:.1f} of at most {room:g} MB", writable, remedy)
+    reason = exposure(folder.resolve()) if writable and there == folder else None
+    remedy = ""
+    if not writable:
+        remedy = "set VARIMECH_CACHE to a folder that can be written; until then libraries are built anew for each process"
+    elif reason is not None:
+        remedy = f"not used, because {reason}; set VARIMECH_CACHE to a private folder (mode 700) of your own"
+    return Finding("cache", f"{folder}: {len(entries)} libraries, {size / 1e6:.1f} of at most {room:g} MB", not remedy, remedy)

@@ -6,6 +6,7 @@ import difflib
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,7 @@ class SimulationError(VarimechError):
 
 
 class StudyError(VarimechError):
-    """Too many samples of a study failed.
+    """Too many samples of a study failed, or the cluster that ran them was lost.
 
     Attributes:
         study: what is known from the samples up to then, `study.failures` among it.
@@ -130,11 +131,30 @@ def check_named(label: str, values: object, example: str) -> None:
         raise ModelError(f"{label} = {values!r} must be a dictionary, such as {example}")
 
 
+MOST = {
+    "samples": 10**12,
+    "chunk": 10**8,
+    "starts": 10**5,
+    "runs": 10**7,
+    "checks": 10**7,
+    "degree": 100,
+    "max_iterations": 10**6,
+    "threads": 4096,
+    "executor": 4096,
+    "segments": 20_000,
+    "every": 10**12,
+    "seed": 2**63 - 1,
+}
+"""Largest counts that are taken, in Python and in files: far beyond what a machine does in a year, or what other programs can count."""
+
+
 def check_whole(owner: str, least: int, **values: object) -> None:
-    """Counts have to be whole numbers, from the least one on."""
+    """Counts have to be whole numbers, from the least one on, and no more than there may be of them."""
     for label, value in values.items():
         if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
-            raise ModelError(f"{owner}: {label} = {value!r} must be a whole number, {least} or more")
+            raise ModelError(f"{owner}: {label} = {value!r:.60} must be a whole number, {least} or more")
+        if int(value) > MOST[label]:
+            raise ModelError(f"{owner}: {label} = {value!r:.60} is too large; use {MOST[label]} at most")
 
 
 def check_level(owner: str, level: object) -> None:
@@ -143,10 +163,22 @@ def check_level(owner: str, level: object) -> None:
         raise ModelError(f"{owner}: level = {level!r} must be a probability between 0 and 1, such as 0.95")
 
 
+MOST_COMPARED, LONGEST_COMPARED = 1000, 200
+"""Names that one is compared with for a suggestion, and characters that it may have: together some 0.1 s."""
+
+
+def near_names(name: str, known: Iterable[str], most: int = 1) -> list[str]:
+    """Known names that are spelt much alike, the nearest first; of very many, and for a very long one, none are looked for."""
+    if len(name) > LONGEST_COMPARED:
+        return []
+    of_like_length = (each for each in known if len(name) <= 2 * len(each) + 1 and len(each) <= 2 * len(name) + 1)
+    return difflib.get_close_matches(name, islice(of_like_length, MOST_COMPARED), n=most)
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> ModelError:
     """An error for a name that does not exist, with the nearest ones that do."""
     names = sorted(known)
-    near = difflib.get_close_matches(str(name), names, n=3)
+    near = near_names(str(name), names, 3)
     if near:
         hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
     elif names:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import ModelError
+from .errors import MOST, ModelError
 
 Output = float | Sequence[float] | np.ndarray | None
 """Time between stored results, or their times themselves (s)."""
@@ -76,7 +76,8 @@ class Schedule:
         """When."""
         if self.outputs is not None:
             return self.outputs
-        return self.known_ends[[*range(0, self.steps, self.every), self.steps]]
+        stored = np.append(np.arange(0, self.steps, self.every), self.steps)
+        return stored * self.step if self.ends is None else self.ends[stored]
 
     @property
     def estimated_steps(self) -> int:
@@ -108,8 +109,8 @@ class Schedule:
 
 def check_every(every: Any) -> None:
     """It has to be a number of steps."""
-    if not isinstance(every, Integral) or isinstance(every, bool) or every < 1:
-        raise ModelError(f"every = {every!r} must be a whole number of steps, 1 or more")
+    if not isinstance(every, Integral) or isinstance(every, bool) or not 1 <= int(every) <= MOST["every"]:
+        raise ModelError(f"every = {every!r:.60} must be a whole number of steps, 1 or more, {MOST['every']} at most")
 
 
 def equal_steps(duration: float, step: float, every: int) -> Schedule:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from .errors import ModelError
+
+BESIDE = re.compile(r"\.[0-9a-f]{8}\.")
+"""How names of files begin that are not complete yet; a process that is killed leaves one."""
 
 
 @contextmanager
@@ -25,7 +29,7 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
             yield place
             return
         place = place.resolve()  # a link stays one, too
-        beside = place.with_name(f".{uuid.uuid4().hex[:8]}.{place.name}")
+        beside = place.with_name(f".{uuid.uuid4().hex[:8]}.{place.name}")  # as BESIDE has it
         try:
             yield beside
             beside.replace(place)

@@ -10,7 +10,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "varimech"
 FLOORS: dict[str, list[tuple[str, ...]]] = {
     "what everybody uses": [
         ("errors", "interrupts", "symbols", "progress", "angles", "sizes", "markup"),
-        ("mathematics", "units", "whole_files"),
+        ("mathematics", "memory", "names", "units", "whole_files"),
         ("expressions",),
         ("schedule",),
         ("elimination",),

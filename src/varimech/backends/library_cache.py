@@ -1,8 +1,11 @@
 """A folder of compiled libraries, kept by content, for any number of processes at once.
 
 An entry is a folder named by the hash of everything its library depends on. It is made under another name and renamed when complete, so that
-it is either whole or not there; a checksum beside the library tells a damaged one. When all of them take more room than they may, those that
-were not used for longest go.
+it is either whole or not there; a checksum of key and library reveals a damaged or exchanged one. When all of them take more room than they
+may, those that were not used for longest go.
+
+Loading a library executes it, so nobody else may be able to put one there (`private_folders.py`): a cache that others can write to is left
+alone, and a folder of this process is used in its place.
 """
 
 from __future__ import annotations
@@ -13,11 +16,13 @@ import os
 import shutil
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from ..errors import ModelError
+from .private_folders import exposure, is_private
 
 LIBRARY, CHECKSUM = "program.so", "sha256"
 BUILDING, GOING = ".building-", ".going-"
@@ -58,7 +63,7 @@ def cache_room() -> float:
 
 def found_library(key: str) -> Path | None:
     """The library of this key, if it is there and whole."""
-    for folder in (cache_folder(), *_own):
+    for folder in (*_private(cache_folder()), *_own):
         if _whole(entry := folder / key):
             with suppress(OSError):
                 os.utime(entry)  # used last
@@ -76,9 +81,12 @@ def add_library(key: str, make: Callable[[Path], None]) -> Path:
     room, folder = cache_room(), _writable(cache_folder())
     with tempfile.TemporaryDirectory(prefix=BUILDING, dir=folder) as made:
         fresh = Path(made) / "entry"
-        fresh.mkdir()
+        fresh.mkdir(mode=0o700)
         make(fresh)
-        (fresh / CHECKSUM).write_text(_digest(fresh / LIBRARY), encoding="utf-8")
+        (fresh / CHECKSUM).write_text(_digest(key, fresh / LIBRARY), encoding="utf-8")
+        for path in fresh.iterdir():  # whatever the umask was
+            with suppress(OSError):  # a file system without modes
+                path.chmod(0o600)
         library = _install(fresh, folder / key)
     _make_room(folder, room)
     return library
@@ -93,19 +101,25 @@ def _install(fresh: Path, entry: Path) -> Path:
         except OSError:
             if _whole(entry):
                 return entry / LIBRARY
-            shutil.rmtree(entry, ignore_errors=True)
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                with suppress(OSError):
+                    entry.unlink()
     raise OSError(f"the damaged entry {entry.name} cannot be replaced")
 
 
 def _whole(entry: Path) -> bool:
+    """Whether an entry is one of this user, undamaged, and made for its own key."""
     try:
-        return (entry / CHECKSUM).read_bytes() == _digest(entry / LIBRARY).encode()
+        private = all(is_private(path) for path in (entry, entry / LIBRARY, entry / CHECKSUM))
+        return private and (entry / CHECKSUM).read_bytes() == _digest(entry.name, entry / LIBRARY).encode()
     except OSError:
         return False
 
 
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _digest(key: str, library: Path) -> str:
+    return hashlib.sha256(key.encode() + b"\0" + library.read_bytes()).hexdigest()
 
 
 def entries_of(folder: Path) -> dict[Path, tuple[float, int]]:
@@ -145,16 +159,39 @@ def _remove(entry: Path) -> None:
 
 _own: list[Path] = []
 """The folder of this process, where it has one."""
+_reported: set[Path] = set()
+"""Folders that were reported as not private."""
+
+
+def _private(folder: Path) -> list[Path]:
+    """The folder with all links resolved, if it exists and only this user can write to it; else none, and why is reported once."""
+    try:
+        place = folder.resolve(strict=True)
+        reason = exposure(place)
+    except (OSError, RuntimeError):  # not there; or links in a circle
+        return []
+    if reason is None:
+        return [place]
+    if folder not in _reported:
+        _reported.add(folder)
+        warnings.warn(
+            f"the cache of compiled libraries {folder} is not used, because {reason}: they could plant code there. Libraries are built anew "
+            "for each process until it is private (`chmod 700`, by its owner, after deleting what is in it), or VARIMECH_CACHE names another "
+            "folder",
+            stacklevel=2,
+        )
+    return []
 
 
 def _writable(folder: Path) -> Path:
-    """The folder itself, or one of this process alone where it cannot be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError:
-        if not _own:  # it goes with the process
-            _own.append(Path(tempfile.mkdtemp(prefix="varimech-")))
-            atexit.register(shutil.rmtree, _own[0], ignore_errors=True)
-        return _own[0]
+    """The folder itself where it is private, or one of this process alone where it is not, or cannot be written."""
+    with suppress(OSError):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        for place in _private(folder):
+            with tempfile.TemporaryFile(dir=place):
+                return place
+    if not _own:  # it goes with the process
+        _own.append(Path(tempfile.mkdtemp(prefix="varimech-")).resolve())
+        atexit.register(shutil.rmtree, _own[0], ignore_errors=True)
+    return _own[0]

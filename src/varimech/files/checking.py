@@ -9,6 +9,7 @@ from ..errors import unknown_name
 from ..methods import find_coordinates, find_formulation, find_integrator
 from ..model.model import Model
 from ..model.user_functions import StateExpression, as_column, call_user, trial_state
+from ..names import check_name
 from ..optimization.quantities import Path, Peak
 from ..results.catalog import MEASURES, names_in
 from ..sensitivity.objective import Objective
@@ -24,6 +25,7 @@ def check_studies(marked: Marked, studies: Studies, model: Model) -> None:
     """
     for name, entry in studies.objectives.items():
         with telling(marked, ("studies", "objectives", name)):
+            check_name("objective", name, without="")
             state = trial_state(model.parts, f"objective {name!r}", of_a_run=True)
             for text in _texts(entry.made()):
                 as_column(call_user(text, state, f"objective {name!r}"), 1, f"objective {name!r}")

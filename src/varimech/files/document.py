@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
+from itertools import islice
 from typing import Annotated, Any, Literal, Union
 
 from pydantic import BeforeValidator, Discriminator, Field, StrictStr, Tag
 
+from ..errors import near_names
 from .entries import BODIES, DRIVERS, FORCES, JOINTS, Entry, ParameterEntry, Strict
 from .kinds import Anything, Matrix, Name, Number, Pair, Place, Points, Vector
 from .studies import Studies
+
+MOST_KEYS = 20
+"""Keys of an entry of unknown kind that are compared with the kinds that there are; no kind has more."""
 
 
 def _one_of(kinds: Mapping[str, type[Entry]], otherwise: str | None = None) -> Any:
@@ -23,10 +27,12 @@ def _one_of(kinds: Mapping[str, type[Entry]], otherwise: str | None = None) -> A
         return found[0] if found else otherwise
 
     def check(value: Any) -> Any:
-        near = [
-            match for key in (value if isinstance(value, dict) else ()) for match in difflib.get_close_matches(key, kinds, n=1)
-        ]
-        if kind(value) is None or (kind(value) == otherwise and (near or not isinstance(value, (dict, Entry)))):
+        told = kind(value)
+        if told not in (None, otherwise):
+            return value
+        keys = islice(value if isinstance(value, dict) else (), MOST_KEYS)
+        near = [match for key in keys for match in near_names(key, kinds)]
+        if told is None or near or not isinstance(value, (dict, Entry)):
             hint = f"did you mean {near[0]!r}?" if near else f"it has one of the keys {', '.join(kinds)}"
             raise ValueError(f"does not say what it is: {hint}")
         return value

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr
 
 from ..errors import ModelError
 from ..model.model import Model
 from ..model.sections import SHAPES, Section
-from .kinds import Inertia, Matrix, Name, Number, Pair, Points, Two, TwoOpen, Vector
+from .kinds import Inertia, Matrix, Name, Number, Pair, Points, Positive, Segments, Two, TwoOpen, Vector
 from .spread import Spread
 
 
@@ -48,7 +48,7 @@ class ParameterEntry(Strict):
     unit: StrictStr = Field("", description="SI unit; that of a quantity if not given.")
     bounds: TwoOpen | None = Field(None, description="[lower, upper]; null where open.")
     tolerance: Number | None = Field(None, description="Bilateral tolerance ±, read as a normal spread.")
-    sigmas: StrictFloat | StrictInt | None = Field(None, description="Standard deviations in the tolerance; 3 if not given.")
+    sigmas: Positive | None = Field(None, description="Standard deviations in the tolerance; 3 if not given.")
     spread: Spread | None = Field(None, description="A distribution of scipy.stats, instead of a tolerance.")
 
 
@@ -102,7 +102,7 @@ class BeamEntry(Entry):
     word: ClassVar[str] = "beam"
     names: ClassVar[str] = "beam"
     beam: Pair = Field(description="[name of the point at its first end, at its other end]")
-    segments: StrictInt = Field(description="Number of equal segments.", le=20_000)
+    segments: Segments = Field(description="Number of equal segments.")
     E: Number = Field(description="Young's modulus, Pa")
     area: Number | None = Field(None, description="m²")
     inertia: Number | None = Field(None, description="Second moment of area, m⁴")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import PlainValidator
+from pydantic import Field, PlainValidator, StrictFloat, StrictInt
+
+from ..errors import MOST
 
 A_NUMBER = "a number, a quantity such as 30 mm, or an expression such as L/2"
 
@@ -98,4 +100,14 @@ Anything = Annotated[
         float | str | list[float | str | None] | list[_NUMBERS],
     ),
 ]
+Every = Annotated[StrictInt, Field(ge=1, le=MOST["every"])]
+Segments = Annotated[StrictInt, Field(ge=1, le=MOST["segments"])]
+Samples = Annotated[StrictInt, Field(ge=1, le=MOST["samples"])]
+Chunk = Annotated[StrictInt, Field(ge=1, le=MOST["chunk"])]
+Starts = Annotated[StrictInt, Field(ge=1, le=MOST["starts"])]
+Iterations = Annotated[StrictInt, Field(ge=1, le=MOST["max_iterations"])]
+Seed = Annotated[StrictInt, Field(ge=0, le=MOST["seed"])]
+Share = Annotated[StrictFloat | StrictInt, Field(gt=0, lt=1)]
+Positive = Annotated[StrictFloat | StrictInt, Field(gt=0, allow_inf_nan=False)]
+Finite = Annotated[StrictFloat | StrictInt, Field(allow_inf_nan=False)]
 Points = dict[Name, Vector]

@@ -15,8 +15,8 @@ from typing import Any
 
 from ..errors import FileError, ModelError
 
-BYTES, DEPTH, NODES = 8_000_000, 40, 400_000
-"""Of a file, of its nesting, and of all that is in it when aliases are written out."""
+BYTES, DEPTH, NODES, CHARACTERS = 8_000_000, 40, 400_000, 100
+"""Of a file, of its nesting, of all that is in it when aliases are written out; and of a text that counts as one more entry there."""
 LONGEST = 600
 """Characters of what is told of a mistake."""
 _NUMBER = re.compile(r"[-+]?(0|[1-9][0-9]*)|[-+]?(\.[0-9]+|(?:0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
@@ -180,7 +180,8 @@ class _Builder:
             self.marked.lines[(*here.where, key)] = line
             return
         self._enter(line)
-        self._put(plain(event.value) if event.implicit[0] else event.value, 1, event.anchor, line)
+        weight = 1 + len(event.value) // CHARACTERS
+        self._put(plain(event.value) if event.implicit[0] else event.value, weight, event.anchor, line)
 
     def _enter(self, line: int) -> Where:
         """Where the next thing belongs."""
@@ -237,7 +238,8 @@ def brief(text: str, most: int = LONGEST) -> str:
 
 
 def _joined(where: Where) -> str:
-    return ".".join(map(str, where))
+    """Keys as one text; what cannot be seen is written as in Python, so that a key does nothing to a terminal."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in ".".join(map(str, where)))
 
 
 def _named(where: Where) -> str:

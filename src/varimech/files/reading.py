@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,17 +9,21 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ..errors import FileError, ModelError
+from ..errors import FileError, ModelError, near_names
 from ..model.model import Model
 from ..model.parameter import Tolerance
+from ..names import check_name
 from .checking import check_studies
 from .document import Document
 from .entries import ParameterEntry
-from .marked import Marked, Where, read_yaml, telling
+from .marked import Marked, Where, parse_yaml, read_yaml, telling
 
 M = TypeVar("M", bound=Any)
 TAGGED = ("bodies", "joints", "forces", "drivers")
 """Sections whose entries are of several kinds: pydantic puts the kind on the way to what is wrong in them."""
+
+LISTED, EXPLAINED = 9, 50
+"""Further problems of a file that are listed below the first, and problems of each kind that are looked into for that."""
 
 
 def _read_document(path: Path) -> tuple[Marked, Document]:
@@ -85,11 +88,12 @@ def _parameter(entry: ParameterEntry) -> dict[str, Any]:
 
 
 def _told(marked: Marked, error: ValidationError) -> FileError:
-    """All that pydantic found, the first one with its place, the others below."""
+    """What pydantic found, the first one with its place, some others below, and how many there are besides."""
+    found = error.errors(include_url=False)
+    placed = sorted(((_where(marked.data, problem), problem) for problem in found), key=lambda each: marked.line(each[0]))
+    wrong, missing = ([each for each in placed if (each[1]["type"] == "missing") == which] for which in (False, True))
     seen: dict[Where, str] = {}
-    problems = sorted(error.errors(), key=lambda problem: problem["type"] == "missing")
-    for problem in problems:
-        where = _where(marked.data, problem)
+    for where, problem in (*wrong[:EXPLAINED], *missing[:EXPLAINED]):
         misspelt = any(at[:-1] == where[:-1] and f"did you mean {where[-1]!r}" in sentence for at, sentence in seen.items() if at)
         if not (problem["type"] == "missing" and misspelt):
             seen.setdefault(where, _sentence(problem, where))
@@ -98,7 +102,8 @@ def _told(marked: Marked, error: ValidationError) -> FileError:
     first, rest = told[0], told[1:]
     if not rest:
         return first
-    more = "\n".join(str(e) for e in rest[:9]) + (f"\n… and {len(rest) - 9} more" if len(rest) > 9 else "")
+    left = len(rest[LISTED:]) + len(wrong[EXPLAINED:]) + len(missing[EXPLAINED:])
+    more = "\n".join(str(e) for e in rest[:LISTED]) + (f"\n… and {left} more" if left else "")
     return FileError(f"{first.reason}\n{more}", first.path, first.line, first.field)
 
 
@@ -144,7 +149,7 @@ def _meant(key: str, known: list[str]) -> str:
 
 
 def _near(name: str, known: list[str]) -> str | None:
-    return next(iter(difflib.get_close_matches(name, known, n=1)), None)
+    return next(iter(near_names(name, known)), None)
 
 
 def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
@@ -177,8 +182,19 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
 
 def read_mechanism(make: Callable[..., M], path: Path) -> M:
     """A mechanism with its studies."""
-    marked, document = _read_document(path)
-    with telling(marked, ("gravity",) if document.gravity is not None and document.name.strip() else ("name",)):
+    return _made(make, *_read_document(path))
+
+
+def mechanism_of_text(make: Callable[..., M], text: str) -> M:
+    """The same from the text of a file."""
+    marked = parse_yaml(text, Path("text"))
+    return _made(make, marked, checked(marked))
+
+
+def _made(make: Callable[..., M], marked: Marked, document: Document) -> M:
+    with telling(marked, ("name",)):
+        check_name("mechanism", document.name)
+    with telling(marked, ("gravity",) if document.gravity is not None else ("name",)):
         mechanism = make(document.name, gravity=document.gravity, dimension=document.dimension)
     build(marked, document, mechanism)
     check_studies(marked, document.studies, mechanism)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
@@ -12,7 +12,7 @@ from ..optimization.quantities import Path, Peak, path, peak
 from ..results.catalog import MEASURES
 from ..sensitivity.objective import Objective, final, integral
 from .entries import Strict
-from .kinds import Name, Number, Pair, TwoOpen
+from .kinds import Chunk, Every, Finite, Iterations, Name, Number, Pair, Positive, Samples, Seed, Share, Starts, TwoOpen
 
 Text = StrictStr | StrictFloat | StrictInt
 Constants = dict[StrictStr, Any]
@@ -46,10 +46,8 @@ class Solving(Strict):
 
     duration: Number | None = Field(None, description="s")
     step: Number | None = Field(None, description="Equal time steps, s.")
-    every: StrictInt | None = Field(None, description="Store every so many of them.")
-    tolerance: StrictFloat | StrictInt | None = Field(
-        None, description="Relative error for which steps are chosen, instead of a step."
-    )
+    every: Every | None = Field(None, description="Store every so many of them.")
+    tolerance: Share | None = Field(None, description="Relative error for which steps are chosen, instead of a step.")
     longest_step: Number | None = Field(None, description="Longest step that a tolerance may choose, s.")
     output: Number | list[Number] | None = Field(None, description="Time between stored results, or the times themselves, s.")
     integrator: StrictStr | dict[StrictStr, Constants] | None = Field(None, description="Name, or {newmark: {gamma: 0.7}}.")
@@ -69,7 +67,7 @@ class SensitivityStudy(Solving):
     objectives: list[Name] | None = Field(None, description="All if not given.")
     wrt: list[Name] | None = Field(None, description="Parameters; all if not given.")
     method: StrictStr | None = Field(None, description="direct, adjoint, auto, composite, finite-difference or complex-step.")
-    memory: StrictFloat | StrictInt | None = Field(None, description="MB, of an adjoint.")
+    memory: Positive | None = Field(None, description="MB, of an adjoint.")
     certify: StrictBool = Field(False, description="Tell how many digits can be trusted.")
 
 
@@ -77,7 +75,7 @@ class Correlation(Strict):
     """How two parameters hang together."""
 
     between: Pair
-    value: StrictFloat | StrictInt
+    value: Annotated[StrictFloat | StrictInt, Field(ge=-1, le=1)]
 
 
 class UncertaintyStudy(Solving):
@@ -87,27 +85,23 @@ class UncertaintyStudy(Solving):
     objectives: list[Name] | None = Field(None, description="All if not given.")
     correlation: list[Correlation] | None = None
     order: Literal[1, 2] | None = Field(None, description="Of moments.")
-    accuracy: StrictFloat | StrictInt | None = Field(
-        None, description="Of moments: error in standard deviations that counts as good."
-    )
-    samples: StrictInt | None = None
+    accuracy: Positive | None = Field(None, description="Of moments: error in standard deviations that counts as good.")
+    samples: Samples | None = None
     sampling: Literal["random", "latin-hypercube", "sobol"] | None = None
-    seed: StrictInt | None = None
+    seed: Seed | None = None
     control: StrictBool | None = Field(None, description="Correct means by the first-order model.")
-    target: StrictFloat | StrictInt | dict[Name, StrictFloat | StrictInt] | None = Field(
-        None, description="Half of the confidence interval to stop at."
-    )
-    allowed_failures: StrictFloat | StrictInt | None = None
+    target: Positive | dict[Name, Positive] | None = Field(None, description="Half of the confidence interval to stop at.")
+    allowed_failures: Annotated[StrictFloat | StrictInt, Field(ge=0, lt=1)] | None = None
     keep: StrictBool | None = None
-    chunk: StrictInt | None = None
+    chunk: Chunk | None = None
 
 
 class Bound(Strict):
     """What an objective may be."""
 
-    at_least: StrictFloat | StrictInt | None = None
-    at_most: StrictFloat | StrictInt | None = None
-    equals: StrictFloat | StrictInt | None = None
+    at_least: Finite | None = None
+    at_most: Finite | None = None
+    equals: Finite | None = None
 
 
 class OptimizeStudy(Solving):
@@ -118,13 +112,13 @@ class OptimizeStudy(Solving):
     bounds: dict[Name, TwoOpen] | None = Field(None, description="Parameter: [lower, upper].")
     constraints: dict[Name, Bound] | None = Field(None, description="Objective: {at_least, at_most, equals}.")
     start: dict[Name, Number] | None = None
-    starts: StrictInt | None = None
+    starts: Starts | None = None
     solver: StrictStr | None = None
     hessian: Literal["approximate", "exact"] | None = None
-    max_iterations: StrictInt | None = None
-    tolerance_optimality: StrictFloat | StrictInt | None = None
+    max_iterations: Iterations | None = None
+    tolerance_optimality: Share | None = None
     method: StrictStr | None = None
-    seed: StrictInt | None = None
+    seed: Seed | None = None
 
 
 class Studies(Strict):

@@ -66,6 +66,17 @@ class Filed(Writing):
         changed = dict(zip(numbers.parameters, numbers.values(values).tolist(), strict=True))
         return to_text(document_of(self.parts, plan, {name: changed[name] for name in values or {}}))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as the text of a model file; copies and other processes get the same mechanism, to the last bit."""
+        try:
+            text = self.to_text()
+        except ModelError as error:
+            raise ModelError(
+                f"mechanism {self.name!r} cannot be pickled or copied, because it is sent as the text of a model file (to_text): {error}; or "
+                "build it anew where it is needed"
+            ) from None
+        return _unpickled, (type(self), text, self.studies is None)
+
     def study(self, kind: str, **changes: Any) -> Any:
         """Carry out a study of the model file: "simulate", "sensitivity", "uncertainty" or "optimize".
 
@@ -83,3 +94,12 @@ class Filed(Writing):
                 f"mechanism {self.name!r} has no studies: it was not read from a file; call simulate, sensitivity, moments, … instead"
             )
         return conduct(self, self.studies, kind, changes)
+
+
+def _unpickled(kind: type[M], text: str, without_studies: bool) -> M:
+    from .reading import mechanism_of_text
+
+    mechanism = mechanism_of_text(kind, text)
+    if without_studies:
+        mechanism.studies = None
+    return mechanism

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import casadi as ca
 
+from ..names import comment_text
 from ..whole_files import write_text
 
 
@@ -45,13 +46,13 @@ def _header(signature: Signature, function: ca.Function) -> str:
         rows, columns = function.size_out(k)
         sizes.append(f" *   {x}: {rows}" if columns == 1 else f" *   {x}: {rows} x {columns}, column by column")
     told = [
-        f" * {what}:\n" + "\n".join(f" *   [{k}] {_plain(n)}" for k, n in enumerate(names))
+        f" * {what}:\n" + "\n".join(f" *   [{k}] {comment_text(n)}" for k, n in enumerate(names))
         for what, names in signature.told.items()
         if names
     ]
     lines = [
         "/*",
-        f" * Equations of motion of {_plain(signature.mechanism)}, SI units:",
+        f" * Equations of motion of {comment_text(signature.mechanism)}, SI units:",
         " *   M a + Phi_q' lambda = Q,   Phi = 0,   Phi_q a = gamma",
         " * Numbers of each argument; outputs that are not wanted may be 0:",
         *sizes,
@@ -87,8 +88,3 @@ def _wrapper(name: str, function: ca.Function, work: ca.Function) -> str:
             "",
         ]
     )
-
-
-def _plain(text: str) -> str:
-    """Text that ends no comment."""
-    return text.replace("*/", "* /").replace("\n", " ")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
-from ..errors import ModelError
+from ..errors import ModelError, check_whole
+from ..names import DOT, SLASH
 from ..symbols import SX
 from .beam import MASSES, MATERIALS, Beam
 from .beam_shape import shape_of
@@ -70,9 +70,10 @@ class BeamWords(BodyWords):
                 with the stiffness of each; small vibrations of frequency ω are damped by γ/(2ω) + βω/2 of the critical.
             floating: True for a beam that is meant to have no path of joints to the ground.
         """
-        self._check_new(name)
+        self._check_new("beam", name, SLASH + DOT)
         label, n = f"beam {name!r}", self.parts.numbers
-        count = _segment_count(segments, label)
+        check_whole(label, 1, segments=segments)
+        count = int(segments)
         for option, value, known in (("material", material, MATERIALS), ("masses", masses, MASSES)):
             if value not in known:
                 raise ModelError(f"{label}: {option} = {value!r} must be one of {', '.join(map(repr, known))}")
@@ -112,7 +113,7 @@ class BeamWords(BodyWords):
     def _node_names(self, label: str, from_: str, to: str, segments: int) -> list[str]:
         names = [from_, *(f"n{k}" for k in range(1, segments)), to]
         for point in (from_, to):
-            self._check_name("point", point, names[1:-1])
+            self._check_point(point, names[1:-1])
         if from_ == to:
             raise ModelError(f"{label}: both ends are called {to!r}; give them different names")
         return names
@@ -156,9 +157,3 @@ class BeamWords(BodyWords):
             for k, x in enumerate(damping)
         )
         return γ, β
-
-
-def _segment_count(segments: Any, label: str) -> int:
-    if isinstance(segments, bool) or not isinstance(segments, Integral) or segments < 1:
-        raise ModelError(f"{label}: segments = {segments!r} must be a whole number, 1 or more")
-    return int(segments)

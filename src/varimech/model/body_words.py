@@ -8,6 +8,7 @@ from typing import Any
 import casadi as ca
 
 from ..errors import ModelError, check_named, unknown_name
+from ..names import DOT, SLASH, check_name
 from ..symbols import SX
 from .body import Body, Point, RigidBody
 from .geometry import inertia_of
@@ -38,7 +39,7 @@ class BodyWords(Writing):
         >>> L / 2
         SX((L/2))
         """
-        self._check_name("parameter", name, ())
+        check_name("parameter", name)
         parameter = Parameter(name, value, unit=unit, bounds=bounds, spread=spread)
         self.parts.numbers.add(parameter)
         return parameter
@@ -71,7 +72,7 @@ class BodyWords(Writing):
             floating: True for a body that is meant to have no path of joints to the ground.
             spine: points to join by a line in drawings; all of them if not given.
         """
-        self._check_new(name)
+        self._check_new("body", name, SLASH + DOT)
         label = f"body {name!r}"
         n, dimension = self.parts.numbers, self.dimension
         mass_ = n.scalar(mass, f"{label}: mass", "positive", unit="kg")
@@ -79,7 +80,7 @@ class BodyWords(Writing):
         locals_ = {"com": com_}
         check_named(f"{label}: points", points, "{'P': (0.1, 0)}" if dimension == 2 else "{'P': (0.1, 0, 0)}")
         for k, v in (points or {}).items():
-            self._check_name("point", k, locals_)
+            self._check_point(k, locals_)
             locals_[k] = n.vector_of(v, dimension, f"{label}: point {k!r}", unit="m")
         joined_by_line = tuple(k for k in locals_ if k != "com") if spine is None else tuple(spine)
         if missing := [k for k in joined_by_line if k not in locals_]:
@@ -116,7 +117,7 @@ class BodyWords(Writing):
             points: further named points, m.
             floating: True for a bar that is meant to have no path of joints to the ground.
         """
-        self._check_new(name)
+        self._check_new("bar", name, SLASH + DOT)
         label = f"bar {name!r}"
         n = self.parts.numbers
         L = n.scalar(length, f"{label}: length", "positive", unit="m")
@@ -126,7 +127,7 @@ class BodyWords(Writing):
         check_named(f"{label}: points", points, "{'middle': (0.1, 0)}" if self.dimension == 2 else "{'middle': (0.1, 0, 0)}")
         ends = ["com", start, end, *(points or {})]
         for point in ends:
-            self._check_name("point", point, ())
+            self._check_point(point, ())
         if len(set(ends)) < len(ends):
             raise ModelError(f"{label}: two of its points have one name in {ends!r}; give them different names")
         if self.dimension == 2 and not r.is_zero():
@@ -146,7 +147,7 @@ class BodyWords(Writing):
     def point(self, body: Body | str, name: str, local: Any) -> Point:
         """A further named point of a body (or of the ground), m in the body's frame."""
         body = self.parts.find_rigid_body(body, f"point {name!r}")
-        self._check_name("point", name, body.points)
+        self._check_point(name, body.points)
         point = Point(body, name, self.parts.numbers.vector_of(local, self.dimension, f"point {body.name}.{name}", unit="m"))
         return self.parts.add_point(point)
 

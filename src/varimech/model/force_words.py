@@ -70,7 +70,7 @@ class ForceWords(Writing):
         A constant: `m.force("push", "rod.tip", (10, 0))`. Of time or state: `m.force("push", "rod.tip", lambda s: (vm.sin(s.time), 0))`.
         `frame="body"` takes the components along the body's axes.
         """
-        self._check_new(name)
+        self._check_new("force", name)
         in_body = self._is_body_frame(f"force {name!r}", frame)
         function = self._vector_function(f"force {name!r}", value, self.dimension, "N")
         found = self.parts.find_point(point)
@@ -93,7 +93,7 @@ class ForceWords(Writing):
         `against` is a second body that takes the opposite torque (a motor between two bodies). Beams have no torsion: in space what is along
         a beam does nothing to it.
         """
-        self._check_new(name)
+        self._check_new("torque", name)
         in_body = self._is_body_frame(f"torque {name!r}", frame)
         if in_body and self.dimension == 2:
             raise ModelError(f"torque {name!r}: frame='body' means nothing in the plane; leave it out")
@@ -127,7 +127,7 @@ class ForceWords(Writing):
         return self._driver(name, Coordinate(self.parts.find_point(point), axis.direction), motion)
 
     def _spring(self, kind: str, name: str, measure: Measure, stiffness: Number, rest: Number, damping: Number) -> Spring:
-        self._check_new(name)
+        self._check_new(kind, name)
         n, label = self.parts.numbers, f"{kind} {name!r}"
         effort = "N·m/rad" if isinstance(measure, Turn) else "N/m"
         k = n.scalar(stiffness, f"{label}: stiffness", "non-negative", unit=effort)
@@ -169,7 +169,7 @@ class ForceWords(Writing):
         return function
 
     def _driver(self, name: str, measure: Measure, motion: Any) -> Driver:
-        self._check_new(name)
+        self._check_new("driver", name)
         label = f"driver {name!r}"
         t = SX.sym("t")
         unit = "rad" if isinstance(measure, Turn) else "m"

@@ -148,7 +148,7 @@ class JointWords(Writing):
             ends = f"{beam.nodes[0].label!r} or {beam.nodes[-1].label!r}"
             raise ModelError(f"{label}: {end.label!r} is not an end of beam {beam.name!r}; use {ends}")
         axis = axis_of(self.parts.numbers, holder.body, direction, f"{label}: direction")
-        self._check_new(f"{name}.bending")
+        self._check_free(f"{name}.bending", [self.forces, self.drivers])
         joint = self._joint("revolute" if self.dimension == 2 else "spherical", name, holder, end)
         self.parts.add_force(Clamp(f"{name}.bending", joint, axis, end))
         return joint
@@ -165,7 +165,7 @@ class JointWords(Writing):
         rotation: Any = None,
         length: Any = None,
     ) -> Joint:
-        self._check_new(name)
+        self._check_new("joint", name)
         rules, label = JOINTS[kind], f"{kind} joint {name!r}"
         if self.dimension not in rules.dimensions:
             remedy = f"use {rules.instead} instead" if rules.instead else "all its bodies move so already, so leave the joint out"

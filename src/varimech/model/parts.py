@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any, TypeVar
 
 from ..errors import ModelError, unknown_name
+from ..names import check_name
 from ..symbols import SX
 from .beam import Beam, BeamNode
 from .body import Body, Frames, Point, RigidBody, check_same_mechanism
@@ -28,8 +29,7 @@ class Parts:
     """Bodies, joints, forces, drivers and the start of one mechanism."""
 
     def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
-        if not isinstance(name, str) or not name.strip():
-            raise ModelError(f"a mechanism needs a name (a non-empty text), not {name!r}")
+        check_name("mechanism", name)
         self.name = name
         self.dimension = _dimension(name, gravity, dimension)
         self.numbers = Numbers(name)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..errors import ModelError
+from ..names import DOT, SLASH, check_name
 from .body import Body
 from .drivers import Driver
 from .forces import Force
@@ -89,12 +90,14 @@ class Writing:
         """Drivers by name."""
         return self.parts.drivers
 
-    def _check_name(self, kind: str, name: Any, taken: Any) -> None:
-        if not isinstance(name, str) or not name.strip():
-            raise ModelError(f"a {kind} needs a name (a non-empty text), not {name!r}")
-        if name in taken:
-            raise ModelError(f"two things are called {name!r} in mechanism {self.name!r}; choose another name")
+    def _check_point(self, name: Any, taken: Container[str]) -> None:
+        check_name("point", name, SLASH + DOT)
+        self._check_free(name, [taken])
 
-    def _check_new(self, name: Any) -> None:
-        for taken in (self.bodies, self.joints, self.forces, self.drivers, ("gravity",)):
-            self._check_name("thing", name, taken)
+    def _check_new(self, kind: str, name: Any, without: str = SLASH) -> None:
+        check_name(kind, name, without)
+        self._check_free(name, [self.bodies, self.joints, self.forces, self.drivers, ("gravity",)])
+
+    def _check_free(self, name: str, taken: Iterable[Container[str]]) -> None:
+        if any(name in names for names in taken):
+            raise ModelError(f"two things are called {name!r} in mechanism {self.name!r}; choose another name")

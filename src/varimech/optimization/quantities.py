@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ModelError
+from ..names import check_name
 from ..sensitivity.comparison import Comparable, Constraint
 from ..sensitivity.objective import Objective, StateFunction, checked_callable
 
@@ -73,6 +74,7 @@ def named_goal(objective: Goal | Mapping[str, Goal]) -> tuple[str, Goal]:
         raise ModelError(
             f"objective {name!r} = {goal!r} is not an objective; make one with varimech.integral, varimech.final or varimech.peak"
         )
+    check_name("objective", str(name), without="")
     return str(name), goal
 
 
@@ -82,6 +84,7 @@ def named_constraints(constraints: Constraints) -> dict[str, Constraint]:
         constraints = [constraints] if constraints is not None else []
     named = dict(constraints) if isinstance(constraints, Mapping) else {f"c{k + 1}": c for k, c in enumerate(constraints)}
     for name, constraint in named.items():
+        check_name("constraint", str(name), without="")
         if not isinstance(constraint, Constraint):
             hint = (
                 "`==` compares objects: write .equals(value)"

@@ -16,6 +16,7 @@ from ..view.style import in_style
 from ..view.sweep import Curve, Level, sweep_figure
 from ..whole_files import write_text
 from .evidence import Growth, Refinement, Road, Singularity
+from .seal import SEAL, data_digest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,7 +179,8 @@ class Certificate(Displayed):
     def save(self, path: str | Path) -> Path:
         """Write it to a JSON file; `Certificate.load` reads it again."""
         path = Path(path)
-        write_text(path, json.dumps(self.to_json(), indent=1, ensure_ascii=False))
+        data = self.to_json()
+        write_text(path, json.dumps({**data, SEAL: data_digest(data)}, indent=1, ensure_ascii=False))
         return path
 
     @classmethod
@@ -188,8 +190,11 @@ class Certificate(Displayed):
         if not path.exists():
             raise ModelError(f"there is no file {str(path)!r}")
         try:
-            return cls.from_json(json.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, KeyError, TypeError) as error:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            if data.pop(SEAL) != data_digest(data):
+                raise ValueError("it was changed after it was saved")
+            return cls.from_json(data)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
             raise ModelError(f"file {str(path)!r} is not a saved certificate: {error!r}") from None
 
     def plot(self, *, style: str | None = None) -> Figure:

@@ -22,6 +22,7 @@ from .labels import axis_label, slope_label, word_of
 from .many_measures import ManyMeasures
 from .plan import sliders_of
 from .saving import save_dataset
+from .seal import is_intact, sealed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +49,7 @@ class Run(ManyMeasures, Displayed):
             raise ModelError(
                 f"{str(path)!r}: a run in a netCDF file has all its measures; leave measures=… out, or save .csv or .mat"
             )
-        return save_dataset(self.dataset, path, only=measures)
+        return save_dataset(sealed(self.dataset) if Path(path).suffix == ".nc" else self.dataset, path, only=measures)
 
     def to_dataframe(self) -> pd.DataFrame:
         """All measures as a table with one row a time and one column a number."""
@@ -179,7 +180,11 @@ def step_text(info: dict[str, Any]) -> str:
 
 
 def load_run(path: str | Path) -> Run:
-    """Read a run that was saved with `Run.save`."""
+    """Read a run that was saved with `Run.save`.
+
+    Raises:
+        ModelError: if there is none, or it was damaged or changed since.
+    """
     import xarray as xr
 
     path = Path(path)
@@ -189,9 +194,14 @@ def load_run(path: str | Path) -> Run:
         )
     try:
         dataset = xr.load_dataset(path, engine="h5netcdf")
-        info = json.loads(dataset.attrs.get("varimech", "null"))
+        info, intact = json.loads(dataset.attrs.get("varimech", "null")), is_intact(dataset)
     except Exception as error:  # HDF5 has many ways to say that a file is damaged
         raise ModelError(f"file {str(path)!r} is not a saved run, or it is damaged: {error}") from None
     if not isinstance(info, dict):
         raise ModelError(f"file {str(path)!r} is not a saved run: it has no 'varimech' attribute")
+    if not intact:
+        raise ModelError(
+            f"file {str(path)!r} is not a saved run as it was written: something in it was changed, or damaged; save the run again, or read "
+            "what is there with xarray.load_dataset"
+        )
     return Run(None, info, dataset)

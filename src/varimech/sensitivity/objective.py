@@ -15,6 +15,7 @@ from ..errors import ModelError
 from ..expressions import Expression
 from ..model.state import State
 from ..model.user_functions import StateExpression
+from ..names import check_name
 from .comparison import Comparable
 
 StateFunction = Callable[[State], Any]
@@ -68,6 +69,7 @@ def named_objectives(objectives: Objectives) -> dict[str, Objective]:
         objectives = [objectives]
     named = dict(objectives) if isinstance(objectives, Mapping) else {f"psi{k + 1}": o for k, o in enumerate(objectives)}
     for name, objective in named.items():
+        check_name("objective", name, without="")
         if not isinstance(objective, Objective):
             raise ModelError(
                 f"objective {name!r} = {objective!r} is not an objective; make one with varimech.integral or varimech.final "

@@ -23,7 +23,7 @@ from .coherence import check_finite
 from .programs import Programs
 from .runners import AnyRunner, Runners
 from .task import Task
-from .wanted import Wanted
+from .wanted import Wanted, unit_directions
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,6 @@ class SecondOrder:
 
     def _runner(self, task: Task, relaxed: bool) -> AnyRunner:
         count, indices = self._equations.ρ.numel(), task.indices or []
-        directions = None if task.adjoint else np.eye(2 * count)[:, indices]
+        directions = None if task.adjoint else unit_directions(2 * count, indices)
         wanted = Wanted(directions, task.adjoint, 2 * len(task.objectives))
         return self._runners.of(task.objectives, wanted, regular=True, relaxed=relaxed)

@@ -22,6 +22,7 @@ from ..errors import ModelError, SimulationError
 from ..formulations.independent import Independent
 from ..formulations.index1 import Projected
 from ..integrators.sundials import IDAS, Sundials
+from ..memory import check_memory
 from ..methods import Method
 from ..model.parts import Parts
 from ..progress import progress_bar
@@ -36,7 +37,7 @@ from .second_order import SecondDerivatives, SecondOrder
 from .statics import Statics
 from .task import Task
 from .time_plan import TimePlan
-from .wanted import Wanted
+from .wanted import Wanted, unit_directions
 
 MAX_ITERATIONS = 40
 
@@ -92,7 +93,7 @@ class Solver:
 
     def _run_swept(self, task: Task, q: np.ndarray, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """A run of a large open tree. Its accelerations at the start are found as those later are."""
-        directions = None if task.indices is None else np.eye(len(ρ))
+        directions = None if task.indices is None else unit_directions(len(ρ), self._all_parameters)
         state, S = self.start.moving(q, ρ, None if task.indices is None else self._all_parameters)
         rates = self.programs.swept_rates(directions)
         found = rates(state, *(() if S is None else (S,)), np.ones(self.equations.λ.numel()), ρ, np.zeros(1))
@@ -218,16 +219,16 @@ class Solver:
     def wanted(self, task: Task) -> Wanted:
         """Derivatives for a task. Where an adjoint chooses its steps, they have to suit derivatives too: one in a direction in which all
         parameters change, each by its size, is carried along for that."""
-        every = np.eye(self.equations.ρ.numel())
         if task.indices is None or (task.complex_step and not task.schedule.tolerance):
             return Wanted()
         if not task.adjoint:
-            return Wanted(every[:, task.indices])
+            return Wanted(unit_directions(self.equations.ρ.numel(), task.indices))
         nominal, direction = self.model.numbers.nominal, None
         if task.schedule.tolerance:
             shares = np.random.default_rng(0).uniform(0.5, 1.5, len(nominal)) * np.where(np.arange(len(nominal)) % 2, -1.0, 1.0)
             sizes = shares * np.where(nominal != 0, np.abs(nominal), 1.0)
-            direction = (every[:, task.indices] @ sizes[task.indices])[:, None]
+            direction = np.zeros((len(nominal), 1))
+            direction[task.indices, 0] = sizes[task.indices]
         return Wanted(direction, True, len(task.objectives))
 
     @cached_property
@@ -239,7 +240,9 @@ class Solver:
         return select(J, None)[0]
 
     def _carry_out(self, task: Task, inputs: Inputs, *, regular: bool, relaxed: bool) -> tuple[Trajectory, float]:
-        runner = self.runner(task.objectives, self.wanted(task), regular=regular, relaxed=relaxed)
+        wanted = self.wanted(task)
+        self._check_stored(task, wanted)
+        runner = self.runner(task.objectives, wanted, regular=regular, relaxed=relaxed)
         carry_out = runner.prepare(inputs, task.backend, runs=task.runs)
         try:
             with progress_bar(f"{self.model.name}: {task.schedule.duration:g} s", 1.0, task.progress) as tell:
@@ -256,6 +259,17 @@ class Solver:
         if task.adjoint and trajectory.gradients is not None:
             trajectory = replace(trajectory, gradients=trajectory.gradients[:, :, task.indices])
         return self._own_states(trajectory), ran
+
+    def _check_stored(self, task: Task, wanted: Wanted) -> None:
+        """What a run stores has to fit into memory."""
+        schedule, state = task.schedule, self.equations.packed.numel() + len(task.objectives)
+        check_memory(
+            f"mechanism {self.model.name!r}: {schedule.stored_count} stored results of {state} numbers"
+            + (f" with {wanted.columns} derivatives each" if wanted.columns else "")
+            + (f", and the times of {schedule.steps} steps," if schedule.steps else ""),
+            float(schedule.stored_count) * state * (1 + wanted.columns) + schedule.steps,
+            "store fewer results (every=…, output=…), take longer steps, or differentiate for fewer parameters (wrt=[…])",
+        )
 
     def _own_states(self, trajectory: Trajectory) -> Trajectory:
         """The same without what the integrator remembers."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..memory import check_memory
+
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
@@ -32,3 +34,19 @@ class Wanted:
     def columns(self) -> int:
         """Number of directions."""
         return 0 if self.directions is None else self.directions.shape[1]
+
+
+def unit_directions(total: int, indices: list[int]) -> np.ndarray:
+    """Directions in the space of all parameters in which one of the chosen ones changes by 1: (parameter, chosen).
+
+    Raises:
+        ModelError: if they do not fit into memory.
+    """
+    check_memory(
+        f"{len(indices)} derivatives of a mechanism with {total} parameters",
+        float(total) * len(indices),
+        "differentiate for fewer of them (wrt=[…]), or by method='adjoint'",
+    )
+    directions = np.zeros((total, len(indices)))
+    directions[indices, np.arange(len(indices))] = 1.0
+    return directions

@@ -7,6 +7,7 @@ Samples that are kept are in a file for each chunk, `samples-….npz`.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -25,11 +26,13 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 from ..errors import ModelError
-from ..whole_files import written_whole
+from ..whole_files import BESIDE, written_whole
 from .tally import Failure, Tally
 
-STATE = "state.npz"
+STATE, SEAL = "state.npz", "sha256"
 SAMPLES = re.compile(r"samples-(\d{12,})\.npz")
+UNFINISHED = re.compile(rf"{BESIDE.pattern}(state|samples-\d{{12,}})\.npz")
+"""Files that were being written."""
 UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile)
 """What becomes of reading files that are cut, empty, or something else."""
 
@@ -71,14 +74,18 @@ class Checkpoint:
             return None
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                about, failures = (json.loads(str(arrays[name])) for name in ("about", "failures"))
-                return about, Tally.restored(arrays, [Failure(**f) for f in failures])
+                stored = _unsealed(arrays)
+                about, failures = (json.loads(str(stored[name])) for name in ("about", "failures"))
+                return about, Tally.restored(stored, [Failure(**f) for f in failures])
         except UNREADABLE as error:
             raise _unreadable(path, error, "delete it to begin anew, or give another folder") from None
 
     def begin(self, about: Mapping[str, Any]) -> None:
         """Make the folder ready for a study about this. Samples that no state knows of are those of another study, and go."""
         try:
+            for path in self.folder.iterdir():
+                if UNFINISHED.fullmatch(path.name):  # of a process that was killed while it wrote: this one is alone here
+                    path.unlink()
             if not (self.folder / STATE).exists():
                 for path in self._files().values():
                     path.unlink()
@@ -89,11 +96,11 @@ class Checkpoint:
     def save(self, tally: Tally) -> None:
         """Put this state in place of the last one."""
         told = {"about": json.dumps(self._about), "failures": json.dumps([asdict(f) for f in tally.failures])}
-        self._write(STATE, {**tally.stored(), **told})
+        self._write(STATE, _sealed({**tally.stored(), **told}))
 
     def keep(self, first: int, parameters: np.ndarray, values: np.ndarray) -> None:
         """Keep the samples of a chunk that begins with this number."""
-        self._write(_name(first), {"parameters": parameters, "values": values})
+        self._write(_name(first), _sealed({"parameters": parameters, "values": values}))
 
     def kept(self, taken: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Parameters and values of the first samples, chunk by chunk.
@@ -108,7 +115,8 @@ class Checkpoint:
                 raise ModelError(f"checkpoint: {path} is missing, with the samples from number {at} on; {ANEW}")
             try:
                 with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                    parameters, values = arrays["parameters"], arrays["values"]
+                    stored = _unsealed(arrays)
+                    parameters, values = stored["parameters"], stored["values"]
                     whole = 0 < len(parameters) == len(values) <= taken - at
             except UNREADABLE as error:
                 raise _unreadable(path, error, ANEW) from None
@@ -147,6 +155,32 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(opened)
+
+
+def _sealed(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with a digest of all."""
+    return {**arrays, SEAL: _digest(arrays)}
+
+
+def _unsealed(stored: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """All arrays of a file.
+
+    Raises:
+        ValueError: if they are not those that were written.
+    """
+    arrays = {name: stored[name] for name in stored}
+    if str(arrays.pop(SEAL, "")) != _digest(arrays):
+        raise ValueError("it was changed after it was written")
+    return arrays
+
+
+def _digest(arrays: Mapping[str, Any]) -> str:
+    total = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.asarray(arrays[name])
+        total.update(repr((name, array.dtype.str, array.shape)).encode())
+        total.update(np.ascontiguousarray(array).tobytes())
+    return total.hexdigest()
 
 
 ANEW = "delete the folder to begin anew, or put the file back"

@@ -17,7 +17,7 @@ from ..progress import progress_bar
 from .checkpoint import Checkpoint
 from .chunks import LookAfter, Outcome, Work
 from .estimates import LEVEL
-from .executors import Executor
+from .executors import Executor, Lost
 from .sampling import REPLICATES
 from .study import Study
 from .tally import Failure
@@ -63,11 +63,13 @@ class Conduct:
         """Until there are as many samples as wanted, or they suffice.
 
         Raises:
-            StudyError: if too many fail.
+            StudyError: if too many fail, or the cluster is lost.
             Interrupted: on Ctrl-C, with what is counted in.
         """
         try:
             self._carry_out(where, work, look_after)
+        except Lost as error:
+            raise self._lost(error) from None
         except KeyboardInterrupt:
             if not self.study.tally.taken:
                 raise KeyboardInterrupt from None
@@ -118,6 +120,19 @@ class Conduct:
         study.tally.add(each.number, len(each.rows), outcome.summary, outcome.comoments, failures)
         if self.folder is not None:
             self.folder.save(study.tally)
+
+    def _lost(self, error: Lost) -> StudyError:
+        study, n = self.study, self.study.tally.taken
+        remedy = "Give checkpoint=… a folder to be able to resume; what was found so far is the `study` of this error"
+        if self.folder is not None:
+            remedy = (
+                f"Its checkpoint {self.folder.folder} has all of them: the same call resumes from there, with a new Dask client "
+                "or on threads (leave executor out)"
+            )
+        return StudyError(
+            f"{study.label!r}: the Dask cluster was lost after {n:,} of {self.limits.samples:,} samples ({error}). {remedy}",
+            replace(study, stopped=self.limits.samples),
+        )
 
     def _stopped(self) -> Interrupted:
         study, n = self.study, self.study.tally.taken

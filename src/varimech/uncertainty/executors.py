@@ -8,9 +8,11 @@ bit; only a card, which rounds differently, gives others in the last digits.
 from __future__ import annotations
 
 import os
+from asyncio import CancelledError
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from numbers import Integral
 from typing import Any, Protocol, TypeVar
 
@@ -19,7 +21,7 @@ import numpy as np
 from ..backends.compiler import NO_COMPILER, BuildError, find_compiler
 from ..backends.cuda import card_for, check_card
 from ..backends.sampler import Sampler, Samples
-from ..errors import ModelError, VarimechError
+from ..errors import ModelError, VarimechError, check_whole
 from ..interrupts import stopping, workers
 from .chunks import LookAfter, Outcome, Work
 
@@ -51,6 +53,7 @@ def executor_of(given: Any) -> Executor:
     if given is None:
         return Threads(os.cpu_count() or 1)
     if isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= 1:
+        check_whole("monte_carlo", 1, executor=given)
         return Threads(int(given))
     if isinstance(given, str) and given == "cuda":
         check_card()
@@ -78,6 +81,21 @@ class Threads:
             )
 
 
+class Lost(Exception):
+    """Whatever was to run samples is gone, or cannot run them; the message is its own reason."""
+
+
+@contextmanager
+def _reporting_loss() -> Iterator[None]:
+    """Errors of Dask, of which there are many kinds, as one."""
+    try:
+        yield
+    except (VarimechError, Lost):
+        raise
+    except (Exception, CancelledError) as error:  # a future that is cancelled is no Exception
+        raise Lost(f"{type(error).__name__}: {' '.join(str(error).split())[:300]}") from None
+
+
 class Cluster:
     """Workers of a Dask cluster. One that is lost does no harm: what it had to do is done by another."""
 
@@ -95,28 +113,37 @@ class Cluster:
         _compiled(work)
         client = self.client
         # a task and not scattered data: where all workers that hold it are lost, it can be made again
-        everywhere = client.submit(_itself, work, pure=False, retries=RETRIES)
+        with _reporting_loss():
+            everywhere = client.submit(_itself, work, pure=False, retries=RETRIES)
 
         under_way: set[Any] = set()
 
         def sent() -> Iterator[tuple[np.ndarray, Any]]:
             for rows in chunks:
-                future = client.submit(_done, everywhere, rows, pure=False, retries=RETRIES)
+                with _reporting_loss():
+                    future = client.submit(_done, everywhere, rows, pure=False, retries=RETRIES)
                 under_way.add(future)
                 yield rows, future
 
         def finish(pair: tuple[np.ndarray, Any]) -> Outcome:
             rows, future = pair
             try:
-                found = future.result()
-            except BuildError as error:
-                raise VarimechError(f"executor: a worker of the cluster cannot build the program: {error}") from None
+                with _reporting_loss():
+                    found = _result_of(future)
             finally:
                 under_way.discard(future)
             return work.finished(rows, found, look_after, stop)
 
-        with ThreadPoolExecutor(os.cpu_count()) as pool, stopping(lambda: client.cancel(list(under_way))) as stop:
-            yield from _in_order(pool, finish, sent(), lambda: AHEAD * max(1, sum(client.nthreads().values())))
+        def threads() -> int:
+            with _reporting_loss():
+                return max(1, sum(client.nthreads().values()))
+
+        def give_up() -> None:
+            with suppress(Exception, CancelledError):  # where nothing is left to be told so
+                client.cancel(list(under_way))
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool, stopping(give_up) as stop:
+            yield from _in_order(pool, finish, sent(), lambda: AHEAD * threads())
 
 
 class OnCard:
@@ -153,6 +180,14 @@ def _compiled(work: Work) -> Sampler:
             "leave executor out to use threads"
         )
     return work.sampler
+
+
+def _result_of(future: Any) -> Outcome:
+    try:
+        outcome: Outcome = future.result()
+    except BuildError as error:
+        raise VarimechError(f"executor: a worker of the cluster cannot build the program: {error}") from None
+    return outcome
 
 
 def _gathered(chunks: Iterable[np.ndarray], most: int) -> Iterator[list[np.ndarray]]:

@@ -17,6 +17,7 @@ from ..methods import RunOptions, choose
 from ..sensitivity.objective import Objective, Objectives, some_objectives
 from ..sensitivity.smoothness import check_gradients
 from ..solving.task import Task
+from ..solving.wanted import unit_directions
 from ..verbs.hessians import TwiceDifferentiable
 from ..verbs.solved import seconds_of
 from .expansion import check_second, first_variance, squared_curvature
@@ -120,7 +121,7 @@ def _second_order(
     how: RunOptions,
 ) -> _Expanded:
     """A run with second derivatives for each parameter that varies."""
-    directions = list(np.eye(len(mechanism.parameters))[spreads.indices])
+    directions = list(np.ascontiguousarray(unit_directions(len(mechanism.parameters), spreads.indices).T))
     found, solver, ρ, task, ran = mechanism._second(named, spreads.indices, directions, duration, means, False, how)
     H, C = np.stack([d.gradients_along for d in found], axis=2), spreads.covariance
     H = (H + np.swapaxes(H, -1, -2)) / 2

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError, check_level, check_whole
+from ..memory import check_memory
 from ..methods import RunOptions, choose
 from ..results.labels import with_units
 from ..sensitivity.comparison import Constraint
@@ -68,6 +69,7 @@ class GlobalStudy:
         check_whole("chaos", 0, seed=seed)
         if degree is not None:
             check_whole("chaos", 1, degree=degree)
+        self._check_memory(f"chaos: runs = {runs} with checks = {checks}", float(runs) + checks, "use fewer")
         return chaos_of(self, int(runs), int(checks), degree, int(seed))
 
     def sobol(self, *, samples: int = 1024, estimator: str = "martinez", level: float = 0.95, seed: int = 0) -> SobolIndices:
@@ -84,6 +86,8 @@ class GlobalStudy:
         check_whole("sobol", 2, samples=samples)
         check_whole("sobol", 0, seed=seed)
         check_level("sobol", level)
+        points = float(samples) * (2 * len(self.names) + 2)
+        self._check_memory(f"sobol: samples = {samples} at {2 * len(self.names) + 2} points each", points, "use fewer samples")
         return sampled_sobol(self, int(samples), estimator, float(level), int(seed))
 
     def probability(self, event: Constraint, *, samples: int = 0, level: float = 0.95, seed: int = 0) -> Reliability:
@@ -102,7 +106,13 @@ class GlobalStudy:
 
         check_whole("probability", 0, samples=samples, seed=seed)
         check_level("probability", level)
+        self._check_memory(f"probability: samples = {samples}", float(samples), "use fewer samples")
         return reliability(self, event, int(samples), float(level), int(seed))
+
+    def _check_memory(self, what: str, points: float, remedy: str) -> None:
+        """OpenTURNS keeps all points and their values."""
+        numbers = len(self.names) + len(self.runs.ρ) + len(self.objective_names)
+        check_memory(f"{what} of {numbers} numbers", points * numbers, remedy)
 
     def __repr__(self) -> str:
         s = self.spreads

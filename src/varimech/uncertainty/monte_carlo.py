@@ -16,6 +16,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import ModelError, VarimechError, check_whole, unknown_name
+from ..memory import check_memory
 from ..methods import RunOptions, choose
 from ..results.run import Run
 from ..sensitivity.objective import Objective, Objectives, some_objectives
@@ -75,6 +76,7 @@ def monte_carlo(
         before = None if folder is None else folder.load()
         size = chunk or (before[0]["chunk"] if before else chunk_size(int(samples), columns, target=target is not None))
         drawing = Sampling(sampling, int(seed), int(size), len(spreads.names))
+        _check_memory(drawing, len(ρ), columns, int(samples) if keep and folder is None else 0)
         if folder is not None:
             _take_up(folder, before, _about(solver, task, spreads, ρ, drawing, control=control, keep=keep))
         model = _first_order(solver, task, spreads, ρ) if control else None
@@ -116,6 +118,20 @@ def _check(samples: Any, sampling: str, seed: Any, chunk: Any, allowed_failures:
             raise ModelError(
                 f"monte_carlo: samples = {samples!r} are more than Sobol sequences have ({most}); use sampling='random'"
             )
+
+
+def _check_memory(drawing: Sampling, parameters: int, columns: int, kept: int) -> None:
+    """A chunk, and samples that are kept in memory, have to fit into it."""
+    check_memory(
+        f"monte_carlo: chunk = {drawing.size} samples of {parameters} parameters with {columns} values each",
+        float(drawing.size) * (drawing.dimension + parameters + columns),
+        "use a smaller chunk=…, or store fewer times (output=…)",
+    )
+    check_memory(
+        f"monte_carlo: keep=True with {kept} samples of {columns} values",
+        float(kept) * (drawing.dimension + columns),
+        "give a folder as checkpoint=…, or store fewer times (output=…)",
+    )
 
 
 def _backend(how: RunOptions, where: Executor) -> str:
@@ -205,6 +221,8 @@ def _about(
         "times (digest)": _digest(*(np.zeros(0) if x is None else x for x in (s.outputs, s.ends))),
         "control": bool(control),
         "keep": bool(keep),
+        "units of objectives": [o.unit for o in task.objectives.values()],
+        "units of parameters": [p.unit for p in solver.model.numbers.parameters.values()],
     }
 
 

@@ -18,6 +18,7 @@ from ..results.hessian import Hessian
 from ..sensitivity.objective import Objective, Objectives, named_objectives
 from ..sensitivity.smoothness import check_gradients
 from ..solving.task import Task
+from ..solving.wanted import unit_directions
 from .gradients import Differentiable
 from .solved import Wrt, checked_bytes, seconds_of
 
@@ -78,10 +79,8 @@ class TwiceDifferentiable(Differentiable):
         began = time.perf_counter()
         named, indices = named_objectives(objectives), self._chosen(wrt)
         adjoint = _backward(method, len(named), len(indices))
-        every = np.eye(len(self.parameters))
-        found, solver, ρ, task, ran = self._second(
-            named, indices, list(every[indices]), duration, parameters, adjoint, how, memory
-        )
+        directions = np.ascontiguousarray(unit_directions(len(self.parameters), indices).T)
+        found, solver, ρ, task, ran = self._second(named, indices, list(directions), duration, parameters, adjoint, how, memory)
         first = found[0].trajectory
         seconds = seconds_of(began, ran)
         chosen = [list(self.parameters.values())[k] for k in indices]

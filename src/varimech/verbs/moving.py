@@ -11,7 +11,7 @@ import numpy as np
 
 from ..backends.trajectory import BrokenOff, Trajectory
 from ..coordinates.systems import Coordinates
-from ..errors import Interrupted, ModelError, check_named
+from ..errors import Interrupted, ModelError, check_named, check_whole
 from ..methods import Formulation, Integrator, choose
 from ..results.ensemble import Ensemble
 from ..results.run import Run
@@ -140,8 +140,7 @@ class Moving(Solved):
         named = named_objectives(objectives)
         if not named:
             raise ModelError("an ensemble needs at least one objective: it keeps no trajectories")
-        if threads is not None and threads < 1:
-            raise ModelError(f"threads = {threads!r} must be 1 or more")
+        check_whole("ensemble", 1, threads=1 if threads is None else threads)
         columns = self._samples(parameters)
         indices = None if wrt is None else self._chosen(wrt)
         rows = np.tile(self.parts.numbers.nominal, (len(next(iter(columns.values()))), 1))

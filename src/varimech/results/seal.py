@@ -1,0 +1,46 @@
+"""A digest of all that a saved result holds, by which a file that was damaged or changed is recognised when it is read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+SEAL = "varimech_sha256"
+"""Attribute, or key, of a file."""
+
+
+def sealed(dataset: xr.Dataset) -> xr.Dataset:
+    """The same with its digest among its attributes."""
+    return dataset.assign_attrs({SEAL: digest(dataset)})
+
+
+def is_intact(dataset: xr.Dataset) -> bool:
+    """Whether a dataset is what it was when it was sealed."""
+    return dataset.attrs.get(SEAL) == digest(dataset)
+
+
+def digest(dataset: xr.Dataset) -> str:
+    """Of names, dimensions, attributes and values, which are the same before and after a file; how they are stored is not."""
+    total = hashlib.sha256()
+    total.update(repr(sorted((str(k), str(v)) for k, v in dataset.attrs.items() if k != SEAL)).encode("utf-8", "surrogatepass"))
+    for name in sorted(map(str, dataset.variables)):
+        variable = dataset.variables[name]
+        about = name, variable.dims, variable.shape, sorted((str(k), str(v)) for k, v in variable.attrs.items())
+        total.update(repr(about).encode("utf-8", "surrogatepass"))
+        values = np.asarray(variable.values)
+        if values.dtype.kind in "fiub":
+            total.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
+        else:
+            total.update(repr([*map(str, values.ravel().tolist())]).encode("utf-8", "surrogatepass"))
+    return total.hexdigest()
+
+
+def data_digest(data: Any) -> str:
+    """Of plain data, as JSON has it."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
