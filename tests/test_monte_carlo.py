@@ -94,7 +94,8 @@ def test_a_control_makes_intervals_shorter_and_keeps_them_right(sampling: str) -
     a, b = (s.interval(0.999).isel(time=-1) for s in (plain, controlled))
     shorter = ((a.upper - a.lower) / (b.upper - b.lower)).to_numpy()
     assert (shorter > 2).all()
-    np.testing.assert_allclose(controlled.reduction[-1], shorter**2, rtol=0.35 if sampling == "sobol" else 0.01)
+    errors = plain.dataset["mean_error"] / controlled.dataset["mean_error"]
+    np.testing.assert_allclose(controlled.reduction[-1], errors[-1] ** 2, rtol=1e-12)
     mean = exact_moments(DURATION)[0]
     assert (b.lower < mean).all()
     assert (mean < b.upper).all()

@@ -73,7 +73,7 @@ def monte_carlo(
     folder = None if checkpoint is None else Checkpoint(checkpoint)
     with nullcontext() if folder is None else folder.alone():
         before = None if folder is None else folder.load()
-        size = chunk or (before[0]["chunk"] if before else chunk_size(int(samples), columns, target=target is not None))
+        size = chunk or (before[0]["chunk"] if before else chunk_size(sampling, int(samples), columns, target=target is not None))
         drawing = Sampling(sampling, int(seed), int(size), len(spreads.names))
         if folder is not None:
             _take_up(folder, before, _about(solver, task, spreads, ρ, drawing, control=control, keep=keep))

@@ -96,7 +96,7 @@ class CoMoments:
     xx: np.ndarray
 
     @classmethod
-    def of(cls, values: np.ndarray, summary: Summary, control: np.ndarray | None = None) -> CoMoments:
+    def of(cls, values: np.ndarray, summary: Summary | None, control: np.ndarray | None = None) -> CoMoments:
         """Of finite values, (n, column), that have been summarised, and their control."""
         if control is None:
             none = np.zeros_like(summary.mean)
