@@ -29,6 +29,8 @@ from ..whole_files import written_whole
 from .tally import Failure, Tally
 
 STATE = "state.npz"
+FORMAT = 2
+"""Of what is stored; 1, which was not stored itself, had neither sketches nor 32 replicates."""
 SAMPLES = re.compile(r"samples-(\d{12,})\.npz")
 UNREADABLE = (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile)
 """What becomes of reading files that are cut, empty, or something else."""
@@ -71,8 +73,11 @@ class Checkpoint:
             return None
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                _check_format(path, arrays)
                 about, failures = (json.loads(str(arrays[name])) for name in ("about", "failures"))
                 return about, Tally.restored(arrays, [Failure(**f) for f in failures])
+        except ModelError:
+            raise
         except UNREADABLE as error:
             raise _unreadable(path, error, "delete it to begin anew, or give another folder") from None
 
@@ -88,7 +93,7 @@ class Checkpoint:
 
     def save(self, tally: Tally) -> None:
         """Put this state in place of the last one."""
-        told = {"about": json.dumps(self._about), "failures": json.dumps([asdict(f) for f in tally.failures])}
+        told = {"format": FORMAT, "about": json.dumps(self._about), "failures": json.dumps([asdict(f) for f in tally.failures])}
         self._write(STATE, {**tally.stored(), **told})
 
     def keep(self, first: int, parameters: np.ndarray, values: np.ndarray) -> None:
@@ -147,6 +152,15 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(opened)
+
+
+def _check_format(path: Path, arrays: Mapping[str, Any]) -> None:
+    there = int(arrays["format"]) if "format" in arrays else 1
+    if "about" in arrays and there != FORMAT:
+        raise ModelError(
+            f"checkpoint: {path} has format {there}, of another version of Varimech; this one continues format {FORMAT}. Finish the study "
+            "with that version, delete the file to begin anew, or give another folder"
+        )
 
 
 ANEW = "delete the folder to begin anew, or put the file back"

@@ -79,7 +79,9 @@ def monte_carlo(
             _take_up(folder, before, _about(solver, task, spreads, ρ, drawing, control=control, keep=keep))
         model = _first_order(solver, task, spreads, ρ) if control else None
         together = replace(task, backend="native") if where.elsewhere else task
-        work = Work(sampler_for(solver, together, samples), columns, model, keep)
+        state = before[1] if before else Tally([None] * drawing.replicates)
+        centre = _centre(solver, task, ρ, columns) if state.summary is None else state.summary.sketch.centre
+        work = Work(sampler_for(solver, together, samples), columns, centre, model, keep)
         study = Study(
             mechanism.name,
             tuple(named),
@@ -88,7 +90,7 @@ def monte_carlo(
             schedule.stored_times,
             drawing,
             bool(control),
-            before[1] if before else Tally([None] * drawing.replicates),
+            state,
             (folder or []) if keep else None,
             time.perf_counter() - began,
             _at_means(mechanism, solver, Task(choose(duration, **how)[1], {}, None, backend, False), ρ),
@@ -148,6 +150,13 @@ def _targets(target: Target, named: Mapping[str, Objective]) -> np.ndarray | Non
                 "its mean at the end"
             )
     return np.array([float(wanted.get(name, np.inf)) for name in named])
+
+
+def _centre(solver: Solver, task: Task, ρ: np.ndarray, columns: int) -> np.ndarray:
+    """Objectives at the means of the parameters, about which quantiles are counted most finely; zeros where there is no such run."""
+    found = look_after(solver, task, ρ, explain=False)
+    good = not isinstance(found, VarimechError) and bool(np.isfinite(found.objectives).all())
+    return found.objectives.ravel() if good else np.zeros(columns)
 
 
 def _first_order(solver: Solver, task: Task, spreads: Spreads, ρ: np.ndarray) -> Control:
