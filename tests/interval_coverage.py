@@ -36,7 +36,7 @@ def covered(kind: str, samples: int, studies: int) -> dict[str, tuple[float, flo
         z = ndtri(np.stack([s.points(k)[: samples - first] for s in draws], axis=1))
         values = np.concatenate([f(z) for f, _ in OBJECTIVES.values()], axis=1)
         control = np.concatenate([z @ np.array(g) for _, g in OBJECTIVES.values()], axis=1)
-        groups[k % len(groups)] = both(groups[k % len(groups)], CoMoments.of(values, None, control))
+        groups[k % len(groups)] = both(groups[k % len(groups)], CoMoments.of(values, control))
     truth = np.repeat([true_mean(f) for f, _ in OBJECTIVES.values()], studies)
     shares = []
     for controlled in (False, True):

@@ -217,7 +217,7 @@ def test_co_moments_of_parts_are_those_of_the_whole() -> None:
     rng = np.random.default_rng(2)
     x = 5 + rng.normal(size=(500, 2))
     y = 3 * x + rng.normal(size=(500, 2)) + [0, 1e3]
-    each = [CoMoments.of(b, None, a) for a, b in zip(np.split(x, [7, 300]), np.split(y, [7, 300]), strict=True)]
+    each = [CoMoments.of(b, a) for a, b in zip(np.split(x, [7, 300]), np.split(y, [7, 300]), strict=True)]
     whole = each[0].merged(each[1]).merged(each[2])
     for c in range(2):
         S = 499 * np.cov(x[:, c], y[:, c])
@@ -228,9 +228,9 @@ def test_co_moments_of_parts_are_those_of_the_whole() -> None:
 
 def test_the_error_of_a_mean_is_the_deviation_over_the_root_of_the_number() -> None:
     y = np.random.default_rng(4).normal(3.0, 2.0, (500, 1))
-    found = mean_of([CoMoments.of(y, None, np.zeros_like(y))], controlled=False)
+    found = mean_of([CoMoments.of(y, np.zeros_like(y))], controlled=False)
     assert found.error == pytest.approx(y.std(axis=0, ddof=1) / np.sqrt(500), rel=1e-12)
-    replicates = [CoMoments.of(part, None, np.zeros_like(part)) for part in np.split(y, 10)]
+    replicates = [CoMoments.of(part, np.zeros_like(part)) for part in np.split(y, 10)]
     means = y.reshape(10, 50).mean(axis=1)
     assert mean_of(replicates, controlled=False).error == pytest.approx(means.std(ddof=1) / np.sqrt(10), rel=1e-12)
 

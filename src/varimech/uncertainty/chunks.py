@@ -78,7 +78,7 @@ class Work:
         if done.any():
             good, x = (values, rows) if done.all() else (values[done], rows[done])
             summary = Summary.of(good, self.centre)
-            comoments = CoMoments.of(good, summary, None if self.control is None else self.control(x))
+            comoments = CoMoments.without_control(summary) if self.control is None else CoMoments.of(good, self.control(x))
         return Outcome(summary, comoments, left, values if self.keep else None)
 
     def finished(self, rows: np.ndarray, outcome: Outcome, look_after: LookAfter, stop: Event) -> Outcome:

@@ -162,7 +162,8 @@ def design_points(limit: Limit, rng: np.random.Generator) -> list[DesignPoint]:
     Raises:
         VarimechError: if there is none.
     """
-    points, failure = list[DesignPoint](), None
+    points = list[DesignPoint]()
+    failure: Exception | None = None
     rays, met, scale = _rays(limit, rng)
     if limit.slope.any():
         try:

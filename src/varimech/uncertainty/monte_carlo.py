@@ -155,8 +155,9 @@ def _targets(target: Target, named: Mapping[str, Objective]) -> np.ndarray | Non
 def _centre(solver: Solver, task: Task, ρ: np.ndarray, columns: int) -> np.ndarray:
     """Objectives at the means of the parameters, about which quantiles are counted most finely; zeros where there is no such run."""
     found = look_after(solver, task, ρ, explain=False)
-    good = not isinstance(found, VarimechError) and bool(np.isfinite(found.objectives).all())
-    return found.objectives.ravel() if good else np.zeros(columns)
+    if isinstance(found, VarimechError) or not np.isfinite(found.objectives).all():
+        return np.zeros(columns)
+    return found.objectives.ravel()
 
 
 def _first_order(solver: Solver, task: Task, spreads: Spreads, ρ: np.ndarray) -> Control:

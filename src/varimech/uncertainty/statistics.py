@@ -103,11 +103,14 @@ class CoMoments:
     xx: np.ndarray
 
     @classmethod
-    def of(cls, values: np.ndarray, summary: Summary | None, control: np.ndarray | None = None) -> CoMoments:
-        """Of finite values, (n, column), that have been summarised, and their control."""
-        if control is None:
-            none = np.zeros_like(summary.mean)
-            return cls(summary.count, summary.mean, none, summary.m2, none, none)
+    def without_control(cls, summary: Summary) -> CoMoments:
+        """Of values that have been summarised."""
+        none = np.zeros_like(summary.mean)
+        return cls(summary.count, summary.mean, none, summary.m2, none, none)
+
+    @classmethod
+    def of(cls, values: np.ndarray, control: np.ndarray) -> CoMoments:
+        """Of finite values, (n, column), and their control."""
         (dy, mean), (dx, offset) = _from_mean(values), _from_mean(control)
         products = [np.einsum("ij,ij->j", a, b) for a, b in ((dy, dy), (dx, dy), (dx, dx))]
         return cls(len(values), values[0] + mean, control[0] + offset, *products)

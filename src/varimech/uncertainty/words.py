@@ -44,7 +44,8 @@ def known_table(study: Study) -> tuple[list[str], list[list[str]]]:
     frame, rows = study.table(), []
     for k, (name, row) in enumerate(zip(frame.index, frame.to_dict("records"), strict=True)):
         cells = {"mean": known(row["mean"], row["±"], digits=2), "±": number(row["±"], 2)}
-        for label, of in {"std": "std", **{f"{100 * p:g} %": p for p in QUANTILES}}.items():
+        others: dict[str, str | float] = {"std": "std", **{f"{100 * p:g} %": p for p in QUANTILES}}
+        for label, of in others.items():
             bounds = study.interval(of=of).isel(time=-1, objective=k)
             sides = np.abs([bounds["lower"].item() - row[label], bounds["upper"].item() - row[label]])
             cells[label] = known(
