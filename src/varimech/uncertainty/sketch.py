@@ -1,11 +1,11 @@
 """Counts of values by their distance from a centre, in bins as fine as the distance is small; merged exactly, in any order.
 
-A distance  d = x − c  with  |d| = m 2ᵉ,  ½ ≤ m < 1,  has the key  k = 2ʳ (e + 2m − 1), rounded down: 2ʳ equal bins in each octave.
-Keys of the nearest and the farthest distance so far decide r, the largest (up to 6) by which these lie within a given number of bins; keys
-of a smaller r are those of a larger one, halved. So the bins depend on nothing but the values themselves, and what is merged is the sketch of
-all values at once, whatever the order. A bin is no wider than 2⁻ʳ of its distance from the centre, whatever the distribution: 1.6 % up to 16
-octaves, 3.1 % up to 32, 6.3 % up to 64. C. Masson, J. E. Rim and H. K. Lee, DDSketch, Proc. VLDB 12 (2019); halved keys: I. Epicoco et al.,
-UDDSketch, IEEE Access 8 (2020).
+The key of a distance  d = x − c  is |d| as a floating-point number without all but the first r bits of its fraction: 2ʳ equal bins in each
+octave. Keys of the nearest and the farthest distance so far decide r, the largest (up to 6) by which these lie within a given number of
+bins; keys of a smaller r are those of a larger one, halved. So the bins depend on nothing but the values themselves, and what is merged is
+the sketch of all values at once, whatever the order. A bin is no wider than 2⁻ʳ of its distance from the centre, whatever the distribution:
+1.6 % up to 16 octaves, 3.1 % up to 32, 6.3 % up to 64. C. Masson, J. E. Rim and H. K. Lee, DDSketch, Proc. VLDB 12 (2019); halved keys:
+I. Epicoco et al., UDDSketch, IEEE Access 8 (2020).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ SIDE = 1024
 """Bins on either side of the centre."""
 FINEST = 6
 """Largest r."""
-LOWEST = -1021
-"""Exponents of distances below 2⁻¹⁰²¹ count as this one."""
+DROPPED = 52 - FINEST
+"""Bits of a number that its finest key leaves out."""
 NEITHER = 1 << 62
 """Key of the nearest distance where there is none."""
 
@@ -46,18 +46,17 @@ class Sketch:
         """Of finite values, (n, column)."""
         n, columns = values.shape
         d = values - centre
-        fraction, exponent = np.frexp(np.abs(d))
-        keys = np.maximum(exponent, LOWEST).astype(np.int64)
-        keys <<= FINEST
-        keys += (fraction * (2 << FINEST)).astype(np.int64) - (1 << FINEST)
-        apart = d != 0
-        near = np.where(apart, keys, NEITHER).min(axis=0)
-        far = np.where(apart, keys, -NEITHER).max(axis=0)
+        keys = np.abs(d).view(np.int64)
+        keys >>= DROPPED
+        same = d == 0
+        near, far = (np.where(same, NEITHER, keys) if same.any() else keys).min(axis=0), keys.max(axis=0)
         shift = _shift(near, far)
-        places = (keys >> shift) - (near >> shift) + SIDE * (d > 0)
-        places[~apart] = 2 * SIDE
-        places += (2 * SIDE + 1) * np.arange(columns)
-        counts = np.bincount(places.ravel(), minlength=columns * (2 * SIDE + 1)).reshape(columns, -1)
+        keys >>= shift
+        keys -= near >> shift
+        keys += SIDE * (d > 0)
+        keys[same] = 2 * SIDE
+        keys += (2 * SIDE + 1) * np.arange(columns)
+        counts = np.bincount(keys.ravel(), minlength=columns * (2 * SIDE + 1)).reshape(columns, -1)
         kind = np.min_scalar_type(n)
         return cls(centre, near, far, counts[:, -1].copy(), counts[:, :-1].reshape(columns, 2, SIDE).astype(kind))
 
@@ -111,6 +110,4 @@ def _shift(near: np.ndarray, far: np.ndarray) -> np.ndarray:
 
 def _distance(key: np.ndarray) -> np.ndarray:
     """The smallest distance that has a finest key."""
-    octave = key >> FINEST
-    with np.errstate(over="ignore"):  # beyond the largest number
-        return np.ldexp(0.5 + (key - (octave << FINEST)) / (2 << FINEST), octave)
+    return np.ascontiguousarray(key << DROPPED).view(float)
