@@ -93,8 +93,8 @@ class Checkpoint:
 
     def save(self, tally: Tally) -> None:
         """Put this state in place of the last one."""
-        told = {"format": FORMAT, "about": json.dumps(self._about), "failures": json.dumps([asdict(f) for f in tally.failures])}
-        self._write(STATE, {**tally.stored(), **told})
+        texts = {"format": FORMAT, "about": json.dumps(self._about), "failures": json.dumps([asdict(f) for f in tally.failures])}
+        self._write(STATE, {**tally.stored(), **texts})
 
     def keep(self, first: int, parameters: np.ndarray, values: np.ndarray) -> None:
         """Keep the samples of a chunk that begins with this number."""

@@ -151,7 +151,7 @@ class Limit:
         if not missed < ENOUGH:
             raise VarimechError(
                 f"{self.what}: no point with this limit was found near the middle of the spreads; the search {outcome}. Is it within reach "
-                "of the parameters at all? monte_carlo(…) tells which values there are"
+                "of the parameters at all? monte_carlo(…) shows which values are reached"
             )
         return result
 
@@ -261,7 +261,7 @@ def _that_count(points: list[DesignPoint]) -> list[DesignPoint]:
 def _no_point(limit: Limit) -> VarimechError:
     return VarimechError(
         f"{limit.what}: no point with this limit was found within six standard deviations of the middle of the spreads. Is it within reach "
-        "of the parameters at all? monte_carlo(…) tells which values there are"
+        "of the parameters at all? monte_carlo(…) shows which values are reached"
     )
 
 
