@@ -178,12 +178,18 @@ def test_second_order_and_samples_are_better_where_the_limit_is_curved(curved: v
     assert list(found.table().columns) == ["probability", "lower", "upper"] and "importance" in repr(found)
 
 
-def test_a_limit_that_bends_around_the_middle_is_told(m: vm.Mechanism, curved: vm.GlobalStudy) -> None:
-    """By symmetry the search ends where F alone changes, but points to both sides are nearer: β κ = 3·1.2 > 1."""
-    wide = m.openturns(dict(curved.runs.objectives), {"G": vm.Tolerance(1.8)}, duration=0.01).probability(parabola >= 1.9)
-    assert not wide.nearest and "others are nearer" in repr(wide) and np.isnan(wide.sorm)
+def test_points_to_both_sides_are_found_where_a_limit_bends_around_the_middle(m: vm.Mechanism, curved: vm.GlobalStudy) -> None:
+    """By symmetry the first search ends where F alone changes, but points to both sides are nearer: β κ = 3·1.2 > 1."""
+    study = m.openturns(dict(curved.runs.objectives), {"G": vm.Tolerance(1.8)}, duration=0.01)
+    wide = study.probability(parabola >= 1.9, samples=1000)
+    assert wide.nearest and wide.beta < 2.1 and [p.beta for p in wide.points] == pytest.approx([wide.beta] * 2, abs=1e-5)
+    assert wide.points[0].values[1] - 0.5 == pytest.approx(0.5 - wide.points[1].values[1], abs=1e-4)
+    g = np.linspace(-8, 8, 4001)
+    exact = float(np.trapezoid(stats.norm.pdf(g) * stats.norm.sf((1.9 - 0.5 * (0.6 * g) ** 2 - 1.0) / 0.3), g))
+    assert wide.sampled is not None and wide.sampled.lower < exact < wide.sampled.upper
+    assert wide.sorm == pytest.approx(exact, rel=0.1)
     narrow = curved.probability(parabola >= 1.9)
-    assert narrow.nearest and "others are nearer" not in repr(narrow)
+    assert narrow.nearest and len(narrow.points) == 1 and not narrow.notes
 
 
 def test_sobol_indices_are_shares_of_the_variance(m: vm.Mechanism, study: vm.GlobalStudy) -> None:

@@ -105,6 +105,7 @@ def test_a_study_can_be_extended(tmp_path: Path) -> None:
     np.testing.assert_array_equal(extended.samples["values"], whole.samples["values"])
     np.testing.assert_allclose(extended.mean, whole.mean, rtol=1e-13)  # a chunk in two parts is added up in another order
     np.testing.assert_array_equal(extended.histogram(), whole.histogram())
+    np.testing.assert_array_equal(extended.quantile([0.1, 0.5]), whole.quantile([0.1, 0.5]))
 
 
 def test_a_longer_study_keeps_its_chunks(tmp_path: Path) -> None:
@@ -158,6 +159,18 @@ def test_a_state_that_cannot_be_read(tmp_path: Path) -> None:
         study(samples=10, checkpoint=5)
     with pytest.raises(vm.ModelError, match="cannot be made"):
         study(samples=10, checkpoint=tmp_path / "state.npz" / "below")
+
+
+def test_a_state_of_an_older_format_is_refused(tmp_path: Path) -> None:
+    study(samples=10, checkpoint=tmp_path)
+    path = tmp_path / "state.npz"
+    with np.load(path) as arrays:
+        older = {name: arrays[name] for name in arrays.files if name != "format" and not name.startswith("sketch")}
+    np.savez(path, **older)
+    with pytest.raises(
+        vm.ModelError, match=r"state.npz has format 1, of another version of Varimech; .* delete the file to begin anew"
+    ):
+        study(samples=20, checkpoint=tmp_path)
 
 
 def test_two_studies_at_once_do_not_share_a_folder(tmp_path: Path) -> None:

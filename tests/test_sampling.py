@@ -70,5 +70,14 @@ def test_chunks_go_on_with_their_sobol_sequence() -> None:
     ],
 )
 def test_chunks_are_as_large_as_a_study_needs(samples: int, columns: int, size: int) -> None:
-    assert chunk_size(samples, columns) == size
-    assert chunk_size(samples, columns, target=True) == min(size, 256)
+    assert chunk_size("random", samples, columns) == size
+    assert chunk_size("random", samples, columns, target=True) == min(size, 256)
+    assert chunk_size("sobol", samples, columns) in (size, max(1, size // 2))  # twice as many replicates have their share
+
+
+@pytest.mark.parametrize("samples", [1, 31, 33, 500, 1000, 4096, 99_999, 10**6 + 7])
+def test_hypercubes_leave_few_samples_over(samples: int) -> None:
+    """A part of a hypercube is as uneven as random samples, and would decide the error of all."""
+    chunks, rest = divmod(samples, chunk_size("latin-hypercube", samples, 1))
+    assert chunks >= min(samples, REPLICATES)
+    assert rest <= max(REPLICATES, samples / 100)

@@ -104,6 +104,11 @@ class Schedule:
         if self.tolerance:
             end = 1e-6 * self.duration
             return replace(self, duration=end, outputs=np.array([0.0, end]), pieces=None, probes=None)
+        if self.ends is not None:
+            first = self.ends[:2]
+            return replace(
+                self, duration=float(first[-1]), steps=1, every=1, ends=first, outputs=None if self.outputs is None else first
+            )
         return replace(self, duration=self.step, steps=1, every=1)
 
 

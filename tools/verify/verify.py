@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from acceptance import Figure
 from rich.console import Console
+from verify_coverage import intervals_of_hypercubes
 from verify_derivatives import adjoints_cost, adjoints_memory, optimum_of_the_five_bar, second_derivatives
 from verify_files import first_report, model_files
 from verify_flexible import beams_against_reference, beams_against_theory, beams_by_differences, beams_of_many_segments
@@ -416,6 +417,7 @@ CAPABILITIES = (
     pendulum_studies,
     studies_elsewhere,
     studies_throughput,
+    intervals_of_hypercubes,
     model_files,
     first_report,
     report_of_a_long_run,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any
 
 import typer
@@ -161,6 +162,8 @@ def _spread_told(found: Any, wanted: int | None) -> Told:
         }
     else:
         data |= {"samples": int(found.tally.taken), "failed": int(found.tally.failed)}
+        if found.count:
+            data["quantiles"] = _quantiles(found)
     name = "moments" if hasattr(found, "contributions") else "study"
     text = str(found)
     if wanted is not None and data.get("samples", 0) > wanted:
@@ -169,6 +172,21 @@ def _spread_told(found: Any, wanted: int | None) -> Told:
         ]
         text = f"{text}\n{data['notes'][0]}"
     return Told(text, data, (found,), {f"{name}.nc": found.save, f"{name}.csv": found.save})
+
+
+def _quantiles(study: Any) -> dict[str, dict[str, dict[str, float]]]:
+    """At the end of the run, with the bounds of their 95 % intervals; those that samples do not reach are left out."""
+    last = study.dataset.isel(time=-1)
+    names = {"value": "quantiles", "lower": "quantiles_lower", "upper": "quantiles_upper"}
+    return {
+        str(name): {
+            f"{p:g}": {
+                key: float(x) for key, of in names.items() if math.isfinite(x := last[of].sel(objective=name, quantile=p).item())
+            }
+            for p in last["quantile"].to_numpy().tolist()
+        }
+        for name in last["objective"].to_numpy()
+    }
 
 
 @o.running()

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..view.table import is_number
+from ..view.table import is_written_number
 from .encoding import escaped, printed
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, digits: int = 6) -> str:
     """Words to the left and numbers to the right."""
     right = [
-        bool(rows) and any(is_number(row[k]) for row in rows) and all(row[k] is None or is_number(row[k]) for row in rows)
+        bool(rows)
+        and any(is_written_number(row[k]) for row in rows)
+        and all(row[k] is None or is_written_number(row[k]) for row in rows)
         for k in range(len(head))
     ]
     kind = ['class="num"' if r else "" for r in right]

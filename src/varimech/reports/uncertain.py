@@ -10,6 +10,7 @@ import numpy as np
 from ..uncertainty.drawing import MOST_PARTS
 from ..uncertainty.moments import Moments
 from ..uncertainty.study import Study
+from ..uncertainty.words import known_table
 from ..view.figure import COLOURS
 from .encoding import plot_text, plotted, printed
 from .plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
@@ -102,16 +103,15 @@ def study_section(study: Study, plots: Plots) -> str:
                 ]
                 made.append(plots.add(title, curve_plot(curves, axis_title(title, unit))))
         made.append(plots.add(f"{name} at the end", _histogram(study, name, unit)))
-    frame = study.table()
-    rows = [[str(name), *[row[c] for c in frame.columns]] for name, row in frame.iterrows()]
     failed = f"; {study.failed} failed" if study.failed else ""
     asked = "" if study.stopped is None else f" of {study.stopped:,}, where it was stopped"
     sampling = f"{study.count:,} samples{asked} ({study.sampling.kind}, seed {study.sampling.seed}){failed}"
-    lead = f"{sampling}, in {study.seconds['run']:.2g} s. ± is the half-width of a 95 % confidence interval of the mean."
+    lead = f"{sampling}, in {study.seconds['run']:.2g} s. ± is the half-width of a 95 % confidence interval of the mean; other "
+    lead += "numbers have the digits that their own 95 % intervals leave."
     return section(
         "study",
         "Monte Carlo",
-        table(["objective", *map(str, frame.columns)], rows),
+        table(*known_table(study)),
         grid(*made),
         folded("spreads of the parameters", _spreads(study)),
         lead=lead,

@@ -30,6 +30,8 @@ from ..whole_files import BESIDE, written_whole
 from .tally import Failure, Tally
 
 STATE, SEAL = "state.npz", "sha256"
+FORMAT = 2
+"""Of what is stored; 1, which was not stored itself, had neither sketches nor 32 replicates."""
 SAMPLES = re.compile(r"samples-(\d{12,})\.npz")
 UNFINISHED = re.compile(rf"{BESIDE.pattern}(state|samples-\d{{12,}})\.npz")
 """Files that were being written."""
@@ -74,9 +76,12 @@ class Checkpoint:
             return None
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                _check_format(path, arrays)
                 stored = _unsealed(arrays)
                 about, failures = (json.loads(str(stored[name])) for name in ("about", "failures"))
                 return about, Tally.restored(stored, [Failure(**f) for f in failures])
+        except ModelError:
+            raise
         except UNREADABLE as error:
             raise _unreadable(path, error, "delete it to begin anew, or give another folder") from None
 
@@ -95,8 +100,8 @@ class Checkpoint:
 
     def save(self, tally: Tally) -> None:
         """Put this state in place of the last one."""
-        told = {"about": json.dumps(self._about), "failures": json.dumps([asdict(f) for f in tally.failures])}
-        self._write(STATE, _sealed({**tally.stored(), **told}))
+        texts = {"format": FORMAT, "about": json.dumps(self._about), "failures": json.dumps([asdict(f) for f in tally.failures])}
+        self._write(STATE, _sealed({**tally.stored(), **texts}))
 
     def keep(self, first: int, parameters: np.ndarray, values: np.ndarray) -> None:
         """Keep the samples of a chunk that begins with this number."""
@@ -181,6 +186,15 @@ def _digest(arrays: Mapping[str, Any]) -> str:
         total.update(repr((name, array.dtype.str, array.shape)).encode())
         total.update(np.ascontiguousarray(array).tobytes())
     return total.hexdigest()
+
+
+def _check_format(path: Path, arrays: Mapping[str, Any]) -> None:
+    there = int(arrays["format"]) if "format" in arrays else 1
+    if "about" in arrays and there != FORMAT:
+        raise ModelError(
+            f"checkpoint: {path} has format {there}, of another version of Varimech; this one continues format {FORMAT}. Finish the study "
+            "with that version, delete the file to begin anew, or give another folder"
+        )
 
 
 ANEW = "delete the folder to begin anew, or put the file back"

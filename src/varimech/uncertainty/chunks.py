@@ -59,6 +59,8 @@ class Work:
     sampler: Sampler | None
     columns: int
     """Times × objectives."""
+    centre: np.ndarray
+    """About which quantiles are counted, of each column."""
     control: Control | None
     keep: bool
 
@@ -75,8 +77,8 @@ class Work:
         summary = comoments = None
         if done.any():
             good, x = (values, rows) if done.all() else (values[done], rows[done])
-            summary = Summary.of(good)
-            comoments = CoMoments.of(good, summary, None if self.control is None else self.control(x))
+            summary = Summary.of(good, self.centre)
+            comoments = CoMoments.without_control(summary) if self.control is None else CoMoments.of(good, self.control(x))
         return Outcome(summary, comoments, left, values if self.keep else None)
 
     def finished(self, rows: np.ndarray, outcome: Outcome, look_after: LookAfter, stop: Event) -> Outcome:

@@ -18,7 +18,7 @@ from .checkpoint import Checkpoint
 from .chunks import LookAfter, Outcome, Work
 from .estimates import LEVEL
 from .executors import Executor, Lost
-from .sampling import REPLICATES
+from .sampling import ROUND
 from .study import Study
 from .tally import Failure
 from .words import so_far
@@ -145,8 +145,8 @@ class Conduct:
 
     def _suffices(self) -> bool:
         """Whether means are known well enough, looked at after whole rounds of replicates only."""
-        tally, targets = self.study.tally, self.limits.targets
-        if targets is None or tally.taken == 0 or tally.taken % (REPLICATES * self.study.sampling.size):
+        tally, targets, sampling = self.study.tally, self.limits.targets, self.study.sampling
+        if targets is None or tally.taken == 0 or tally.taken % (max(ROUND, sampling.replicates) * sampling.size):
             return False
         return bool((self.study.last_mean().half_width(LEVEL) <= targets).all()) if tally.count else False
 

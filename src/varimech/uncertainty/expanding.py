@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Mapping
@@ -16,10 +17,12 @@ from ..integrators.sundials import Sundials
 from ..methods import RunOptions, choose
 from ..sensitivity.objective import Objective, Objectives, some_objectives
 from ..sensitivity.smoothness import check_gradients
+from ..solving.many import run_many
 from ..solving.task import Task
 from ..solving.wanted import unit_directions
 from ..verbs.hessians import TwiceDifferentiable
 from ..verbs.solved import seconds_of
+from .beside import Beside, directions_of, unexplained
 from .expansion import check_second, first_variance, squared_curvature
 from .horizon import HorizonWarning, estimated_error
 from .moments import Moments
@@ -37,10 +40,6 @@ class _Expanded:
     """What runs at the means of the parameters tell."""
 
     path: Trajectory
-    slope: np.ndarray
-    """Of each objective in the direction in which it varies most, by one standard deviation: (time, objective)."""
-    curvature: np.ndarray
-    """Likewise."""
     curvatures: np.ndarray | None
     """All second derivatives, where they are known."""
     solver: Solver
@@ -75,8 +74,10 @@ def moments(
         check_second(spreads)
     means, options = at_means(spreads, parameters), sparse_output(duration, how)
     found = (_first_order if order == 1 else _second_order)(mechanism, named, spreads, duration, means, options)
-    path, seconds = found.path, seconds_of(began, found.ran)
+    path = found.path
     assert path.gradients is not None
+    beside, failed, ran = _beside(mechanism, found, spreads)
+    seconds = seconds_of(began, found.ran + ran)
     result = Moments(
         order,
         float(accuracy),
@@ -87,11 +88,11 @@ def moments(
         path.objectives,
         path.gradients,
         found.curvatures,
-        estimated_error(order, path.time, found.slope, found.curvature, float(accuracy)),
+        _error(order, path, found.curvatures, spreads, beside, float(accuracy)),
         mechanism._run(found.solver, found.task.schedule, path, found.ρ, spreads.indices, seconds),
         seconds,
     )
-    _warn(result)
+    _warn(result, failed)
     return result
 
 
@@ -123,10 +124,8 @@ def _second_order(
     """A run with second derivatives for each parameter that varies."""
     directions = list(np.ascontiguousarray(unit_directions(len(mechanism.parameters), spreads.indices).T))
     found, solver, ρ, task, ran = mechanism._second(named, spreads.indices, directions, duration, means, False, how)
-    H, C = np.stack([d.gradients_along for d in found], axis=2), spreads.covariance
-    H = (H + np.swapaxes(H, -1, -2)) / 2
-    slope, curvature = np.sqrt(first_variance(found[0].gradients, C)), np.sqrt(squared_curvature(H, C))
-    return _Expanded(found[0].trajectory, slope, curvature, H, solver, task, ρ, ran)
+    H = np.stack([d.gradients_along for d in found], axis=2)
+    return _Expanded(found[0].trajectory, (H + np.swapaxes(H, -1, -2)) / 2, solver, task, ρ, ran)
 
 
 def _first_order(
@@ -137,30 +136,44 @@ def _first_order(
     means: Mapping[str, float],
     how: RunOptions,
 ) -> _Expanded:
-    """A run with first derivatives; slope and curvature by two more runs for each objective, one standard deviation to either side."""
+    """A run with first derivatives."""
     way, schedule = choose(duration, **how)
     ρ, solver = mechanism.parts.numbers.values(means), mechanism._solver(way)
     check_gradients(solver.equations, named)
     task = Task(schedule, named, spreads.indices, how.get("backend", "auto"), how.get("progress"))
     run, ran = solver.run(task, ρ)
-    assert run.gradients is not None
-    plain = replace(task, indices=None, progress=False)
     if schedule.tolerance and not isinstance(way.integrator, Sundials):
-        plain = replace(plain, schedule=schedule.replayed(run.step_ends))  # choices of steps are no smooth function of parameters
-    slope, curvature = np.empty_like(run.objectives), np.empty_like(run.objectives)
-    for k, u in enumerate(_directions(run.gradients, spreads)):
-        # for one parameter there is one direction, and its runs tell of all objectives
-        columns = slice(None) if len(spreads.names) == 1 else slice(k, k + 1)
-        rows = spreads.rows(spreads.mean + np.array([u, -u]), ρ)
+        task = replace(task, schedule=schedule.replayed(run.step_ends))  # choices of steps are no smooth function of parameters
+    return _Expanded(run, None, solver, task, ρ, ran)
+
+
+def _beside(mechanism: TwiceDifferentiable, found: _Expanded, spreads: Spreads) -> tuple[Beside, list[str], float]:
+    """Runs one standard deviation to either side of the means, all at once; those that failed, in words, and the seconds they took."""
+    assert found.path.gradients is not None
+    u = directions_of(found.path.gradients, spreads)
+    rows = spreads.rows(np.concatenate([spreads.mean + u, spreads.mean - u]), found.ρ)
+    task = replace(found.task, indices=None, progress=False)
+    if found.curvatures is None:
         _check_sides(mechanism, rows)
-        sides = [solver.run(plain, row) for row in rows]
-        ran += sum(seconds for _, seconds in sides)
-        there, back = (side.objectives for side, _ in sides)
-        slope[:, columns] = np.abs(run.gradients[:, columns] @ u)
-        curvature[:, columns] = np.abs(there - 2 * run.objectives + back)[:, columns]
-        if len(spreads.names) == 1:
-            break
-    return _Expanded(run, slope, curvature, None, solver, task, ρ, ran)
+    samples, failures, ran = run_many(found.solver, task, rows, os.cpu_count() or 1)
+    if failures and found.curvatures is None:
+        raise failures[min(failures)]
+    values = samples.values
+    values[list(failures)] = np.nan
+    words = [f"{type(error).__name__}: {error}" for _, error in sorted(failures.items())]
+    return Beside(u, values[: len(u)], values[len(u) :]), words, ran
+
+
+def _error(order: int, path: Trajectory, H: np.ndarray | None, spreads: Spreads, beside: Beside, accuracy: float) -> np.ndarray:
+    """Of mean or standard deviation, in standard deviations: by the derivatives at the means, or runs beside them where H is not known."""
+    assert path.gradients is not None
+    C, seen = spreads.covariance, unexplained(path.objectives, path.gradients, H, spreads.covariance, beside)
+    if H is not None:
+        slope, curvature = np.sqrt(first_variance(path.gradients, C)), np.sqrt(squared_curvature(H, C))
+    else:
+        slope = np.abs(beside.along(np.einsum("toi,ki->kto", path.gradients, beside.directions)))
+        curvature = np.abs(beside.along(beside.there - 2 * path.objectives + beside.back))
+    return estimated_error(order, path.time, slope, curvature, seen, accuracy)
 
 
 def _check_sides(mechanism: TwiceDifferentiable, rows: np.ndarray) -> None:
@@ -170,21 +183,19 @@ def _check_sides(mechanism: TwiceDifferentiable, rows: np.ndarray) -> None:
         except ModelError as error:
             raise ModelError(
                 f"moments: order=1 runs the mechanism at means ± σ, too, to see how long it holds, and there {error}; "
-                "order=2 needs no such runs, or take a smaller spread"
+                "order=2 does without, or take a smaller spread"
             ) from None
 
 
-def _directions(g: np.ndarray, spreads: Spreads) -> list[np.ndarray]:
-    """For each objective C g/√(g'Cg), when this is largest."""
-    σ, found = np.sqrt(first_variance(g, spreads.covariance)), []
-    for k in range(g.shape[1]):
-        row = int(σ[:, k].argmax())
-        found.append(spreads.covariance @ g[row, k] / σ[row, k] if σ[row, k] > 0 else spreads.sigma)
-    return found
-
-
-def _warn(result: Moments) -> None:
+def _warn(result: Moments, failed: list[str]) -> None:
     end = result.time[-1]
+    if failed:
+        warnings.warn(
+            f"{result.label}: runs at means ± σ, which show how long moments hold, failed ({len(failed)} of them; {failed[0]}); the horizon "
+            "knows of derivatives at the means only: compare with monte_carlo(…), or take smaller spreads",
+            HorizonWarning,
+            stacklevel=4,
+        )
     short = [(name, t) for name, t in zip(result.objective_names, result.horizons, strict=True) if t < end]
     if not short:
         return

@@ -56,6 +56,19 @@ class Runs:
         self.calls["values"] += len(points)
         return self._told(lambda: self._values(points))
 
+    def reachable(self, points: np.ndarray) -> np.ndarray:
+        """ψ, (point, objective), NaN where a run fails."""
+        self.calls["values"] += len(points)
+
+        def compute() -> np.ndarray:
+            rows = self.spreads.rows(points, self.ρ)
+            values, failures, _ = run_many(self.solver, self.task, rows, os.cpu_count() or 1)
+            last = values.values[:, -1]
+            last[list(failures)] = np.nan
+            return last
+
+        return self._told(compute)
+
     def gradient(self, point: np.ndarray) -> np.ndarray:
         """∂ψ/∂x, (objective, parameter)."""
         self.calls["gradients"] += 1

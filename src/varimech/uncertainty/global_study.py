@@ -91,16 +91,17 @@ class GlobalStudy:
         return sampled_sobol(self, int(samples), estimator, float(level), int(seed))
 
     def probability(self, event: Constraint, *, samples: int = 0, level: float = 0.95, seed: int = 0) -> Reliability:
-        """Probability that an objective lies beyond a limit, by FORM and SORM with exact derivatives.
+        """Probability that an objective lies beyond a limit, by FORM and SORM with exact derivatives at all design points that are found.
 
         Args:
             event: an objective of this study compared with a number: `ψ >= 3.0`, or `ψ <= 0.1`.
-            samples: runs drawn around the design point, that check both by importance sampling; none if 0.
+            samples: runs drawn around the design points and about the origin, which check both by importance sampling; none if 0.
             level: probability with which their interval holds the true value.
             seed: of the random numbers.
 
         Returns:
-            A `Reliability`: `.form`, `.sorm`, `.beta`, `.design`, `.importance`, `.sampled`, …
+            A `Reliability`: `.form`, `.sorm`, `.beta`, `.design`, `.importance`, `.points`, `.sampled`, `.notes` (what speaks against
+            the numbers), …
         """
         from .reliability import reliability
 

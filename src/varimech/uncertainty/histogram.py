@@ -56,15 +56,13 @@ class Histogram:
         counts = self._on(exponent, first, kind) + other._on(exponent, first, kind)
         return Histogram(count, low, high, exponent, first, counts)
 
-    def quantile(self, probability: float) -> np.ndarray:
-        """The value of each column below which that share of it lies, interpolated within a bin; off by a `width` at most."""
-        total = np.cumsum(self.counts, axis=1, dtype=np.int64)
-        rank = probability * self.count
-        place = np.minimum((total < rank).sum(axis=1), self.counts.shape[1] - 1)
-        column = np.arange(len(place))
-        inside = self.counts[column, place].astype(float)
-        share = np.clip((rank - (total[column, place] - inside)) / np.maximum(inside, 1.0), 0.0, 1.0)
-        return np.clip((self.first + place + share) * self.width, self.low, self.high)
+    def ordered(self) -> np.ndarray:
+        """Counts from the smallest values to the largest, (column, bin)."""
+        return self.counts
+
+    def bounds(self, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of one bin in each column, by its place in order."""
+        return (self.first + place) * self.width, (self.first + place + 1) * self.width
 
     @property
     def width(self) -> np.ndarray:
@@ -85,14 +83,14 @@ class Histogram:
         counts = self.counts.astype(kind)
         # column by column, which takes less time than indexing all at once
         for c in np.flatnonzero((exponent != self.exponent) | (first != self.first)).tolist():
-            begin, coarse = _coarser(self.counts[c, : self.used[c]], int(self.first[c]), int(exponent[c] - self.exponent[c]))
+            begin, coarse = coarser(self.counts[c, : self.used[c]], int(self.first[c]), int(exponent[c] - self.exponent[c]))
             begin -= int(first[c])
             counts[c] = 0
             counts[c, begin : begin + len(coarse)] = coarse
         return counts
 
 
-def _coarser(counts: np.ndarray, first: int, times: int) -> tuple[int, np.ndarray]:
+def coarser(counts: np.ndarray, first: int, times: int) -> tuple[int, np.ndarray]:
     """Counts on bins twice as wide, so many times, and the first of these."""
     if not times:
         return first, counts

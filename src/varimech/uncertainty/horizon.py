@@ -10,7 +10,8 @@ its variance A² [½ + ½ cos 2φ e^(−2s²) − cos²φ e^(−s²)]. In standa
     by the second order:  s³/8 by the mean, s²/2 by the deviation, where it is largest: second derivatives know nothing of the third ones
     by the first order:   ½ |tr(HC)| by the mean, and by the deviation, besides s²/2, what the second order adds to it
 
-The largest of these counts, and the horizon is where it first exceeds the accuracy wanted. For a quadratic the second order is exact, and
+That is what derivatives at the means know. Runs beside the means (`beside.py`) know of curvature that does not oscillate, or not so slowly.
+The largest of all these counts, and the horizon is where it first exceeds the accuracy wanted. For a quadratic the second order is exact, and
 this is on the safe side. `tests/test_moments.py` compares it with exact solutions.
 """
 
@@ -27,7 +28,9 @@ class HorizonWarning(UserWarning):
     """A run is longer than the time for which the moments asked for hold."""
 
 
-def estimated_error(order: int, time: np.ndarray, slope: np.ndarray, curvature: np.ndarray, accuracy: float) -> np.ndarray:
+def estimated_error(
+    order: int, time: np.ndarray, slope: np.ndarray, curvature: np.ndarray, seen: np.ndarray, accuracy: float
+) -> np.ndarray:
     """Error of mean or standard deviation, the larger of both, in standard deviations, over time for each objective.
 
     Args:
@@ -35,19 +38,22 @@ def estimated_error(order: int, time: np.ndarray, slope: np.ndarray, curvature: 
         time: s.
         slope: √(g'Cg), (time, objective).
         curvature: √tr[(HC)²], likewise.
+        seen: error of mean or standard deviation that runs beside the means show, likewise.
         accuracy: the error that ends the horizon.
     """
-    return np.column_stack([_error(order, time, g, h, accuracy) for g, h in zip(slope.T, curvature.T, strict=True)])
+    return np.column_stack([_error(order, time, g, h, e, accuracy) for g, h, e in zip(slope.T, curvature.T, seen.T, strict=True)])
 
 
-def _error(order: int, time: np.ndarray, slope: np.ndarray, curvature: np.ndarray, accuracy: float) -> np.ndarray:
+def _error(
+    order: int, time: np.ndarray, slope: np.ndarray, curvature: np.ndarray, seen: np.ndarray, accuracy: float
+) -> np.ndarray:
     """For one objective: what counts depends on the horizon, and the horizon on what counts; from the whole run it only moves nearer."""
     highest, bent, end = _envelope(time, slope), _envelope(time, curvature), time.size
     added = np.maximum(curvature / 2, np.hypot(slope, curvature / np.sqrt(2)) - slope)
     while True:
-        size = np.maximum(highest, max(NEGLIGIBLE * slope[:end].max(), ROUNDING * curvature.max()))
+        size = np.maximum(highest, max(NEGLIGIBLE * slope[:end].max(), ROUNDING * max(curvature.max(), seen.max())))
         size[size == 0] = 1.0  # nothing varies, and nothing is missed
-        error = (bent / size) ** 2 / 2
+        error = np.maximum((bent / size) ** 2 / 2, seen / size)
         if order == 1:
             error = np.maximum(error, added / size)
         beyond = np.flatnonzero(error > accuracy)

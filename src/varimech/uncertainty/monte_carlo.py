@@ -74,14 +74,16 @@ def monte_carlo(
     folder = None if checkpoint is None else Checkpoint(checkpoint)
     with nullcontext() if folder is None else folder.alone():
         before = None if folder is None else folder.load()
-        size = chunk or (before[0]["chunk"] if before else chunk_size(int(samples), columns, target=target is not None))
+        size = chunk or (before[0]["chunk"] if before else chunk_size(sampling, int(samples), columns, target=target is not None))
         drawing = Sampling(sampling, int(seed), int(size), len(spreads.names))
         _check_memory(drawing, len(ρ), columns, int(samples) if keep and folder is None else 0)
         if folder is not None:
             _take_up(folder, before, _about(solver, task, spreads, ρ, drawing, control=control, keep=keep))
         model = _first_order(solver, task, spreads, ρ) if control else None
         together = replace(task, backend="native") if where.elsewhere else task
-        work = Work(sampler_for(solver, together, samples), columns, model, keep)
+        state = before[1] if before else Tally([None] * drawing.replicates)
+        centre = _centre(solver, task, ρ, columns) if state.summary is None else state.summary.sketch.centre
+        work = Work(sampler_for(solver, together, samples), columns, centre, model, keep)
         study = Study(
             mechanism.name,
             tuple(named),
@@ -90,7 +92,7 @@ def monte_carlo(
             schedule.stored_times,
             drawing,
             bool(control),
-            before[1] if before else Tally([None] * drawing.replicates),
+            state,
             (folder or []) if keep else None,
             time.perf_counter() - began,
             _at_means(mechanism, solver, Task(choose(duration, **how)[1], {}, None, backend, False), ρ),
@@ -164,6 +166,14 @@ def _targets(target: Target, named: Mapping[str, Objective]) -> np.ndarray | Non
                 "its mean at the end"
             )
     return np.array([float(wanted.get(name, np.inf)) for name in named])
+
+
+def _centre(solver: Solver, task: Task, ρ: np.ndarray, columns: int) -> np.ndarray:
+    """Objectives at the means of the parameters, about which quantiles are counted most finely; zeros where there is no such run."""
+    found = look_after(solver, task, ρ, explain=False)
+    if isinstance(found, VarimechError) or not np.isfinite(found.objectives).all():
+        return np.zeros(columns)
+    return found.objectives.ravel()
 
 
 def _first_order(solver: Solver, task: Task, spreads: Spreads, ρ: np.ndarray) -> Control:

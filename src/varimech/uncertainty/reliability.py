@@ -2,8 +2,8 @@
 
 In the space of independent standard normal variables u behind the parameters, the design point u* is the point of the limit ψ = ψ_lim that is
 nearest to the origin, and β = |u*|. FORM replaces the limit by its tangent plane there, P ≈ Φ(−β); SORM by a paraboloid with the same
-curvatures (formulas of Breitung, of Hohenbichler and Rackwitz, and of Tvedt). Both know nothing of other points of the limit that are nearly
-as close; samples drawn around u* tell.
+curvatures (formulas of Breitung, of Hohenbichler and Rackwitz, and of Tvedt). Other design points are searched for (`design_points.py`), and
+samples drawn around all of them (`importance.py`) check both.
 
     importance factors   α_i² = (u*_i/β)²
 
@@ -13,42 +13,25 @@ Of an event that holds at the origin, the contrary is looked at: it is the rarer
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError, VarimechError
+from ..errors import ModelError
 from ..sensitivity.comparison import Constraint
 from ..view.table import table
-from .distributions import openturns
+from .design_points import FORMULAS, DesignPoint, Limit, design_points, union
 from .global_study import seeded
+from .importance import Sampled, importance_sampling
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .function import Runs
     from .global_study import GlobalStudy
 
-FORMULAS = ("Breitung", "Hohenbichler", "Tvedt")
-ERROR = 1e-6
-"""Of the design point, and of the limit there, in standard deviations."""
-MOST = 200
-"""Runs of a search; it takes some ten where there is a design point."""
-ENOUGH = 1e-3
-"""What the limit may be missed by: some runs have errors that keep a search from more."""
-BLOCK = 4096
-"""Samples run together."""
-
-
-@dataclass(frozen=True)
-class Sampled:
-    """A probability from samples, with its confidence interval."""
-
-    probability: float
-    lower: float
-    upper: float
-    samples: int
+FACTOR = 2.0
+"""By which probabilities of first and second order may differ without a word."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +43,7 @@ class Reliability:
     beta: float
     """Reliability index; negative where the event is more likely than not."""
     form: float
-    """Probability of first order."""
+    """Probability of first order, of the union of what lies beyond all design points."""
     sorms: dict[str, float]
     """Probabilities of second order, by formula; not a number where the limit is curved too much for one."""
     design: dict[str, float]
@@ -74,7 +57,11 @@ class Reliability:
     calls: dict[str, int]
     """Values, gradients and Hessians that were computed."""
     result: Any = field(repr=False)
-    """`openturns.SORMResult`; of the contrary event where β is negative."""
+    """`openturns.SORMResult` at the design point; of the contrary event where β is negative."""
+    points: tuple[DesignPoint, ...] = field(repr=False)
+    """All design points that were found and count, the nearest first; `beta`, `design`, … are those of the first."""
+    notes: tuple[str, ...]
+    """What speaks against the numbers: methods that disagree, limits that bend around the origin, runs that failed."""
 
     @property
     def sorm(self) -> float:
@@ -84,7 +71,7 @@ class Reliability:
     @property
     def nearest(self) -> bool:
         """Whether the design point is the nearest one around it: the limit is curved less than a sphere about the origin would be there."""
-        return math.isfinite(self.sorms["Breitung"])
+        return self.points[0].nearest
 
     def table(self) -> pd.DataFrame:
         """Probabilities, a row a method."""
@@ -110,55 +97,69 @@ class Reliability:
         lines.append(
             table(["parameter", "design point", "unit", "importance"], [[n, x, u, f"{100 * a:.1f} %"] for n, x, u, a in points])
         )
-        if not self.nearest:
-            lines.append("  the limit bends around the origin at this point, so others are nearer: believe samples only")
-        return "\n".join(lines)
+        for other in self.points[1:]:
+            at = ", ".join(f"{n} = {x:.6g}" for n, x in zip(self.design, other.values, strict=True))
+            lines.append(f"  another design point: β = {other.beta:.6g} at {at}")
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
 
 def reliability(study: GlobalStudy, event: Constraint, samples: int, level: float, seed: int) -> Reliability:
-    """FORM and SORM, and samples around the design point."""
-    ot, runs = openturns(), study.runs
-    k, limit, above = _limit(study, event)
-    name, function = study.objective_names[k], study.function
-    before = runs.calls.copy()
-    with seeded(seed), runs.own_errors(f"probability of {name} {event.rule}"):
-        middle = study.spreads.from_normal(np.zeros((1, len(study.names))))[0]
-        there, slope = function(middle)[k], np.array(function.gradient(middle))[:, k]
-        σ = math.sqrt(slope @ study.spreads.covariance @ slope)
-        if not σ > 0:
-            raise ModelError(
-                f"probability: the gradient of {name!r} vanishes at the medians of {', '.join(study.names)}; FORM has no direction to go"
-            )
-        likely = (there >= limit) == above
-        # in standard deviations of the objective, by which errors of the search are measured; and not by getMarginal, which leaves the
-        # diagonals of Hessians out (OpenTURNS 1.27)
-        only = np.eye(len(study.objective_names))[k]
-        scaled = ot.ComposedFunction(ot.LinearFunction(limit * only, [0.0], ot.Matrix([(only / σ).tolist()])), function)
-        beyond = ot.Greater() if above != likely else ot.Less()
-        rare = ot.ThresholdEvent(ot.CompositeRandomVector(scaled, ot.RandomVector(study.distribution)), beyond, 0.0)
-        result = _sorm(ot, runs, f"probability of {name} {event.rule}", rare, middle)
-        drawn = _sampled(ot, result, samples, level) if samples else None
-    u, β = np.array(result.getStandardSpaceDesignPoint()), result.getHasoferReliabilityIndex()
-    first = float(ot.Normal().computeCDF([-β]))
-    sorms = {formula: _second(result, formula) for formula in FORMULAS}
+    """FORM and SORM at all design points that are found, and samples around these."""
+    runs = study.runs
+    k, value, above = _limit(study, event)
+    what, before = f"probability of {study.objective_names[k]} {event.rule}", runs.calls.copy()
+    rng = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed)))
+    with seeded(seed), runs.own_errors(what):
+        limit = Limit(study, what, k, value, above)
+        likely = (study.function(limit.middle)[k] >= value) == above
+        limit = replace(limit, above=above != likely)
+        points = design_points(limit, rng)
+        drawn = None
+        if samples:
+            centres, chances = np.array([p.standard for p in points]), np.array([p.form for p in points])
+            drawn = importance_sampling(limit, centres, chances, samples, level, rng)
+    first = union(points, [p.form for p in points])
+    sorms = {formula: union(points, [p.sorms[formula] for p in points]) for formula in FORMULAS}
+    nearest = points[0]
+    notes = _notes(points, first, sorms["Hohenbichler"], drawn, level)
     if likely:
-        β, first, sorms = -β, 1 - first, {formula: 1 - p for formula, p in sorms.items()}
-        drawn = drawn and Sampled(1 - drawn.probability, 1 - drawn.upper, 1 - drawn.lower, drawn.samples)
-    size = float(u @ u)
+        first, sorms = 1 - first, {formula: 1 - p for formula, p in sorms.items()}
+        drawn = drawn and drawn.contrary
     return Reliability(
         study.label,
-        f"{name} {event.rule}",
-        β,
+        f"{study.objective_names[k]} {event.rule}",
+        -nearest.beta if likely else nearest.beta,
         first,
         sorms,
-        dict(zip(study.names, map(float, result.getPhysicalSpaceDesignPoint()), strict=True)),
-        dict(zip(study.names, (u**2 / size if size > 0 else u).tolist(), strict=True)),
+        dict(zip(study.names, nearest.values.tolist(), strict=True)),
+        dict(zip(study.names, nearest.importance.tolist(), strict=True)),
         study.spreads.units,
-        np.array(result.getSortedCurvatures()),
+        nearest.curvatures,
         drawn,
         dict(runs.calls - before),
-        result,
+        nearest.result,
+        tuple(points),
+        notes,
     )
+
+
+def _notes(points: list[DesignPoint], first: float, second: float, drawn: Sampled | None, level: float) -> tuple[str, ...]:
+    """What speaks against the numbers; of the rarer one of the event and its contrary."""
+    notes = []
+    check = "" if drawn is not None else "; check with samples=…"
+    if not points[0].nearest:
+        notes.append("the limit bends around the origin at this point, so others are nearer or as near: believe samples only")
+    elif not 1 / FACTOR < second / first < FACTOR:
+        notes.append(f"SORM differs from FORM by a factor of {second / first:.3g}: the limit is curved{check}")
+    if drawn is not None:
+        best, name = (second, "SORM") if math.isfinite(second) else (first, "FORM")
+        if not drawn.lower <= best <= drawn.upper:
+            notes.append(f"{name} lies outside the {100 * level:g} % interval of the samples: believe samples only")
+        if not drawn.hits:
+            notes.append("no sample belongs to the event: its probability is known by its upper bound only; draw more samples")
+        if drawn.failed:
+            notes.append(f"the runs of {drawn.failed} samples failed; the interval counts them for both sides")
+    return tuple(notes)
 
 
 def _limit(study: GlobalStudy, event: Any) -> tuple[int, float, bool]:
@@ -177,48 +178,3 @@ def _limit(study: GlobalStudy, event: Any) -> tuple[int, float, bool]:
             f"probability: {event.rule} has two limits, and FORM takes one: ask for both and subtract, or use monte_carlo(…)"
         )
     return objectives.index(event.of), event.lower if above else event.upper, above
-
-
-def _sorm(ot: Any, runs: Runs, what: str, event: Any, start: np.ndarray) -> Any:
-    """The design point by sequential quadratic programming with exact gradients, and curvatures there by the exact Hessian."""
-    solver = ot.NLopt("LD_SLSQP")
-    solver.setStartingPoint(start)
-    solver.setMaximumCallsNumber(MOST)
-    for kind in ("Absolute", "Relative", "Residual", "Constraint"):
-        getattr(solver, f"setMaximum{kind}Error")(ERROR)
-    algorithm = ot.SORM(solver, event)
-    try:
-        algorithm.run()
-        result = algorithm.getResult()
-        missed = f"is {result.getOptimizationResult().getConstraintError():.2g} standard deviations of the objective away from it"
-        found = result.getOptimizationResult().getConstraintError() < ENOUGH
-    except (RuntimeError, TypeError) as error:
-        if runs.error is not None:
-            raise
-        found, missed = False, f"gave up ({str(error).strip()})"
-    if not found:
-        raise VarimechError(
-            f"{what}: no point with this limit was found near the middle of the spreads; the search {missed}. Is it within reach of the "
-            "parameters at all? monte_carlo(…) tells which values there are"
-        )
-    return result
-
-
-def _second(result: Any, formula: str) -> float:
-    try:
-        return float(getattr(result, f"getEventProbability{formula}")())
-    except (RuntimeError, TypeError):  # a limit that is curved towards the origin as much as a sphere about it
-        return math.nan
-
-
-def _sampled(ot: Any, result: Any, samples: int, level: float) -> Sampled:
-    """Importance sampling with normal variables about the design point."""
-    blocks = -(-samples // BLOCK)
-    algorithm = ot.PostAnalyticalImportanceSampling(result)
-    algorithm.setBlockSize(-(-samples // blocks))
-    algorithm.setMaximumOuterSampling(blocks)
-    algorithm.setMaximumCoefficientOfVariation(-1.0)  # all of them, however soon it is known well
-    algorithm.run()
-    found = algorithm.getResult()
-    p, half = found.getProbabilityEstimate(), ot.Normal().computeScalarQuantile((1 + level) / 2) * found.getStandardDeviation()
-    return Sampled(p, max(0.0, p - half), min(1.0, p + half), found.getOuterSampling() * found.getBlockSize())

@@ -12,11 +12,12 @@ that do not vary have no variance at all.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .histogram import BINS, Histogram
+from .sketch import Sketch
 
 BLOCK = 1 << 16
 """Values that are worked on at a time, so that they stay in the cache of the processor."""
@@ -24,29 +25,30 @@ BLOCK = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Count, mean, M₂ to M₄ and histogram of each column."""
+    """Count, mean, M₂ to M₄, histogram and sketch of each column."""
 
     mean: np.ndarray
     m2: np.ndarray
     m3: np.ndarray
     m4: np.ndarray
     histogram: Histogram
+    sketch: Sketch
 
     @classmethod
-    def of(cls, values: np.ndarray, bins: int = BINS) -> Summary:
-        """Of finite values, (n, column), at least one."""
+    def of(cls, values: np.ndarray, centre: np.ndarray, bins: int = BINS) -> Summary:
+        """Of finite values, (n, column), at least one; and the centre of the sketch of each column."""
         columns = values.shape[1]
         wide = max(1, BLOCK // len(values))
-        parts = [cls._of_few(values[:, k : k + wide], bins) for k in range(0, columns, wide)]
+        parts = [cls._of_few(values[:, k : k + wide], centre[k : k + wide], bins) for k in range(0, columns, wide)]
         return parts[0] if len(parts) == 1 else _side_by_side(parts)
 
     @classmethod
-    def _of_few(cls, values: np.ndarray, bins: int) -> Summary:
+    def _of_few(cls, values: np.ndarray, centre: np.ndarray, bins: int) -> Summary:
         values = np.ascontiguousarray(values)
         d, offset = _from_mean(values)
         d2 = d * d
         m2, m3, m4 = (np.einsum("ij,ij->j", a, b) for a, b in ((d, d), (d2, d), (d2, d2)))
-        return cls(values[0] + offset, m2, m3, m4, Histogram.of(values, bins))
+        return cls(values[0] + offset, m2, m3, m4, Histogram.of(values, bins), Sketch.of(values, centre))
 
     @property
     def count(self) -> int:
@@ -72,15 +74,20 @@ class Summary:
             + 6 * u * u * (a * a * other.m2 + b * b * self.m2)
             + 4 * u * (a * other.m3 - b * self.m3)
         )
-        return Summary(self.mean + u * b, m2, m3, m4, self.histogram.merged(other.histogram))
+        histogram, sketch = self.histogram.merged(other.histogram), self.sketch.merged(other.sketch)
+        return Summary(self.mean + u * b, m2, m3, m4, histogram, sketch)
 
 
 def _side_by_side(parts: list[Summary]) -> Summary:
     """Summaries of some columns after each other."""
-    h = [p.histogram for p in parts]
-    arrays = {name: np.concatenate([getattr(x, name) for x in h]) for name in ("low", "high", "exponent", "first", "counts")}
-    moments = {name: np.concatenate([getattr(p, name) for p in parts]) for name in ("mean", "m2", "m3", "m4")}
-    return Summary(**moments, histogram=Histogram(h[0].count, **arrays))
+
+    def joined(of: list[Any], names: tuple[str, ...]) -> dict[str, np.ndarray]:
+        return {name: np.concatenate([getattr(x, name) for x in of]) for name in names}
+
+    h, s = [p.histogram for p in parts], [p.sketch for p in parts]
+    histogram = Histogram(h[0].count, **joined(h, ("low", "high", "exponent", "first", "counts")))
+    sketch = Sketch(**joined(s, ("centre", "near", "far", "same", "counts")))
+    return Summary(**joined(parts, ("mean", "m2", "m3", "m4")), histogram=histogram, sketch=sketch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,11 +103,14 @@ class CoMoments:
     xx: np.ndarray
 
     @classmethod
-    def of(cls, values: np.ndarray, summary: Summary, control: np.ndarray | None = None) -> CoMoments:
-        """Of finite values, (n, column), that have been summarised, and their control."""
-        if control is None:
-            none = np.zeros_like(summary.mean)
-            return cls(summary.count, summary.mean, none, summary.m2, none, none)
+    def without_control(cls, summary: Summary) -> CoMoments:
+        """Of values that have been summarised."""
+        none = np.zeros_like(summary.mean)
+        return cls(summary.count, summary.mean, none, summary.m2, none, none)
+
+    @classmethod
+    def of(cls, values: np.ndarray, control: np.ndarray) -> CoMoments:
+        """Of finite values, (n, column), and their control."""
         (dy, mean), (dx, offset) = _from_mean(values), _from_mean(control)
         products = [np.einsum("ij,ij->j", a, b) for a, b in ((dy, dy), (dx, dy), (dx, dx))]
         return cls(len(values), values[0] + mean, control[0] + offset, *products)

@@ -19,17 +19,18 @@ from ..view.plotted import Plotted
 from .bands import bands_about
 from .checkpoint import Checkpoint
 from .estimates import LEVEL, Estimate, mean_of, variance_of
+from .histogram import Histogram
+from .quantiles import bracket, interval, quantile
 from .sampling import Sampling
+from .sketch import Sketch
 from .spreads import Spreads
 from .tally import Failure, Tally
-from .words import in_words
+from .words import QUANTILES, in_words
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
     from matplotlib.figure import Figure
-
-QUANTILES = (0.05, 0.5, 0.95)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +106,27 @@ class Study(Plotted):
         """The standard deviation."""
         return self._labelled(np.sqrt(self._variance().value), "std")
 
-    def interval(self, level: float = LEVEL, of: str = "mean") -> xr.Dataset:
-        """Bounds, `lower` and `upper`, between which the true mean lies with probability `level`; or, of them, "variance" or "std"."""
+    def interval(self, level: float = LEVEL, of: str | float = "mean") -> xr.Dataset:
+        """Bounds, `lower` and `upper`, between which the true mean lies with probability `level`.
+
+        Args:
+            level: probability.
+            of: "mean", "variance", "std", or the probability of a quantile (0.5 for the median). Bounds of a quantile hold whatever the
+                distribution, and are infinite where samples do not reach so far.
+        """
         import xarray as xr
 
         check_level("interval", level)
+        if isinstance(of, Real) and not isinstance(of, bool):
+            lower, upper = interval(*self._counts(), _probabilities("interval", of)[0], float(level))
+        else:
+            lower, upper = self._about_estimate(float(level), of)
+        unit = "objective_unit²" if of == "variance" else "objective_unit"
+        return xr.Dataset(
+            {n: self._labelled(x, n, unit) for n, x in (("lower", lower), ("upper", upper))}, attrs={"level": level}
+        )
+
+    def _about_estimate(self, level: float, of: Any) -> tuple[np.ndarray, np.ndarray]:
         if of not in ("mean", "variance", "std"):
             raise unknown_name("interval", of, ("mean", "variance", "std"))
         estimate = self._mean() if of == "mean" else self._variance()
@@ -117,12 +134,7 @@ class Study(Plotted):
         lower, upper = estimate.value - half, estimate.value + half
         if of != "mean":
             lower = np.maximum(lower, 0.0)
-        if of == "std":
-            lower, upper = np.sqrt(lower), np.sqrt(upper)
-        unit = "objective_unit²" if of == "variance" else "objective_unit"
-        return xr.Dataset(
-            {n: self._labelled(x, n, unit) for n, x in (("lower", lower), ("upper", upper))}, attrs={"level": level}
-        )
+        return (np.sqrt(lower), np.sqrt(upper)) if of == "std" else (lower, upper)
 
     @property
     def reduction(self) -> xr.DataArray:
@@ -132,22 +144,27 @@ class Study(Plotted):
             return self._labelled(np.where(plain > 0, plain / used, 1.0), "reduction", "1")
 
     def quantile(self, probability: float | Sequence[float]) -> xr.DataArray:
-        """Values below which these shares of the samples lie, to within `resolution`: (time, objective), or (quantile, time, objective)."""
+        """Values below which these shares of the samples lie, to within `resolution`: (time, objective), or (quantile, time, objective).
+        `interval(of=…)` has the bounds of the true quantile."""
+        return self._by_probability("quantile", probability, lambda p: quantile(*self._counts(), p))
+
+    def resolution(self, probability: float | Sequence[float]) -> xr.DataArray:
+        """Widths of the bins in which these quantiles of the samples lie, by which `quantile` is off at most: (time, objective), or
+        (quantile, time, objective). A bin is no wider than 1/512 of the range of the samples, nor than some per cent of the distance from
+        the objective at the means of the parameters."""
+
+        def width(p: float) -> np.ndarray:
+            lower, upper = bracket(*self._counts(), p * self.count)
+            return upper - lower
+
+        return self._by_probability("resolution", probability, width)
+
+    def _by_probability(self, name: str, given: Any, compute: Callable[[float], np.ndarray]) -> xr.DataArray:
         import xarray as xr
 
-        try:
-            several = np.atleast_1d(np.asarray(probability, dtype=float))
-        except (TypeError, ValueError):
-            several = np.full(1, np.nan)
-        if several.ndim != 1 or not ((several >= 0) & (several <= 1)).all():
-            raise ModelError(f"quantile: {probability!r} must be probabilities, from 0 to 1")
-        found = [self._labelled(self._summary().histogram.quantile(float(p)), "quantile") for p in several]
-        return found[0] if np.ndim(probability) == 0 else xr.concat(found, xr.Variable("quantile", several))
-
-    @property
-    def resolution(self) -> xr.DataArray:
-        """Widths of the bins of the histograms, which quantiles are exact to."""
-        return self._labelled(self._summary().histogram.width, "resolution")
+        several = _probabilities(name, given)
+        arrays = [self._labelled(compute(float(p)), name) for p in several]
+        return arrays[0] if np.ndim(given) == 0 else xr.concat(arrays, xr.Variable("quantile", several))
 
     def histogram(self, objective: str | None = None, time: float | None = None) -> xr.DataArray:
         """How many samples lie in each bin, by the middle of bins: of an objective (the first one) at a stored time (the last one, s)."""
@@ -183,9 +200,17 @@ class Study(Plotted):
             "lowest": self._labelled(h.low, "lowest"),
             "highest": self._labelled(h.high, "highest"),
             "quantiles": self.quantile(QUANTILES),
+            **{f"quantiles_{side}": self._bounds_of_quantiles(side) for side in ("lower", "upper")},
         }
         told = {"mechanism": self.label, "samples": self.count, "failed": self.failed, "control": int(self.corrected)}
         return xr.Dataset(arrays, attrs={**told, "sampling": self.sampling.kind, "seed": self.sampling.seed})
+
+    def _bounds_of_quantiles(self, side: str) -> xr.DataArray:
+        """Of their 95 % intervals."""
+        import xarray as xr
+
+        bounds = [self.interval(of=p)[side] for p in QUANTILES]
+        return xr.concat(bounds, xr.Variable("quantile", np.array(QUANTILES))).rename(f"quantiles_{side}")
 
     def bands(self, sigmas: float = 3.0) -> xr.Dataset:
         """Mean less and plus so many standard deviations: `lower` and `upper`."""
@@ -234,7 +259,7 @@ class Study(Plotted):
 
     def to_dataframe(self) -> pd.DataFrame:
         """Statistics over time, a row a time and objective."""
-        return self.dataset.drop_vars(["quantiles", "quantile"]).to_dataframe().drop(columns="objective_unit")
+        return self.dataset.drop_dims("quantile").to_dataframe().drop(columns="objective_unit")
 
     def save(self, path: str | Path) -> Path:
         """Write the dataset to a file, by the ending of its name: .nc (netCDF), .csv or .mat (MATLAB)."""
@@ -271,6 +296,9 @@ class Study(Plotted):
             raise ModelError(f"none of the {self.tally.taken} samples went well, so there is nothing to tell; see .failures")
         return self.tally.summary
 
+    def _counts(self) -> tuple[Histogram, Sketch]:
+        return self._summary().histogram, self._summary().sketch
+
     def _coords(self) -> dict[str, Any]:
         return {**along_time(self.time), **with_units("objective", self.objective_names, self.units)}
 
@@ -279,3 +307,13 @@ class Study(Plotted):
 
         values = np.reshape(columns, (self.time.size, len(self.objective_names)))
         return xr.DataArray(values, coords=self._coords(), dims=["time", "objective"], name=name, attrs={"units": unit})
+
+
+def _probabilities(what: str, given: Any) -> np.ndarray:
+    try:
+        several = np.atleast_1d(np.asarray(given, dtype=float))
+    except (TypeError, ValueError):
+        several = np.full(1, np.nan)
+    if several.ndim != 1 or not ((several >= 0) & (several <= 1)).all():
+        raise ModelError(f"{what}: {given!r} must be probabilities, from 0 to 1")
+    return several

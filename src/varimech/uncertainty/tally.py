@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .histogram import Histogram
+from .sketch import Sketch
 from .statistics import CoMoments, Summary, both
 
 REMEMBERED = 100
@@ -74,6 +75,7 @@ class Tally:
         if self.summary is not None:
             arrays |= {f"summary.{name}": getattr(self.summary, name) for name in SUMMARY}
             arrays |= {f"histogram.{name}": getattr(self.summary.histogram, name) for name in HISTOGRAM}
+            arrays |= {f"sketch.{name}": getattr(self.summary.sketch, name) for name in SKETCH}
         return arrays
 
     @classmethod
@@ -89,13 +91,15 @@ class Tally:
         ]
         summary = None
         if "summary.mean" in arrays:
-            summary = Summary(**read("summary", SUMMARY), histogram=Histogram(**read("histogram", HISTOGRAM)))
+            histogram, sketch = Histogram(**read("histogram", HISTOGRAM)), Sketch(**read("sketch", SKETCH))
+            summary = Summary(**read("summary", SUMMARY), histogram=histogram, sketch=sketch)
         return cls(groups, summary, int(arrays["taken"]), int(arrays["failed"]), failures, float(arrays["seconds"]))
 
 
 GROUP = ("count", "mean", "control", "yy", "xy", "xx")
 SUMMARY = ("mean", "m2", "m3", "m4")
 HISTOGRAM = ("count", "low", "high", "exponent", "first", "counts")
+SKETCH = ("centre", "near", "far", "same", "counts")
 
 
 def _plain(array: np.ndarray) -> Any:

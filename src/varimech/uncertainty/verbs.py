@@ -112,7 +112,7 @@ class Uncertain(TwiceDifferentiable):
         Args:
             objectives, spreads, correlation, duration, parameters: as for `moments`.
             samples: how many runs, at most.
-            sampling: "random", "latin-hypercube" or "sobol" (scrambled Sobol sequences, 16 of them side by side; best with 16 times a power
+            sampling: "random", "latin-hypercube" or "sobol" (scrambled Sobol sequences, 32 of them side by side; best with 32 times a power
                 of two). The latter two fill the space of the parameters more evenly, and need fewer samples for smooth objectives.
             seed: of the random numbers.
             executor: how many threads; a `dask.distributed.Client`; or "cuda", a thread of the card a sample (small mechanisms; equal to
@@ -120,7 +120,8 @@ class Uncertain(TwiceDifferentiable):
             control: correct means by the first-order model, whose mean is known: fewer samples for the same error. Not used where samples
                 failed.
             target: half of the 95 % confidence interval of the mean at the end of the run at which to stop, in the unit of the objective;
-                one number, or {objective: number}. It is looked at every 16 chunks, of 256 samples at most.
+                one number, or {objective: number}. It is compared every 16 chunks (32 of hypercubes or sequences), of 256 samples at
+                most.
             keep: keep all samples (`.samples`), in memory, or with a checkpoint in its folder.
             allowed_failures: share a of the samples that may fail, judged at the end; and from 50 samples on, the study is given up early
                 where of n samples more than a n + 3 √(a (1 − a) n) failed.

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..markup import counted
-from ..view.table import table
+from ..view.table import number, table
 from .estimates import LEVEL
 
 if TYPE_CHECKING:
     from .study import Study
 
+QUANTILES = (0.05, 0.5, 0.95)
+"""That are printed and stored."""
 TOLD = 3
 """Failures that are told when a study is printed."""
 
@@ -23,10 +28,7 @@ def in_words(study: Study) -> str:
     taken = f"{counted(study.count, 'sample', 'samples')}{stopped}"
     lines = [f"<Study of {study.label!r}: {taken} ({words}){failed}, at t = {study.time[-1]:g} s>"]
     if study.count:
-        frame = study.table()
-        frame["±"] = [float(f"{half:.2g}") for half in frame["±"]]
-        rows = [[name, *row] for name, row in zip(frame.index, frame.to_numpy().tolist(), strict=True)]
-        lines.append(table(["objective", *frame.columns], rows))
+        lines.append(table(*known_table(study)))
     if study.controlled and study.failed:
         lines.append(f"  {counted(study.failed, 'sample', 'samples')} failed, so the control is not used")
     elif study.controlled and study.count:
@@ -35,6 +37,35 @@ def in_words(study: Study) -> str:
     lines += [f"  sample {f.sample} failed: {f.kind}: {f.message}" for f in study.failures[:TOLD]]
     seconds = study.seconds["run"]
     return "\n".join([*lines, f"  {seconds:.3g} s, {study.count / max(seconds, 1e-9):.0f} samples/s"])
+
+
+def known_table(study: Study) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of the table of a study, each number with the digits that its 95 % interval leaves."""
+    frame, rows = study.table(), []
+    for k, (name, row) in enumerate(zip(frame.index, frame.to_dict("records"), strict=True)):
+        cells = {"mean": known(row["mean"], row["±"], digits=2), "±": number(row["±"], 2)}
+        others: dict[str, str | float] = {"std": "std", **{f"{100 * p:g} %": p for p in QUANTILES}}
+        for label, of in others.items():
+            bounds = study.interval(of=of).isel(time=-1, objective=k)
+            sides = np.abs([bounds["lower"].item() - row[label], bounds["upper"].item() - row[label]])
+            cells[label] = known(
+                row[label], float(np.max(sides[np.isfinite(sides)], initial=0.0)) if sides.min() < np.inf else np.inf
+            )
+        rows.append([str(name), *cells.values(), str(row["unit"])])
+    return ["objective", *map(str, frame.columns)], rows
+
+
+def known(value: float, half: float, digits: int = 1) -> str:
+    """A number with no digit beyond the first ones of its error, "–" where nothing is known of it."""
+    if not math.isfinite(value) or not math.isfinite(half):
+        return "–"
+    if half == 0:
+        return number(value)
+    place = math.floor(math.log10(half)) + 1 - digits
+    size = math.floor(math.log10(abs(value))) if value else place
+    if -5 <= size < 8:
+        return f"{round(value, -place) + 0.0:.{max(0, -place)}f}"
+    return f"{value:.{max(0, size - place)}e}"
 
 
 def so_far(study: Study) -> str:

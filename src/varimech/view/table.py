@@ -13,6 +13,17 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
+def is_written_number(value: Any) -> bool:
+    """Whether it is one, or the text of one."""
+    if not isinstance(value, str):
+        return is_number(value)
+    try:
+        float(value)
+    except ValueError:
+        return value == "–"
+    return True
+
+
 def number(value: Any, digits: int = 8) -> str:
     """A number with the digits worth reading; other things as they are."""
     if value is None:
@@ -31,7 +42,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Columns side by side, words to the left and numbers to the right."""
     body = [[number(cell) for cell in row] for row in rows]
     widths = [max(len(h), *(len(row[k]) for row in body)) if body else len(h) for k, h in enumerate(head)]
-    right = [bool(rows) and all(is_number(row[k]) for row in rows) for k in range(len(head))]
+    right = [bool(rows) and all(is_written_number(row[k]) for row in rows) for k in range(len(head))]
 
     def line(cells: Sequence[str]) -> str:
         return "  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(cells, widths, right, strict=True)).rstrip()
