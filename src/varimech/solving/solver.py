@@ -138,12 +138,11 @@ class Solver:
         self.start.check_fits(ρ, task.indices)
         near = self.nearby.followed(ρ)
         q = self.start.assemble(ρ) if near is None else near
-        if near is None and not self.start.regular(q, ρ):
-            raise ModelError(
-                f"mechanism {self.model.name!r}: second derivatives take no redundant constraints and no massless coordinates; differences "
-                "of exact gradients (method='direct') are the next best, and moments(…, order=1) needs none"
-            )
-        return self._second.run(task, self.inputs(task, ρ, guess=q), direction)
+        if near is not None or self.start.regular(q, ρ):
+            with suppress(StartFailure):  # what follows finds the start, or reports why there is none
+                return self._second.run(task, self.inputs(task, ρ, guess=q), direction)
+            q = self.start.assemble(ρ)
+        return self._second.run_from(task, self.inputs(task, ρ), self.start.complete(q, ρ), direction)
 
     @cached_property
     def _second(self) -> SecondOrder:
