@@ -13,6 +13,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from ..errors import VarimechError
 from ..model.body import Body, Frames
 from ..model.forces import Spring
 from ..model.parts import Parts
@@ -22,6 +23,7 @@ from ..sizes import Sizes
 from ..symbols import SX, symbols_in
 from .dynamics import Constraint, Dynamics, Element, Inertia
 from .held import start_holds
+from .least_norm import dependencies
 from .poses import Pose
 from .reactions import BodyReactions
 
@@ -89,7 +91,19 @@ class Equations(Dynamics):
 
     @cached_property
     def _reactions(self) -> BodyReactions:
-        return BodyReactions(self.model, self.frames, self.t, self.state, self.differentiate)
+        return BodyReactions(self.model, self.frames, self.t, self.state, self.differentiate, self._dependent)
+
+    def _dependent(self, reactions: BodyReactions) -> list[int]:
+        """Rows of all joint and driver equations that depend on others at the nominal start; none where there is no such start."""
+        from .assembly import Assembly  # which knows equations
+
+        ρ = self.model.numbers.nominal
+        try:
+            q = Assembly(self).assemble(ρ, explain=False)
+        except VarimechError:
+            return []
+        J = ca.Function("J", [self.q, self.v, self.ρ, self.t], [ca.densify(reactions.balance.scaled)])
+        return sorted(dependencies(np.array(J(q, np.zeros(q.size), ρ, 0.0)))[1])
 
 
 def derive(
