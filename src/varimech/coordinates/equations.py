@@ -26,6 +26,7 @@ from .held import start_holds
 from .least_norm import dependencies
 from .poses import Pose
 from .reactions import BodyReactions
+from .redundancy import Redundancy
 
 Among = Callable[[tuple[Body, ...]], Frames]
 """Frames of some bodies as one of them, or a body that carries them all, sees them; of all bodies in space for none."""
@@ -85,13 +86,19 @@ class Equations(Dynamics):
             self.t,
             self.differentiate,
             multipliers=dict(zip(self.constraint_names, ca.vertsplit(self.λ), strict=True)) if self.blocks else {},
-            reactions=lambda: self._reactions,
+            reactions=lambda: self.reactions,
             coordinates=(self.q, self.v, self.a),
         )
 
     @cached_property
-    def _reactions(self) -> BodyReactions:
+    def reactions(self) -> BodyReactions:
+        """Reactions of all joints and efforts of all drivers."""
         return BodyReactions(self.model, self.frames, self.t, self.state, self.differentiate, self._dependent)
+
+    @cached_property
+    def redundancy(self) -> Redundancy:
+        """Which reactions are not unique."""
+        return Redundancy(self)
 
     def _dependent(self, reactions: BodyReactions) -> list[int]:
         """Rows of all joint and driver equations that depend on others at the nominal start; none where there is no such start."""

@@ -29,6 +29,11 @@ class Objective(Comparable):
     final: StateFunction | None = None
     unit: str = ""
 
+    @property
+    def functions(self) -> tuple[StateFunction, ...]:
+        """Integrand and final term, as far as there are any."""
+        return tuple(f for f in (self.integrand, self.final) if f is not None)
+
     def __add__(self, other: Objective) -> Objective:
         if not isinstance(other, Objective):
             return NotImplemented
