@@ -18,7 +18,7 @@ from ..model.body import Body, Frames
 from ..model.forces import Spring
 from ..model.parts import Parts
 from ..model.start import Hold
-from ..model.state import State, rate_without_acceleration
+from ..model.state import Reactions, State, rate_without_acceleration
 from ..sizes import Sizes
 from ..symbols import SX, symbols_in
 from .dynamics import Constraint, Dynamics, Element, Inertia
@@ -80,13 +80,17 @@ class Equations(Dynamics):
     @cached_property
     def state(self) -> State:
         """The view of the state that objectives and measures are written against."""
+        return self.state_with(lambda: self.reactions)
+
+    def state_with(self, reactions: Callable[[], Reactions]) -> State:
+        """The same with other reactions."""
         return State(
             self.model,
             self.frames,
             self.t,
             self.differentiate,
             multipliers=dict(zip(self.constraint_names, ca.vertsplit(self.λ), strict=True)) if self.blocks else {},
-            reactions=lambda: self.reactions,
+            reactions=reactions,
             coordinates=(self.q, self.v, self.a),
         )
 

@@ -120,7 +120,7 @@ class Redundancy:
             used.append(True)
             return e.reactions.of_any_multipliers
 
-        value = column_of(function, e.state.with_reactions(free), "a function of the state")
+        value = column_of(function, e.state_with(free), "a function of the state")
         μ = ca.vertcat(*e.reactions.symbols.values()) if used else SX(0, 1)
         f = [ca.densify(ca.jacobian(value, x)) for x in (μ, e.λ)]
         if not any(ca.sparsify(x).nnz() for x in f):
@@ -183,6 +183,12 @@ class Redundancy:
                 ]
             blocks[name] = list(range(begin, len(labels)))
         return blocks, labels
+
+
+def not_unique(names: Iterable[str], shared: str) -> str:
+    """A sentence about results that depend on shared loads; empty where there are none."""
+    listed = ", ".join(names)
+    return f"not unique: {listed}. {shared}" if listed else ""
 
 
 def _along(slopes: list[np.ndarray], bases: list[np.ndarray]) -> bool:

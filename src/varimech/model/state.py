@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol
 
 import casadi as ca
@@ -201,12 +200,6 @@ class State:
             functions[name] = lambda name=name: getattr(self, name)
         functions["rotation"] = lambda *given: self.rotation(*given) if len(given) == 1 else rotation(*given)
         return Scope(scope.names, functions, scope.ambiguous)
-
-    def with_reactions(self, reactions: Callable[[], Reactions]) -> State:
-        """The same state with other reactions."""
-        other = copy(self)
-        other._reactions = reactions
-        return other
 
     def measure(self, measure: Measure) -> SX:
         """Value of a scalar measure."""

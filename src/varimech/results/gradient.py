@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..coordinates.redundancy import not_unique
 from ..errors import ModelError
 from ..markup import Displayed, html_heading, html_table, html_text
-from ..sensitivity.objective import Objective
+from ..sensitivity.objective import Objective, functions_of
 from ..view.bars import bar_figure
 from ..view.figure import Line, Panel, line_figure, picture
 from ..view.style import in_style
@@ -160,7 +161,7 @@ class Gradient(Displayed):
             ["objective ψ", "value", "unit", *(f"dψ/d {h}" for h in head)], [[n, v, u, *g] for n, v, u, g in values]
         )
         heading = html_heading(self.run.info["mechanism"], f"gradient, {self.method}")
-        notes = [html_text(note) for note in (self._idle, self.shares_note) if note]
+        notes = [html_text(note) for note in (self._idle, self._shares) if note]
         return heading + table + "".join(notes) + picture(self.bars())
 
     @property
@@ -177,14 +178,13 @@ class Gradient(Displayed):
         """Objectives that depend on how redundant constraints share their loads; `run.shared_loads` names the joints."""
         if not self.run.is_live:
             return ()
-        return tuple(name for name, o in self.objectives.items() if self.run.live.depends_on_shares(*o.functions))
+        return tuple(name for name, o in self.objectives.items() if self.run.live.depends_on_shares(*functions_of(o)))
 
     @property
-    def shares_note(self) -> str:
-        """A sentence about objectives that are not unique; empty where there are none."""
-        return f"not unique: {', '.join(map(repr, self.not_unique))}. {self.run.shared_loads}" if self.not_unique else ""
+    def _shares(self) -> str:
+        return not_unique(map(repr, self.not_unique), self.run.shared_loads)
 
     def __repr__(self) -> str:
         head = f"<Gradient of {self.run.info['mechanism']!r}, {self.method}>"
-        lines = head, table_text(self.to_dataframe()), self._idle, self.shares_note
+        lines = head, table_text(self.to_dataframe()), self._idle, self._shares
         return "\n".join(line for line in lines if line)

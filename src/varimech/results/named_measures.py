@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..angles import unwrapped
-from ..coordinates.redundancy import LOADS, RedundantReactionWarning
+from ..coordinates.redundancy import LOADS, RedundantReactionWarning, not_unique
 from ..errors import ModelError, unknown_name
 from ..model.drivers import Driver
 from ..model.joints import Joint
@@ -301,4 +301,4 @@ class NamedMeasures:
 
 
 def _warn(what: str, shared: str) -> None:
-    warnings.warn(f"not unique: {what}. {shared}", RedundantReactionWarning, stacklevel=4)
+    warnings.warn(not_unique([what], shared), RedundantReactionWarning, stacklevel=4)

@@ -29,11 +29,6 @@ class Objective(Comparable):
     final: StateFunction | None = None
     unit: str = ""
 
-    @property
-    def functions(self) -> tuple[StateFunction, ...]:
-        """Integrand and final term, as far as there are any."""
-        return tuple(f for f in (self.integrand, self.final) if f is not None)
-
     def __add__(self, other: Objective) -> Objective:
         if not isinstance(other, Objective):
             return NotImplemented
@@ -65,6 +60,11 @@ def final(function: StateFunction | str, *, unit: str = "") -> Objective:
 
 
 Objectives = Objective | Sequence[Objective] | Mapping[str, Objective]
+
+
+def functions_of(objective: Objective) -> tuple[StateFunction, ...]:
+    """Integrand and final term, as far as there are any."""
+    return tuple(f for f in (objective.integrand, objective.final) if f is not None)
 
 
 def named_objectives(objectives: Objectives) -> dict[str, Objective]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
-from ..coordinates.redundancy import RedundantReactionWarning
-from ..sensitivity.objective import Objective
+from ..coordinates.redundancy import RedundantReactionWarning, not_unique
+from ..sensitivity.objective import Objective, functions_of
 
 
 def warn_of_shared_loads(
@@ -22,11 +22,11 @@ def warn_of_shared_loads(
         RedundantReactionWarning: where there are any.
     """
     sampled = lambda: (*trajectory.sampled, ρ)  # noqa: E731
-    names = [n for n, o in objectives.items() if equations.redundancy.concerns(o.functions, sampled)]
+    names = [n for n, o in objectives.items() if equations.redundancy.concerns(functions_of(o), sampled)]
     if names:
         shared = equations.redundancy.shared(*sampled())
-        listed = ", ".join(map(repr, names))
-        warnings.warn(f"not unique: {listed}. {shared or _multipliers(equations)}", RedundantReactionWarning, stacklevel=2)
+        text = str(shared) if shared else _multipliers(equations)
+        warnings.warn(not_unique(map(repr, names), text), RedundantReactionWarning, stacklevel=2)
 
 
 def _multipliers(equations: Equations) -> str:
