@@ -92,7 +92,23 @@ def loads(run: vm.Run, joints: list[str]) -> Array:
     return np.array([np.concatenate(pair) for pair in found])
 
 
+def final_force(joint: str, component: int) -> vm.Objective:
+    return vm.final(lambda s: s.reaction(joint)[component])
+
+
 # the least norm, computed independently
+
+
+def axis_of(m: vm.Mechanism, joint: str) -> Array:
+    axis = m.parts.joints[joint].data.first_axis
+    assert axis is not None
+    return m.parts.numbers.evaluate(axis.direction).ravel()
+
+
+def length(m: vm.Mechanism, ends: list[tuple[str, str]]) -> float:
+    """ℓ, from the ends of all joints: body and point."""
+    arms = [m.parts.find_point(f"{b}.{p}").local - m.parts.find_rigid_body(b, "arm").com for b, p in ends]
+    return float(np.sqrt(np.mean([np.sum(m.parts.numbers.evaluate(arm) ** 2) for arm in arms])))
 
 
 def balanced_loads(run: vm.Run, joints: dict[str, tuple[str | None, str, str]], axis: Array, ℓ: float) -> Array:
@@ -119,41 +135,30 @@ def balanced_loads(run: vm.Run, joints: dict[str, tuple[str | None, str, str]], 
 
 
 @SHARED
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_reactions_of_a_door_are_of_least_norm(seed: int) -> None:
     m = door(seed)
     run = ended(m)
     model = m.parts
-    arms = [model.numbers.evaluate(model.find_point(f"leaf.H{k}").local - model.bodies["leaf"].com).ravel() for k in range(3)]
-    ℓ = np.sqrt(np.mean(np.sum(np.square(arms), axis=1)))
-    axis = model.numbers.evaluate(model.joints["J0"].data.first_axis.direction).ravel()
-    joints = {f"J{k}": (None, "leaf", f"leaf.H{k}") for k in range(3)}
-    expected = balanced_loads(run, joints, axis, ℓ)
+    joints: dict[str, tuple[str | None, str, str]] = {f"J{k}": (None, "leaf", f"leaf.H{k}") for k in range(3)}
+    expected = balanced_loads(run, joints, axis_of(m, "J0"), length(m, [("leaf", f"H{k}") for k in range(3)]))
     np.testing.assert_allclose(loads(run, list(joints)), expected, rtol=0, atol=1e-11 * np.abs(expected).max())
     # the balance itself: together the hinges carry the weight and the inertia
-    mass = float(model.numbers.evaluate(model.bodies["leaf"].mass).item())
+    mass = float(model.numbers.evaluate(model.find_rigid_body("leaf", "mass").mass).item())
     g, a = model.numbers.evaluate(model.gravity).ravel(), run.acceleration("leaf.com").values[-1]
     np.testing.assert_allclose(loads(run, list(joints))[:, :3].sum(axis=0), mass * (a - g), rtol=0, atol=1e-10 * mass)
 
 
 @SHARED
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_reactions_of_a_loop_are_of_least_norm(seed: int) -> None:
     m = four_hinges(seed)
-    run, numbers = ended(m), m.parts.numbers
-    ends = {"A": ("crank",), "B": ("crank", "coupler"), "C": ("coupler", "rocker"), "D": ("rocker",)}
-    arms = [
-        numbers.evaluate(m.parts.find_point(f"{b}.{j}").local - m.parts.bodies[b].com).ravel()
-        for j, bs in ends.items()
-        for b in bs
-    ]
-    ℓ = np.sqrt(np.mean(np.sum(np.square(arms), axis=1)))
-    axis = numbers.evaluate(m.parts.joints["A"].data.first_axis.direction).ravel()
+    run, ends = ended(m), [*zip(("crank", "crank", "coupler", "coupler", "rocker", "rocker"), "ABBCCD", strict=True)]
     joints = {
         name: (None if j.bodies[0].is_ground else j.bodies[0].name, j.bodies[1].name, f"{j.bodies[1].name}.{name}")
         for name, j in m.parts.joints.items()
     }
-    found, expected = loads(run, list(joints)), balanced_loads(run, joints, axis, ℓ)
+    found, expected = loads(run, list(joints)), balanced_loads(run, joints, axis_of(m, "A"), length(m, ends))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
 
 
@@ -181,7 +186,7 @@ def test_coordinates_do_not_matter() -> None:
 @pytest.mark.parametrize("method", ["direct", "adjoint", "finite-difference"])
 def test_equal_cranks_carry_equal_loads(method: str) -> None:
     """By symmetry all three do, and their derivatives; differences lose eight digits or so."""
-    named = {f"A{i}": vm.final(lambda s, i=i: s.reaction(f"A{i}")[0]) for i in range(3)}
+    named = {f"A{i}": final_force(f"A{i}", 0) for i in range(3)}
     g = triple().sensitivity(named, ["mass"], duration=0.6, tolerance=1e-12, method=method, backend="interpreted")
     np.testing.assert_allclose(g.values, g.values.values.mean(), rtol=1e-12)
     slopes = g.gradient.values.ravel()
@@ -197,7 +202,7 @@ def test_the_metric_follows_the_parameters() -> None:
     base = loads(ended(m, parameters={"span": 1.45}), list("ABCD"))
     h = 1e-5
     up, down = (loads(ended(m, parameters={"span": 1.45 + x}), list("ABCD")) for x in (h, -h))
-    named = {j: vm.final(lambda s, j=j: s.reaction(j)[2]) for j in "ABCD"}
+    named = {j: final_force(j, 2) for j in "ABCD"}
     g = m.sensitivity(named, ["span"], parameters={"span": 1.45}, duration=0.2, step=0.05, backend="interpreted")
     np.testing.assert_allclose(g.values, base[:, 2], rtol=1e-12)
     np.testing.assert_allclose(g.gradient.values.ravel(), (up - down)[:, 2] / (2 * h), rtol=1e-6, atol=1e-6)
@@ -284,6 +289,12 @@ def test_commands_name_it(tmp_path: Path) -> None:
     assert "'A1' (force x, y)" in data["not_unique"]["shared_loads"]
 
 
+def test_loops_that_are_rounding_are_refused() -> None:
+    """Hinges on an inclined axis: in relative coordinates nothing is left of the second one but rounding."""
+    with pytest.raises(vm.ModelError, match="use coordinates='natural'"):
+        ended(door(3, hinges=2), coordinates="rtdyn1")
+
+
 # second derivatives
 
 
@@ -306,9 +317,10 @@ def test_second_derivatives(name: str, method: str) -> None:
     }
     how: dict[str, Any] = {"duration": 0.1, "tolerance": 1e-10, "backend": "interpreted"}
     H = m.hessian(named, method=method, **how)
-    h, value = 1e-3, m.parameters[parameter].value
-    slopes = [m.sensitivity(named, parameters={parameter: value + k * h}, **how).gradient.values[:, 0] for k in (-2, -1, 1, 2)]
-    differences = np.array([1, -8, 8, -1]) @ np.array(slopes) / (12 * h)
+    h, value = 1e-4, m.parameters[parameter].value
+    same = {"duration": 0.1, "ends": H.run.step_ends, "output": 0.1, "backend": "interpreted"}
+    down, up = (m.sensitivity(named, parameters={parameter: value + x}, **same).gradient.values[:, 0] for x in (-h, h))
+    differences = (up - down) / (2 * h)
     largest = np.abs(H.curvatures).max()
     np.testing.assert_allclose(H.curvatures[:, 0, 0], differences, rtol=0, atol=1e-6 * largest)
     relative = m.hessian(named, method=method, coordinates="rtdyn1", **how)

@@ -201,6 +201,7 @@ class StartSolver(Assembly):
 
     def _check_freedoms(self, q: np.ndarray, ρ: np.ndarray) -> None:
         name, n = self.model.name, q.size
+        self._check_rounding(q, ρ)
         freedoms = n - rank_of(np.array(self._undriven(q, ρ)))
         if freedoms == 0:
             raise ModelError(
@@ -217,6 +218,19 @@ class StartSolver(Assembly):
             raise ModelError(
                 f"mechanism {name!r}: the start leaves {open_ - self._held} of {left} freedoms open (given: {self._given}); "
                 f"give start(…) a value that fixes {self._moving(everything)}{joint}"
+            )
+
+    def _check_rounding(self, q: np.ndarray, ρ: np.ndarray) -> None:
+        """In relative coordinates all loops may be redundant: then Φ_q is rounding, which changes altogether with the least change of q."""
+        sizes = self.equations.sizes
+        J = np.array(self._undriven(q, ρ))
+        if sizes is None or not J.any():
+            return
+        moved = q + 1e-9 * sizes.typical * np.random.default_rng(0).uniform(0.5, 1.0, q.size)
+        if np.abs(J).max() <= 10 * np.abs(np.array(self._undriven(moved, ρ)) - J).max():
+            raise ModelError(
+                f"mechanism {self.model.name!r}: joints that close its loops are redundant, and in these coordinates their equations are "
+                "rounding alone; use coordinates='natural'"
             )
 
     def _moving(self, jacobian: np.ndarray) -> str:
