@@ -114,6 +114,8 @@ class Redundancy:
         return self._examined[key]
 
     def _depends(self, function: Callable[[State], Any], states: np.ndarray, times: np.ndarray, ρ: np.ndarray) -> bool:
+        if not self._any(states, times, ρ):
+            return False
         e, used = self._equations, []
 
         def free() -> Any:
@@ -133,6 +135,12 @@ class Redundancy:
             if any(part[k].any() for part in found) and _along([part[k] for part in found], [null(x, t) for x, t in at]):
                 return True
         return False
+
+    def _any(self, states: np.ndarray, times: np.ndarray, ρ: np.ndarray) -> bool:
+        """Whether there is anything to share. Functions have been called with the state before: if none has asked for reactions, none is."""
+        at = list(zip(states, times, strict=True))
+        stressed = "reactions" in vars(self._equations) and all(self._stresses(x, t, ρ)[0].size for x, t in at)
+        return stressed or all(self._null(x, t, ρ).size for x, t in at)
 
     @cached_property
     def _functions(self) -> ca.Function:
