@@ -318,7 +318,7 @@ def test_second_derivatives(name: str, method: str) -> None:
     how: dict[str, Any] = {"duration": 0.1, "tolerance": 1e-10, "backend": "interpreted"}
     H = m.hessian(named, method=method, **how)
     h, value = 1e-4, m.parameters[parameter].value
-    same = {"duration": 0.1, "ends": H.run.step_ends, "output": 0.1, "backend": "interpreted"}
+    same: dict[str, Any] = {"duration": 0.1, "ends": H.run.step_ends, "output": 0.1, "backend": "interpreted"}
     down, up = (m.sensitivity(named, parameters={parameter: value + x}, **same).gradient.values[:, 0] for x in (-h, h))
     differences = (up - down) / (2 * h)
     largest = np.abs(H.curvatures).max()
