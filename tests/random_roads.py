@@ -200,7 +200,7 @@ class Comparison:
 
         def all_of(s: Any) -> Any:
             parts = [ca.vertcat(*kind(s)) for kind in kinds.values()]
-            sizes.extend(part.numel() for part in parts)
+            sizes[:] = [part.numel() for part in parts]
             return ca.vertcat(*parts)
 
         values = run.measure(all_of).to_numpy().reshape(len(run.time), -1)[[0, -1]]

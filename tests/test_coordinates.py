@@ -39,8 +39,6 @@ STEPS = {"andrews": 2e-5, "governor": 5e-5}
 
 SLOW = {"tree": 1e-2, "governor": 5e-5}
 """Benchmarks that are expensive to compile in natural coordinates: a few equal steps (s) of order 8 do."""
-REACTIONS = {"bricard": 1e-6}
-"""Where constraints are redundant, reactions come from regularised equations, which amplify rounding."""
 
 
 def mechanism_of(name: str) -> vm.Mechanism:
@@ -93,9 +91,9 @@ def test_every_joint_can_be_part_of_a_tree() -> None:
 
 @pytest.mark.parametrize("coordinates", RELATIVE)
 @pytest.mark.parametrize("name", DURATIONS)
+@pytest.mark.filterwarnings("ignore::varimech.RedundantReactionWarning")
 def test_motion_reactions_and_sensitivities_agree(name: str, coordinates: str) -> None:
     found = differences(name, coordinates)
-    assert found.pop("reactions") < REACTIONS.get(name, 1e-9)
     assert max(found.values()) < 1e-9, found
 
 

@@ -63,6 +63,7 @@ def test_a_four_bar_is_the_same_in_plane_and_space() -> None:
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.filterwarnings("ignore::varimech.RedundantReactionWarning")
 def test_ground_reactions_of_a_four_bar_carry_weight_and_inertia(dimension: int) -> None:
     """Σ F = d(Σ m v)/dt − Σ m g over the two ground hinges, whatever is between; the inner hinges cancel."""
     h = 5e-4
@@ -88,6 +89,7 @@ def parallelogram(r: float, crank: float, M: float, start: tuple[float, float]) 
     return m
 
 
+@pytest.mark.filterwarnings("ignore::varimech.RedundantReactionWarning")
 def test_a_parallelogram_with_a_third_crank_runs() -> None:
     """The coupler translates:  (Σ I_A + M r²) θ̈ = −(Σ m r/2 + M r) g cos θ,  I_A = m r²/3.
 
@@ -130,6 +132,7 @@ def test_a_redundant_mechanism_has_sensitivities() -> None:
     np.testing.assert_allclose(direct, differences, rtol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::varimech.RedundantReactionWarning")
 def test_a_door_on_two_hinges_moves_as_on_one() -> None:
     """The second hinge, on the same axis, is redundant; both together carry what the one carries."""
     runs = []

@@ -231,7 +231,7 @@ MODELS: list[Callable[[], vm.Mechanism]] = [
     four_hinges,
 ]
 NAMES = [*[c.name for c in CASES], "everything", "driven", "in space", "three legs", "four hinges"]
-REDUNDANT = {"fixed-2d", "prismatic-3d", "three legs", "four hinges"}
+REDUNDANT = {"three legs", "four hinges"}
 
 
 # both regimes and both backends agree

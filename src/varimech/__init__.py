@@ -77,6 +77,7 @@ __all__ = [
     "Path",
     "Peak",
     "Penalty",
+    "RedundantReactionWarning",
     "Relative",
     "Reliability",
     "Run",
@@ -129,6 +130,7 @@ __all__ = [
 
 
 if TYPE_CHECKING:
+    from .coordinates.redundancy import RedundantReactionWarning
     from .interchange.motion_equations import MotionEquations
     from .optimization.fit import Fit
     from .optimization.measurement import Measurement, measurement
@@ -159,6 +161,7 @@ LATER = {
     "Optimum": "optimization.optimum",
     "Path": "optimization.quantities",
     "Peak": "optimization.quantities",
+    "RedundantReactionWarning": "coordinates.redundancy",
     "Reliability": "uncertainty.reliability",
     "SobolIndices": "uncertainty.sobol",
     "Study": "uncertainty.study",

@@ -32,6 +32,12 @@ class Trajectory:
     gradients: np.ndarray | None = None
     """(time, objective, parameter); of an adjoint program with all parameters, and only at the end, else not a number"""
 
+    @property
+    def sampled(self) -> tuple[np.ndarray, np.ndarray]:
+        """States at the first, the middle and the last stored time, and these times."""
+        rows = sorted({0, self.time.size // 2, self.time.size - 1})
+        return self.states[rows], self.time[rows]
+
     def beginning(self, rows: int) -> Trajectory:
         """The first stored results, with the steps that led there."""
         steps = 1 + int(np.searchsorted(self.step_ends, self.time[rows - 1]))

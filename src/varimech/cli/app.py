@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from typing import Annotated, Any
+import warnings
+from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperGroup
@@ -27,10 +28,17 @@ class _Stoppable(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Carry out a command; Ctrl-C that nothing came of is told."""
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.showwarning = cast(Any, _show)
+                return super().invoke(ctx)
         except KeyboardInterrupt as stop:
             typer.secho(f"stopped; {stop}" if str(stop) else NOTHING_YET, err=True, fg="yellow")
             raise typer.Exit(INTERRUPTED) from None
+
+
+def _show(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning as a user of commands reads it: without the place in the source."""
+    typer.secho(f"warning: {message}", err=True, fg="yellow")
 
 
 def _flowing(text: str) -> str:

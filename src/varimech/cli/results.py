@@ -128,6 +128,8 @@ def run_files(run: Run) -> tuple[dict[str, Callable[[Path], Any]], tuple[str, ..
         files["run.csv"] = few.save
     else:
         notes.append("run.csv would be large and is left out; in Python, varimech.load_run('run.nc').save('run.csv') writes it")
+    if run.shared_loads:
+        notes.append(run.shared_loads)
     return files, tuple(notes)
 
 

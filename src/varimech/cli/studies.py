@@ -102,6 +102,8 @@ def gradient_told(found: tuple[Any, Any]) -> Told:
             for name, row in zip(gradient.objective_names, gradient.gradient_history[-1], strict=True)
         },
     }
+    if gradient.not_unique:
+        data["not_unique"] = {"objectives": list(gradient.not_unique), "shared_loads": gradient.run.shared_loads}
     text = str(gradient)
     if certificate is not None:
         data["certificate"] = certificate.to_json()

@@ -13,17 +13,20 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from ..errors import VarimechError
 from ..model.body import Body, Frames
 from ..model.forces import Spring
 from ..model.parts import Parts
 from ..model.start import Hold
-from ..model.state import State, rate_without_acceleration
+from ..model.state import Reactions, State, rate_without_acceleration
 from ..sizes import Sizes
 from ..symbols import SX, symbols_in
 from .dynamics import Constraint, Dynamics, Element, Inertia
 from .held import start_holds
+from .least_norm import dependencies
 from .poses import Pose
 from .reactions import BodyReactions
+from .redundancy import Redundancy
 
 Among = Callable[[tuple[Body, ...]], Frames]
 """Frames of some bodies as one of them, or a body that carries them all, sees them; of all bodies in space for none."""
@@ -77,19 +80,41 @@ class Equations(Dynamics):
     @cached_property
     def state(self) -> State:
         """The view of the state that objectives and measures are written against."""
+        return self.state_with(lambda: self.reactions)
+
+    def state_with(self, reactions: Callable[[], Reactions]) -> State:
+        """The same with other reactions."""
         return State(
             self.model,
             self.frames,
             self.t,
             self.differentiate,
             multipliers=dict(zip(self.constraint_names, ca.vertsplit(self.λ), strict=True)) if self.blocks else {},
-            reactions=lambda: self._reactions,
+            reactions=reactions,
             coordinates=(self.q, self.v, self.a),
         )
 
     @cached_property
-    def _reactions(self) -> BodyReactions:
-        return BodyReactions(self.model, self.frames, self.t, self.state, self.differentiate)
+    def reactions(self) -> BodyReactions:
+        """Reactions of all joints and efforts of all drivers."""
+        return BodyReactions(self.model, self.frames, self.t, self.state, self.differentiate, self._dependent)
+
+    @cached_property
+    def redundancy(self) -> Redundancy:
+        """Which reactions are not unique."""
+        return Redundancy(self)
+
+    def _dependent(self, reactions: BodyReactions) -> list[int]:
+        """Rows of all joint and driver equations that depend on others at the nominal start; none where there is no such start."""
+        from .assembly import Assembly  # which knows equations
+
+        ρ = self.model.numbers.nominal
+        try:
+            q = Assembly(self).assemble(ρ, explain=False)
+        except VarimechError:
+            return []
+        J = ca.Function("J", [self.q, self.v, self.ρ, self.t], [ca.densify(reactions.balance.scaled)])
+        return sorted(dependencies(np.array(J(q, np.zeros(q.size), ρ, 0.0)))[1])
 
 
 def derive(

@@ -31,6 +31,9 @@ from .equations import Equations, derive
 from .natural_nodes import Basis, Node, Nodes
 from .poses import Pose
 
+DISTURBANCE = 1e-3
+"""Relative change of parameters that shows whether two expressions of them are equal: large beside rounding, small for the mechanism."""
+
 
 def natural_equations(model: Parts) -> Equations:
     """The equations of motion of a model in natural coordinates."""
@@ -130,7 +133,7 @@ class _Builder:
 
     def _rigidity(self) -> dict[str, list[Constraint]]:
         found: dict[str, list[Constraint]] = {}
-        seen: dict[frozenset[tuple[Node, ...]], list[tuple[SX, SX]]] = {}
+        earlier: list[RigidBody] = []
         for body, basis in self._nodes.bases.items():
             _, S = self._locals(body)
             _, B = self._basis_values(body, rate=False)
@@ -138,20 +141,31 @@ class _Builder:
             local, current = ([S], [B]) if S.shape[1] == 1 else (ca.horzsplit(S), ca.horzsplit(B))
             for i in range(len(local)):
                 for j in range(i, len(local)):
-                    key = frozenset({_vector_key(basis, i), _vector_key(basis, j)})
-                    products = seen.setdefault(key, [])
-                    products.append((local[i], local[j]))
-                    if len(products) > 1 and self._said_before(products):
-                        continue  # two bodies that share both vectors say the same
+                    if self._implied(basis, i, j, ca.dot(local[i], local[j]), earlier):
+                        continue
                     residual = _rigid(current[i], current[j], local[i], local[j], SX(0.5 if i == j else 1.0))
                     block = Constraint(f"rigidity of {body.name}{_pair_label(basis, i, j)}", residual, joints)
                     found.setdefault(body.name, []).append(block)
+            earlier.append(body)
         return found
 
-    def _said_before(self, products: list[tuple[SX, SX]]) -> bool:
-        """Whether the last of some products of local vectors has the value of an earlier one."""
-        *earlier, last = [float(self._nodes.value(ca.dot(d, e))[0]) for d, e in products]
-        return any(np.isclose(last, value, rtol=1e-12, atol=1e-14) for value in earlier)
+    def _implied(self, basis: Basis, i: int, j: int, product: SX, earlier: list[RigidBody]) -> bool:
+        """Whether a product of two basis vectors is kept by the rigidity of an earlier body, to which all their nodes belong too."""
+        nodes = {*_vector_key(basis, i), *_vector_key(basis, j)}
+        for other in earlier:
+            if all(other in node.places for node in nodes):
+                kept = ca.dot(*[_local_vector(_vector_key(basis, k), other) for k in (i, j)])
+                if self._equal(product, kept):
+                    return True
+        return False
+
+    def _equal(self, first: SX, second: SX) -> bool:
+        """Whether two expressions of parameters have equal values at nominal and at other values of these."""
+        numbers = self.model.numbers
+        shares = np.random.default_rng(0).uniform(-DISTURBANCE, DISTURBANCE, (2, numbers.nominal.size))
+        sizes = np.where(numbers.nominal != 0, numbers.nominal, 1.0)
+        values = [numbers.evaluate_all([first, second], numbers.nominal + share * sizes) for share in (0.0, *shares)]
+        return all(np.allclose(one, other, rtol=1e-12, atol=1e-14) for one, other in values)
 
     def _circular(self) -> list[Constraint]:
         found: list[Constraint] = []
@@ -198,6 +212,12 @@ def _rotation(B: SX, S: SX) -> SX:
 def _vector_key(basis: Basis, k: int) -> tuple[Node, ...]:
     node = basis.vectors[k]
     return (basis.origin, node) if node.is_point else (node,)
+
+
+def _local_vector(nodes: tuple[Node, ...], body: Body) -> SX:
+    """A vector, or the difference of two points, in local components of a body."""
+    first, *second = [node.places[body] for node in nodes]
+    return second[0] - first if second else first
 
 
 def _pair_label(basis: Basis, i: int, j: int) -> str:

@@ -84,7 +84,7 @@ class StartSolver(Assembly):
             self._check_freedoms(q, ρ)
         v = self._velocities.solve_linear(q.size, q, ρ)
         self._check_velocities(v, q, ρ)
-        slopes = None if indices is None else np.vstack(self._moving_sensitivities(q, v, ρ, indices)[:2])
+        slopes = None if indices is None else np.vstack(self._moving_sensitivities(q, v, ρ, _seeds(ρ.size, indices)))
         return np.concatenate([q, v]), slopes
 
     def check_derivatives(self, state: InitialState, ρ: np.ndarray, indices: list[int]) -> None:
@@ -93,27 +93,61 @@ class StartSolver(Assembly):
         Raises:
             AssemblyError: if they do not.
         """
-        q_, v_, ρ_ = self._moving_sensitivities(state.q, state.v, ρ, indices)
+        ρ_ = _seeds(ρ.size, indices)
+        q_, v_ = self._moving_sensitivities(state.q, state.v, ρ, ρ_)
         missed = [
             self._positions.missed(state.q, np.zeros(0), ρ, q_, ρ_),
             self._velocities.missed(state.v, state.q, ρ, v_, np.vstack([q_, ρ_])),
         ]
+        self._check_missed(np.maximum(*missed), indices, "derivative")
+
+    def _check_missed(self, missed: np.ndarray, indices: list[int], what: str) -> None:
+        """Refuse derivatives that leave equations unmet, (equation, parameter) as a share of what the parameter changes."""
         names = [*self.equations.constraint_names, *self._held_labels]
-        for row, k in np.argwhere(np.maximum(*missed) > BROKEN):
+        for row, k in np.argwhere(missed > BROKEN):
             name = list(self.model.numbers.parameters)[indices[k]]
             raise AssemblyError(
-                f"mechanism {self.model.name!r} has no derivative with respect to {name!r}: its constraints depend on each other, so any "
+                f"mechanism {self.model.name!r} has no {what} with respect to {name!r}: its constraints depend on each other, so any "
                 f"change of {name!r} breaks {names[row]!r}; let another parameter move with it, or leave the joint out that says the same"
             )
 
     def sensitivities(self, state: InitialState, ρ: np.ndarray, indices: list[int]) -> np.ndarray:
         """Derivatives of the packed state with respect to the chosen parameters, one column each."""
-        n = state.q.size
-        q_, v_, ρ_ = self._moving_sensitivities(state.q, state.v, ρ, indices)
+        q_, v_, x_, λ_ = self._first(state, ρ, _seeds(ρ.size, indices))
+        return np.vstack([q_, v_, x_[: q_.shape[0]], λ_])
+
+    def second_derivatives(
+        self, state: InitialState, ρ: np.ndarray, direction: np.ndarray, indices: list[int]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Derivatives of the packed state in a direction of the parameters and with respect to all of them, and second derivatives:
+        those of the former with respect to all of them. Each line is differentiated once more,
+
+            F_x x'' + F_earlier earlier'' + (F_u u')_u u_k = 0,     u = (x, earlier, ρ).
+
+        Raises:
+            AssemblyError: if constraints that depend on each other do not go on doing so for changes of the chosen parameters.
+        """
+        n, p = state.q.size, ρ.size
+        ρ_ = np.column_stack([np.eye(p), direction])
+        q_, v_, x_, λ_ = self._first(state, ρ, ρ_)
+        w_ = x_[n:]
+
+        def parted(*slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            """u' and u_k."""
+            u_ = np.vstack(slopes)
+            return u_[:, -1], u_[:, :-1]
+
+        q2, missed = self._positions.second(state.q, np.zeros(0), ρ, *parted(q_, ρ_), np.zeros((0, p)))
+        v2, missed_rates = self._velocities.second(state.v, state.q, ρ, *parted(v_, q_, ρ_), q2)
+        self._check_missed(np.maximum(missed, missed_rates)[:, indices], indices, "second derivative")
         x, earlier = np.concatenate([state.a, state.w]), np.concatenate([state.q, state.v])
-        x_ = self._accelerations.sensitivity(x, earlier, ρ, np.vstack([q_, v_, ρ_]))
-        λ_ = np.array(self._multipliers.partials(np.concatenate([state.w, state.q]), ρ)) @ np.vstack([x_[n:], q_, ρ_])
-        return np.vstack([q_, v_, x_[:n], λ_])
+        x2, _ = self._accelerations.second(x, earlier, ρ, *parted(x_, q_, v_, ρ_), np.vstack([q2, v2]))
+        wq = np.concatenate([state.w, state.q])
+        along, slopes = parted(w_, q_, ρ_)
+        λ2 = np.array(self._multipliers.curvature(wq, ρ, along)) @ slopes
+        λ2 += np.array(self._multipliers.partials(wq, ρ))[:, : 2 * n] @ np.vstack([x2[n:], q2])
+        first = np.vstack([q_, v_, x_[:n], λ_])
+        return first[:, -1], first[:, :-1], np.vstack([q2, v2, x2[:n], λ2])
 
     @property
     def freedoms(self) -> int:
@@ -152,17 +186,22 @@ class StartSolver(Assembly):
         e = self.equations
         return ca.Function("undriven", [e.q, e.ρ], [ca.substitute(ca.jacobian(self._structure, e.q), e.t, 0)])
 
-    def _moving_sensitivities(
-        self, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, indices: list[int]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Derivatives of q, q̇ and ρ, one column a parameter."""
-        ρ_ = np.zeros((ρ.size, len(indices)))
-        ρ_[indices, range(len(indices))] = 1.0
+    def _first(self, state: InitialState, ρ: np.ndarray, ρ_: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Derivatives of q, q̇, (q̈, w) and λ for those of ρ, one column a direction of the parameters."""
+        q_, v_ = self._moving_sensitivities(state.q, state.v, ρ, ρ_)
+        x, earlier = np.concatenate([state.a, state.w]), np.concatenate([state.q, state.v])
+        x_ = self._accelerations.sensitivity(x, earlier, ρ, np.vstack([q_, v_, ρ_]))
+        of_λ = np.array(self._multipliers.partials(np.concatenate([state.w, state.q]), ρ))
+        return q_, v_, x_, of_λ @ np.vstack([x_[state.q.size :], q_, ρ_])
+
+    def _moving_sensitivities(self, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, ρ_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of q and q̇ for those of ρ."""
         q_ = self._positions.sensitivity(q, np.zeros(0), ρ, ρ_)
-        return q_, self._velocities.sensitivity(v, q, ρ, np.vstack([q_, ρ_])), ρ_
+        return q_, self._velocities.sensitivity(v, q, ρ, np.vstack([q_, ρ_]))
 
     def _check_freedoms(self, q: np.ndarray, ρ: np.ndarray) -> None:
         name, n = self.model.name, q.size
+        self._check_rounding(q, ρ)
         freedoms = n - rank_of(np.array(self._undriven(q, ρ)))
         if freedoms == 0:
             raise ModelError(
@@ -179,6 +218,19 @@ class StartSolver(Assembly):
             raise ModelError(
                 f"mechanism {name!r}: the start leaves {open_ - self._held} of {left} freedoms open (given: {self._given}); "
                 f"give start(…) a value that fixes {self._moving(everything)}{joint}"
+            )
+
+    def _check_rounding(self, q: np.ndarray, ρ: np.ndarray) -> None:
+        """In relative coordinates all loops may be redundant: then Φ_q is rounding, which changes altogether with the least change of q."""
+        sizes = self.equations.sizes
+        J = np.array(self._undriven(q, ρ))
+        if sizes is None or not J.any():
+            return
+        moved = q + 1e-9 * sizes.typical * np.random.default_rng(0).uniform(0.5, 1.0, q.size)
+        if np.abs(J).max() <= 10 * np.abs(np.array(self._undriven(moved, ρ)) - J).max():
+            raise ModelError(
+                f"mechanism {self.model.name!r}: joints that close its loops are redundant, and in these coordinates their equations are "
+                "rounding alone; use coordinates='natural'"
             )
 
     def _moving(self, jacobian: np.ndarray) -> str:
@@ -228,3 +280,8 @@ class StartSolver(Assembly):
                 hint = ": its ends coincide" if isinstance(force, Spring) and isinstance(force.measure, Span) else ""
                 return f"look at {name!r}{hint}"
         return "look at the forces and drivers at t = 0"
+
+
+def _seeds(count: int, indices: list[int]) -> np.ndarray:
+    """Derivatives of all parameters with respect to the chosen ones: columns of the identity."""
+    return np.eye(count)[:, indices]

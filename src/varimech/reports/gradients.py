@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..coordinates.redundancy import not_unique
 from ..results.certificate import Certificate
 from ..results.gradient import Gradient
 from ..view.figure import COLOURS
@@ -14,7 +15,7 @@ from .computed import parameter_scales
 from .encoding import escaped, plot_text, printed
 from .measures import BAND_NOTE
 from .plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
-from .tables import folded, grid, section, table
+from .tables import folded, grid, note, section, table
 
 DASHES = ("dash", "dot", "dashdot", "longdash")
 
@@ -42,7 +43,11 @@ def gradient_section(gradient: Gradient, plots: Plots) -> str:
         heading = f"{name} = {printed(g.value_history[-1, k])} {g.units[k]}"
         bars.append(plots.add(heading, spec, height=bar_height(len(g.parameter_names))))
     head = ["objective ψ", "parameter ρ", "∂ψ/∂ρ", "unit", "ρ ∂ψ/∂ρ", "unit"]
-    parts = [grid(*bars, small=True), folded("all derivatives", table(head, rows, digits=9))]
+    parts = [
+        note(not_unique(map(repr, g.not_unique), g.run.shared_loads)),
+        grid(*bars, small=True),
+        folded("all derivatives", table(head, rows, digits=9)),
+    ]
     if g.time.size > 1:
         parts.append(BAND_NOTE + grid(*_histories(g, plots), small=True))
     lead = (

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..coordinates.redundancy import LOADS
 from ..errors import ModelError
 from ..results.run import Run
 from ..view.figure import COLOURS
 from .encoding import thinned
 from .plots import Curve, Plots, axis_title, curve_plot
-from .tables import grid
+from .tables import grid, note
 
 DASHES = ("solid", "dash", "dot", "dashdot")
 FEW = 3
@@ -83,7 +84,7 @@ def measure_plots(run: Run, measures: Mapping[str, list[str]], plots: Plots, cov
             curves += _curves(run, kind, name, covariance, DASHES[k % len(DASHES)] if len(names) > 1 else "")
         label = kind.replace("_", " ")
         made.append(plots.add(label, curve_plot(curves, axis_title(label, run.unit_of(kind, names)))))
-    return BAND_NOTE + grid(*made)
+    return BAND_NOTE + note(run.shared_loads if LOADS.keys() & measures.keys() else "") + grid(*made)
 
 
 def _curves(run: Run, kind: str, name: str, covariance: np.ndarray | None, dash: str) -> list[Curve]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..coordinates.redundancy import RedundantReactionWarning
 from ..errors import ModelError, VarimechError
 from ..files.writing import document_of, to_text
 from ..optimization.fit import Fit
@@ -72,7 +74,9 @@ def report(
     'pendulum.html'
     """
     _check(results, model, certificate)
-    text = page(results, title=title, model=model, certificate=certificate, show=show, tables=tables)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RedundantReactionWarning)  # the page itself has a note
+        text = page(results, title=title, model=model, certificate=certificate, show=show, tables=tables)
     path = Path(path)
     write_text(path, text)
     return path

@@ -9,7 +9,7 @@ import numpy as np
 from ..results.catalog import ENERGIES, MEASURES
 from ..results.run import Run
 from .computed import parameter_units
-from .tables import folded, section, table
+from .tables import folded, note, section, table
 
 SHOWN = ("angle", "displacement", "reaction", "reaction_torque", "effort", "axial_force", "bending_moment")
 """Measures of an equilibrium, besides energies and positions."""
@@ -26,7 +26,8 @@ def rest_section(run: Run) -> str:
     points = _of_a_kind(run, "position", list(run.drawing_plan["labels"].values()))
     units = parameter_units(run)
     head = ["measure", "of", "", "value", "unit", *[f"∂/∂{n} (per {units.get(n) or '1'})" for n in run.parameter_names]]
-    return section("rest", "At rest", table(head, rows), folded("positions of points", table(head, points)) if points else "")
+    folds = [folded("positions of points", table(head, points))] if points else []
+    return section("rest", "At rest", note(run.shared_loads), table(head, rows), *folds)
 
 
 def _of_a_kind(run: Run, kind: str, names: list[str]) -> list[list[Any]]:

@@ -41,6 +41,11 @@ def section(key: str, heading: str, *parts: str, lead: str = "") -> str:
     return f'<section id="{key}"><h2>{escaped(heading)}</h2>{said}{"".join(parts)}</section>'
 
 
+def note(text: str) -> str:
+    """A remark on what is shown; nothing for none."""
+    return f'<p class="note">{escaped(text)}</p>' if text else ""
+
+
 def grid(*parts: str, small: bool = False) -> str:
     """Side by side where there is room; small ones need less."""
     return f'<div class="grid{" small" if small else ""}">{"".join(parts)}</div>'

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..coordinates.redundancy import not_unique
 from ..errors import ModelError
 from ..markup import Displayed, html_heading, html_table, html_text
-from ..sensitivity.objective import Objective
+from ..sensitivity.objective import Objective, functions_of
 from ..view.bars import bar_figure
 from ..view.figure import Line, Panel, line_figure, picture
 from ..view.style import in_style
@@ -160,7 +161,8 @@ class Gradient(Displayed):
             ["objective ψ", "value", "unit", *(f"dψ/d {h}" for h in head)], [[n, v, u, *g] for n, v, u, g in values]
         )
         heading = html_heading(self.run.info["mechanism"], f"gradient, {self.method}")
-        return heading + table + (html_text(self._idle) if self._idle else "") + picture(self.bars())
+        notes = [html_text(note) for note in (self._idle, self._shares) if note]
+        return heading + table + "".join(notes) + picture(self.bars())
 
     @property
     def _idle(self) -> str:
@@ -171,6 +173,18 @@ class Gradient(Displayed):
             f"exactly zero at all times: derivatives with respect to {', '.join(names)}" if names and self.objective_names else ""
         )
 
+    @property
+    def not_unique(self) -> tuple[str, ...]:
+        """Objectives that depend on how redundant constraints share their loads; `run.shared_loads` names the joints."""
+        if not self.run.is_live:
+            return ()
+        return tuple(name for name, o in self.objectives.items() if self.run.live.depends_on_shares(*functions_of(o)))
+
+    @property
+    def _shares(self) -> str:
+        return not_unique(map(repr, self.not_unique), self.run.shared_loads)
+
     def __repr__(self) -> str:
-        lines = f"<Gradient of {self.run.info['mechanism']!r}, {self.method}>", table_text(self.to_dataframe()), self._idle
+        head = f"<Gradient of {self.run.info['mechanism']!r}, {self.method}>"
+        lines = head, table_text(self.to_dataframe()), self._idle, self._shares
         return "\n".join(line for line in lines if line)

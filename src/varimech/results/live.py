@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -10,6 +11,7 @@ import numpy as np
 
 from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
+from ..coordinates.redundancy import Sampled, SharedLoads
 from ..interrupts import held_back
 from ..model.measures import Turn
 from ..model.start import HeldMeasure
@@ -51,6 +53,18 @@ class LiveRun:
             if isinstance(hold, HeldMeasure) and isinstance(hold.measure, Turn) and hold.label == f"angle of {name!r}":
                 return float(model.numbers.evaluate(hold.at, self.parameters).item())
         return None
+
+    @cached_property
+    def shared_loads(self) -> SharedLoads:
+        """Reactions that are not unique, because constraints are redundant."""
+        return self.equations.redundancy.shared(*self._sampled())
+
+    def depends_on_shares(self, *functions: StateFunction) -> bool:
+        """Whether functions of the state depend on how redundant constraints share their loads."""
+        return self.equations.redundancy.concerns(functions, self._sampled)
+
+    def _sampled(self) -> Sampled:
+        return *self.trajectory.sampled, self.parameters
 
     def expression(self, function: StateFunction | str, name: str) -> SX:
         """What a function of the state gives, in symbols: a column.

@@ -6,17 +6,19 @@ Measures are computed from stored states when asked for, or looked up in what wa
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..angles import unwrapped
+from ..coordinates.redundancy import LOADS, RedundantReactionWarning, not_unique
 from ..errors import ModelError, unknown_name
 from ..model.drivers import Driver
 from ..model.joints import Joint
 from ..model.named import Named
-from ..sensitivity.objective import StateFunction
+from ..sensitivity.objective import StateFunction, checked_callable
 from ..symbols import SX
 from .catalog import ENERGIES, MEASURES, names_of
 from .labels import BEAM_PARTS, along_time, labels_along, shape_of, with_units
@@ -110,19 +112,24 @@ class NamedMeasures:
 
     def reaction(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
         """Force of a joint on its second body (N)."""
-        return self._measure("reaction", joint, wrt)
+        return self._load("reaction", joint, wrt)
 
     def reaction_torque(self, joint: str, *, wrt: Any = None) -> xr.DataArray:
         """Torque of a joint on its second body about the joint's point (N·m)."""
-        return self._measure("reaction_torque", joint, wrt)
+        return self._load("reaction_torque", joint, wrt)
 
     def effort(self, driver: str, *, wrt: Any = None) -> xr.DataArray:
         """Force or torque of a driver (N or N·m)."""
-        return self._measure("effort", driver, wrt)
+        return self._load("effort", driver, wrt)
 
     def multiplier(self, constraint: str, *, wrt: Any = None) -> xr.DataArray:
         """Lagrange multiplier of a constraint of the equations."""
-        return self._measure("multiplier", constraint, wrt)
+        array = self._measure("multiplier", constraint, wrt)
+        if self._live is not None and self._live.depends_on_shares(lambda s: s.multiplier(constraint)):
+            _warn(
+                f"multiplier of {constraint!r}", self.shared_loads or "Its constraints depend on each other in these coordinates"
+            )
+        return array
 
     def axial_force(self, beam: str, *, wrt: Any = None) -> xr.DataArray:
         """Tension in each segment of a beam (N)."""
@@ -150,7 +157,17 @@ class NamedMeasures:
     def measure(self, function: StateFunction | str, *, wrt: Any = None, name: str = "measure", unit: str = "") -> xr.DataArray:
         """Any function of the state, or the text of one, over time: a scalar or a vector. Only for a run of this session."""
         expression = self.live.expression(function, name)
+        if self.live.depends_on_shares(checked_callable(function, "a measure")):
+            _warn(f"measure {name!r}", self.shared_loads)
         return self._labelled(expression, name, ("component",) if expression.numel() > 1 else (), unit, wrt)
+
+    @property
+    def shared_loads(self) -> str:
+        """Joints and drivers that share loads by redundant constraints, with the components of their reactions that are not unique; empty
+        where all reactions are unique."""
+        if self._live is None:
+            return str(self.info.get("shared_loads", {}).get("text", ""))
+        return str(self._live.shared_loads) if self._live.shared_loads else ""
 
     @property
     def dataset(self) -> xr.Dataset:
@@ -203,6 +220,23 @@ class NamedMeasures:
             if dim in BEAM_PARTS:  # beams with fewer of them leave the rest of the table empty
                 found = found.dropna(dim, how="all")
         return found if chosen is None else found.sel(parameter=chosen)
+
+    def _load(self, kind: str, name: str, wrt: Any) -> xr.DataArray:
+        """A measure whose components may not be unique: its attribute `not_unique` names them, and a warning who shares them."""
+        array = self._measure(kind, name, wrt)
+        name = str(array[MEASURES[kind].of].item())
+        shared = self._shared_components(kind).get(name, "")
+        if not shared:
+            return array
+        _warn(f"{kind} of {name!r}", self.shared_loads)
+        return array.assign_attrs(not_unique=shared)
+
+    def _shared_components(self, kind: str) -> dict[str, str]:
+        """By joint or driver, the components of a load that are not unique."""
+        if self._live is None:
+            return dict(self.info.get("shared_loads", {}).get(kind, {}))
+        loads = self._live.shared_loads
+        return {name: c for group in loads.groups for name in group if (c := loads.components(kind, name))}
 
     def _labelled(self, expression: SX, name: str, dims: tuple[str, ...], unit: str, wrt: Any) -> xr.DataArray:
         import xarray as xr
@@ -259,4 +293,12 @@ class NamedMeasures:
                     variables[key].attrs["units"] = unit if wrt is None else f"({unit}) per parameter unit"
         model = self._live.equations.model
         info = {**self.info, "aliases": point_aliases(model), "drawing": drawing_plan(model)}
+        if self.shared_loads:
+            info["shared_loads"] = {"text": self.shared_loads, **{kind: self._shared_components(kind) for kind in LOADS}}
+            for kind in (k for k in variables if k.removesuffix("_wrt") in LOADS):
+                variables[kind].attrs["note"] = self.shared_loads
         return xr.Dataset(variables, attrs={"varimech": json.dumps(info)})
+
+
+def _warn(what: str, shared: str) -> None:
+    warnings.warn(not_unique([what], shared), RedundantReactionWarning, stacklevel=4)

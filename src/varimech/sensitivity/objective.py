@@ -63,6 +63,11 @@ def final(function: StateFunction | str, *, unit: str = "") -> Objective:
 Objectives = Objective | Sequence[Objective] | Mapping[str, Objective]
 
 
+def functions_of(objective: Objective) -> tuple[StateFunction, ...]:
+    """Integrand and final term, as far as there are any."""
+    return tuple(f for f in (objective.integrand, objective.final) if f is not None)
+
+
 def named_objectives(objectives: Objectives) -> dict[str, Objective]:
     """Objectives by name; those without are called psi1, psi2, …"""
     if isinstance(objectives, (Objective, str)) or not isinstance(objectives, (Mapping, Sequence)):

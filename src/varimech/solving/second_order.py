@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..backends.failures import Amplified, StartFailure, StepFailure
+from ..backends.failures import Amplified, StepFailure
 from ..backends.inputs import Inputs
 from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
-from ..coordinates.start import StartSolver
+from ..coordinates.start import InitialState, StartSolver
 from ..errors import ModelError, SimulationError
 from ..formulations.index1 import Projected
 from ..integrators.sundials import Sundials
@@ -51,16 +51,44 @@ class SecondOrder:
         self._runners = Runners(self._programs)
 
     def run(self, task: Task, inputs: Inputs, direction: np.ndarray) -> tuple[SecondDerivatives, float]:
-        """A run in a direction of the parameters, from a guess for the start."""
+        """A run in a direction of the parameters, from a guess for the start.
+
+        Raises:
+            StartFailure: if that does not lead to one.
+        """
+        return self._relaxed_where_needed(task, self._doubled(inputs, direction), regular=True)
+
+    def run_from(
+        self, task: Task, inputs: Inputs, initial: InitialState, direction: np.ndarray
+    ) -> tuple[SecondDerivatives, float]:
+        """The same from a start with redundant constraints or coordinates without mass."""
+        indices, ρ = task.indices or [], inputs.parameters
+        moved = sorted({*indices, *np.flatnonzero(direction).tolist()})
+        self._start.check_derivatives(initial, ρ, moved)
+        along, slopes, second = self._start.second_derivatives(initial, ρ, direction, moved)
+        # with respect to (ρ, ρ'), of which x' is a linear function
+        of_state = np.hstack([slopes, np.zeros_like(slopes)])
+        of_slope = np.hstack([second, slopes])
+        S = self._paired(of_state, of_slope)
+        given = replace(
+            self._doubled(inputs, direction),
+            state=self._paired(initial.packed, along),
+            sensitivities=None if task.adjoint else S[:, indices],
+            start_slopes=S if task.adjoint else None,
+        )
+        return self._relaxed_where_needed(task, given, regular=False)
+
+    def _relaxed_where_needed(self, task: Task, given: Inputs, *, regular: bool) -> tuple[SecondDerivatives, float]:
         relaxed = not isinstance(self._method.formulation, Projected)
         try:
-            return self._run(task, inputs, direction, relaxed)
+            return self._run(task, given, regular=regular, relaxed=relaxed)
         except Amplified:
-            return self._run(task, inputs, direction, True)
+            return self._run(task, given, regular=regular, relaxed=True)
 
-    def _run(self, task: Task, inputs: Inputs, direction: np.ndarray, relaxed: bool) -> tuple[SecondDerivatives, float]:
+    def _doubled(self, inputs: Inputs, direction: np.ndarray) -> Inputs:
+        """For coordinates and parameters with their derivatives."""
         sizes = inputs.sizes
-        given = replace(
+        return replace(
             inputs,
             parameters=np.concatenate([inputs.parameters, direction]),
             nominal=np.concatenate([inputs.nominal, direction]),
@@ -68,10 +96,11 @@ class SecondOrder:
             slope_floors=np.zeros(0),  # steps are given
             chosen=None if inputs.chosen is None else np.concatenate([inputs.chosen, np.ones_like(inputs.chosen)]),
         )
+
+    def _run(self, task: Task, given: Inputs, *, regular: bool, relaxed: bool) -> tuple[SecondDerivatives, float]:
+        runner = self._runner(task, regular=regular, relaxed=relaxed)
         try:
-            found, seconds = self._runner(task, relaxed).prepare(given, task.backend, runs=task.runs)(task.watched())
-        except StartFailure:
-            raise ModelError(f"mechanism {self._equations.model.name!r}: no start with second derivatives was found") from None
+            found, seconds = runner.prepare(given, task.backend, runs=task.runs)(task.watched())
         except StepFailure as f:
             text = (
                 f"{self._equations.model.name!r}: step {f.step}, t = {f.time:.6g} s: {f.reason} in a run with second derivatives"
@@ -92,15 +121,27 @@ class SecondOrder:
         plain = replace(found, states=states, objectives=values, sensitivities=first, gradients=gradients)
         return SecondDerivatives(plain, gradients, gradients_along, None if second is None else second[1])
 
+    @property
+    def _sizes(self) -> list[int]:
+        """Of q, q̇, q̈ and λ."""
+        e = self._equations
+        return [part.numel() for part in (e.q, e.v, e.a, e.λ)]
+
+    def _paired(self, states: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+        """Entries of the states of the mechanism itself, block by block with their derivatives (axis 0); with what an integrator remembers
+        at first, the accelerations."""
+        parted = [np.split(x, np.cumsum(self._sizes)[:-1]) for x in (states, slopes)]
+        pairs = list(zip(*parted, strict=True))
+        return np.concatenate([x for pair in (*pairs, *([pairs[2]] if self._programs.remembers else [])) for x in pair])
+
     def _unpaired(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Entries of the states of the mechanism itself, and of their derivatives (axis 1); without what an integrator remembers."""
-        e = self._equations
-        sizes = [part.numel() for part in (e.q, e.v, e.a, e.λ) for _ in range(2)]
+        sizes = [size for size in self._sizes for _ in range(2)]
         parts = np.split(states, np.cumsum(sizes), axis=1)[: len(sizes)]
         return np.concatenate(parts[::2], axis=1), np.concatenate(parts[1::2], axis=1)
 
-    def _runner(self, task: Task, relaxed: bool) -> AnyRunner:
+    def _runner(self, task: Task, *, regular: bool, relaxed: bool) -> AnyRunner:
         count, indices = self._equations.ρ.numel(), task.indices or []
         directions = None if task.adjoint else unit_directions(2 * count, indices)
         wanted = Wanted(directions, task.adjoint, 2 * len(task.objectives))
-        return self._runners.of(task.objectives, wanted, regular=True, relaxed=relaxed)
+        return self._runners.of(task.objectives, wanted, regular=regular, relaxed=relaxed)

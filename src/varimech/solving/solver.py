@@ -34,6 +34,7 @@ from .nearby import Nearby
 from .programs import LARGE, Programs
 from .runners import AnyRunner, Runners
 from .second_order import SecondDerivatives, SecondOrder
+from .shared_loads import warn_of_shared_loads
 from .statics import Statics
 from .task import Task
 from .time_plan import TimePlan
@@ -134,19 +135,24 @@ class Solver:
         check_speeds(whole, task.schedule.tolerance, self.method.integrator, self.equations)
         check_constraints(whole, task.schedule.tolerance, self.method.formulation, self.equations)
         check_finite(whole, list(task.objectives), self.model.name)
+        warn_of_shared_loads(self.equations, task.objectives, whole, ρ)
         return whole, time.perf_counter() - began
 
     def run_second(self, task: Task, ρ: np.ndarray, direction: np.ndarray) -> tuple[SecondDerivatives, float]:
         """A run with second derivatives in one direction of the parameters."""
+        found, ran = self._run_second(task, ρ, direction)
+        warn_of_shared_loads(self.equations, task.objectives, found.trajectory, ρ)
+        return found, ran
+
+    def _run_second(self, task: Task, ρ: np.ndarray, direction: np.ndarray) -> tuple[SecondDerivatives, float]:
         self.start.check_fits(ρ, task.indices)
         near = self.nearby.followed(ρ)
         q = self.start.assemble(ρ) if near is None else near
-        if near is None and not self.start.regular(q, ρ):
-            raise ModelError(
-                f"mechanism {self.model.name!r}: second derivatives take no redundant constraints and no massless coordinates; differences "
-                "of exact gradients (method='direct') are the next best, and moments(…, order=1) needs none"
-            )
-        return self._second.run(task, self.inputs(task, ρ, guess=q), direction)
+        if near is not None or self.start.regular(q, ρ):
+            with suppress(StartFailure):  # what follows finds the start, or reports why there is none
+                return self._second.run(task, self.inputs(task, ρ, guess=q), direction)
+            q = self.start.assemble(ρ)
+        return self._second.run_from(task, self.inputs(task, ρ), self.start.complete(q, ρ), direction)
 
     @cached_property
     def _second(self) -> SecondOrder:
@@ -258,7 +264,9 @@ class Solver:
             trajectory, ran = self._with_complex_steps(task, inputs, trajectory, ran, regular=regular, relaxed=relaxed)
         if task.adjoint and trajectory.gradients is not None:
             trajectory = replace(trajectory, gradients=trajectory.gradients[:, :, task.indices])
-        return self._own_states(trajectory), ran
+        trajectory = self._own_states(trajectory)
+        warn_of_shared_loads(self.equations, task.objectives, trajectory, inputs.parameters)
+        return trajectory, ran
 
     def _check_stored(self, task: Task, wanted: Wanted) -> None:
         """What a run stores has to fit into memory."""
