@@ -8,9 +8,10 @@ import casadi as ca
 import numpy as np
 
 from ..backends.bound import evaluated
-from ..backends.failures import NO_CONVERGENCE, OVERWOUND, SINGULAR, UNDERFLOW, StepFailure
+from ..backends.failures import DRIFT, NO_CONVERGENCE, OVERWOUND, SINGULAR, TOO_MANY_STEPS, UNDERFLOW, StepFailure
 from ..backends.inputs import Inputs
 from ..backends.program import ChainFunctions
+from ..backends.sundials import MOST_STEPS
 from ..coordinates.equations import Equations
 from ..errors import SimulationError
 from ..formulations.independent import Independent
@@ -29,7 +30,8 @@ def explained(
 ) -> SimulationError:
     """The failure in words, with what to try."""
     scheme = method.integrator
-    when = f"{equations.model.name!r}: step {failure.step}, t = {failure.time:.6g} s, h = {failure.length:.3g} s"
+    length = f", h = {failure.length:.3g} s" if math.isfinite(failure.length) else ""
+    when = f"{equations.model.name!r}: step {failure.step}, t = {failure.time:.6g} s{length}"
     if failure.reason == OVERWOUND:
         worst, residual = [e.name for e in equations.elements if e.twist is not None][failure.which], math.nan
         text = (
@@ -61,6 +63,20 @@ def explained(
             )
         )
         text = f"{when}: the steps became too short to go on at tolerance {inputs.schedule.tolerance:g}; {remedy}"
+    elif failure.reason == DRIFT:
+        worst, residual = "constraints", failure.residual
+        text = (
+            f"{equations.model.name!r}: t = {failure.time:.6g} s: constraints were violated at up to {residual:.2g} (m/s or rad/s) by "
+            f"{scheme.title}, as happens near singular positions; try integrator='dop853' with formulation='index1', or "
+            "formulation='ali3p'"
+        )
+    elif failure.reason == TOO_MANY_STEPS:
+        worst, residual = "the motion as a whole", math.nan
+        text = (
+            f"{when}: {scheme.title} gave up after {MOST_STEPS:,} steps between two stored results at tolerance "
+            f"{inputs.schedule.tolerance:g}; a larger tolerance=, or integrator='dop853', may pass it; where a motion vibrates so fast, "
+            "store more results (output=)"
+        )
     elif failure.reason == NO_CONVERGENCE:
         worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
         other = "formulation='index1' or 'ali3p'" if isinstance(method.formulation, Independent) else "another step"
