@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-NO_CONVERGENCE, NOT_FINITE, OVERWOUND, UNDERFLOW, SINGULAR, TOO_MANY_STEPS, DRIFT = (
+NO_CONVERGENCE, NOT_FINITE, OVERWOUND, UNDERFLOW, SINGULAR, TOO_MANY_STEPS, STEPPED_OVER = (
     "no convergence",
     "not finite",
     "overwound",
     "step-size underflow",
     "singular position",
     "too many steps",
-    "drift off the constraints",
+    "singular position stepped over",
 )
 
 
@@ -26,19 +24,11 @@ class StartFailure(Exception):
 
 
 class StepFailure(Exception):
-    """A step did not converge, met a value that is not finite, became too short or too many, left the constraints,
-    ended at a singular position, or wound a torsional spring (number `which`) too far."""
+    """A step did not converge, met a value that is not finite, became too short or too many, ended at a
+    singular position or beyond, or wound a torsional spring (number `which`) too far."""
 
     def __init__(
-        self,
-        step: int,
-        time: float,
-        length: float,
-        state: np.ndarray,
-        penalty: np.ndarray,
-        reason: str,
-        which: int = 0,
-        residual: float = math.nan,
+        self, step: int, time: float, length: float, state: np.ndarray, penalty: np.ndarray, reason: str, which: int = 0
     ):
         super().__init__(f"step {step} to t = {time:g} s")
         self.step = step
@@ -50,5 +40,3 @@ class StepFailure(Exception):
         self.penalty = penalty
         self.reason = reason
         self.which = which
-        self.residual = residual
-        """Rate at which a constraint is violated (m/s or rad/s), where that is the reason."""

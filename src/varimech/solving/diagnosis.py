@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from ..backends.bound import evaluated
-from ..backends.failures import DRIFT, NO_CONVERGENCE, OVERWOUND, SINGULAR, TOO_MANY_STEPS, UNDERFLOW, StepFailure
+from ..backends.failures import NO_CONVERGENCE, OVERWOUND, SINGULAR, STEPPED_OVER, TOO_MANY_STEPS, UNDERFLOW, StepFailure
 from ..backends.inputs import Inputs
 from ..backends.program import ChainFunctions
 from ..backends.sundials import MOST_STEPS
@@ -63,12 +63,11 @@ def explained(
             )
         )
         text = f"{when}: the steps became too short to go on at tolerance {inputs.schedule.tolerance:g}; {remedy}"
-    elif failure.reason == DRIFT:
-        worst, residual = "constraints", failure.residual
+    elif failure.reason == STEPPED_OVER:
+        worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
         text = (
-            f"{equations.model.name!r}: t = {failure.time:.6g} s: constraints were violated at up to {residual:.2g} (m/s or rad/s) by "
-            f"{scheme.title}, as happens near singular positions; try integrator='dop853' with formulation='index1', or "
-            "formulation='ali3p'"
+            f"{equations.model.name!r}: t = {failure.time:.6g} s: {scheme.title} steps over a singular position there (constraints depend on "
+            "each other) and may leave it on another branch; try integrator='dop853', or formulation='ali3p' with equal steps"
         )
     elif failure.reason == TOO_MANY_STEPS:
         worst, residual = "the motion as a whole", math.nan

@@ -141,9 +141,9 @@ class Programs:
         e, formulation, saddle = self.equations, self.method.formulation, self._saddle(regular, relaxed)
         if not isinstance(formulation, Stabilised):
             rates = self._rates(e, saddle)
-            return SundialsRunner(program, rates, rates, self.method.integrator, e.lengths)
+            return SundialsRunner(program, rates, rates, self.jacobian, self.method.integrator, e.lengths)
         rates, exact = formulation.rates(e, saddle, SX.sym("ω")), Projected().rates(e, saddle)
-        return SundialsRunner(program, rates, exact, self.method.integrator, e.lengths, formulation.omega)
+        return SundialsRunner(program, rates, exact, self.jacobian, self.method.integrator, e.lengths, formulation.omega)
 
     def _of_positions(self, function: ca.Function, *, columns: bool = False) -> ca.Function:
         """A function of (q, ρ, t), with `columns` one for each of q, for the positions and parameters that there are."""
