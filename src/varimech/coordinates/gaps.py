@@ -6,6 +6,7 @@ left open then belongs to loops that cannot close. Holding all joints but the wo
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Mapping
 from functools import cached_property, reduce
@@ -118,7 +119,8 @@ class ClosestFit:
 
     def gaps(self, x: np.ndarray) -> dict[str, float]:
         """What each joint, driver and start value misses: the length (m), or the angle (rad) where its arc is longer."""
-        lengths, angles, given = (self._norms(part, x) for part in (self.lengths, self.angles, self.given))
+        lengths, chords, given = (self._norms(part, x) for part in (self.lengths, self.angles, self.given))
+        angles = {name: 2 * math.asin(min(1.0, chord / 2)) for name, chord in chords.items()}
         return {name: lengths[name] if self.unit(name, x) == "m" else angles[name] for name in lengths} | given
 
     def arcs(self, x: np.ndarray) -> dict[str, float]:
@@ -159,7 +161,7 @@ def _turned(axis: Axis, frames: Mapping[Body, Frame]) -> SX:
 
 
 def _difference(first: SX, second: SX) -> SX:
-    """Rows whose norm is the angle between two orientations where it is small, and 2 where they are half a turn apart."""
+    """Rows whose norm is the chord of the angle between two orientations, 2 sin(θ/2)."""
     return (first - second)[:, 0] if first.shape[0] == 2 else ca.vec(first - second) / np.sqrt(2)
 
 
