@@ -228,7 +228,8 @@ class SundialsRunner:
         rows[rows == 0] = 1.0
         least, most = (ratio * scales.rate for ratio in STABILISED)
         ω = [] if self._omega is None else [float(np.clip(self._omega, least, most)) if self._omega else 0.0]
-        settings = [ω, α, inputs.parameters, [_unit_of_time(_times(inputs))], rows, scales.differential, scales.algebraic]
+        unit = np.array([_unit_of_time(_times(inputs))])
+        settings = [np.array(ω), α, inputs.parameters, unit, rows, scales.differential, scales.algebraic]
         none = np.zeros(self.program.objective_count)
         begin = {"x0": np.concatenate([q_v, none]) / scales.differential, "p": np.concatenate(settings)}
         if self._solver == IDAS:
