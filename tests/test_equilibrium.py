@@ -146,3 +146,38 @@ def test_motions_without_stiffness_have_no_frequency() -> None:
     assert len(m.frequencies(500)) == 18
     with pytest.raises(vm.ModelError, match=r"count = 2.5 must be a whole number"):
         m.frequencies(2.5)  # type: ignore[arg-type]
+
+
+def spinning(speed: float, motion: object = None) -> vm.Mechanism:
+    """A pendulum that hangs from a shaft, which turns freely or is driven."""
+    m = vm.Mechanism("governor", gravity=(0, 0, -9.81))
+    m.ground_point("O", (0, 0, 0))
+    m.body("shaft", mass=1.0, inertia=(0.1, 0.1, 0.1), points={"O": (0, 0, 0), "A": (0.1, 0, 0)})
+    m.body("arm", mass=1.0, inertia=(0.01, 0.01, 0.01), com=(0, 0, -0.5), points={"A": (0, 0, 0)})
+    m.revolute("O", axis=(0, 0, 1))
+    m.revolute("A", axis=(0, 1, 0))
+    if motion is None:
+        m.start(angle={"O": 0.0, "A": 0.1}, speed={"O": speed})
+    else:
+        m.drive_angle("motor", "O", motion)
+        m.start(angle={"A": 0.1})
+    return m
+
+
+def test_frequencies_about_a_motion_are_refused() -> None:
+    at_rest = math.sqrt(9.81 * 0.5 / (0.25 + 0.01)) / (2 * math.pi)
+    assert spinning(0.0).frequencies(2).to_numpy() == pytest.approx([0.0, at_rest], rel=0.1)  # the shaft gives way a little
+    assert spinning(0.0, 0.3).frequencies(1).item() == pytest.approx(at_rest, rel=1e-9)
+    with pytest.raises(vm.ModelError, match=r"start gives it a speed, and nothing resists .* leave speed= out"):
+        spinning(20.0).frequencies()
+    with pytest.raises(vm.ModelError, match=r"driver 'motor' moves it; hold the driver at a constant value"):
+        spinning(0.0, lambda t: 20.0 * t).frequencies()
+
+
+def test_a_speed_at_the_start_does_not_matter_where_stiffness_resists_it() -> None:
+    m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=0.4, mass=1.0)
+    m.revolute("O")
+    m.start(angle={"rod": -1.0}, speed={"rod": 2.0})
+    assert m.frequencies(1).item() == pytest.approx(math.sqrt(1.5 * 9.81 / 0.4) / (2 * math.pi), rel=1e-9)

@@ -496,7 +496,7 @@ def test_hinges_that_never_fit() -> None:
     m.revolute("O", axis=(0, 0, 1))
     m.revolute("Q", axis=(0, 0.3, 1), axis_on_second=(0, 0, 1))
     m.start(angle={"O": 1.0})
-    with pytest.raises(vm.AssemblyError, match=r"the loop ground – door .*stays open by 0.28\d rad at joint 'Q'"):
+    with pytest.raises(vm.AssemblyError, match=r"the loop ground – door .*stays open by 0\.291 rad at joint 'Q'"):  # atan 0.3
         m.simulate(1)
 
 

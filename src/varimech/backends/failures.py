@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-NO_CONVERGENCE, NOT_FINITE, OVERWOUND, UNDERFLOW, SINGULAR, STALLED = (
+NO_CONVERGENCE, NOT_FINITE, OVERWOUND, UNDERFLOW, SINGULAR, STALLED, TOO_MANY_STEPS, STEPPED_OVER = (
     "no convergence",
     "not finite",
     "overwound",
     "step-size underflow",
     "singular position",
     "no progress",
+    "too many steps",
+    "singular position stepped over",
 )
 
 
@@ -23,8 +25,8 @@ class StartFailure(Exception):
 
 
 class StepFailure(Exception):
-    """A step did not converge, met a value that is not finite, became too short, made no progress, ended at a
-    singular position, or wound a torsional spring (number `which`) too far."""
+    """A step did not converge, met a value that is not finite, became too short or too many, made no progress, ended at a
+    singular position or beyond, or wound a torsional spring (number `which`) too far."""
 
     def __init__(
         self, step: int, time: float, length: float, state: np.ndarray, penalty: np.ndarray, reason: str, which: int = 0

@@ -1,7 +1,13 @@
-"""Runs by CVODES or IDAS, on the generated rates. Their functions are evaluated by CasADi's virtual machine."""
+"""Runs by CVODES or IDAS, on the generated rates, in scaled variables (`sundials_scales`).
+
+Results do not contain the terms that stabilise constraints: accelerations and multipliers at stored times, and in integrands, are those of
+exact constraints at the positions and velocities found. Otherwise ω² times the drift would count as an acceleration, however slow the motion.
+The functions are evaluated by CasADi's virtual machine.
+"""
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable
 from functools import cached_property
@@ -15,150 +21,292 @@ from ..progress import Tell
 from ..stages.chain import Chain
 from ..symbols import SX
 from .bound import evaluated
-from .failures import OVERWOUND, UNDERFLOW, StepFailure
+from .failures import OVERWOUND, STEPPED_OVER, TOO_MANY_STEPS, UNDERFLOW, StepFailure
 from .inputs import Inputs
 from .program import Program
 from .runner import Timed, timed
+from .sundials_scales import Scales, Scaling
 from .trajectory import Trajectory
 
-MOST_STEPS = 1_000_000
-"""Between two stored results."""
-SAFETY = 0.01
-"""Share of the tolerance that is allowed for the error of one step: BDF takes many, and their errors add up."""
+MOST_STEPS = 20_000
+"""Between two stored results: some seconds of work, and a hundred times what smooth motions take for a whole run."""
+MOST_PASSES = 4
+"""Runs for scales that fit the motion; the second nearly always does."""
+LONGEST = 0.02
+"""Share of a run that one step may take, and that may lie between two results that are looked at: what happens within less may be missed."""
+STABILISED = 1.0, 5.0
+"""Least and largest ω of the stabilisation over the rate of the motion: drift comes back while the mechanism moves through its size, and
+ω² times the drift, which is an error of the accelerations that IDAS controls, stays as small as the drift (with 100, IDAS does not end)."""
+FINE = 20
+"""Steps between two results up to which bodies turn by less than a quarter of a turn between them: a revolution takes about a hundred."""
+INDEPENDENT = 1e-9
+"""Least singular value of independent constraints over the largest."""
+SAFETY, LEAST = 0.002, 1e-15
+"""Share of the tolerance that is allowed for the error of one step: BDF takes many, and their errors add up (on Andrews' mechanism to three
+times the tolerance, with 0.01 to fifteen times); and the least that rounding allows."""
+
+Start = dict[str, np.ndarray]
+"""Arguments of an integrator."""
 
 
 class SundialsRunner:
-    """Carries out one program with given starts, any number of times."""
+    """Executes one program with given starts, any number of times.
 
-    def __init__(self, program: Program, chain: Chain, solver: Sundials):
+    Args:
+        program: Its penalty, torsional springs, objectives and directions are used.
+        chain: Gives the rates that are integrated.
+        exact: Gives accelerations and multipliers of results.
+        jacobian: (q, ρ, t) → Φ_q.
+        solver: CVODES or IDAS.
+        lengths: Whether a coordinate is a length; the others have no dimension.
+        omega: Value of the first setting of `chain`, ω of the stabilisation (rad/s), if it has one beside α, ρ and t.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        chain: Chain,
+        exact: Chain,
+        jacobian: ca.Function,
+        solver: Sundials,
+        lengths: np.ndarray,
+        omega: float | None = None,
+    ):
         self.program = program
         self._chain = chain
+        self._exact = exact
+        self._jacobian = jacobian
         self._solver = solver
+        self._lengths = lengths
+        self._omega = omega
         none = np.zeros((chain.parameters.numel(), 0))
         self._directions = none if program.directions is None else program.directions
         self._built: tuple[object, ca.Function] | None = None
         self._alone = threading.Lock()  # an integrator of CasADi serves one thread at a time
 
     def prepare(self, inputs: Inputs, backend: str, *, runs: int = 1) -> Callable[[Tell | None], Timed]:
-        """What carries out one run; there is one backend."""
+        """What executes one run; there is one backend."""
 
-        def carry_out(progress: Tell | None) -> Timed:
+        def execute(progress: Tell | None) -> Timed:
             with self._alone:
                 integrate = self._integrator(inputs)
                 with held_back() as held:
                     return timed(lambda: self._run(integrate, inputs, held))
 
-        return carry_out
+        return execute
 
     @cached_property
     def _completed(self) -> ca.Function:
-        """(q, v; their derivatives; α, ρ, t) → state, residuals, finals;  derivatives of state and finals, one column a parameter."""
-        chain = self._chain
-        x, settings = chain.packed, [block.value for block in chain.settings]
-        state, residuals = chain.finish()(x, *settings)
-        finals = self.program.objectives.finals(state, *settings[1:])
+        """(q, v; their derivatives; α, ρ, t) → state, residuals, integrands, finals;  derivatives of state and finals, one column a
+        parameter."""
+        x, settings = self._exact.packed, [block.value for block in self._exact.settings]
+        state, residuals = self._exact.finish()(x, *settings)
+        integrands, finals = (
+            f(state, *settings[1:]) for f in (self.program.objectives.integrands, self.program.objectives.finals)
+        )
         S = SX.sym("S", x.numel(), self._directions.shape[1])
-        u, u_ = ca.vertcat(x, chain.parameters), ca.vertcat(S, ca.sparsify(ca.DM(self._directions)))
+        u, u_ = ca.vertcat(x, self._exact.parameters), ca.vertcat(S, ca.sparsify(ca.DM(self._directions)))
         slopes = [ca.jtimes(value, u, u_) for value in (state, finals)]
-        return ca.Function("completed", [x, S, *settings], [state, residuals, finals, *slopes])
+        return ca.Function("completed", [x, S, *settings], [state, residuals, integrands, finals, *slopes])
+
+    # the integrator, in scaled variables
 
     def _integrator(self, inputs: Inputs) -> ca.Function:
-        s = inputs.schedule
-        assert s.outputs is not None and inputs.state is not None
-        n = self.program.coordinates
-        size = float(np.abs(inputs.state[:n]).max(initial=0.0))
-        key = (s.duration, s.tolerance, s.outputs.tobytes(), size)
+        tolerance, times = inputs.schedule.tolerance, _times(inputs)
+        grid = times / _unit_of_time(times)
+        key = (tolerance, grid.tobytes())
         if self._built is None or self._built[0] != key:
-            self._built = key, self._new_integrator(s.outputs, s.tolerance, size)
+            self._built = key, self._new_integrator(grid, tolerance)
         return self._built[1]
 
-    def _new_integrator(self, outputs: np.ndarray, tolerance: float, size: float) -> ca.Function:
-        chain, n = self._chain, self.program.coordinates
-        α, ρ, t = (block.value for block in chain.settings)
-        x = chain.packed
-        problem = {"x": x, "p": ca.vertcat(α, ρ), "t": t}
+    def _new_integrator(self, times: np.ndarray, tolerance: float) -> ca.Function:
+        """Integrals are part of what is integrated: as quadratures beside it, they would not count for the order of the method."""
+        chain, n, objectives = self._chain, self.program.coordinates, self.program.objectives
+        x, settings = chain.packed, [block.value for block in chain.settings]
+        exact, t = settings[-3:], settings[-1]
+        T, rows, ψ = SX.sym("T"), SX.sym("rows", self._rows.numel_out(0)), SX.sym("ψ", self.program.objective_count)
+        X, Z = SX.sym("X", x.numel() + ψ.numel()), SX.sym("Z", rows.numel())
         if self._solver == IDAS:
             stage = chain.stages[0]
-            state = ca.vertcat(x, stage.unknown, stage.multiplier)
-            problem |= {"z": state[2 * n :], "alg": ca.vertcat(stage.balance, stage.condition)}
+            z = ca.vertcat(stage.unknown, stage.multiplier)
+            state, conditions = ca.vertcat(x, z), ca.vertcat(stage.balance, stage.condition) / rows
         else:
-            state = chain.finish()(x, α, ρ, t)[0]
-        problem |= {"ode": state[n : 3 * n], "quad": self.program.objectives.integrands(state, ρ, t)}
-        options = {"reltol": SAFETY * tolerance, "abstol": SAFETY * tolerance * size, "max_num_steps": MOST_STEPS}
-        # integrals of objectives count for the choice of steps, as they do with explicit integrators
-        return ca.integrator("run", self._solver.name, problem, 0.0, outputs[1:].tolist(), {**options, "quad_err_con": True})
+            z, conditions, state = SX(0, 1), SX(0, 1), chain.finish()(x, *settings)[0]
+        rates = ca.vertcat(state[n : 3 * n], objectives.integrands(self._exact.finish()(x, *exact)[0], *exact[1:]))
+        x̂, ẑ, τ = SX.sym("x̂", X.numel()), SX.sym("ẑ", z.numel()), SX.sym("τ")
+        unscaled = [X * x̂, Z[: z.numel()] * ẑ, T * τ]
+        ode, alg = ca.substitute([T * rates / X, conditions], [ca.vertcat(x, ψ), z, t], unscaled)
+        problem = {"x": x̂, "z": ẑ, "p": ca.vertcat(*settings[:-1], T, rows, X, Z), "t": τ, "ode": ode, "alg": alg}
+        allowed = max(SAFETY * tolerance, LEAST)
+        options = {
+            "reltol": allowed,
+            "abstol": allowed,
+            "max_num_steps": MOST_STEPS,
+            "max_step_size": LONGEST * times[-1],
+            "disable_internal_warnings": True,  # failures are explained elsewhere
+        }
+        if self._solver == IDAS:
+            # accelerations and multipliers follow from what is controlled; errors of theirs would keep it at order 1
+            options["suppress_algebraic"] = True
+        return ca.integrator("run", self._solver.name, problem, 0.0, times[1:].tolist(), options)
+
+    @cached_property
+    def _rows(self) -> ca.Function:
+        """(state, scales of its algebraic unknowns, α, ρ, t) → the largest term of each algebraic equation."""
+        stage, settings = self._chain.stages[0], [block.value for block in self._chain.settings[-3:]]
+        z = ca.vertcat(stage.unknown, stage.multiplier)
+        Z, λ = SX.sym("Z", z.numel()), stage.multiplier
+        J = ca.jacobian(ca.vertcat(stage.balance, stage.condition), z)
+        terms = ca.fabs(J) @ Z if z.numel() else Z
+        return ca.Function("rows", [self._chain.packed, stage.unknown, λ, Z, *settings], [ca.densify(terms)])
+
+    # a run
 
     def _run(self, integrate: ca.Function, inputs: Inputs, held: HeldBack) -> Trajectory:
-        p, n, outputs = self.program, self.program.coordinates, inputs.schedule.outputs
+        p, n, outputs, times = self.program, self.program.coordinates, inputs.schedule.outputs, _times(inputs)
         assert outputs is not None and inputs.state is not None
-        α = evaluated(p.penalty, inputs.state[:n], inputs.nominal, np.zeros(1))[0][: self._chain.settings[0].value.numel()]
-        begin = {"x0": inputs.state[: 2 * n], "p": np.concatenate([α, inputs.parameters])}
-        if self._solver == IDAS:
-            begin["z0"] = inputs.state[2 * n :]
+        α = evaluated(p.penalty, inputs.state[:n], inputs.nominal, np.zeros(1))[0][: self._chain.settings[-3].value.numel()]
         try:
             with held.let_through():
-                found = integrate(**begin)
-                stats = integrate.stats()
-                S, ψ_ = self._sensitivities(integrate, begin, inputs)
-        except RuntimeError:
+                scales, x, ψ, stats = self._motion(integrate, inputs, α)
+                S, ψ_ = self._sensitivities(integrate, scales, inputs, α)
+        except RuntimeError as error:
             if held.came_through:  # of which CasADi makes a failure of the step
                 raise KeyboardInterrupt from None
-            stats = integrate.stats()
-            t, h = float(stats.get("tcur", 0.0)), float(stats.get("hcur", 0.0))
-            raise StepFailure(int(stats.get("nsteps", 0)), t, h, inputs.state, α, UNDERFLOW) from None
-        x = np.column_stack([begin["x0"], np.array(found["xf"])])
-        ψ = np.column_stack([np.zeros(p.objective_count), np.array(found["qf"])])
+            stats, unit = integrate.stats(), _unit_of_time(times)
+            t, h = (unit * float(stats.get(name, 0.0)) for name in ("tcur", "hcur"))
+            reason = TOO_MANY_STEPS if "TOO_MUCH_WORK" in str(error) else UNDERFLOW
+            raise StepFailure(int(stats.get("nsteps", 0)), t, h, inputs.state, α, reason) from None
         columns = S.transpose(1, 0, 2).reshape(2 * n, -1)
-        results = self._completed(
-            x, columns, *[np.tile(s[:, None], outputs.size) for s in (α, inputs.parameters)], outputs[None, :]
-        )
-        state, residuals, finals, state_, finals_ = map(np.array, results)
-        self._watch_springs(state, inputs, outputs, α)
-        slopes = [y.reshape(len(y), outputs.size, self._directions.shape[1]).transpose(1, 0, 2) for y in (state_, finals_)]
+        state, residuals, _, finals, state_, finals_ = self._complete(x, columns, inputs, α)
+        self._watch_springs(state, inputs, times, α)
+        if int(stats.get("nsteps", 0)) <= FINE * (times.size - 1):
+            self._check_regular(state, inputs, α)
+        slopes = [y.reshape(len(y), times.size, self._directions.shape[1]).transpose(1, 0, 2) for y in (state_, finals_)]
+        stored = np.searchsorted(times, outputs)
         differentiated = p.direction_count is not None
         return Trajectory(
             outputs,
-            state.T,
-            (ψ + finals).T,
+            state.T[stored],
+            (ψ + finals).T[stored],
             residuals.max(axis=1),
             int(stats.get("nniters", 0)),
             outputs,
             int(stats.get("netfails", 0)),
             steps=int(stats.get("nsteps", 0)),
-            sensitivities=slopes[0] if differentiated else None,
-            gradients=slopes[1] + ψ_ if differentiated else None,
+            sensitivities=slopes[0][stored] if differentiated else None,
+            gradients=(slopes[1] + ψ_)[stored] if differentiated else None,
         )
 
-    def _watch_springs(self, states: np.ndarray, inputs: Inputs, outputs: np.ndarray, α: np.ndarray) -> None:
-        """A torsional spring that was wound past half a turn, as far as stored results show it."""
+    def _motion(
+        self, integrate: ca.Function, inputs: Inputs, α: np.ndarray
+    ) -> tuple[Scales, np.ndarray, np.ndarray, dict[str, float]]:
+        """Scales that fit the motion, the motion and the integrals at all times by them, and what the solver counted."""
+        times, sizes, n = _times(inputs), inputs.sizes, self.program.coordinates
+        assert inputs.state is not None
+        scaling = Scaling(self._lengths, 0.0 if sizes is None else sizes.length, inputs.schedule.duration)
+        masses = float(α.max(initial=0.0)) / self._chain.saddle.penalty_factor
+        scales = scaling.expected(inputs.state, masses, self.program.objective_count)
+        for _ in range(MOST_PASSES):
+            begin = self._begin(scales, inputs, α)
+            found = np.column_stack([begin["x0"], np.array(integrate(**begin)["xf"])]) * scales.differential[:, None]
+            x, ψ = found[: 2 * n], found[2 * n :]
+            none = np.zeros((2 * n, times.size * self._directions.shape[1]))
+            states, _, integrands, *_ = self._complete(x, none, inputs, α)
+            better = scales.corrected(scaling.seen(scales, states, integrands))
+            if better is None:
+                break
+            scales = better
+        return scales, x, ψ, integrate.stats()
+
+    def _begin(self, scales: Scales, inputs: Inputs, α: np.ndarray) -> Start:
+        """What a run starts from, in scaled variables."""
+        n = self.program.coordinates
+        assert inputs.state is not None
+        q_v, a, λ = np.split(inputs.state, [2 * n, 3 * n])
+        rows = np.array(self._rows(q_v, a, λ, scales.algebraic, α, inputs.parameters, 0.0)).ravel()
+        rows[rows == 0] = 1.0
+        least, most = (ratio * scales.rate for ratio in STABILISED)
+        ω = [] if self._omega is None else [float(np.clip(self._omega, least, most)) if self._omega else 0.0]
+        unit = np.array([_unit_of_time(_times(inputs))])
+        settings = [np.array(ω), α, inputs.parameters, unit, rows, scales.differential, scales.algebraic]
+        none = np.zeros(self.program.objective_count)
+        begin = {"x0": np.concatenate([q_v, none]) / scales.differential, "p": np.concatenate(settings)}
+        if self._solver == IDAS:
+            begin["z0"] = inputs.state[2 * n :] / scales.algebraic
+        return begin
+
+    def _complete(self, x: np.ndarray, columns: np.ndarray, inputs: Inputs, α: np.ndarray) -> list[np.ndarray]:
+        """See `_completed`; at all times."""
+        times = _times(inputs)
+        settings = [np.tile(s[:, None], times.size) for s in (α, inputs.parameters)]
+        return [np.array(value) for value in self._completed(x, columns, *settings, times[None, :])]
+
+    def _watch_springs(self, states: np.ndarray, inputs: Inputs, times: np.ndarray, α: np.ndarray) -> None:
+        """A torsional spring that was wound past half a turn, as far as results show it."""
         twist = self.program.twist
         assert isinstance(twist, ca.Function)
         if not twist.numel_out(0):
             return
-        parameters = np.tile(inputs.parameters[:, None], outputs.size)
-        jumps = np.abs(np.diff(np.array(twist(states[: self.program.coordinates], parameters, outputs[None, :])), axis=1)) > np.pi
+        parameters = np.tile(inputs.parameters[:, None], times.size)
+        jumps = np.abs(np.diff(np.array(twist(states[: self.program.coordinates], parameters, times[None, :])), axis=1)) > np.pi
         if jumps.any():
             k = int(jumps.any(axis=0).argmax())
-            length = float(outputs[k + 1] - outputs[k])
-            raise StepFailure(k + 1, float(outputs[k + 1]), length, states[:, k], α, OVERWOUND, int(jumps[:, k].argmax()))
+            length = float(times[k + 1] - times[k])
+            raise StepFailure(k + 1, float(times[k + 1]), length, states[:, k], α, OVERWOUND, int(jumps[:, k].argmax()))
+
+    def _check_regular(self, states: np.ndarray, inputs: Inputs, α: np.ndarray) -> None:
+        """From one time to the next no constraint may turn into its opposite, as happens where a singular position was stepped over.
+
+        With Φ_q = U Σ Vᵀ, the matrix Uᵀ Φ_q V Σ⁻¹ of the next Φ_q is close to one; one of its eigenvalues passes zero at a singular position.
+        """
+        times, n = _times(inputs), self.program.coordinates
+        parameters = np.tile(inputs.parameters[:, None], times.size)
+        m = self._jacobian.size1_out(0)
+        if not m:
+            return
+        J = np.array(self._jacobian(states[:n], parameters, times[None, :])).reshape(m, times.size, n).transpose(1, 0, 2)
+        U, Σ, Vt = np.linalg.svd(J, full_matrices=False)
+        rank = int((Σ[0] > INDEPENDENT * Σ[0, 0]).sum())
+        W = U[:-1, :, :rank].transpose(0, 2, 1) @ J[1:] @ Vt[:-1, :rank].transpose(0, 2, 1) / Σ[:-1, None, :rank]
+        passed = np.linalg.eigvals(W).real.min(axis=1, initial=1.0) <= 0
+        if passed.any():
+            k = int(passed.argmax())
+            raise StepFailure(k + 1, float(times[k + 1]), 0.0, states[:, k], α, STEPPED_OVER)
 
     def _sensitivities(
-        self, integrate: ca.Function, begin: dict[str, np.ndarray], inputs: Inputs
+        self, integrate: ca.Function, scales: Scales, inputs: Inputs, α: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives of (q, v) and of the integrals at all outputs: (time, row, parameter)."""
-        n, count, outputs = self.program.coordinates, self._directions.shape[1], inputs.schedule.outputs
-        assert outputs is not None
-        S, ψ_ = np.zeros((outputs.size, 2 * n, count)), np.zeros((outputs.size, self.program.objective_count, count))
-        if inputs.sensitivities is None or not count:
-            return S, ψ_
-        S[0] = inputs.sensitivities[: 2 * n]
-        seeds = np.zeros((begin["p"].size, count))
-        seeds[begin["p"].size - inputs.parameters.size :] = self._directions
-        given = {"fwd_x0": S[0], "fwd_p": seeds}
-        if self._solver == IDAS:
-            given["fwd_z0"] = inputs.sensitivities[2 * n :]
-        found = integrate.forward(count)(**begin, **given)
-        for target, name in ((S, "fwd_xf"), (ψ_, "fwd_qf")):
-            # one block of all outputs a parameter
-            target[1:] = np.array(found[name]).reshape(target.shape[1], count, -1).transpose(2, 0, 1)
-        return S, ψ_
+        """Derivatives of (q, v) and of the integrals at all times: (time, row, parameter).
+
+        Each direction is as long as parameters are large in it, so that scales of the motion are those of its derivatives too.
+        """
+        n, count = self.program.coordinates, self._directions.shape[1]
+        S = np.zeros((_times(inputs).size, 2 * n + self.program.objective_count, count))
+        if inputs.sensitivities is not None and count:
+            S[0, : 2 * n] = inputs.sensitivities[: 2 * n]
+            first = S[0] / scales.differential[:, None]
+            lengths = 1 / np.maximum(inputs.slope_floors, np.abs(first).max(axis=0, initial=0.0))
+            begin = self._begin(scales, inputs, α)
+            seeds = np.zeros((begin["p"].size, count))
+            place = α.size + (self._omega is not None)
+            seeds[place : place + inputs.parameters.size] = self._directions * lengths
+            given = {"fwd_x0": first * lengths, "fwd_p": seeds}
+            if self._solver == IDAS:
+                given["fwd_z0"] = inputs.sensitivities[2 * n :] / scales.algebraic[:, None] * lengths
+            found = np.array(integrate.forward(count)(**begin, **given)["fwd_xf"])  # one block of all times a parameter
+            S[1:] = found.reshape(S.shape[1], count, -1).transpose(2, 0, 1) * scales.differential[:, None] / lengths
+        return S[:, : 2 * n], S[:, 2 * n :]
+
+
+def _times(inputs: Inputs) -> np.ndarray:
+    """Times of stored results, and others between those that are far apart."""
+    outputs, longest = inputs.schedule.outputs, LONGEST * inputs.schedule.duration
+    assert outputs is not None
+    parts = [np.linspace(a, b, max(1, round((b - a) / longest)) + 1)[:-1] for a, b in itertools.pairwise(outputs)]
+    return np.concatenate([*parts, outputs[-1:]])
+
+
+def _unit_of_time(times: np.ndarray) -> float:
+    """The shortest time between two results: CasADi takes times that differ by less than 1e-9 for the same."""
+    return float(np.diff(times).min())

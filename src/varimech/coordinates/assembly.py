@@ -12,13 +12,14 @@ import numpy as np
 
 from ..errors import AssemblyError, ModelError
 from ..model.beam_start import HeldDirection
+from ..model.body import RigidBody
 from ..model.forces import Spring
 from ..model.measures import Span
 from ..model.start import HeldOrientation, HeldRow, Start
 from ..symbols import SX
 from .equations import Equations
 from .fits import Fits
-from .gaps import describe_gaps
+from .gaps import ClosestFit
 from .guess import guess_poses
 from .levels import Level
 from .linear import RANK, column, independent, rank_of, solution
@@ -55,7 +56,7 @@ class Assembly:
         if not self.equations.fits:
             return
         if not self.fits(ρ[None, :])[0]:
-            raise describe_gaps(self.equations, self.start, guess_poses(self.model, self.start, ρ), ρ)
+            raise ClosestFit(self.model, self.start, guess_poses(self.model, self.start, ρ), ρ).error()
         for k in indices or []:
             if (owner := self.fits.broken_by(k, ρ)) is not None:
                 name = list(self.model.numbers.parameters)[k]
@@ -108,7 +109,13 @@ class Assembly:
                 closest, least = q, residual
         if first.size > EXPLAINED or not explain:
             raise self._open(closest, ρ)
-        raise self._contradicted(first, size, ρ) or describe_gaps(self.equations, self.start, poses, ρ)
+        fit = ClosestFit(self.model, self.start, poses, ρ)
+        if (closed := fit.closed_poses()) is not None:
+            q, residual = self._gauss_newton(self.equations.from_poses(closed), ρ)
+            if residual <= CLOSED * size and self._oriented(q, ρ):
+                self._check_spans(q, ρ, size)
+                return self._wound_back(q, ρ)
+        raise self._contradicted(first, size, ρ) or fit.error()
 
     def _check_spans(self, q: np.ndarray, ρ: np.ndarray, size: float) -> None:
         """Springs and dampers act along the line between their ends; where only rounding is between these, there is none."""
@@ -159,10 +166,22 @@ class Assembly:
         return independent(per_size @ mass @ per_size, RANK)
 
     def _oriented(self, q: np.ndarray, ρ: np.ndarray) -> bool:
-        """Whether bodies whose orientation is given have it, and are not half a turn off, where its equations hold too."""
+        """Whether bodies whose orientation is given have it, and are not half a turn off, where its equations hold too; and whether none is
+        its own mirror image, for which lengths and angles of natural coordinates hold as well."""
+        if self._handedness is not None and not (column(self._handedness(q, ρ)) > 0).all():
+            return False
         if self._orientations is None:
             return True
         return bool((column(self._orientations(q, ρ)) > 1.0).all())
+
+    @cached_property
+    def _handedness(self) -> ca.Function | None:
+        """(q, ρ) → det R for each spatial rigid body: 1, or −1 for a mirror image, which only natural coordinates know."""
+        e = self.equations
+        bodies = [b for b in self.model.moving_bodies if isinstance(b, RigidBody)]
+        if self.model.dimension == 2 or e.sizes is not None or not bodies:
+            return None
+        return ca.Function("handedness", [e.q, e.ρ], [ca.vertcat(*[ca.det(e.frames[b].rotation) for b in bodies])])
 
     @cached_property
     def _orientations(self) -> ca.Function | None:

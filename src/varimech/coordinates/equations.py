@@ -47,6 +47,8 @@ class Equations(Dynamics):
     """What is given at the start."""
     sizes: Sizes | None = field(default=None, kw_only=True)
     """By what errors are measured where coordinates are of several kinds; None where the largest tells the size of all."""
+    lengths: np.ndarray = field(kw_only=True)
+    """Whether a coordinate is a length; the others (angles, Euler parameters, components of unit vectors) have no dimension."""
 
     @cached_property
     def differentiable(self) -> set[tuple[object, ...]]:
@@ -127,6 +129,7 @@ def derive(
     names: tuple[str, ...],
     from_poses: Callable[[Mapping[Body, Pose]], np.ndarray],
     *,
+    lengths: np.ndarray,
     own: Iterable[Element] = (),
     inertia: Inertia | None = None,
     among: Among | None = None,
@@ -163,6 +166,7 @@ def derive(
         holds,
         inertia=inertia,
         sizes=sizes,
+        lengths=lengths,
     )
 
 

@@ -6,11 +6,11 @@ left open then belongs to loops that cannot close. Holding all joints but the wo
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Mapping
-from functools import reduce
+from functools import cached_property, reduce
 from operator import matmul
-from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -18,90 +18,119 @@ import numpy as np
 from ..errors import AssemblyError
 from ..mathematics import rotation
 from ..model.body import Body
-from ..model.conditions import Aligned, Perpendicular, SameOrientation, Separation
+from ..model.conditions import Aligned, Axis, Perpendicular, SameOrientation, Separation
 from ..model.frame import Frame
 from ..model.joints import Joint
 from ..model.measures import Span
 from ..model.parts import Parts
-from ..model.start import Start
+from ..model.start import HeldOrientation, Hold, Start
 from ..symbols import SX
 from .poses import Pose
 
-if TYPE_CHECKING:
-    from .equations import Equations
-
-STIFF = 1e3
+STIFF = 1e4
 """Weight of what is to be met against what may stay open."""
+PRECISE = {"ftol": 1e-12, "xtol": 1e-12, "gtol": 1e-12, "max_nfev": 1000}
+"""Of least squares: with weights so different they approach their minimum slowly."""
+CLOSED = 1e-9
+"""Share of the size of a mechanism below which nothing is open."""
 ATTEMPTS = 6
 """Least squares may end in a poor local minimum; the best of so many starts is taken."""
 
 
-def describe_gaps(equations: Equations, start: Start, poses: Mapping[Body, Pose], ρ: np.ndarray) -> AssemblyError:
-    """An error that names the loop or joint that does not close, with the size of the gap."""
-    model = equations.model
-    problem = _Problem(model, start, poses, ρ)
-    x = problem.closest(set(model.joints), problem.beginnings())
-    gaps = problem.gaps(x)
-    open_joints = {name: gaps[name] for name in model.joints}
-    worst = max(open_joints, key=lambda name: open_joints[name], default=None)
-    cannot = f"mechanism {model.name!r} cannot be assembled:"
-    if worst is None or open_joints[worst] < 1e-9:
-        missed = max(gaps, key=lambda name: gaps[name])
-        return AssemblyError(f"{cannot} {missed} is missed by {gaps[missed]:.3g}", gaps)
-    # with everything else nearly closed, that joint shows the whole misfit of its loop
-    x = problem.closest({worst}, [x])
-    gaps = problem.gaps(x)
-    size = f"{gaps[worst]:.3g} {problem.unit(worst, x)}"
-    loop = _loop(model, model.joints[worst])
-    remedy = "check lengths, ground points and start values, or give start(near=…) a better guess"
-    if not loop:
-        return AssemblyError(f"{cannot} joint {worst!r} stays open by {size}; {remedy}", gaps)
-    bodies = " – ".join(dict.fromkeys(b.name for j in loop for b in j.bodies))
-    names = ", ".join(repr(j.name) for j in loop)
-    text = f"{cannot} the loop {bodies} (joints {names}) stays open by {size} at joint {worst!r}; {remedy}"
-    return AssemblyError(text, gaps)
+class ClosestFit:
+    """All bodies free to move about the guessed poses; joints, drivers and start values as residuals.
 
-
-class _Problem:
-    """All bodies free to move about the guessed poses; joints, drivers and start values as residuals."""
+    Angles count as arcs at the size of the mechanism, so that what is closest does not depend on the unit of length.
+    """
 
     def __init__(self, model: Parts, start: Start, poses: Mapping[Body, Pose], ρ: np.ndarray):
         self.model = model
         self.ρ = ρ
-        frames, self.x = _free_frames(model, poses)
+        self.size = max((float(np.abs(o).max()) for o, _ in poses.values()), default=0.0)
+        self.size = max(self.size, *[float(np.abs(x).max(initial=0.0)) for x in _locals(model, ρ)], 0.0) or 1.0
+        frames, self.x = _free_frames(model, poses, self.size)
+        self._frames = frames
         self.lengths = {name: _rows(joint, frames, angular=False) for name, joint in model.joints.items()}
         self.angles = {name: _rows(joint, frames, angular=True) for name, joint in model.joints.items()}
         self.given = {d.name: d.measure.difference(frames, d.motion(SX(0))) for d in model.drivers.values()}
-        self.given |= {hold.label: hold.deviation(frames) for hold in start.holds}
+        self.given |= {hold.label: _deviation(hold, frames) for hold in start.holds}
+
+    @cached_property
+    def _closest(self) -> np.ndarray:
+        """Poses where joints are closed as far as they go."""
+        return self.closest({(name, unit) for name in self.model.joints for unit in ("m", "rad")}, self.beginnings())
+
+    def closed_poses(self) -> dict[Body, Pose] | None:
+        """Poses where everything is met after all; None where something stays open."""
+        lengths, angles, given = (self._norms(part, self._closest) for part in (self.lengths, self.angles, self.given))
+        missed = [*lengths.values(), *(self.size * a for a in angles.values()), *given.values()]
+        if max(missed, default=0.0) > CLOSED * self.size:
+            return None
+        bodies = [b for b in self._frames if not b.is_ground]
+        values = self._function([x for b in bodies for x in (self._frames[b].origin, self._frames[b].rotation)])
+        found = [np.array(value) for value in values.call([self._closest, self.ρ])]
+        return {b: (o.ravel(), R) for b, o, R in zip(bodies, found[::2], found[1::2], strict=True)}
+
+    def error(self) -> AssemblyError:
+        """An error that names the loop or joint that does not close, with the size of the gap."""
+        model, x = self.model, self._closest
+        arcs = self.arcs(x)
+        worst = max(arcs, key=lambda name: arcs[name], default=None)
+        cannot = f"mechanism {model.name!r} cannot be assembled:"
+        remedy = "check lengths, ground points and start values, or give start(near=…) a better guess"
+        if worst is None or arcs[worst] <= CLOSED * self.size:
+            gaps = self.gaps(x)
+            missed = max(gaps, key=lambda name: gaps[name])
+            return AssemblyError(f"{cannot} {missed} is missed by {gaps[missed]:.3g} (m or rad); {remedy}", gaps)
+        # with everything else nearly closed, that joint shows the whole misfit of its loop
+        unit = self.unit(worst, x)
+        x = self.closest({(worst, unit)}, [x])
+        gaps = self.gaps(x)
+        size = f"{gaps[worst]:.3g} {unit}"
+        loop = _loop(model, model.joints[worst])
+        if not loop:
+            return AssemblyError(f"{cannot} joint {worst!r} stays open by {size}; {remedy}", gaps)
+        bodies = " – ".join(dict.fromkeys(b.name for j in loop for b in j.bodies))
+        names = ", ".join(repr(j.name) for j in loop)
+        text = f"{cannot} the loop {bodies} (joints {names}) stays open by {size} at joint {worst!r}; {remedy}"
+        return AssemblyError(text, gaps)
 
     def beginnings(self) -> list[np.ndarray]:
         """The guess itself, and disturbed ones."""
         rng = np.random.default_rng(0)
         return [np.zeros(self.x.numel())] + [rng.standard_normal(self.x.numel()) for _ in range(ATTEMPTS - 1)]
 
-    def closest(self, soft: set[str], beginnings: list[np.ndarray]) -> np.ndarray:
-        """Poses where all is met as well as possible, joints outside `soft` and given values nearly exactly."""
+    def closest(self, soft: set[tuple[str, str]], beginnings: list[np.ndarray]) -> np.ndarray:
+        """Poses where all is met as well as possible; all but the lengths ("m") and angles ("rad") of `soft` joints nearly exactly."""
         from scipy.optimize import least_squares
 
-        rows = [(1 if name in soft else STIFF) * r for part in (self.lengths, self.angles) for name, r in part.items()]
-        weighted = ca.vertcat(*rows, *[STIFF * r for r in self.given.values()])
-        F = self._function([ca.densify(weighted)])
-        J = self._function([ca.densify(ca.jacobian(weighted, self.x))])
+        rows = [(1 if (name, "m") in soft else STIFF) * r for name, r in self.lengths.items()]
+        rows += [(1 if (name, "rad") in soft else STIFF) * self.size * r for name, r in self.angles.items()]
+        rows += [STIFF * r for r in self.given.values()]
+        rows.append(SX.zeros(max(0, self.x.numel() - sum(r.numel() for r in rows))))  # the method wants as many rows as unknowns
+        weighted = ca.densify(ca.vertcat(*rows) / self.size)
+        F, J = self._function([weighted]), self._function([ca.densify(ca.jacobian(weighted, self.x))])
 
         def residuals(y: np.ndarray) -> np.ndarray:
             return np.array(F(y, self.ρ)).ravel()
 
-        found = [least_squares(residuals, y, lambda y: np.array(J(y, self.ρ)), x_scale="jac") for y in beginnings]
+        found = [least_squares(residuals, y, lambda y: np.array(J(y, self.ρ)), method="lm", **PRECISE) for y in beginnings]
         return np.asarray(min(found, key=lambda outcome: outcome.cost).x)
 
     def gaps(self, x: np.ndarray) -> dict[str, float]:
-        """What each joint, driver and start value misses: the larger of the length and the angle by which it does."""
-        lengths, angles, given = (self._norms(part, x) for part in (self.lengths, self.angles, self.given))
-        return {name: max(lengths[name], angles[name]) for name in lengths} | given
+        """What each joint, driver and start value misses: the length (m), or the angle (rad) where its arc is longer."""
+        lengths, chords, given = (self._norms(part, x) for part in (self.lengths, self.angles, self.given))
+        angles = {name: 2 * math.asin(min(1.0, chord / 2)) for name, chord in chords.items()}
+        return {name: lengths[name] if self.unit(name, x) == "m" else angles[name] for name in lengths} | given
+
+    def arcs(self, x: np.ndarray) -> dict[str, float]:
+        """What each joint misses as a length (m)."""
+        lengths, angles = (self._norms(part, x) for part in (self.lengths, self.angles))
+        return {name: max(lengths[name], self.size * angles[name]) for name in lengths}
 
     def unit(self, joint: str, x: np.ndarray) -> str:
         """Unit of a joint's gap."""
-        return "m" if self._norms(self.lengths, x)[joint] >= self._norms(self.angles, x)[joint] else "rad"
+        return "m" if self._norms(self.lengths, x)[joint] >= self.size * self._norms(self.angles, x)[joint] else "rad"
 
     def _norms(self, rows: Mapping[str, SX], x: np.ndarray) -> dict[str, float]:
         values = self._function([ca.norm_2(r) if r.numel() else SX(0) for r in rows.values()]).call([x, self.ρ])
@@ -118,12 +147,38 @@ def _rows(joint: Joint, frames: Mapping[Body, Frame], *, angular: bool) -> SX:
         if isinstance(condition, (Aligned, SameOrientation, Perpendicular)) == angular:
             if isinstance(condition, Separation):
                 rows.append(Span(condition.first, condition.second).difference(frames, condition.length))
+            elif isinstance(condition, Aligned):  # which residuals do not tell from the opposite direction
+                rows.append(_turned(condition.first, frames) - _turned(condition.second, frames))
+            elif isinstance(condition, SameOrientation):
+                rows.append(_difference(frames[condition.first].rotation @ condition.relative, frames[condition.second].rotation))
             else:
                 rows.append(condition.residuals(frames))
     return ca.vertcat(*rows)
 
 
-def _free_frames(model: Parts, poses: Mapping[Body, Pose]) -> tuple[dict[Body, Frame], SX]:
+def _turned(axis: Axis, frames: Mapping[Body, Frame]) -> SX:
+    return frames[axis.body].direction(axis.direction)
+
+
+def _difference(first: SX, second: SX) -> SX:
+    """Rows whose norm is the chord of the angle between two orientations, 2 sin(θ/2)."""
+    return (first - second)[:, 0] if first.shape[0] == 2 else ca.vec(first - second) / np.sqrt(2)
+
+
+def _deviation(hold: Hold, frames: Mapping[Body, Frame]) -> SX:
+    """By how much a start value is missed; orientations half a turn off miss it, too."""
+    if isinstance(hold, HeldOrientation):
+        return _difference(hold.orientation, frames[hold.body].rotation)
+    return hold.deviation(frames)
+
+
+def _locals(model: Parts, ρ: np.ndarray) -> list[np.ndarray]:
+    """Local coordinates of all points."""
+    places = {id(p.local): p.local for p in model.all_points}
+    return model.numbers.evaluate_all(list(places.values()), ρ) if places else []
+
+
+def _free_frames(model: Parts, poses: Mapping[Body, Pose], size: float) -> tuple[dict[Body, Frame], SX]:
     """Frames of bodies that move freely about the given poses."""
     n = model.dimension
     frames = {model.ground: model.ground_frame()}
@@ -134,7 +189,7 @@ def _free_frames(model: Parts, poses: Mapping[Body, Pose]) -> tuple[dict[Body, F
         unknowns += [shift, turn]
         axes = [(1, 0, 0), (0, 1, 0), (0, 0, 1)] if n == 3 else [None]
         spun = reduce(matmul, [rotation(axis, turn[k]) for k, axis in enumerate(axes)])
-        frames[body] = Frame(SX(o) + shift, spun @ SX(R), SX.zeros(n), SX.zeros(n, n))
+        frames[body] = Frame(SX(o) + size * shift, spun @ SX(R), SX.zeros(n), SX.zeros(n, n))
     return frames, ca.vertcat(*unknowns)
 
 

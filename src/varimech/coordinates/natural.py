@@ -51,7 +51,10 @@ class _Builder:
         constraints = self._rigidity()
         for block in (*self._circular(), *self._unshared()):
             constraints.setdefault(block.name, []).append(block)
-        return derive(self.model, self.q, self.v, SX.sym("t"), self.frames, constraints, tuple(self.names), self._from_poses)
+        q, v, names = self.q, self.v, tuple(self.names)
+        numbered = [node for node in self._nodes.all if node.offset is not None]
+        lengths = np.repeat([node.is_point for node in numbered], self.model.dimension)
+        return derive(self.model, q, v, SX.sym("t"), self.frames, constraints, names, self._from_poses, lengths=lengths)
 
     # coordinates and frames
 

@@ -17,7 +17,7 @@ def settings_of(dynamics: Dynamics, α: SX) -> tuple[Block, ...]:
     return Block(CONSTRAINTS, α), Block(PARAMETERS, dynamics.ρ), Block(SCALAR, dynamics.t)
 
 
-def stabilised(dynamics: Dynamics, ω: float, ξ: float) -> SX:
+def stabilised(dynamics: Dynamics, ω: float | SX, ξ: float) -> SX:
     """Φ̈ + 2ξω Φ̇ + ω² Φ (Baumgarte): what drifts off the constraints comes back like a damped oscillation of frequency ω."""
     e = dynamics
     return e.constraint_acceleration + 2 * ξ * ω * e.constraint_rate + ω**2 * e.constraints

@@ -18,13 +18,13 @@ E. Eich, SIAM J. Numer. Anal. 30 (1993) 1467–1482 (projections keep the order)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 
 from ..coordinates.dynamics import Dynamics
 from ..errors import ModelError, check_numbers
-from ..stages.chain import COORDINATES, Block, Chain, Stage
+from ..stages.chain import COORDINATES, SCALAR, Block, Chain, Stage
 from ..stages.saddle import Saddle
 from ..symbols import SX
 from .blocks import accelerations, settings_of, stabilised, whole_state
@@ -61,7 +61,8 @@ class Stabilised:
     """Index 1 with Baumgarte's stabilisation. Takes redundant constraints, drivers and massless coordinates.
 
     Args:
-        omega: ω in rad/s, how fast what has drifted comes back.
+        omega: ω in rad/s, how fast what has drifted comes back. CVODES and IDAS keep it within 1 and 5 times the rate at which a
+            mechanism moves through its size: beyond, ω² times rounding would count as an acceleration.
         xi: ξ, the share of critical damping.
     """
 
@@ -79,9 +80,12 @@ class Stabilised:
         """In words."""
         return f"index 1 with stabilisation (ω = {self.omega:g}, ξ = {self.xi:g})"
 
-    def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
-        """Accelerations and multipliers at given positions and velocities."""
-        return _rates(dynamics, stabilised(dynamics, self.omega, self.xi), saddle)
+    def rates(self, dynamics: Dynamics, saddle: Saddle, omega: SX | None = None) -> Chain:
+        """Accelerations and multipliers at given positions and velocities; a symbol for ω becomes the first of the settings."""
+        if omega is None:
+            return _rates(dynamics, stabilised(dynamics, self.omega, self.xi), saddle)
+        chain = _rates(dynamics, stabilised(dynamics, omega, self.xi), saddle)
+        return replace(chain, settings=(Block(SCALAR, omega), *chain.settings))
 
 
 def _rates(dynamics: Dynamics, condition: SX, saddle: Saddle) -> Chain:

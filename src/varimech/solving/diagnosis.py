@@ -9,9 +9,19 @@ import numpy as np
 
 from ..backends.bound import evaluated
 from ..backends.explicit import PROGRESS, TRIES
-from ..backends.failures import NO_CONVERGENCE, OVERWOUND, SINGULAR, STALLED, UNDERFLOW, StepFailure
+from ..backends.failures import (
+    NO_CONVERGENCE,
+    OVERWOUND,
+    SINGULAR,
+    STALLED,
+    STEPPED_OVER,
+    TOO_MANY_STEPS,
+    UNDERFLOW,
+    StepFailure,
+)
 from ..backends.inputs import Inputs
 from ..backends.program import ChainFunctions
+from ..backends.sundials import MOST_STEPS
 from ..coordinates.equations import Equations
 from ..errors import SimulationError
 from ..formulations.independent import Independent
@@ -30,7 +40,8 @@ def explained(
 ) -> SimulationError:
     """The failure in words, with what to try."""
     scheme = method.integrator
-    when = f"{equations.model.name!r}: step {failure.step}, t = {failure.time:.6g} s, h = {failure.length:.3g} s"
+    length = f", h = {failure.length:.3g} s" if math.isfinite(failure.length) else ""
+    when = f"{equations.model.name!r}: step {failure.step}, t = {failure.time:.6g} s{length}"
     if failure.reason == OVERWOUND:
         worst, residual = [e.name for e in equations.elements if e.twist is not None][failure.which], math.nan
         text = (
@@ -67,6 +78,19 @@ def explained(
             else f"the last {TRIES} steps brought less than {PROGRESS:g} of the duration"
         )
         text = f"{when}: {trouble} at tolerance {inputs.schedule.tolerance:g}; {remedy}"
+    elif failure.reason == STEPPED_OVER:
+        worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
+        text = (
+            f"{equations.model.name!r}: t = {failure.time:.6g} s: {scheme.title} steps over a singular position there (constraints depend on "
+            "each other) and may leave it on another branch; try integrator='dop853', or formulation='ali3p' with equal steps"
+        )
+    elif failure.reason == TOO_MANY_STEPS:
+        worst, residual = "the motion as a whole", math.nan
+        text = (
+            f"{when}: {scheme.title} gave up after {MOST_STEPS:,} steps between two stored results at tolerance "
+            f"{inputs.schedule.tolerance:g}; a larger tolerance=, or integrator='dop853', may pass it; where a motion vibrates so fast, "
+            "store more results (output=)"
+        )
     elif failure.reason == NO_CONVERGENCE:
         worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
         other = "formulation='index1' or 'ali3p'" if isinstance(method.formulation, Independent) else "another step"

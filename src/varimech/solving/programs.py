@@ -28,7 +28,7 @@ from ..coordinates.twist import twist_function, twist_plan
 from ..errors import ModelError
 from ..formulations.ali3p import ALI3P
 from ..formulations.independent import Independent
-from ..formulations.index1 import Projected
+from ..formulations.index1 import Projected, Stabilised
 from ..formulations.penalty import Penalty
 from ..integrators.runge_kutta import RungeKutta
 from ..integrators.sundials import Sundials
@@ -138,7 +138,12 @@ class Programs:
         program = self.program(functions, wanted, regular=regular, relaxed=relaxed)
         if not isinstance(self.method.integrator, Sundials):
             return Runner(program)
-        return SundialsRunner(program, self._rates(self.equations, self._saddle(regular, relaxed)), self.method.integrator)
+        e, formulation, saddle = self.equations, self.method.formulation, self._saddle(regular, relaxed)
+        if not isinstance(formulation, Stabilised):
+            rates = self._rates(e, saddle)
+            return SundialsRunner(program, rates, rates, self.jacobian, self.method.integrator, e.lengths)
+        rates, exact = formulation.rates(e, saddle, SX.sym("ω")), Projected().rates(e, saddle)
+        return SundialsRunner(program, rates, exact, self.jacobian, self.method.integrator, e.lengths, formulation.omega)
 
     def _of_positions(self, function: ca.Function, *, columns: bool = False) -> ca.Function:
         """A function of (q, ρ, t), with `columns` one for each of q, for the positions and parameters that there are."""

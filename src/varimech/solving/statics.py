@@ -128,10 +128,31 @@ class Statics:
         Zero for motions without stiffness, NaN for those that forces without potential build up.
 
         Raises:
+            ModelError: if the mechanism is driven, or keeps moving from its start: vibrations about a motion are others than at rest.
             VarimechError: if there is no equilibrium.
         """
+        e = self.equations
+        for driver in e.model.drivers.values():
+            if ca.jacobian(driver.motion(e.t), e.t).nnz():
+                raise ModelError(
+                    f"mechanism {self.name!r} has no frequencies about rest: driver {driver.name!r} moves it; hold the driver at a constant "
+                    "value, or simulate a small disturbance and look at its period"
+                )
         found = self.equilibrium(ρ, None)
-        return frequencies(self._jacobian(np.concatenate([found.q, found.λ]), ρ), self._mass(found.q, ρ), count)
+        ω = frequencies(self._jacobian(np.concatenate([found.q, found.λ]), ρ), self._mass(found.q, ρ), count)
+        if (ω == 0).any() and np.abs(column(self._given_speeds(found.q, ρ))).max(initial=0.0) > 0:
+            raise ModelError(
+                f"mechanism {self.name!r} has no frequencies about rest: its start gives it a speed, and nothing resists one of its motions; "
+                "leave speed= out of the start for frequencies at rest, or simulate a small disturbance and look at its period"
+            )
+        return ω
+
+    @cached_property
+    def _given_speeds(self) -> ca.Function:
+        """(q, ρ) → what start velocities miss at rest: speeds that are given."""
+        e = self.equations
+        rest = ca.substitute([e.start_velocities], [e.v, e.t], [SX.zeros(self._n), SX(0)])[0]
+        return ca.Function("speeds", [e.q, e.ρ], [ca.densify(rest)])
 
     def _value(self, function: ca.Function, y: np.ndarray, ρ: np.ndarray) -> np.ndarray:
         return column(function(y[: function.numel_in(0)], ρ))

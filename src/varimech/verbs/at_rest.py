@@ -140,6 +140,7 @@ class AtRest(Solved):
             parameters: values that differ from the nominal ones.
 
         Raises:
+            ModelError: if a driver moves the mechanism, or a speed at its start does and nothing resists it.
             VarimechError: if no stable equilibrium is found.
         """
         import xarray as xr

@@ -31,6 +31,7 @@ def relative_equations(model: Parts, reference: str, cut: Iterable[str] = ()) ->
     closures = {j.name: [Constraint(f"joint {j.name}", j.residuals(recursion.among(j.bodies)), (j.name,))] for j in tree.cuts}
     names = tuple(name for link in tree.links for name in coordinate_names(link.joint, link.body))
     places = _Places(tree, recursion)
+    sizes = places.sizes()
     return derive(
         model,
         q,
@@ -43,7 +44,8 @@ def relative_equations(model: Parts, reference: str, cut: Iterable[str] = ()) ->
         own=_euler_parameters(tree, recursion),
         inertia=recursion,
         among=recursion.among,
-        sizes=places.sizes(),
+        sizes=sizes,
+        lengths=sizes.turns == 0,
     )
 
 

@@ -1,0 +1,94 @@
+"""Scales by which CVODES and IDAS see a run: their absolute tolerances and thresholds then mean the same for every mechanism.
+
+With lengths L, speeds V and times T of the run,  q̂ = q/Q, v̂ = v/V, τ = t/T  are of the size of one, and
+
+    dq̂/dτ = (T/Q) v,     dv̂/dτ = (T/V) a(q, v, t).
+
+Lengths and what has no dimension (angles, Euler parameters, components of unit vectors) have scales of their own; those of all lengths are
+equal, so that a coordinate that happens to be zero is measured by the others. What is known before a run are estimates; what a run shows
+corrects those that were too large.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+UNCONTROLLED = 1e100
+"""Scale of integrals before their size is known: nothing is an error by it, and nothing that comes of it is used."""
+TOO_LARGE = 10.0
+"""Ratio of a scale to the largest value of a run beyond which the run is repeated; the safety factor of the tolerance covers less."""
+
+
+@dataclass(frozen=True)
+class Scales:
+    """Scales of positions, velocities, algebraic unknowns (accelerations and multipliers) and integrals."""
+
+    positions: np.ndarray
+    velocities: np.ndarray
+    algebraic: np.ndarray
+    integrals: np.ndarray
+
+    @property
+    def differential(self) -> np.ndarray:
+        """Those of what is integrated: positions, velocities and integrals."""
+        return np.concatenate([self.positions, self.velocities, self.integrals])
+
+    @property
+    def rate(self) -> float:
+        """How fast the motion passes through its own size (1/s)."""
+        return float((self.velocities / self.positions).max(initial=0.0))
+
+    def corrected(self, seen: Scales) -> Scales | None:
+        """The same with what was seen in place of what was too large; None where nothing was."""
+        pairs = {name: (getattr(self, name), getattr(seen, name)) for name in ("positions", "velocities", "integrals")}
+        excessive = {name: (used > TOO_LARGE * least) & (least > 0) for name, (used, least) in pairs.items()}
+        if not any(rows.any() for rows in excessive.values()):
+            return None
+        return replace(self, **{name: np.where(excessive[name], least, used) for name, (used, least) in pairs.items()})
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Finds the scales of one mechanism's runs."""
+
+    lengths: np.ndarray
+    """Whether a coordinate is a length; the others have no dimension."""
+    size: float
+    """Of the mechanism (m); 0 where only its coordinates tell it."""
+    duration: float
+
+    def expected(self, state: np.ndarray, stiffest: float, integrals: int) -> Scales:
+        """Estimates from the state at the start; `stiffest` is the largest mass that a constraint works against."""
+        n = self.lengths.size
+        q, v, a = (np.abs(state[k * n : (k + 1) * n]) for k in range(3))
+        λ = np.abs(state[3 * n :])
+        length = max(self._largest(q, True), self.size)
+        if not length:  # at the origin: as far as the start leads it, or any length where that is nowhere
+            length = max(self._largest(v, True) * self.duration, self._largest(a, True) * self.duration**2) or 1.0
+        Q, V, A = np.ones(n), np.zeros(n), np.zeros(n)
+        for kind, typical in ((True, length), (False, 1.0)):
+            rows = self.lengths == kind
+            speed, acceleration = self._largest(v, kind), self._largest(a, kind)
+            gained = min(acceleration * self.duration, np.sqrt(acceleration * typical))
+            Q[rows], V[rows] = typical, max(speed, gained, typical / self.duration)
+            A[rows] = np.maximum(acceleration, V[rows] ** 2 / typical)
+        Λ = max(float(λ.max(initial=0.0)), stiffest * float(A.max(initial=0.0))) or 1.0
+        return Scales(Q, V, np.concatenate([A, np.full(λ.size, Λ)]), np.full(integrals, UNCONTROLLED))
+
+    def seen(self, scales: Scales, states: np.ndarray, integrands: np.ndarray) -> Scales:
+        """The largest values of a run; states and integrands stand one column for each time."""
+        n = self.lengths.size
+        q, v = (np.abs(states[k * n : (k + 1) * n]).max(axis=1, initial=0.0) for k in range(2))
+        Q, V = scales.positions.copy(), scales.velocities.copy()
+        for kind in (True, False):
+            rows = self.lengths == kind
+            if kind:
+                Q[rows] = self._largest(q, kind)
+            V[rows] = np.maximum(self._largest(v, kind), Q[rows] / self.duration)
+        ψ = self.duration * np.abs(integrands).max(axis=1, initial=0.0)
+        return replace(scales, positions=Q, velocities=V, integrals=np.where(ψ > 0, ψ, 1.0))
+
+    def _largest(self, values: np.ndarray, kind: bool) -> float:
+        return float(values[self.lengths == kind].max(initial=0.0))
