@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 
 import casadi as ca
@@ -23,6 +24,8 @@ from .trajectory import Trajectory
 
 MOST_STEPS = 1_000_000
 """Between two stored results."""
+WATCHED = 501
+"""Instants at least at which angles are followed that are known within half a turn only: as many as runs store by themselves."""
 SAFETY = 0.01
 """Share of the tolerance that is allowed for the error of one step: BDF takes many, and their errors add up."""
 
@@ -42,13 +45,24 @@ class SundialsRunner:
     def prepare(self, inputs: Inputs, backend: str, *, runs: int = 1) -> Callable[[Tell | None], Timed]:
         """What carries out one run; there is one backend."""
 
+        watched, rows = self._watched(inputs)
+
         def carry_out(progress: Tell | None) -> Timed:
             with self._alone:
-                integrate = self._integrator(inputs)
+                integrate = self._integrator(watched)
                 with held_back() as held:
-                    return timed(lambda: self._run(integrate, inputs, held))
+                    return timed(lambda: self._run(integrate, watched, held).at_rows(rows))
 
         return carry_out
+
+    def _watched(self, inputs: Inputs) -> tuple[Inputs, np.ndarray]:
+        """The same with as many outputs as it takes to follow what is known within half a turn only, and the rows that are wanted."""
+        wanted = inputs.schedule.outputs
+        assert wanted is not None
+        if not self.program.twist.numel_out(0):
+            return inputs, np.arange(wanted.size)
+        outputs = np.union1d(wanted, np.linspace(0.0, inputs.schedule.duration, WATCHED))
+        return replace(inputs, schedule=replace(inputs.schedule, outputs=outputs)), np.searchsorted(outputs, wanted)
 
     @cached_property
     def _completed(self) -> ca.Function:

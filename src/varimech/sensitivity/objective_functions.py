@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 
 from ..coordinates.equations import Equations
-from ..model.user_functions import as_column, call_user
+from ..coordinates.turns import TurnProbe
+from ..model.user_functions import as_column, call_user, column_of
 from ..symbols import SX, symbols_in
 from .objective import Objective, StateFunction
 
@@ -83,6 +84,13 @@ def objective_expressions(equations: Equations, objectives: Mapping[str, Objecti
 
     g, w = ([(name, getattr(o, kind)) for name, o in objectives.items()] for kind in ("integrand", "final"))
     return column(g), column(w)
+
+
+def counted_angles(equations: Equations, functions: Iterable[StateFunction]) -> set[str]:
+    """Names of angles, not counted yet, whose turns some functions of the state depend on."""
+    probe = TurnProbe()
+    state = equations.probed_state(probe)
+    return probe.needed([column_of(f, state, "a function of the state") for f in functions])
 
 
 def _scalar(equations: Equations, name: str, function: StateFunction | None) -> SX:
