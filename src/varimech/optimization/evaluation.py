@@ -74,7 +74,7 @@ class MechanismEvaluator:
     """Values of other parameters, where they are not nominal."""
 
     def __post_init__(self) -> None:
-        functions = [path.function for path in self.paths.values()]
+        functions = [(f"path {name!r}", path.function) for name, path in self.paths.items()]
         self.how = counting(self.mechanism, self.duration, smooth(self.duration, self.how), functions)
         self._lean = self.how if self.paths else _ends_only(self.duration, self.how)
 
@@ -160,7 +160,7 @@ def smooth(duration: float, how: RunOptions) -> RunOptions:
     return {**how, "tolerance": SMOOTH} if schedule.tolerance and how.get("tolerance") is None else how
 
 
-def counting(mechanism: Solved, duration: float, how: RunOptions, functions: Sequence[StateFunction]) -> RunOptions:
+def counting(mechanism: Solved, duration: float, how: RunOptions, functions: Sequence[tuple[str, StateFunction]]) -> RunOptions:
     """The same settings in coordinates in which angles count the turns that functions of the state along the run depend on."""
     return {**how, "coordinates": mechanism._counting(choose(duration, **how)[0], functions).coordinates} if functions else how
 

@@ -111,7 +111,7 @@ class _Residuals:
         method: str,
         how: RunOptions,
     ):
-        how = counting(mechanism, duration, how, [m.function for m in named.values()])
+        how = counting(mechanism, duration, how, [(f"measurement {name!r}", m.function) for name, m in named.items()])
         self.evaluator = MechanismEvaluator(mechanism, space.names, duration, how, method, held=space.held)
         self.named = named
         self.runs = 0

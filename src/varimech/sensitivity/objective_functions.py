@@ -86,11 +86,11 @@ def objective_expressions(equations: Equations, objectives: Mapping[str, Objecti
     return column(g), column(w)
 
 
-def counted_angles(equations: Equations, functions: Iterable[StateFunction]) -> set[str]:
-    """Names of angles, not counted yet, whose turns some functions of the state depend on."""
+def counted_angles(equations: Equations, functions: Iterable[tuple[str, StateFunction]]) -> set[str]:
+    """Names of angles, not counted yet, whose turns some functions of the state depend on; these come with labels for messages."""
     probe = TurnProbe()
     state = equations.probed_state(probe)
-    return probe.needed([column_of(f, state, "a function of the state") for f in functions])
+    return probe.needed([column_of(function, state, label) for label, function in functions])
 
 
 def _scalar(equations: Equations, name: str, function: StateFunction | None) -> SX:

@@ -37,10 +37,11 @@ class Solved(Model):
 
     def _solver(self, method: Method, objectives: Mapping[str, Objective] | None = None) -> Solver:
         """The solver for this state of the model, in which angles count the turns that objectives depend on."""
-        terms = [f for o in (objectives or {}).values() for f in (o.integrand, o.final) if f is not None]
+        both = [(f"objective {name!r}", f) for name, o in (objectives or {}).items() for f in (o.integrand, o.final)]
+        terms = [(label, f) for label, f in both if f is not None]
         return self._plain_solver(self._counting(method, terms))
 
-    def _counting(self, method: Method, functions: Sequence[StateFunction]) -> Method:
+    def _counting(self, method: Method, functions: Sequence[tuple[str, StateFunction]]) -> Method:
         """The method in coordinates in which angles count the turns that some functions of the state depend on."""
         coordinates = method.coordinates
         names = counted_angles(self._plain_solver(method).equations, functions) if functions else ()
