@@ -64,7 +64,7 @@ class _Builder:
             constraints,
             (*self.names, *[f"angle of {name!r}" for name in names]),
             lambda poses: np.concatenate([self._from_poses(poses), _angles(self.model, turns.values(), poses)]),
-            own=[turn.element(self.frames, self._inertia) for turn in turns.values()],
+            own=[turn.element(self.frames, self._arm, self._inertia) for turn in turns.values()],
             sizes=Sizes(np.repeat([0.0, 1.0], [self.q.numel(), len(names)]), self._arm) if turns else None,
             counted={name: turn.θ for name, turn in turns.items()},
             extra=len(names),
@@ -72,9 +72,9 @@ class _Builder:
 
     @cached_property
     def _arm(self) -> float:
-        """The longest way from the origin of a body to a point of it (m)."""
+        """L, the longest way from the origin of a body to a point of it (m)."""
         arms = [p.local for b in self.model.moving_bodies for p in self.model.points_of(b).values()]
-        return max((float(np.linalg.norm(s)) for s in self.model.numbers.evaluate_all(arms)), default=0.0) if arms else 0.0
+        return max((float(np.linalg.norm(s)) for s in self.model.numbers.evaluate_all(arms)), default=0.0) or 1.0 if arms else 1.0
 
     @cached_property
     def _inertia(self) -> float:
@@ -84,7 +84,7 @@ class _Builder:
         rng, n = np.random.default_rng(0), self.q.numel()
         values = rng.uniform(-1.0, 1.0, n), rng.choice([-1.0, 1.0], n), self.model.numbers.nominal
         mass = 2 * float(ca.Function("T", symbols, [kinetic])(*values)) / max(n, 1)
-        return (mass if mass > 0 else 1.0) * (self._arm or 1.0) ** 2
+        return (mass if mass > 0 else 1.0) * self._arm**2
 
     # coordinates and frames
 

@@ -3,7 +3,7 @@
 Frames give an angle φ = atan2(S, C) in (−π, π] only. Where a force or an objective f depends on turns, f(φ + 2π) ≠ f(φ), the angle is a
 coordinate θ of its own beside the others, tied to the frames:
 
-    S cos θ − C sin θ = 0,     T = ½ μ (θ̇ − φ̇)²
+    L (S cos θ − C sin θ) = 0,     T = ½ μ (θ̇ − φ̇)²
 
 The kinetic energy vanishes along every motion. It gives θ an inertia, so that the mass matrix stays regular: with θ eliminated it is the
 one of the other coordinates, for any μ. At the start θ is the angle that is given there, or else φ as it is assembled.
@@ -78,10 +78,10 @@ class CountedTurn:
     θ: SX
     θ̇: SX
 
-    def element(self, frames: Frames, inertia: float) -> Element:
-        """What ties the coordinate to the frames, and gives it an inertia μ."""
+    def element(self, frames: Frames, arm: float, inertia: float) -> Element:
+        """What ties the coordinate to the frames, scaled to a length (m) as other constraints are, and gives it an inertia μ (kg·m²)."""
         at_start = self.turn.difference(frames, self.θ) if self.given is None else self.θ - self.given
-        tie = Constraint(f"turns of {self.name}", self.turn.deviation(frames, self.θ), (), at_start)
+        tie = Constraint(f"turns of {self.name}", arm * self.turn.deviation(frames, self.θ), (), arm * at_start)
         return Element(tie.name, inertia * (self.θ̇ - self.turn.rate(frames)) ** 2 / 2, constraints=(tie,))
 
 
