@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from .. import __version__
 from . import INTERRUPTED, NOTHING_YET
 from .about import doctor, methods
 from .benchmark import benchmark
@@ -42,7 +41,6 @@ app = typer.Typer(
     cls=_Stoppable,
     help=ABOUT,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -59,6 +57,8 @@ for panel, commands in PANELS.items():
 
 def _tell_version(wanted: bool) -> None:
     if wanted:
+        from .. import __version__
+
         typer.echo(f"varimech {__version__}")
         raise typer.Exit
 

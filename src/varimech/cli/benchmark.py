@@ -5,23 +5,31 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..benchmarks import BENCHMARKS, Entry, Outcome, find_benchmark
 from ..errors import VarimechError
 from ..whole_files import write_text
 from . import INTERRUPTED
+from . import completion as c
 from . import options as o
 from .printing import print_json
 from .writing import make_folder
+
+if TYPE_CHECKING:
+    from ..benchmarks import Entry, Outcome
 
 
 @o.running("duration", "every", "backend", "set_")
 def benchmark(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Name of a benchmark, [bold]all[/], or [bold]list[/] to see their names.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="Name of a benchmark, [bold]all[/], or [bold]list[/] to see their names.", autocompletion=c.benchmarks
+        ),
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else: an object, or a list for all.")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for result files and pictures; for all, with one folder each.")] = None,
     page: Annotated[Path | None, typer.Option(help="Markdown file for accuracy and times.")] = None,
@@ -40,6 +48,8 @@ def benchmark(
 
       varimech benchmark all --page library.md
     """
+    from ..benchmarks import BENCHMARKS, find_benchmark
+
     if name == "list":
         _print_list(as_json)
         return
@@ -120,6 +130,8 @@ def _print_files(out: Path, written: list[Path]) -> None:
 
 
 def _print_list(as_json: bool) -> None:
+    from ..benchmarks import BENCHMARKS
+
     if as_json:
         print_json([{"benchmark": n, "title": e.title, "settings": e.settings} for n, e in BENCHMARKS.items()])
         return

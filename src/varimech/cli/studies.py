@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import Interrupted
-from ..results.run import Run
 from ..whole_files import write_text
+from . import completion as c
 from . import options as o
 from .results import Asked, Told, conduct, run_data, run_files
 from .writing import model_that_ran
+
+if TYPE_CHECKING:
+    from ..results.run import Run
 
 WANTED = 3.0
 """Digits from which on a derivative is trusted."""
@@ -175,8 +178,11 @@ def _spread_told(found: Any, wanted: int | None) -> Told:
 def optimize(
     context: typer.Context,
     model: o.Model,
-    minimize: Annotated[str | None, typer.Option(help="Objective to minimise.")] = None,
-    over: Annotated[list[str] | None, typer.Option(help="Parameter that may change; may be repeated. All if not given.")] = None,
+    minimize: Annotated[str | None, typer.Option(help="Objective to minimise.", autocompletion=c.named("studies", "objectives"))] = None,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(help="Parameter that may change; may be repeated. All if not given.", autocompletion=c.named("parameters")),
+    ] = None,
     starts: Annotated[int | None, typer.Option(help="How many starts, spread over the bounds.")] = None,
     solver: Annotated[str | None, typer.Option(help="ipopt, scipy, or a method of scipy.optimize.minimize.")] = None,
     hessian: Annotated[str | None, typer.Option(help="approximate or exact.")] = None,
