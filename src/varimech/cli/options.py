@@ -44,7 +44,8 @@ Set = Annotated[
     ),
 ]
 Objective = Annotated[
-    list[str] | None, typer.Option(help="Objective; may be repeated. All if not given.", autocompletion=c.named("studies", "objectives"))
+    list[str] | None,
+    typer.Option(help="Objective; may be repeated. All if not given.", autocompletion=c.named("studies", "objectives")),
 ]
 Wrt = Annotated[
     list[str] | None, typer.Option(help="Parameter; may be repeated. All if not given.", autocompletion=c.named("parameters"))

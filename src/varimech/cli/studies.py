@@ -178,7 +178,9 @@ def _spread_told(found: Any, wanted: int | None) -> Told:
 def optimize(
     context: typer.Context,
     model: o.Model,
-    minimize: Annotated[str | None, typer.Option(help="Objective to minimise.", autocompletion=c.named("studies", "objectives"))] = None,
+    minimize: Annotated[
+        str | None, typer.Option(help="Objective to minimise.", autocompletion=c.named("studies", "objectives"))
+    ] = None,
     over: Annotated[
         list[str] | None,
         typer.Option(help="Parameter that may change; may be repeated. All if not given.", autocompletion=c.named("parameters")),
