@@ -56,7 +56,7 @@ def test_commands_suggest_their_options(line: str, words: str) -> None:
 def test_files_get_keys(tmp_path: Path) -> None:
     path = tmp_path / "loose.yaml"
     path.write_text(
-        "varimech: 1\nname: loose\nground: {O: [0, 0]}\nbodies:\n  b: {beam: [O, P], length: 1, E: 1e9, density: 1000}\n",
+        "varimech: 1\nname: loose\nground: {O: [0, 0]}\nbodies:\n  b: {beam: [O, P], length: 1, segments: 2, E: 1e9, density: 1000}\n",
         encoding="utf-8",
     )
     with pytest.raises(vm.FileError) as caught:
