@@ -56,6 +56,11 @@ class Equations(Dynamics):
         return set()
 
     @cached_property
+    def needed_turns(self) -> dict[tuple[object, ...], set[str]]:
+        """Angles whose turns functions of the state depend on, as far as these were looked at; kept here for the same reason."""
+        return {}
+
+    @cached_property
     def packed(self) -> SX:
         """A state as one vector: q, q̇, q̈, λ."""
         return ca.vertcat(self.q, self.v, self.a, self.λ)
