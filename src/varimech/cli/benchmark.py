@@ -5,10 +5,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from ..benchmarks import BENCHMARKS, Entry, Outcome, find_benchmark
 from ..errors import VarimechError
 from ..whole_files import write_text
 from . import INTERRUPTED
@@ -16,9 +17,6 @@ from . import completion as c
 from . import options as o
 from .printing import print_json
 from .writing import make_folder
-
-if TYPE_CHECKING:
-    from ..benchmarks import Entry, Outcome
 
 
 @o.running("duration", "every", "backend", "set_")
@@ -48,8 +46,6 @@ def benchmark(
 
       varimech benchmark all --page library.md
     """
-    from ..benchmarks import BENCHMARKS, find_benchmark
-
     if name == "list":
         _print_list(as_json)
         return
@@ -130,8 +126,6 @@ def _print_files(out: Path, written: list[Path]) -> None:
 
 
 def _print_list(as_json: bool) -> None:
-    from ..benchmarks import BENCHMARKS
-
     if as_json:
         print_json([{"benchmark": n, "title": e.title, "settings": e.settings} for n, e in BENCHMARKS.items()])
         return

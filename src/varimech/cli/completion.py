@@ -11,6 +11,8 @@ from typing import Any
 
 import typer
 
+from ..benchmarks import BENCHMARKS
+
 INTEGRATORS = ("trapezoidal", "newmark", "hht", "generalised-alpha", "rk4", "dopri5", "dop853", "cvodes", "idas")
 FORMULATIONS = ("ali3p", "index1", "index1-stabilised", "independent", "penalty")
 COORDINATES = ("natural", "rtdyn0", "rtdyn1")
@@ -34,8 +36,6 @@ def models(incomplete: str) -> list[str]:
 
 def benchmarks(incomplete: str) -> list[str]:
     """Names of benchmarks."""
-    from ..benchmarks import BENCHMARKS
-
     return _beginning(BENCHMARKS, incomplete)
 
 
@@ -58,8 +58,6 @@ def _document(model: str) -> Mapping[str, Any]:
 
     path = Path(model)
     if not path.is_file():
-        from ..benchmarks import BENCHMARKS
-
         if model not in BENCHMARKS:
             return {}
         path = BENCHMARKS[model].model_file

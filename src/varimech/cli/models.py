@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ..benchmarks import BENCHMARKS
 from ..errors import ModelError, unknown_name
 from ..whole_files import write_text, written_whole
 from . import options as o
@@ -36,8 +37,6 @@ def new(
 
       varimech new robot.yaml --like robot.urdf
     """
-    from ..benchmarks import BENCHMARKS
-
     if path.exists() and not force:
         raise ModelError(f"{path} is there already; choose another name, or --force to replace it")
     if like is None:

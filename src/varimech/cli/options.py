@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..benchmarks import BENCHMARKS
 from ..errors import ModelError, unknown_name
 from ..units import in_unit, split_quantity
 from . import completion as c
@@ -96,7 +97,6 @@ def running(*without: str) -> Callable[[Callable[..., None]], Callable[..., None
 
 def find_model(name: str) -> Mechanism:
     """A mechanism with its studies, from a file or from that of a benchmark."""
-    from ..benchmarks import BENCHMARKS
     from ..mechanism import Mechanism
 
     path = Path(name)
