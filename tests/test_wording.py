@@ -65,7 +65,7 @@ def test_files_get_keys(tmp_path: Path) -> None:
 
 
 def proposed(line: str, folder: Path | None = None) -> list[str]:
-    """What bash is told to propose for the last word."""
+    """Proposals that bash gets for the last word."""
     words = line.split(" ")
     environment = {**os.environ, "_VARIMECH_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
     code = "import sys; sys.argv = ['varimech']; from varimech_command import main; main()"

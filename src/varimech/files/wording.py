@@ -45,7 +45,7 @@ def in_options(text: str, options: Mapping[str, str]) -> str:
     def analysis(name: str, arguments: str) -> str | None:
         return None if name not in ANALYSES else f"`{' '.join(filter(None, (ANALYSES[name], _as_flags(arguments))))}`"
 
-    text = _calls(_TOLERANCE.sub(r"tolerance=\1", text), _as_section)  # what is said of the model has no options
+    text = _calls(_TOLERANCE.sub(r"tolerance=\1", text), _as_section)  # keys of the model have no options
     return in_keys(_GIVEN.sub(option, _ARGUMENT.sub(option, _calls(text, analysis))))
 
 
