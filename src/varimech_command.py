@@ -1,4 +1,4 @@
-"""The command `varimech`: it loads Varimech, which takes a while, in which Ctrl-C finds nothing yet to keep.
+"""The command `varimech`: it loads Varimech, which takes a while (but for help), in which Ctrl-C finds nothing yet to keep.
 
 It stands beside the package, since whatever is imported from there loads all of it first.
 """
@@ -21,6 +21,9 @@ def main() -> None:
     from varimech.cli import app as _loaded  # noqa: F401
     from varimech.cli import main
 
+    if not _asks_for_text_only():
+        from varimech import mechanism as _mechanism  # noqa: F401
+
     if interruptible:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -29,6 +32,12 @@ def main() -> None:
         if interruptible:  # all is done, and Python only takes itself apart
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             sys.stdout.flush()
+
+
+def _asks_for_text_only() -> bool:
+    """Whether help, the version or completion is asked for, which need nothing that computes."""
+    texts = {"-h", "--help", "--version", "--show-completion", "--install-completion"}
+    return len(sys.argv) < 2 or not texts.isdisjoint(sys.argv) or "_VARIMECH_COMPLETE" in os.environ
 
 
 def _end_at_once(number: int, frame: FrameType | None) -> None:

@@ -223,7 +223,7 @@ def test_ctrl_c_while_the_command_is_loaded(tmp_path: Path) -> None:
         "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n", encoding="utf-8"
     )
     path = os.pathsep.join([str(tmp_path), *sys.path])
-    program = [sys.executable, "-c", "from varimech_command import main; main()"]
+    program = [sys.executable, "-c", "from varimech_command import main; main()", "methods"]
     done = subprocess.run(program, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped; nothing was computed yet\n")
 

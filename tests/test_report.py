@@ -371,6 +371,39 @@ def test_dark_and_narrow(opened: Open, gradient: vm.Gradient) -> None:
 
 
 @browsing
+def test_vibrations_are_drawn_whole(opened: Open) -> None:
+    """A slow swing with a fast vibration of two thousandths of it: simplified, a curve loses every other point."""
+    m = vm.Mechanism("vibrating", dimension=2)
+    m.ground_point("O", (0, 0))
+    m.body("block", mass=1.0, inertia=1.0, points={"P": (0, 0)})
+    m.prismatic("guide", "ground.O", "block.P", axis=(1, 0))
+    m.force("shaker", "block.P", lambda s: [vm.sin(4 * s.time) + 20 * vm.sin(300 * s.time), 0])
+    m.start(displacement={"guide": 0.0})
+    run = m.simulate(1.0, output=0.002)
+    look = opened(run, show={"displacement": ["guide"]})
+    drawn = look.page.evaluate(
+        "[...document.querySelectorAll('.js-line')].map((e) => e.getAttribute('d').split(/[ML]/).length - 1)"
+    )
+    assert set(drawn) - {1} == {run.time.size}  # empty bands have a single place
+
+
+@browsing
+@pytest.mark.parametrize("columns", [4, 14, 24])
+def test_wide_tables_fit_on_paper(opened: Open, columns: int) -> None:
+    head = [f"column {k} with a long title" for k in range(columns)]
+    rows = [[-1.23456789e-5 * (k + 1) for k in range(columns)]]
+    look = opened(slider_crank().simulate(**how()), plots=False, tables={"Wide": (head, rows)})
+    size = look.page.viewport_size
+    look.page.set_viewport_size({"width": 703, "height": 1000})  # A4 within margins of 12 mm, at 96 pixels an inch
+    look.page.emulate_media(media="print")
+    script = "[...document.querySelectorAll('.table')].map((e) => [e.scrollWidth - e.clientWidth, getComputedStyle(e).overflowX])"
+    found = look.page.evaluate(script)
+    look.page.emulate_media(media="screen")
+    look.page.set_viewport_size(size)
+    assert found and all(too_wide <= 0 and overflow == "visible" for too_wide, overflow in found)
+
+
+@browsing
 def test_what_is_at_rest(opened: Open) -> None:
     m = slider_crank()
     look = opened(m.equilibrium(wrt="rod"))

@@ -2,50 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .coordinates.systems import Relative
-from .errors import AssemblyError, FileError, InfeasibleError, Interrupted, ModelError, SimulationError, StudyError, VarimechError
-from .formulations.index1 import Stabilised
-from .formulations.penalty import Penalty
-from .integrators.generalised_alpha import GeneralisedAlpha
-from .integrators.hht import HHT
-from .integrators.newmark import Newmark
-from .mathematics import (
-    absolute,
-    acos,
-    asin,
-    atan,
-    atan2,
-    cos,
-    cosh,
-    cross,
-    dot,
-    exp,
-    log,
-    maximum,
-    minimum,
-    norm,
-    rotation,
-    sign,
-    sin,
-    sinh,
-    sqrt,
-    tan,
-    tanh,
-    vector,
-    where,
-)
-from .mechanism import Mechanism
-from .model.parameter import Parameter, Tolerance
-from .model.sections import Section, circle, rectangle, square, tube
-from .model.state import State
-from .results.ensemble import Ensemble
-from .results.gradient import Gradient
-from .results.hessian import Hessian
-from .results.run import Run, load_run
-from .sensitivity.comparison import Constraint
-from .sensitivity.objective import Objective, final, integral
-from .view.figure import Line, Panel, line_figure
-
 __all__ = [
     "HHT",
     "AssemblyError",
@@ -131,7 +87,52 @@ __all__ = [
 
 if TYPE_CHECKING:
     from .coordinates.redundancy import RedundantReactionWarning
+    from .coordinates.systems import Relative
+    from .errors import (
+        AssemblyError,
+        FileError,
+        InfeasibleError,
+        Interrupted,
+        ModelError,
+        SimulationError,
+        StudyError,
+        VarimechError,
+    )
+    from .formulations.index1 import Stabilised
+    from .formulations.penalty import Penalty
+    from .integrators.generalised_alpha import GeneralisedAlpha
+    from .integrators.hht import HHT
+    from .integrators.newmark import Newmark
     from .interchange.motion_equations import MotionEquations
+    from .mathematics import (
+        absolute,
+        acos,
+        asin,
+        atan,
+        atan2,
+        cos,
+        cosh,
+        cross,
+        dot,
+        exp,
+        log,
+        maximum,
+        minimum,
+        norm,
+        rotation,
+        sign,
+        sin,
+        sinh,
+        sqrt,
+        tan,
+        tanh,
+        vector,
+        where,
+    )
+    from .mechanism import Mechanism
+    from .model.parameter import Parameter, Tolerance
+    from .model.sections import Section, circle, rectangle, square, tube
+    from .model.state import State
     from .optimization.fit import Fit
     from .optimization.measurement import Measurement, measurement
     from .optimization.optimum import Optimum
@@ -139,7 +140,13 @@ if TYPE_CHECKING:
     from .optimization.quantities import Path, Peak, path, peak
     from .reports.page import report
     from .results.certificate import Certificate
+    from .results.ensemble import Ensemble
+    from .results.gradient import Gradient
+    from .results.hessian import Hessian
+    from .results.run import Run, load_run
     from .results.topology import Topology
+    from .sensitivity.comparison import Constraint
+    from .sensitivity.objective import Objective, final, integral
     from .uncertainty.chaos import Chaos
     from .uncertainty.global_study import GlobalStudy
     from .uncertainty.horizon import HorizonWarning
@@ -147,41 +154,106 @@ if TYPE_CHECKING:
     from .uncertainty.reliability import Reliability
     from .uncertainty.sobol import SobolIndices
     from .uncertainty.study import Study
+    from .view.figure import Line, Panel, line_figure
 
-LATER = {
+PLACES = {
+    "HHT": "integrators.hht",
+    "AssemblyError": "errors",
     "Certificate": "results.certificate",
     "Chaos": "uncertainty.chaos",
+    "Constraint": "sensitivity.comparison",
     "DesignProblem": "optimization.problem",
+    "Ensemble": "results.ensemble",
+    "FileError": "errors",
     "Fit": "optimization.fit",
+    "GeneralisedAlpha": "integrators.generalised_alpha",
     "GlobalStudy": "uncertainty.global_study",
+    "Gradient": "results.gradient",
+    "Hessian": "results.hessian",
     "HorizonWarning": "uncertainty.horizon",
+    "InfeasibleError": "errors",
+    "Interrupted": "errors",
+    "Line": "view.figure",
     "Measurement": "optimization.measurement",
+    "Mechanism": "mechanism",
+    "ModelError": "errors",
     "Moments": "uncertainty.moments",
     "MotionEquations": "interchange.motion_equations",
+    "Newmark": "integrators.newmark",
+    "Objective": "sensitivity.objective",
     "Optimum": "optimization.optimum",
+    "Panel": "view.figure",
+    "Parameter": "model.parameter",
     "Path": "optimization.quantities",
     "Peak": "optimization.quantities",
+    "Penalty": "formulations.penalty",
     "RedundantReactionWarning": "coordinates.redundancy",
+    "Relative": "coordinates.systems",
     "Reliability": "uncertainty.reliability",
+    "Run": "results.run",
+    "Section": "model.sections",
+    "SimulationError": "errors",
     "SobolIndices": "uncertainty.sobol",
+    "Stabilised": "formulations.index1",
+    "State": "model.state",
     "Study": "uncertainty.study",
+    "StudyError": "errors",
+    "Tolerance": "model.parameter",
     "Topology": "results.topology",
+    "VarimechError": "errors",
+    "absolute": "mathematics",
+    "acos": "mathematics",
+    "asin": "mathematics",
+    "atan": "mathematics",
+    "atan2": "mathematics",
+    "circle": "model.sections",
+    "cos": "mathematics",
+    "cosh": "mathematics",
+    "cross": "mathematics",
+    "dot": "mathematics",
+    "exp": "mathematics",
+    "final": "sensitivity.objective",
+    "integral": "sensitivity.objective",
+    "line_figure": "view.figure",
+    "load_run": "results.run",
+    "log": "mathematics",
+    "maximum": "mathematics",
     "measurement": "optimization.measurement",
+    "minimum": "mathematics",
+    "norm": "mathematics",
     "path": "optimization.quantities",
     "peak": "optimization.quantities",
+    "rectangle": "model.sections",
     "report": "reports.page",
+    "rotation": "mathematics",
+    "sign": "mathematics",
+    "sin": "mathematics",
+    "sinh": "mathematics",
+    "sqrt": "mathematics",
+    "square": "model.sections",
+    "tan": "mathematics",
+    "tanh": "mathematics",
+    "tube": "model.sections",
+    "vector": "mathematics",
+    "where": "mathematics",
 }
-"""Where names are found that are slow to import."""
+"""The module of every public name; it is imported when the name is first used, so that a command that needs little starts fast."""
 
 
 def __getattr__(name: str) -> Any:
-    """What is slow to import, and only loaded when asked for."""
+    """A public name, from its module."""
     if name == "__version__":
         from importlib.metadata import version
 
         return version("varimech")
-    if name in LATER:
+    if name in PLACES:
         from importlib import import_module
 
-        return getattr(import_module(f".{LATER[name]}", __name__), name)
+        found = globals()[name] = getattr(import_module(f".{PLACES[name]}", __name__), name)
+        return found
     raise AttributeError(f"module 'varimech' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Public names, for completion."""
+    return sorted({*globals(), *__all__})

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 
 import casadi as ca
@@ -18,6 +19,7 @@ import numpy as np
 from ..integrators.sundials import IDAS, Sundials
 from ..interrupts import HeldBack, held_back
 from ..progress import Tell
+from ..schedule import LONGEST
 from ..stages.chain import Chain
 from ..symbols import SX
 from .bound import evaluated
@@ -32,8 +34,6 @@ MOST_STEPS = 20_000
 """Between two stored results: some seconds of work, and a hundred times what smooth motions take for a whole run."""
 MOST_PASSES = 4
 """Runs for scales that fit the motion; the second nearly always does."""
-LONGEST = 0.02
-"""Share of a run that one step may take, and that may lie between two results that are looked at: what happens within less may be missed."""
 STABILISED = 1.0, 5.0
 """Least and largest ω of the stabilisation over the rate of the motion: drift comes back while the mechanism moves through its size, and
 ω² times the drift, which is an error of the accelerations that IDAS controls, stays as small as the drift (with 100, IDAS does not end)."""
@@ -44,6 +44,8 @@ INDEPENDENT = 1e-9
 SAFETY, LEAST = 0.002, 1e-15
 """Share of the tolerance that is allowed for the error of one step: BDF takes many, and their errors add up (on Andrews' mechanism to three
 times the tolerance, with 0.01 to fifteen times); and the least that rounding allows."""
+WATCHED = 501
+"""Instants at least at which angles are followed that are known within half a turn only: as many as runs store by themselves."""
 
 Start = dict[str, np.ndarray]
 """Arguments of an integrator."""
@@ -87,13 +89,24 @@ class SundialsRunner:
     def prepare(self, inputs: Inputs, backend: str, *, runs: int = 1) -> Callable[[Tell | None], Timed]:
         """What executes one run; there is one backend."""
 
+        watched, rows = self._watched(inputs)
+
         def execute(progress: Tell | None) -> Timed:
             with self._alone:
-                integrate = self._integrator(inputs)
+                integrate = self._integrator(watched)
                 with held_back() as held:
-                    return timed(lambda: self._run(integrate, inputs, held))
+                    return timed(lambda: self._run(integrate, watched, held).at_rows(rows))
 
         return execute
+
+    def _watched(self, inputs: Inputs) -> tuple[Inputs, np.ndarray]:
+        """The same with as many outputs as it takes to follow what is known within half a turn only, and the rows that are wanted."""
+        wanted = inputs.schedule.outputs
+        assert wanted is not None
+        if not self.program.twist.numel_out(0):
+            return inputs, np.arange(wanted.size)
+        outputs = np.union1d(wanted, np.linspace(0.0, inputs.schedule.duration, WATCHED))
+        return replace(inputs, schedule=replace(inputs.schedule, outputs=outputs)), np.searchsorted(outputs, wanted)
 
     @cached_property
     def _completed(self) -> ca.Function:
@@ -113,13 +126,14 @@ class SundialsRunner:
 
     def _integrator(self, inputs: Inputs) -> ca.Function:
         tolerance, times = inputs.schedule.tolerance, _times(inputs)
-        grid = times / _unit_of_time(times)
-        key = (tolerance, grid.tobytes())
+        unit = _unit_of_time(times)
+        grid, longest = times / unit, inputs.schedule.longest_chosen / unit
+        key = (tolerance, longest, grid.tobytes())
         if self._built is None or self._built[0] != key:
-            self._built = key, self._new_integrator(grid, tolerance)
+            self._built = key, self._new_integrator(grid, tolerance, longest)
         return self._built[1]
 
-    def _new_integrator(self, times: np.ndarray, tolerance: float) -> ca.Function:
+    def _new_integrator(self, times: np.ndarray, tolerance: float, longest: float) -> ca.Function:
         """Integrals are part of what is integrated: as quadratures beside it, they would not count for the order of the method."""
         chain, n, objectives = self._chain, self.program.coordinates, self.program.objectives
         x, settings = chain.packed, [block.value for block in chain.settings]
@@ -142,7 +156,7 @@ class SundialsRunner:
             "reltol": allowed,
             "abstol": allowed,
             "max_num_steps": MOST_STEPS,
-            "max_step_size": LONGEST * times[-1],
+            "max_step_size": longest,
             "disable_internal_warnings": True,  # failures are explained elsewhere
         }
         if self._solver == IDAS:

@@ -41,14 +41,17 @@ class Trajectory:
     def beginning(self, rows: int) -> Trajectory:
         """The first stored results, with the steps that led there."""
         steps = 1 + int(np.searchsorted(self.step_ends, self.time[rows - 1]))
+        return replace(self.at_rows(np.arange(rows)), step_ends=self.step_ends[:steps])
+
+    def at_rows(self, rows: np.ndarray) -> Trajectory:
+        """The same run with some of its stored results only."""
         return replace(
             self,
-            time=self.time[:rows],
-            states=self.states[:rows],
-            objectives=self.objectives[:rows],
-            step_ends=self.step_ends[:steps],
-            sensitivities=None if self.sensitivities is None else self.sensitivities[:rows],
-            gradients=None if self.gradients is None else self.gradients[:rows],
+            time=self.time[rows],
+            states=self.states[rows],
+            objectives=self.objectives[rows],
+            sensitivities=None if self.sensitivities is None else self.sensitivities[rows],
+            gradients=None if self.gradients is None else self.gradients[rows],
         )
 
 

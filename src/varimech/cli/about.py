@@ -7,9 +7,6 @@ from typing import Any
 
 import typer
 
-from ..coordinates.systems import COORDINATES, Coordinates
-from ..doctor import examine
-from ..methods import FORMULATIONS, INTEGRATORS, SUITS, Formulation, Integrator, choose, formulations_of, integrators_of
 from . import options as o
 from .printing import give_json
 
@@ -23,7 +20,10 @@ def methods(
     In Python: m.simulate(5.0, tolerance=1e-8), m.simulate(5.0, step=1e-3), m.simulate(5.0, integrator="dopri5", formulation="independent"),
     m.simulate(5.0, coordinates="rtdyn1"), …
     """
-    kinds: dict[str, Mapping[str, Formulation | Integrator | Coordinates]] = {
+    from ..coordinates.systems import COORDINATES
+    from ..methods import FORMULATIONS, INTEGRATORS, SUITS, choose, formulations_of, integrators_of
+
+    kinds: dict[str, Mapping[str, Any]] = {
         "formulation": FORMULATIONS,
         "integrator": INTEGRATORS,
         "coordinates": COORDINATES,
@@ -47,6 +47,8 @@ def _print(kinds: Mapping[str, Mapping[str, Any]], pairs: Mapping[str, list[str]
     from rich.console import Console
     from rich.table import Table
 
+    from ..methods import SUITS, choose
+
     console = Console()
     for kind, entries in kinds.items():
         table = Table(kind, "suits", "goes with", title_justify="left", show_lines=True)
@@ -65,6 +67,8 @@ def doctor(
 
     Exit code 0: all is well; 1: something is missing (everything still works, if slower).
     """
+    from ..doctor import examine
+
     findings = examine()
     give_json({f.what: {"found": f.found, "fine": f.fine, "remedy": f.remedy} for f in findings}, as_json, out)
     if not as_json:

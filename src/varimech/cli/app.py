@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 import warnings
+from collections.abc import Mapping
 from typing import Annotated, Any, cast
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from .. import __version__
+from ..errors import VarimechError
 from . import INTERRUPTED, NOTHING_YET
 from .about import doctor, methods
 from .benchmark import benchmark
@@ -41,6 +42,26 @@ def _show(message: Warning | str, *_: Any, **__: Any) -> None:
     typer.secho(f"warning: {message}", err=True, fg="yellow")
 
 
+class _Command(TyperCommand):
+    """A command whose errors name its own options."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Carry it out; remedies for Python become options and keys of the model file."""
+        try:
+            return super().invoke(ctx)
+        except VarimechError as error:
+            from ..files.wording import in_options
+
+            options = {str(p.name): p.opts[0] for p in self.params if p.opts[0].startswith("--")}
+            error.args = (in_options(str(error), {**options, **_renamed(options)}), *error.args[1:])
+            raise
+
+
+def _renamed(options: Mapping[str, str]) -> dict[str, str]:
+    """Arguments that have other names than their options."""
+    return {name: options[option] for name, option in (("parameters", "set_"), ("objectives", "objective")) if option in options}
+
+
 def _flowing(text: str) -> str:
     """Paragraphs without the line breaks that they have in the source, where lines are longer than a terminal's."""
     return re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.cleandoc(text))
@@ -50,7 +71,6 @@ app = typer.Typer(
     cls=_Stoppable,
     help=ABOUT,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -62,11 +82,13 @@ PANELS = {
 }
 for panel, commands in PANELS.items():
     for command in commands:
-        app.command(rich_help_panel=panel, help=_flowing(command.__doc__ or ""))(command)
+        app.command(cls=_Command, rich_help_panel=panel, help=_flowing(command.__doc__ or ""))(command)
 
 
 def _tell_version(wanted: bool) -> None:
     if wanted:
+        from .. import __version__
+
         typer.echo(f"varimech {__version__}")
         raise typer.Exit
 

@@ -13,6 +13,7 @@ from ..benchmarks import BENCHMARKS, Entry, Outcome, find_benchmark
 from ..errors import VarimechError
 from ..whole_files import write_text
 from . import INTERRUPTED
+from . import completion as c
 from . import options as o
 from .printing import print_json
 from .writing import make_folder
@@ -21,7 +22,12 @@ from .writing import make_folder
 @o.running("duration", "every", "backend", "set_")
 def benchmark(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Name of a benchmark, [bold]all[/], or [bold]list[/] to see their names.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="Name of a benchmark, [bold]all[/], or [bold]list[/] to see their names.", autocompletion=c.benchmarks
+        ),
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else: an object, or a list for all.")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for result files and pictures; for all, with one folder each.")] = None,
     page: Annotated[Path | None, typer.Option(help="Markdown file for accuracy and times.")] = None,

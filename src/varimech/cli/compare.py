@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from ..errors import VarimechError
-from ..files.conduct import resolved
-from ..mechanism import Mechanism
-from ..results.run import Run
 from . import INTERRUPTED
 from . import options as o
 from .printing import give_json
+
+if TYPE_CHECKING:
+    from ..mechanism import Mechanism
+    from ..results.run import Run
 
 INTERVALS, POINTS = 100, 40
 """Stored times, and points, at which runs are compared."""
@@ -69,6 +69,8 @@ def compare(
 
       varimech compare andrews --duration 0.02 --json
     """
+    from ..files.conduct import resolved
+
     m = o.find_model(model)
     assert m.studies is not None
     seconds, how = resolved(m, m.studies, "simulate", o.settings(context))
@@ -135,7 +137,7 @@ class _Task:
 
     def _deviation(self, run: Run, reference: Run) -> float:
         points = [p.label for b in self.mechanism.parts.moving_bodies for p in b.points.values()][:POINTS]
-        return max(float(np.abs(run.position(p).to_numpy() - reference.position(p).to_numpy()).max()) for p in points)
+        return max(float(abs(run.position(p).to_numpy() - reference.position(p).to_numpy()).max()) for p in points)
 
 
 def _name(way: dict[str, Any]) -> str:

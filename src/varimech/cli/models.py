@@ -10,8 +10,6 @@ import typer
 
 from ..benchmarks import BENCHMARKS
 from ..errors import ModelError, unknown_name
-from ..files.conduct import objectives_of, resolved
-from ..mechanism import Mechanism
 from ..whole_files import write_text, written_whole
 from . import options as o
 from .printing import print_json
@@ -46,6 +44,8 @@ def new(
     elif like in BENCHMARKS:
         text = BENCHMARKS[like].model_file.read_text(encoding="utf-8")
     elif Path(like).suffix.lower() == ".urdf":
+        from ..mechanism import Mechanism
+
         text = Mechanism.from_urdf(like).to_text(studies={"simulate": {"duration": 1.0}})
     else:
         raise unknown_name("benchmark or URDF file", like, BENCHMARKS)
@@ -126,6 +126,8 @@ def export(
 
       varimech export my.yaml --target c --out out/my-c
     """
+    from ..files.conduct import objectives_of, resolved
+
     m = o.find_model(model)
     assert m.studies is not None
     seconds, how = resolved(m, m.studies, "simulate", o.settings(context))

@@ -7,16 +7,24 @@ import inspect
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..benchmarks import BENCHMARKS
 from ..errors import ModelError, unknown_name
 from ..expressions import fixed_number
-from ..mechanism import Mechanism
+from . import completion as c
 
-Model = Annotated[str, typer.Argument(help="Model file (YAML; [bold]varimech new[/] writes one), or the name of a benchmark.")]
+if TYPE_CHECKING:
+    from ..mechanism import Mechanism
+
+Model = Annotated[
+    str,
+    typer.Argument(
+        help="Model file (YAML; [bold]varimech new[/] writes one), or the name of a benchmark.", autocompletion=c.models
+    ),
+]
 Duration = Annotated[str | None, typer.Option(help="How long to simulate: seconds, or a text such as '200 ms'.")]
 Step = Annotated[str | None, typer.Option(help="Equal time steps: seconds, or a text such as '1 ms'.")]
 Every = Annotated[int | None, typer.Option(help="Store every so many equal steps.")]
@@ -24,15 +32,28 @@ Tolerance = Annotated[float | None, typer.Option(help="Relative error for which 
 LongestStep = Annotated[
     str | None, typer.Option(help="Longest step that a tolerance may choose: seconds, or a text such as '1 ms'.")
 ]
-Integrator = Annotated[str | None, typer.Option(help="Name of an integrator; [bold]varimech methods[/] lists them.")]
-Formulation = Annotated[str | None, typer.Option(help="Name of a formulation.")]
-Coordinates = Annotated[str | None, typer.Option(help="natural, rtdyn0 or rtdyn1.")]
-Backend = Annotated[str | None, typer.Option(help="native, interpreted or auto.")]
-Set = Annotated[
-    list[str] | None, typer.Option("--set", help="Another value of a parameter, as L=0.3 or L='30 mm'; may be repeated.")
+Integrator = Annotated[
+    str | None,
+    typer.Option(help="Name of an integrator; [bold]varimech methods[/] lists them.", autocompletion=c.one_of(*c.INTEGRATORS)),
 ]
-Objective = Annotated[list[str] | None, typer.Option(help="Objective; may be repeated. All if not given.")]
-Wrt = Annotated[list[str] | None, typer.Option(help="Parameter; may be repeated. All if not given.")]
+Formulation = Annotated[str | None, typer.Option(help="Name of a formulation.", autocompletion=c.one_of(*c.FORMULATIONS))]
+Coordinates = Annotated[str | None, typer.Option(help="natural, rtdyn0 or rtdyn1.", autocompletion=c.one_of(*c.COORDINATES))]
+Backend = Annotated[str | None, typer.Option(help="native, interpreted or auto.", autocompletion=c.one_of(*c.BACKENDS))]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="Another value of a parameter, as L=0.3 or L='30 mm'; may be repeated.",
+        autocompletion=c.named("parameters", ending="="),
+    ),
+]
+Objective = Annotated[
+    list[str] | None,
+    typer.Option(help="Objective; may be repeated. All if not given.", autocompletion=c.named("studies", "objectives")),
+]
+Wrt = Annotated[
+    list[str] | None, typer.Option(help="Parameter; may be repeated. All if not given.", autocompletion=c.named("parameters"))
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 JsonFile = Annotated[Path | None, typer.Option(help="File for the same as JSON.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for the report (report.html), results and the model.")]
@@ -80,6 +101,8 @@ def running(*without: str) -> Callable[[Callable[..., None]], Callable[..., None
 
 def find_model(name: str) -> Mechanism:
     """A mechanism with its studies, from a file or from that of a benchmark."""
+    from ..mechanism import Mechanism
+
     path = Path(name)
     if path.suffix.lower() == ".urdf":
         raise ModelError(f"{name!r} is a URDF file; `varimech new {path.stem}.yaml --like {name}` makes a model file of it")

@@ -6,19 +6,19 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import typer
 
 from ..errors import ModelError
 from ..interrupts import held_back
-from ..mechanism import Mechanism
-from ..reports.encoding import thinned
-from ..results.run import Run
 from . import INTERRUPTED
 from .printing import print_json
 from .writing import make_folder, model_that_ran, write
+
+if TYPE_CHECKING:
+    from ..mechanism import Mechanism
+    from ..results.run import Run
 
 MOST_NUMBERS, MOST_IN_TABLES = 20_000_000, 5_000_000
 """In a file of a run, and in a table, which is ten times as slow to write."""
@@ -116,6 +116,11 @@ def _print(mechanism: Mechanism, told: Told, written: list[Path], stopped: str, 
 
 def run_files(run: Run) -> tuple[dict[str, Callable[[Path], Any]], tuple[str, ...]]:
     """A run as netCDF, which `varimech.load_run` reads, and as a table; and what is to be said where it is so long that some is left out."""
+    import numpy as np
+
+    from ..reports.encoding import thinned
+    from ..results.run import Run
+
     some = run if run.time.size <= FEW else Run(run.live.at_rows(np.array([0])), run.info)
     width = sum(array.size for array in some.dataset.values()) // some.time.size
     most = max(2, MOST_NUMBERS // width)

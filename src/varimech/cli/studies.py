@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import Interrupted
-from ..results.run import Run
 from ..whole_files import write_text
+from . import completion as c
 from . import options as o
 from .results import Asked, Told, conduct, run_data, run_files
 from .writing import model_that_ran
+
+if TYPE_CHECKING:
+    from ..results.run import Run
 
 WANTED = 3.0
 """Digits from which on a derivative is trusted."""
@@ -195,8 +198,13 @@ def _quantiles(study: Any) -> dict[str, dict[str, dict[str, float]]]:
 def optimize(
     context: typer.Context,
     model: o.Model,
-    minimize: Annotated[str | None, typer.Option(help="Objective to minimise.")] = None,
-    over: Annotated[list[str] | None, typer.Option(help="Parameter that may change; may be repeated. All if not given.")] = None,
+    minimize: Annotated[
+        str | None, typer.Option(help="Objective to minimise.", autocompletion=c.named("studies", "objectives"))
+    ] = None,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(help="Parameter that may change; may be repeated. All if not given.", autocompletion=c.named("parameters")),
+    ] = None,
     starts: Annotated[
         int | None,
         typer.Option(help="How many starts: at the values of the file, then within the bounds."),

@@ -6,18 +6,21 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..errors import ModelError
-from ..files.conduct import resolved, with_changes
-from ..mechanism import Mechanism
 from ..whole_files import write_text
+
+if TYPE_CHECKING:
+    from ..mechanism import Mechanism
 
 
 def model_that_ran(mechanism: Mechanism, kind: str, given: Mapping[str, Any], found: Mapping[str, float] | None = None) -> str:
     """The model file that says by itself what a command line asked for: its values (and those that were found), and its settings."""
+    from ..files.conduct import resolved, with_changes
+
     assert mechanism.studies is not None
     values = resolved(mechanism, mechanism.studies, kind, given)[1].get("parameters") or {}
     return mechanism.to_text(studies=with_changes(mechanism.studies, kind, given), values={**values, **(found or {})})

@@ -157,8 +157,11 @@ class Assembly:
         return ca.Function("M", [e.q, e.ρ], [e.mass])
 
     def _all_have_mass(self, q: np.ndarray, ρ: np.ndarray) -> bool:
-        mass = self._mass(q, ρ)
-        if self.equations.sizes is None:
+        mass, n = self._mass(q, ρ), q.size - self.equations.extra
+        if self.equations.extra:  # eliminated, which leaves the masses of the others
+            θ = mass[n:, n:]
+            mass = ca.sparsify(mass[:n, :n] - mass[:n, n:] @ ca.solve(θ, mass[n:, :n]))
+        if self.equations.inertia is None:
             return independent(mass, LIGHT)
         # coordinates of several kinds: each by its own mass; those of long chains are nearly dependent by nature
         sizes = np.sqrt(np.maximum(np.array(ca.diag(mass)).ravel(), 0.0))

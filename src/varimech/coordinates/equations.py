@@ -27,6 +27,7 @@ from .least_norm import dependencies
 from .poses import Pose
 from .reactions import BodyReactions
 from .redundancy import Redundancy
+from .turns import TurnProbe
 
 Among = Callable[[tuple[Body, ...]], Frames]
 """Frames of some bodies as one of them, or a body that carries them all, sees them; of all bodies in space for none."""
@@ -49,11 +50,20 @@ class Equations(Dynamics):
     """By what errors are measured where coordinates are of several kinds; None where the largest tells the size of all."""
     lengths: np.ndarray = field(kw_only=True)
     """Whether a coordinate is a length; the others (angles, Euler parameters, components of unit vectors) have no dimension."""
+    counted: Mapping[str, SX] = field(default_factory=dict, kw_only=True)
+    """Angles that count turns, or are watched so that they need not."""
+    extra: int = field(default=0, kw_only=True)
+    """Number of coordinates at the end of q that are such angles."""
 
     @cached_property
     def differentiable(self) -> set[tuple[object, ...]]:
         """Objectives that were found to have gradients; kept here, so that they go when the equations go."""
         return set()
+
+    @cached_property
+    def needed_turns(self) -> dict[tuple[object, ...], set[str]]:
+        """Angles whose turns functions of the state depend on, as far as these were looked at; kept here for the same reason."""
+        return {}
 
     @cached_property
     def packed(self) -> SX:
@@ -86,6 +96,20 @@ class Equations(Dynamics):
 
     def state_with(self, reactions: Callable[[], Reactions]) -> State:
         """The same with other reactions."""
+        return self._state(lambda name, angle: self.counted.get(name, angle), reactions)
+
+    @cached_property
+    def probe(self) -> TurnProbe:
+        """Symbolic numbers of turns for measures of finished runs, which know them."""
+        return TurnProbe()
+
+    def probed_state(self, probe: TurnProbe) -> State:
+        """The same, with symbolic numbers of turns in angles that do not count them."""
+        return self._state(
+            lambda name, angle: self.counted[name] if name in self.counted else probe(name, angle), lambda: self.reactions
+        )
+
+    def _state(self, counted: Callable[[str, SX], SX], reactions: Callable[[], Reactions]) -> State:
         return State(
             self.model,
             self.frames,
@@ -94,6 +118,7 @@ class Equations(Dynamics):
             multipliers=dict(zip(self.constraint_names, ca.vertsplit(self.λ), strict=True)) if self.blocks else {},
             reactions=reactions,
             coordinates=(self.q, self.v, self.a),
+            counted=counted,
         )
 
     @cached_property
@@ -134,6 +159,8 @@ def derive(
     inertia: Inertia | None = None,
     among: Among | None = None,
     sizes: Sizes | None = None,
+    counted: Mapping[str, SX] | None = None,
+    extra: int = 0,
 ) -> Equations:
     """Derive the equations of motion from frames and constraints, the latter by the name of the body or joint they belong to.
 
@@ -149,7 +176,7 @@ def derive(
         for k, s in enumerate(b.shares(frames[b], model.gravity))
     ]
     others = [Element(name, constraints=blocks) for name, blocks in lasting.items() if blocks and name not in model.bodies]
-    elements = [*bodies, *own, *others, *_drivers(model, seen, t), *_forces(model, q, v, frames, seen, t)]
+    elements = [*bodies, *own, *others, *_drivers(model, seen, t), *_forces(model, q, v, frames, seen, t, counted or {})]
     holds = start_holds(model, frames, q, [b.residuals for e in elements for b in e.constraints], t, from_poses)
     elements += [Element(h.label, hold=(h.deviation(seen(h.bodies)), h.rate_deviation(seen(h.bodies)))) for h in holds]
     return Equations(
@@ -167,6 +194,8 @@ def derive(
         inertia=inertia,
         sizes=sizes,
         lengths=lengths,
+        counted=counted or {},
+        extra=extra,
     )
 
 
@@ -179,8 +208,23 @@ def _drivers(model: Parts, among: Among, t: SX) -> list[Element]:
     return found
 
 
-def _forces(model: Parts, q: SX, v: SX, everything: Frames, among: Among, t: SX) -> list[Element]:
-    state = State(model, everything, t, lambda x: rate_without_acceleration(x, q, v, t, "a force"), user="a force")
+def angles_of_forces(model: Parts, q: SX, v: SX, frames: Frames, t: SX) -> list[str]:
+    """Names of angles whose turns some force depends on, in their order."""
+    probe = TurnProbe()
+    state = _state_of_forces(model, q, v, frames, t, probe)
+    needed = probe.needed([effort for force in model.forces.values() for _, effort in force.efforts(frames, state)])
+    return [name for name in probe.turns if name in needed]
+
+
+def _state_of_forces(model: Parts, q: SX, v: SX, frames: Frames, t: SX, counted: Callable[[str, SX], SX] | None = None) -> State:
+    def differentiate(expression: SX) -> SX:
+        return rate_without_acceleration(expression, q, v, t, "a force")
+
+    return State(model, frames, t, differentiate, counted=counted, user="a force")
+
+
+def _forces(model: Parts, q: SX, v: SX, everything: Frames, among: Among, t: SX, counted: Mapping[str, SX]) -> list[Element]:
+    state = _state_of_forces(model, q, v, everything, t, lambda name, angle: counted.get(name, angle))
     known = symbols_in(q, v, t)
     found = []
     for force in model.forces.values():

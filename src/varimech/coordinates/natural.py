@@ -15,7 +15,8 @@ J. García de Jalón and E. Bayo, Kinematic and Dynamic Simulation of Multibody 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -24,21 +25,23 @@ from ..model.beam import Beam
 from ..model.body import Body, RigidBody
 from ..model.frame import Frame, Known, known_points
 from ..model.parts import Parts
+from ..sizes import Sizes
 from ..symbols import SX, traced
 from .connected import check_connected
 from .dynamics import Constraint
-from .equations import Equations, derive
+from .equations import Equations, angles_of_forces, derive
 from .natural_nodes import Basis, Node, Nodes
 from .poses import Pose
+from .turns import CountedTurn, counted_turns
 
 DISTURBANCE = 1e-3
 """Relative change of parameters that shows whether two expressions of them are equal: large beside rounding, small for the mechanism."""
 
 
-def natural_equations(model: Parts) -> Equations:
-    """The equations of motion of a model in natural coordinates."""
+def natural_equations(model: Parts, counted: Sequence[str] = ()) -> Equations:
+    """The equations of motion of a model in natural coordinates, with further ones for named angles that count turns."""
     check_connected(model)
-    return _Builder(model).equations()
+    return _Builder(model).equations(counted)
 
 
 class _Builder:
@@ -47,14 +50,47 @@ class _Builder:
         self._nodes = Nodes(model)
         self._number()
 
-    def equations(self) -> Equations:
+    def equations(self, counted: Sequence[str]) -> Equations:
         constraints = self._rigidity()
         for block in (*self._circular(), *self._unshared()):
             constraints.setdefault(block.name, []).append(block)
-        q, v, names = self.q, self.v, tuple(self.names)
+        t = SX.sym("t")
+        names = list(dict.fromkeys([*angles_of_forces(self.model, self.q, self.v, self.frames, t), *counted]))
+        θ, θ̇ = (SX.sym(symbol, len(names)) for symbol in ("θ", "θ̇"))
+        turns = counted_turns(self.model, names, θ, θ̇)
         numbered = [node for node in self._nodes.all if node.offset is not None]
-        lengths = np.repeat([node.is_point for node in numbered], self.model.dimension)
-        return derive(self.model, q, v, SX.sym("t"), self.frames, constraints, names, self._from_poses, lengths=lengths)
+        points = np.repeat([node.is_point for node in numbered], self.model.dimension)
+        return derive(
+            self.model,
+            ca.vertcat(self.q, θ),
+            ca.vertcat(self.v, θ̇),
+            t,
+            self.frames,
+            constraints,
+            (*self.names, *[f"angle of {name!r}" for name in names]),
+            lambda poses: np.concatenate([self._from_poses(poses), _angles(self.model, turns.values(), poses)]),
+            own=[turn.element(self.frames, self._arm, self._inertia) for turn in turns.values()],
+            sizes=Sizes(np.repeat([0.0, 1.0], [self.q.numel(), len(names)]), self._arm) if turns else None,
+            counted={name: turn.θ for name, turn in turns.items()},
+            extra=len(names),
+            lengths=np.concatenate([points, np.zeros(len(names), dtype=bool)]),
+        )
+
+    @cached_property
+    def _arm(self) -> float:
+        """L, the longest way from the origin of a body to a point of it (m)."""
+        arms = [p.local for b in self.model.moving_bodies for p in self.model.points_of(b).values()]
+        return max((float(np.linalg.norm(s)) for s in self.model.numbers.evaluate_all(arms)), default=0.0) or 1.0 if arms else 1.0
+
+    @cached_property
+    def _inertia(self) -> float:
+        """An inertia of the size of those that the mechanism has (kg·m²): the mean mass of its coordinates on its longest arm."""
+        kinetic = self.model.kinetic_energy(self.frames)
+        symbols = [self.q, self.v, self.model.numbers.vector]
+        rng, n = np.random.default_rng(0), self.q.numel()
+        values = rng.uniform(-1.0, 1.0, n), rng.choice([-1.0, 1.0], n), self.model.numbers.nominal
+        mass = 2 * float(ca.Function("T", symbols, [kinetic])(*values)) / max(n, 1)
+        return (mass if mass > 0 else 1.0) * self._arm**2
 
     # coordinates and frames
 
@@ -186,6 +222,16 @@ class _Builder:
             if rows:
                 found.append(Constraint(f"joint {joint.name}", ca.vertcat(*rows), (joint.name,)))
         return found
+
+
+def _angles(model: Parts, turns: Iterable[CountedTurn], poses: Mapping[Body, Pose]) -> np.ndarray:
+    """Angles between bodies at these poses, in (−π, π]."""
+    found = []
+    for turn in (counted.turn for counted in turns):
+        reference, quarter, pointer = (model.numbers.evaluate(x).ravel() for x in (turn.reference, turn.quarter, turn.pointer))
+        first, hand = poses[turn.first][1], poses[turn.second][1] @ pointer
+        found.append(np.arctan2(hand @ (first @ quarter), hand @ (first @ reference)))
+    return np.array(found)
 
 
 @traced

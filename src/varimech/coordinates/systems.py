@@ -15,14 +15,21 @@ from .relative.choice import CENTRE_OF_MASS, ORIGIN, cut_names
 
 @dataclass(frozen=True)
 class Natural:
-    """Points and vectors of the bodies, shared by joints: constant masses, quadratic constraints."""
+    """Points and vectors of the bodies, shared by joints: constant masses, quadratic constraints.
+
+    Args:
+        counted: names of bodies and joints whose angles count turns, as coordinates of their own. Those that forces and objectives need are
+            added by themselves.
+    """
+
+    counted: tuple[str, ...] = ()
 
     name = "natural"
     title = "natural coordinates"
 
     def equations(self, model: Parts) -> Equations:
         """The equations of motion of a model."""
-        return natural_equations(model)
+        return natural_equations(model, self.counted)
 
 
 @dataclass(frozen=True)
@@ -32,10 +39,12 @@ class Relative:
     Args:
         reference: "centre of mass" (RTDyn0) or "origin" (RTDyn1): the point of each body that the recursion is written for.
         cut: names of joints that close loops and are not part of the tree; the cheapest ones if not given.
+        counted: names of bodies and joints whose angles objectives need within half a turn only; runs that leave it stop.
     """
 
     reference: str = ORIGIN
     cut: Sequence[str | Joint] = ()
+    counted: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.reference not in (CENTRE_OF_MASS, ORIGIN):
@@ -61,7 +70,7 @@ class Relative:
         """The equations of motion of a model."""
         from .relative.equations import relative_equations  # a good part of what there is to import
 
-        return relative_equations(model, self.reference, self._names)
+        return relative_equations(model, self.reference, self._names, self.counted)
 
 
 Coordinates = Natural | Relative

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import FileError, ModelError
+from .wording import in_keys
 
 BYTES, DEPTH, NODES, CHARACTERS = 8_000_000, 40, 400_000, 100
 """Of a file, of its nesting, of all that is in it when aliases are written out; and of a text that counts as one more entry there."""
@@ -41,7 +42,7 @@ class Marked:
 
     def error(self, where: Where, message: str) -> FileError:
         """An error about something in the file."""
-        return FileError(brief(message), self.path, self.line(where), brief(_joined(where)))
+        return FileError(brief(in_keys(message)), self.path, self.line(where), brief(_joined(where)))
 
 
 @contextmanager

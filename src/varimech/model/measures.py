@@ -16,6 +16,9 @@ from ..symbols import SX, traced, wrapped
 from .body import Body, Frames, Point, gap, gap_rate
 from .conditions import Axis
 
+DEPTH = 5
+"""Operations down to which directions are compared: constants and simple expressions of parameters."""
+
 
 class Measure(Protocol):
     """A scalar that can be measured, held, driven or sprung."""
@@ -72,6 +75,11 @@ class Turn:
 
     def deviation(self, frames: Frames, target: SX) -> SX:
         return _turn_deviation(*self._rotations(frames), *self._directions, SX(target))
+
+    def same(self, other: Turn) -> bool:
+        """Whether another angle is this one."""
+        directions = zip(self._directions, other._directions, strict=True)
+        return self.bodies == other.bodies and all(ca.is_equal(a, b, DEPTH) for a, b in directions)
 
     @property
     def _directions(self) -> tuple[SX, SX, SX]:

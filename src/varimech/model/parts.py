@@ -171,7 +171,7 @@ class Parts:
 
     def find_turn(self, turn: Joint | Body | str) -> Turn:
         """The angle of a joint that turns, or of a planar body against the ground."""
-        name = self._own_name(turn)
+        name = self.name_of(turn)
         if name in self.joints:
             measure = self.joints[name].turn
             if measure is None:
@@ -183,9 +183,15 @@ class Parts:
             return planar_turn(self.ground, self.bodies[name])
         raise unknown_name("body or joint", name, [*self.bodies, *self.joints])
 
+    def name_of_turn(self, turn: Turn) -> str | None:
+        """The body or joint whose angle this is, if there is one."""
+        joints = [name for name, joint in self.joints.items() if joint.turn is not None]
+        planar = [body.name for body in self.moving_bodies] if self.dimension == 2 else []
+        return next((name for name in (*joints, *planar) if self.find_turn(name).same(turn)), None)
+
     def find_slide(self, joint: Joint | str) -> Slide:
         """The displacement of a joint that slides."""
-        name = self._own_name(joint)
+        name = self.name_of(joint)
         if name not in self.joints:
             raise unknown_name("joint", name, self.joints)
         measure = self.joints[name].slide
@@ -221,7 +227,8 @@ class Parts:
         """The frame of the ground."""
         return ground_frame(self.dimension)
 
-    def _own_name(self, thing: Joint | Body | str) -> str:
+    def name_of(self, thing: Joint | Body | str) -> str:
+        """The name of a body or joint of this mechanism, given by itself or by its name."""
         if isinstance(thing, str):
             return thing
         if not isinstance(thing, (Joint, Body)):

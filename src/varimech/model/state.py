@@ -12,7 +12,7 @@ from ..expressions import Scope
 from ..mathematics import rotation
 from ..symbols import SX
 from .body import Frames
-from .measures import Measure, Span
+from .measures import Measure, Span, Turn
 from .parameter import Parameter
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class State:
         multipliers: Mapping[str, SX] | None = None,
         reactions: Callable[[], Reactions] | None = None,
         coordinates: tuple[SX, ...] = (),
+        counted: Callable[[str, SX], SX] | None = None,
         user: str = "this",
     ):
         self._model = model
@@ -67,6 +68,7 @@ class State:
         self._multipliers = multipliers
         self._reactions = reactions
         self._coordinates = coordinates
+        self._counted = counted
         self._user = user
         self.time = time
 
@@ -85,8 +87,12 @@ class State:
         return self._differentiate(self.velocity(point))
 
     def angle(self, name: str) -> SX:
-        """Angle of a planar body from the global x axis (of a beam, that of the line between its ends), or of a joint, in (−π, π] (rad)."""
-        return self._model.find_turn(name).value(self._frames)
+        """Angle of a planar body from the global x axis (of a beam, that of the line between its ends), or of a joint (rad).
+
+        It counts turns, from the value given at the start, or else from one in (−π, π].
+        """
+        angle = self._model.find_turn(name).value(self._frames)
+        return angle if self._counted is None else self._counted(self._model.name_of(name), angle)
 
     def angular_velocity(self, name: str) -> SX:
         """Angular velocity of a body (scalar in the plane, vector in space) or the rate of a joint's angle (rad/s)."""
@@ -202,8 +208,9 @@ class State:
         return Scope(scope.names, functions, scope.ambiguous)
 
     def measure(self, measure: Measure) -> SX:
-        """Value of a scalar measure."""
-        return measure.value(self._frames)
+        """Value of a scalar measure; an angle of a body or joint counts turns."""
+        name = self._model.name_of_turn(measure) if isinstance(measure, Turn) else None
+        return measure.value(self._frames) if name is None else self.angle(name)
 
     def _span(self, first: str, second: str) -> Span:
         return Span(self._model.find_point(first), self._model.find_point(second))

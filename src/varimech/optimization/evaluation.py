@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -13,8 +13,9 @@ from ..errors import all_or_nothing
 from ..methods import RunOptions, choose
 from ..results.gradient import Gradient
 from ..results.run import Run
-from ..sensitivity.objective import Objective
+from ..sensitivity.objective import Objective, StateFunction
 from ..verbs.hessians import TwiceDifferentiable
+from ..verbs.solved import Solved
 from .quantities import Path, Peak
 
 SMOOTH = 1e-10
@@ -78,7 +79,8 @@ class MechanismEvaluator:
     """Values of other parameters, where they are not nominal."""
 
     def __post_init__(self) -> None:
-        self.how = smooth(self.duration, self.how)
+        functions = [(f"path {name!r}", path.function) for name, path in self.paths.items()]
+        self.how = counting(self.mechanism, self.duration, smooth(self.duration, self.how), functions)
         self._lean = self.how if self.paths else _ends_only(self.duration, self.how)
 
     @property
@@ -91,7 +93,7 @@ class MechanismEvaluator:
     def equations(self) -> Equations:
         """Equations of the mechanism with the method of these runs."""
         method, _ = choose(self.duration, **self.how)
-        return self.mechanism._solver(method).equations
+        return self.mechanism._solver(method, self.scalars).equations
 
     def run(self, x: np.ndarray) -> Outcome:
         """One differentiated run."""
@@ -167,6 +169,11 @@ def smooth(duration: float, how: RunOptions) -> RunOptions:
     """The same settings with a tolerance fit for optimisation where none is given."""
     _, schedule = choose(duration, **how)
     return {**how, "tolerance": SMOOTH} if schedule.tolerance and how.get("tolerance") is None else how
+
+
+def counting(mechanism: Solved, duration: float, how: RunOptions, functions: Sequence[tuple[str, StateFunction]]) -> RunOptions:
+    """The same settings in coordinates in which angles count the turns that functions of the state along the run depend on."""
+    return {**how, "coordinates": mechanism._counting(choose(duration, **how)[0], functions).coordinates} if functions else how
 
 
 def _silent(how: RunOptions) -> RunOptions:

@@ -12,7 +12,7 @@ from ..methods import RunOptions, choose
 from ..progress import progress_bar
 from ..verbs.hessians import TwiceDifferentiable
 from .confidence import confidence
-from .evaluation import MechanismEvaluator
+from .evaluation import MechanismEvaluator, counting
 from .fit import Fit
 from .measurement import Measurement, Measurements, named_measurements
 from .space import Bounds, Over, Space, space_of
@@ -111,6 +111,7 @@ class _Residuals:
         method: str,
         how: RunOptions,
     ):
+        how = counting(mechanism, duration, how, [(f"measurement {name!r}", m.function) for name, m in named.items()])
         self.evaluator = MechanismEvaluator(mechanism, space.names, duration, how, method, held=space.held)
         self.named = named
         self.runs = 0

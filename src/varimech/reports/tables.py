@@ -23,7 +23,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, digits: int = 6
         "<tr>" + "".join(f"<td {k}>{escaped(printed(cell, digits))}</td>" for cell, k in zip(row, kind, strict=True)) + "</tr>"
         for row in rows
     )
-    return f'<div class="table"><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+    return f'<div class="table"><table style="--columns:{len(head)}"><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def facts(pairs: Mapping[str, Any]) -> str:

@@ -23,8 +23,6 @@ class MeasureKind:
     unit: str
     get: Callable[[State, str], SX]
     spatial_only: bool = False
-    rate: Callable[[State, str], SX] | None = None
-    """For an angle: its rate, which tells how many turns lie between two stored times."""
 
 
 def _energy(state: State, kind: str) -> SX:
@@ -37,7 +35,7 @@ MEASURES: dict[str, MeasureKind] = {
     "position": MeasureKind("point", ("component",), "m", State.position),
     "velocity": MeasureKind("point", ("component",), "m/s", State.velocity),
     "acceleration": MeasureKind("point", ("component",), "m/s²", State.acceleration),
-    "angle": MeasureKind("turn", (), "rad", State.angle, rate=State.angular_velocity),
+    "angle": MeasureKind("turn", (), "rad", State.angle),
     "angular_velocity": MeasureKind("turn", (), "rad/s", State.angular_velocity),
     "angular_acceleration": MeasureKind("turn", (), "rad/s²", State.angular_acceleration),
     "displacement": MeasureKind("slide", (), "m", State.displacement),

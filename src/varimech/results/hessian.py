@@ -87,12 +87,14 @@ class Hessian(Displayed):
         change = [SX.sym("ρ'", e.ρ.numel()) for _ in range(2)]
         along = ca.jtimes(expression, u, ca.vertcat(first, change[0]))
         curvature = ca.jtimes(along, u, ca.vertcat(second, change[1])) + ca.jtimes(expression, e.packed, both)
-        f = ca.Function("curvature", [e.packed, first, second, both, *change, e.ρ, e.t], [ca.densify(curvature)])
+        symbols, turns = live.turns_in(expression)
+        f = ca.Function("curvature", [e.packed, first, second, both, *change, e.ρ, e.t, *symbols], [ca.densify(curvature)])
         found = np.zeros((count, size, p, p))
         for i in range(p):
             for j in range(p):
                 slopes = T.sensitivities[:, :, i].T, T.sensitivities[:, :, j].T, self.second_states[:, :, i, j].T
-                found[:, :, i, j] = np.array(f(T.states.T, *slopes, seeds[:, i], seeds[:, j], live.parameters, T.time[None, :])).T
+                given = seeds[:, i], seeds[:, j], live.parameters, T.time[None, :], *[n.T for n in turns]
+                found[:, :, i, j] = np.array(f(T.states.T, *slopes, *given)).T
         coords = along_time(T.time)
         dims = ["time"]
         if size > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -9,12 +10,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from ..angles import unwrapped
 from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
 from ..coordinates.redundancy import Sampled, SharedLoads
+from ..coordinates.turns import TURN, given_angle
 from ..interrupts import held_back
-from ..model.measures import Turn
-from ..model.start import HeldMeasure
 from ..model.user_functions import column_of
 from ..sensitivity.direct import parameter_seeds
 from ..sensitivity.objective import StateFunction, checked_callable
@@ -33,6 +34,8 @@ class LiveRun:
     parameters: np.ndarray
     indices: list[int]
     """Positions of the parameters it was differentiated for."""
+    within: tuple[LiveRun, np.ndarray] | None = None
+    """The run whose rows these are, where they are not all; turns are counted over all of them."""
 
     @property
     def parameter_names(self) -> list[str]:
@@ -44,15 +47,34 @@ class LiveRun:
         """The same at some of its stored times only."""
         T = self.trajectory
         S = None if T.sensitivities is None else T.sensitivities[rows]
-        return replace(self, trajectory=replace(T, time=T.time[rows], states=T.states[rows], sensitivities=S))
+        return replace(
+            self, trajectory=replace(T, time=T.time[rows], states=T.states[rows], sensitivities=S), within=(self, rows)
+        )
 
-    def held_angle(self, name: str) -> float | None:
+    def angles(self, names: Sequence[str]) -> np.ndarray:
+        """Angles of bodies or joints without jumps, from the value given at the start or else one in (−π, π]: (time, name)."""
+        if self.within is not None:
+            whole, rows = self.within
+            return whole.angles(names)[rows]
+        e, time = self.equations, self.trajectory.time
+        values = self.evaluate(ca.vertcat(SX(0, 1), *[e.state.angle(name) for name in names]))
+        rates = self.evaluate(ca.vertcat(SX(0, 1), *[e.state.angular_velocity(name) for name in names]))
+        columns = [unwrapped(values[:, [k]], rates[:, [k]], time, self._given(name)) for k, name in enumerate(names)]
+        return np.hstack([np.zeros((time.size, 0)), *columns])
+
+    def _given(self, name: str) -> float | None:
         """The angle of a body or joint that the start gives, if it does."""
-        model = self.equations.model
-        for hold in model.start_conditions.holds if model.start_conditions else ():
-            if isinstance(hold, HeldMeasure) and isinstance(hold.measure, Turn) and hold.label == f"angle of {name!r}":
-                return float(model.numbers.evaluate(hold.at, self.parameters).item())
-        return None
+        numbers, given = self.equations.model.numbers, given_angle(self.equations.model, name)
+        return None if given is None else float(numbers.evaluate(given, self.parameters).item())
+
+    def turns_in(self, expression: SX) -> tuple[list[SX], list[np.ndarray]]:
+        """Symbolic numbers of turns in an expression, as one vector, and their values, (time, number); nothing where there are none."""
+        e, own = self.equations, symbols_in(expression)
+        asked = {name: n for name, n in e.probe.turns.items() if n.element_hash() in own}
+        if not asked:
+            return [], []
+        plain = self.evaluate(ca.vertcat(*[e.state.angle(name) for name in asked]))
+        return [ca.vertcat(*asked.values())], [np.round((self.angles(list(asked)) - plain) / TURN)]
 
     @cached_property
     def shared_loads(self) -> SharedLoads:
@@ -73,15 +95,15 @@ class LiveRun:
             ModelError: if it is none, or depends on more than state, time and parameters.
         """
         e, label = self.equations, f"measure {name!r}"
-        column = column_of(checked_callable(function, "a measure"), e.state, label)
-        e.model.numbers.check_symbols(column, label, symbols_in(e.packed, e.t))
+        column = column_of(checked_callable(function, "a measure"), e.probed_state(e.probe), label)
+        e.model.numbers.check_symbols(column, label, symbols_in(e.packed, e.t, *e.probe.turns.values()))
         return column
 
     def evaluate(self, expression: SX) -> np.ndarray:
         """An expression of the state at all stored times: (time, component)."""
-        e, T = self.equations, self.trajectory
-        function = ca.Function("measure", [e.ρ, e.packed, e.t], [ca.densify(ca.vec(expression))])
-        return self._over_time(function, T.states, T.time)
+        e, T, (symbols, turns) = self.equations, self.trajectory, self.turns_in(expression)
+        function = ca.Function("measure", [e.ρ, e.packed, e.t, *symbols], [ca.densify(ca.vec(expression))])
+        return self._over_time(function, T.states, T.time, *turns)
 
     def derivative(self, expression: SX) -> np.ndarray:
         """Its derivatives with respect to the parameters at all stored times: (time, component, parameter)."""
@@ -90,9 +112,9 @@ class LiveRun:
         state = e.packed
         S = SX.sym("S", p, state.numel())  # transposed, as it lies in memory
         u, u_ = ca.vertcat(state, e.ρ), ca.vertcat(S.T, parameter_seeds(e.ρ.numel(), self.indices))
-        slope = ca.densify(ca.jtimes(ca.vec(expression), u, u_))
-        function = ca.Function("slope", [e.ρ, state, S, e.t], [slope])
-        values = self._over_time(function, T.states, T.sensitivities, T.time)
+        slope, (symbols, turns) = ca.densify(ca.jtimes(ca.vec(expression), u, u_)), self.turns_in(expression)
+        function = ca.Function("slope", [e.ρ, state, S, e.t, *symbols], [slope])
+        values = self._over_time(function, T.states, T.sensitivities, T.time, *turns)
         return values.reshape(T.time.size, p, slope.shape[0]).transpose(0, 2, 1)
 
     def _over_time(self, function: ca.Function, *of_time: np.ndarray) -> np.ndarray:

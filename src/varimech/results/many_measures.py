@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from ..angles import unwrapped
 from ..symbols import SX
 from .catalog import MEASURES
 from .live import LiveRun
@@ -36,14 +35,10 @@ class ManyMeasures(NamedMeasures):
 
     def curves(self, kind: str) -> dict[str, np.ndarray]:
         """Angles or displacements of all things that have one, over time."""
-        what, names, live = MEASURES[kind], self.names_of(MEASURES[kind].of), self._live
+        names, live = self.names_of(MEASURES[kind].of), self._live
         if live is None or not names:
             return {n: self._measure(kind, n, None).to_numpy() for n in names}
-        values = live.evaluate(_column(live, kind, names))
-        if what.rate is not None:
-            rates = live.evaluate(ca.vertcat(*[what.rate(live.equations.state, n) for n in names]))
-            columns = [unwrapped(values[:, [k]], rates[:, [k]], self.time, live.held_angle(n)) for k, n in enumerate(names)]
-            values = np.hstack(columns)
+        values = live.angles(names) if kind == "angle" else live.evaluate(_column(live, kind, names))
         return dict(zip(names, values.T, strict=True))
 
     def directions(self, given: Sequence[tuple[str | None, Sequence[float]]]) -> np.ndarray:

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..angles import unwrapped
 from ..coordinates.redundancy import LOADS, RedundantReactionWarning, not_unique
 from ..errors import ModelError, unknown_name
 from ..model.drivers import Driver
@@ -35,7 +33,6 @@ class NamedMeasures:
     def __init__(self, live: LiveRun | None, info: dict[str, Any], dataset: xr.Dataset | None = None):
         self._live = live
         self._dataset = dataset
-        self._angle_of_all: Callable[[str], xr.DataArray] | None = None
         self.info = info
         """Mechanism, method, step (or the shortest and the longest chosen), residuals, iterations, times taken, versions; and of a run that
         was interrupted, when it `stopped` and its whole duration (s)."""
@@ -200,14 +197,11 @@ class NamedMeasures:
             )
         if isinstance(name, (Joint, Driver)):
             name = name.name
-        if what.rate is not None and wrt is None and self._angle_of_all is not None:
-            return self._angle_of_all(name)
         if self._live is not None:
             e = self._live.equations
             array = self._labelled(what.get(e.state, name), kind, what.dims, self.unit_of(kind, [name]), wrt)
-            if what.rate is not None and wrt is None:
-                rates = self._live.evaluate(what.rate(e.state, name))
-                array = array.copy(data=unwrapped(array.to_numpy()[:, None], rates, self.time, self._live.held_angle(name))[:, 0])
+            if kind == "angle" and wrt is None:
+                array = array.copy(data=self._live.angles([name])[:, 0])
             return array.assign_coords({what.of: e.model.find_point(name).label if what.of == "point" else name})
         key = kind if wrt is None else f"{kind}_wrt"
         label = self.info["aliases"].get(name, name) if what.of == "point" else name

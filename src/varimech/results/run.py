@@ -126,9 +126,7 @@ class Run(ManyMeasures, Displayed):
         """The same at some of its stored times only; angles keep the turns that are counted at all of them."""
         if self._live is None:
             return Run(None, self.info, self.dataset.isel(time=rows))
-        few = Run(self._live.at_rows(rows), self.info)
-        few._angle_of_all = lambda name: self.angle(name).isel(time=rows)
-        return few
+        return Run(self._live.at_rows(rows), self.info)
 
     def _lines(self, name: str, array: xr.DataArray) -> list[Line]:
         dims = [d for d in array.dims if d != "time"]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 
 from ..coordinates.equations import Equations
-from ..model.user_functions import as_column, call_user
+from ..coordinates.turns import TurnProbe
+from ..model.user_functions import as_column, call_user, column_of
 from ..symbols import SX, symbols_in
 from .objective import Objective, StateFunction
+
+REMEMBERED = 64
+"""Objectives that are not looked at again: that takes longer than a short run."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,19 @@ def objective_expressions(equations: Equations, objectives: Mapping[str, Objecti
 
     g, w = ([(name, getattr(o, kind)) for name, o in objectives.items()] for kind in ("integrand", "final"))
     return column(g), column(w)
+
+
+def counted_angles(equations: Equations, functions: Sequence[tuple[str, StateFunction]]) -> set[str]:
+    """Names of angles, not counted yet, whose turns some functions of the state depend on; these come with labels for messages."""
+    known, key = equations.needed_turns, tuple(function for _, function in functions)
+    if key not in known:
+        probe = TurnProbe()
+        state = equations.probed_state(probe)
+        needed = probe.needed([column_of(function, state, label) for label, function in functions])
+        if len(known) >= REMEMBERED:
+            known.clear()
+        known[key] = needed
+    return known[key]
 
 
 def _scalar(equations: Equations, name: str, function: StateFunction | None) -> SX:

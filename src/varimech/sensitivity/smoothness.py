@@ -13,7 +13,7 @@ from ..coordinates.equations import Equations
 from ..errors import ModelError
 from ..symbols import SX, replayed, symbols_in
 from .objective import Objective
-from .objective_functions import objective_expressions
+from .objective_functions import REMEMBERED, objective_expressions
 
 KINKS = {ca.OP_FABS: "absolute", ca.OP_FMAX: "maximum", ca.OP_FMIN: "minimum"}
 JUMPS = {
@@ -46,10 +46,6 @@ def check_slope(name: str, expression: SX, equations: Equations) -> bool:
             "derivative is zero everywhere; use a smooth function instead, such as varimech.tanh(x / width) for sign(x)"
         )
     return True
-
-
-REMEMBERED = 64
-"""Objectives that are not looked at again: that takes longer than a short run."""
 
 
 def check_gradients(equations: Equations, objectives: Mapping[str, Objective]) -> None:

@@ -71,8 +71,8 @@ def _coherence(
     trajectory: Trajectory, tolerance: float, formulation: Formulation, equations: Equations
 ) -> tuple[_Coherence, ...]:
     """`tolerance` is 0 for equal steps. Nothing where constraints hold by construction."""
-    n = equations.q.numel()
-    size, speed = (float(np.abs(trajectory.states[:, k * n : (k + 1) * n]).max(initial=0.0)) for k in range(2))
+    n, lengths = equations.q.numel(), equations.q.numel() - equations.extra
+    size, speed = (float(np.abs(trajectory.states[:, k * n : k * n + lengths]).max(initial=0.0)) for k in range(2))
     also = "a smaller step, or formulation='ali3p'"
     allowed = VIOLATION * size
     if isinstance(formulation, Projected):  # projections of velocities are exact, those of positions leave the drift squared
@@ -83,7 +83,7 @@ def _coherence(
         )
     if isinstance(formulation, Penalty):
         if tolerance:  # joints give way to forces, and to no more than the error of the steps beside
-            accelerations = float(np.median(np.abs(trajectory.states[:, 2 * n : 3 * n]).max(axis=1)))
+            accelerations = float(_usual(np.abs(trajectory.states[:, 2 * n : 2 * n + lengths]).max(axis=1)))
             give = accelerations / (formulation.factor * formulation.omega**2)
             if trajectory.residuals[0] > 100 * (give + tolerance * size):  # what rests is carried, too
                 give = max(give, _give(trajectory, formulation, equations))
@@ -98,9 +98,14 @@ def _coherence(
 def _give(trajectory: Trajectory, formulation: Penalty, e: Equations) -> float:
     """How far joints give way to what they usually carry: λ/(α ω²), with α as it is at nominal values."""
     n, saddle = e.q.numel(), Saddle(regular=True)
-    λ = np.median(np.abs(trajectory.states[:, 3 * n :]), axis=0)
+    λ = _usual(np.abs(trajectory.states[:, 3 * n :]))
     α = np.array(penalty_function(e, saddle)(trajectory.states[0, :n], e.model.numbers.nominal, 0.0)).ravel()[: λ.size]
     return float((λ / α).max(initial=0.0)) * saddle.penalty_factor / (formulation.factor * formulation.omega**2)
+
+
+def _usual(sizes: np.ndarray) -> np.ndarray:
+    """The median over stored results; of two, as where only both ends are stored, the smaller: the end may be what went wrong."""
+    return np.asarray(np.quantile(sizes, 0.5, axis=0, method="lower"))
 
 
 def residual_limits(

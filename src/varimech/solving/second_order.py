@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..backends.failures import Amplified, StepFailure
+from ..backends.failures import OVERWOUND, Amplified, StepFailure
 from ..backends.inputs import Inputs
 from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
@@ -20,6 +20,7 @@ from ..formulations.index1 import Projected
 from ..integrators.sundials import Sundials
 from ..methods import Method
 from .coherence import check_finite
+from .diagnosis import overwound
 from .programs import Programs
 from .runners import AnyRunner, Runners
 from .task import Task
@@ -102,9 +103,10 @@ class SecondOrder:
         try:
             found, seconds = runner.prepare(given, task.backend, runs=task.runs)(task.watched())
         except StepFailure as f:
-            text = (
-                f"{self._equations.model.name!r}: step {f.step}, t = {f.time:.6g} s: {f.reason} in a run with second derivatives"
-            )
+            when = f"{self._equations.model.name!r}: step {f.step}, t = {f.time:.6g} s"
+            if f.reason == OVERWOUND:
+                raise overwound(f, self._equations, when) from None
+            text = f"{when}: {f.reason} in a run with second derivatives"
             raise SimulationError(text, time=f.time, step=f.step, residual=np.nan, worst="second derivatives") from None
         names = list(task.objectives)
         check_finite(found, [*names, *[f"{name} (derivative)" for name in names]], self._equations.model.name)

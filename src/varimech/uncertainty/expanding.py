@@ -138,7 +138,7 @@ def _first_order(
 ) -> _Expanded:
     """A run with first derivatives."""
     way, schedule = choose(duration, **how)
-    ρ, solver = mechanism.parts.numbers.values(means), mechanism._solver(way)
+    ρ, solver = mechanism.parts.numbers.values(means), mechanism._solver(way, named)
     check_gradients(solver.equations, named)
     task = Task(schedule, named, spreads.indices, how.get("backend", "auto"), how.get("progress"))
     run, ran = solver.run(task, ρ)

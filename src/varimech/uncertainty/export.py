@@ -37,7 +37,7 @@ def export(
         raise ModelError(f"export: {folder} is a file; give a folder")
     method, schedule = choose(duration, **how)
     only_end = schedule if how.get("output") is not None or how.get("every", 1) != 1 else schedule.last_only()
-    solver, allowed = mechanism._solver(method), mechanism.parts.numbers.allowed
+    solver, allowed = mechanism._solver(method, named), mechanism.parts.numbers.allowed
     sampler = sampler_for(solver, Task(only_end, named, None, "native", False), MANY)
     if sampler is None and find_compiler() is None:
         raise ModelError(f"export: what is written is compiled here first, which needs a C compiler: {NO_COMPILER}")

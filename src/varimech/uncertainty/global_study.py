@@ -139,7 +139,7 @@ def global_study(
     named = some_objectives("openturns", objectives)
     spreads = spreads_of(mechanism.parameters, given, correlation)
     method, schedule = choose(duration, **how)
-    ρ, solver = mechanism.parts.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
+    ρ, solver = mechanism.parts.numbers.values(at_means(spreads, parameters)), mechanism._solver(method, named)
     check_gradients(solver.equations, named)
     # nothing but the end of a run is looked at
     arguments: dict[str, Any] = {**how, "duration": duration, "progress": False}

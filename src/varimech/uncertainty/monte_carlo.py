@@ -68,7 +68,7 @@ def monte_carlo(
     spreads = spreads_of(mechanism.parameters, given, correlation)
     backend = _backend(how, where)
     method, schedule = choose(duration, **sparse_output(duration, how))
-    ρ, solver = mechanism.parts.numbers.values(at_means(spreads, parameters)), mechanism._solver(method)
+    ρ, solver = mechanism.parts.numbers.values(at_means(spreads, parameters)), mechanism._solver(method, named)
     task, columns = Task(schedule, named, None, backend, False, runs=samples), schedule.stored_count * len(named)
 
     folder = None if checkpoint is None else Checkpoint(checkpoint)

@@ -78,7 +78,7 @@ class Differentiable(Moving):
         method, perturbations = _way(method, way, len(named), len(indices)), _perturbations(relative_steps)
         backend, bar, most = how.get("backend", "auto"), how.get("progress"), checked_bytes("sensitivity", memory)
         task = Task(schedule, named, indices, backend, bar, method, most)
-        ρ, solver = self.parts.numbers.values(parameters), self._solver(way)
+        ρ, solver = self.parts.numbers.values(parameters), self._solver(way, named)
         if method != "finite-difference":
             check_gradients(solver.equations, named)
         chosen = [list(self.parameters.values())[k] for k in indices]

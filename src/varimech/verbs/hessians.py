@@ -149,7 +149,7 @@ class TwiceDifferentiable(Differentiable):
         """Runs with second derivatives in some directions; steps are those of a run with first derivatives."""
         way, schedule = choose(duration, **how)
         most, by = checked_bytes("hessian", memory), "adjoint" if adjoint else "direct"
-        ρ, solver = self.parts.numbers.values(parameters), self._solver(way)
+        ρ, solver = self.parts.numbers.values(parameters), self._solver(way, named)
         check_gradients(solver.equations, named)
         task = Task(schedule, named, indices, how.get("backend", "auto"), how.get("progress"), by, most)
         chosen = 0.0

@@ -150,7 +150,7 @@ class Moving(Solved):
         task = Task(schedule.last_only(), named, indices, backend, progress)
         from ..solving.many import run_many  # with the solver
 
-        found, failures, ran = run_many(self._solver(method), task, rows, threads or os.cpu_count() or 1)
+        found, failures, ran = run_many(self._solver(method, named), task, rows, threads or os.cpu_count() or 1)
         names = tuple(self.parameters) if indices is None else tuple(list(self.parameters)[k] for k in indices)
         values, gradients = found.values[:, -1], None if found.gradients is None else found.gradients[:, -1]
         return Ensemble(tuple(named), names, columns, values, gradients, failures, seconds_of(began, ran))

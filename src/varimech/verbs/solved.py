@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ from ..model.parameter import Parameter
 from ..results.live import LiveRun
 from ..results.run import Run
 from ..schedule import Schedule
+from ..sensitivity.objective import Objective, StateFunction
+from ..sensitivity.objective_functions import counted_angles
 
 if TYPE_CHECKING:
     from ..solving.solver import Solver
@@ -32,8 +35,21 @@ class Solved(Model):
     def _solvers(self) -> dict[tuple[int, Method], Solver]:
         return {}
 
-    def _solver(self, method: Method) -> Solver:
-        """The solver for this state of the model."""
+    def _solver(self, method: Method, objectives: Mapping[str, Objective] | None = None) -> Solver:
+        """The solver for this state of the model, in which angles count the turns that objectives depend on."""
+        both = [(f"objective {name!r}", f) for name, o in (objectives or {}).items() for f in (o.integrand, o.final)]
+        terms = [(label, f) for label, f in both if f is not None]
+        return self._plain_solver(self._counting(method, terms))
+
+    def _counting(self, method: Method, functions: Sequence[tuple[str, StateFunction]]) -> Method:
+        """The method in coordinates in which angles count the turns that some functions of the state depend on."""
+        coordinates = method.coordinates
+        names = counted_angles(self._plain_solver(method).equations, functions) if functions else ()
+        if not names:
+            return method
+        return replace(method, coordinates=replace(coordinates, counted=tuple(sorted({*coordinates.counted, *names}))))
+
+    def _plain_solver(self, method: Method) -> Solver:
         from ..solving.solver import Solver  # a good part of what there is to import
 
         key = (self.parts.revision, method)

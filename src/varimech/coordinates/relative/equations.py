@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import casadi as ca
 import numpy as np
@@ -13,8 +13,9 @@ from ...sizes import Sizes
 from ...symbols import SX, symbols_in
 from ..connected import check_connected
 from ..dynamics import Constraint, Element
-from ..equations import Equations, derive
+from ..equations import Equations, angles_of_forces, derive
 from ..poses import Pose
+from ..turns import angle_elements, watched_angles
 from .choice import ORIGIN
 from .joint_values import PlaceValues
 from .joints import coordinate_names, sliding
@@ -22,30 +23,36 @@ from .recursion import Recursion
 from .spanning_tree import SpanningTree, spanning_tree
 
 
-def relative_equations(model: Parts, reference: str, cut: Iterable[str] = ()) -> Equations:
-    """The equations of motion of a model in the coordinates of its joints; those named in `cut` are not part of the tree."""
+def relative_equations(model: Parts, reference: str, cut: Iterable[str] = (), counted: Sequence[str] = ()) -> Equations:
+    """The equations of motion of a model in the coordinates of its joints; those named in `cut` are not part of the tree.
+
+    Angles are known from rotations, so not by more than half a turn: `counted` ones, and those that forces depend on, are watched.
+    """
     check_connected(model)
     tree = spanning_tree(model, cut)
     recursion = _recursion(tree, reference)
     q, v = recursion.q, recursion.v
     closures = {j.name: [Constraint(f"joint {j.name}", j.residuals(recursion.among(j.bodies)), (j.name,))] for j in tree.cuts}
     names = tuple(name for link in tree.links for name in coordinate_names(link.joint, link.body))
-    places = _Places(tree, recursion)
+    places, t = _Places(tree, recursion), SX.sym("t")
+    watched = dict.fromkeys([*angles_of_forces(model, q, v, recursion.frames, t), *counted])
+    angles = watched_angles(model, watched, recursion.frames)
     sizes = places.sizes()
     return derive(
         model,
         q,
         v,
-        SX.sym("t"),
+        t,
         recursion.frames,
         closures,
         names,
         places.coordinates,
-        own=_euler_parameters(tree, recursion),
+        own=[*_euler_parameters(tree, recursion), *angle_elements(angles)],
         inertia=recursion,
         among=recursion.among,
         sizes=sizes,
         lengths=sizes.turns == 0,
+        counted=angles,
     )
 
 

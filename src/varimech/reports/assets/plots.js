@@ -22,7 +22,10 @@ class PlotSet {
     const toned = (colour) => (Array.isArray(colour) ? colour.map(tone) : tone(colour));
     return spec.data.map((trace) => {
       const parts = ["line", "marker"].filter((part) => trace[part]);
-      return { ...trace, ...Object.fromEntries(parts.map((part) => [part, { ...trace[part], color: toned(trace[part].color) }])) };
+      const toneOf = (part) => ({ ...trace[part], color: toned(trace[part].color) });
+      const styled = Object.fromEntries(parts.map((part) => [part, toneOf(part)]));
+      if (styled.line) styled.line.simplify = false; // simplified curves lose vibrations
+      return { ...trace, ...styled };
     });
   }
 

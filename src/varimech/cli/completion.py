@@ -1,0 +1,91 @@
+"""What a shell proposes on the Tab key: model files, benchmarks, methods, and names that stand in the model file.
+
+It runs at every key press, so it reads a file as plain YAML and builds no mechanism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from ..benchmarks import BENCHMARKS
+
+INTEGRATORS = ("trapezoidal", "newmark", "hht", "generalised-alpha", "rk4", "dopri5", "dop853", "cvodes", "idas")
+FORMULATIONS = ("ali3p", "index1", "index1-stabilised", "independent", "penalty")
+COORDINATES = ("natural", "rtdyn0", "rtdyn1")
+BACKENDS = ("native", "interpreted", "auto")
+LARGEST = 1_000_000
+"""Bytes of a model file that is read for names: a larger one takes longer than a key press."""
+
+Proposed = Callable[[str], list[str]]
+ProposedOf = Callable[[typer.Context, str], list[str]]
+
+
+def one_of(*names: str) -> Proposed:
+    """Any of these names."""
+    return lambda incomplete: _beginning(names, incomplete)
+
+
+def models(incomplete: str) -> list[str]:
+    """Model files and folders below what is written, and benchmarks."""
+    return [*_paths(incomplete), *benchmarks(incomplete)]
+
+
+def benchmarks(incomplete: str) -> list[str]:
+    """Names of benchmarks."""
+    return _beginning(BENCHMARKS, incomplete)
+
+
+def named(*keys: str, ending: str = "") -> ProposedOf:
+    """Names that the model file has below some keys, one in the other, with what follows them."""
+
+    def proposed(context: typer.Context, incomplete: str) -> list[str]:
+        model = context.params.get("model") or next(iter(context.args), "")  # an option without its value leaves arguments unread
+        section: Any = _document(str(model))
+        for key in keys:
+            section = section.get(key) if isinstance(section, Mapping) else None
+        return _beginning((f"{name}{ending}" for name in section) if isinstance(section, Mapping) else (), incomplete)
+
+    return proposed
+
+
+def _document(model: str) -> Mapping[str, Any]:
+    """The model file as plain data; nothing where it cannot be read."""
+    import yaml
+
+    path = Path(model)
+    if not path.is_file():
+        if model not in BENCHMARKS:
+            return {}
+        path = BENCHMARKS[model].model_file
+    try:
+        if path.stat().st_size > LARGEST:
+            return {}
+        found = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        return {}
+    return found if isinstance(found, Mapping) else {}
+
+
+def _paths(incomplete: str) -> list[str]:
+    folder, _, start = incomplete.rpartition("/")
+    try:
+        there = sorted(Path(folder or ("/" if incomplete.startswith("/") else ".")).iterdir())
+    except OSError:
+        return []
+    found = []
+    for path in there:
+        shown = incomplete[: len(incomplete) - len(start)] + path.name
+        if path.name.startswith(start) and (start or not path.name.startswith(".")):
+            if path.is_dir():
+                found.append(f"{shown}/")
+            elif path.suffix in (".yaml", ".yml"):
+                found.append(shown)
+    return found
+
+
+def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]

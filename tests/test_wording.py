@@ -1,0 +1,122 @@
+"""Remedies name what the caller has: options of the command, keys of the file."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import varimech as vm
+from varimech.cli import completion
+from varimech.cli.app import app
+from varimech.coordinates.systems import COORDINATES
+from varimech.files.wording import in_keys, in_options
+from varimech.methods import BACKENDS, FORMULATIONS, INTEGRATORS
+
+OPTIONS = {"step": "--step", "tolerance": "--tolerance", "formulation": "--formulation", "order": "--order"}
+
+
+@pytest.mark.parametrize(
+    ("message", "command", "file"),
+    [
+        ("tolerance=, or formulation='ali3p'", "--tolerance, or --formulation ali3p", "`tolerance:`, or formulation: ali3p"),
+        ("step = -1.0 must be positive", "--step -1.0 must be positive", "step = -1.0 must be positive"),
+        ("give start(near=…) rough angles", "give start: {near: …} rough angles", "give start: {near: …} rough angles"),
+        ("parameter(…, spread=varimech.Tolerance(0.1))", "parameters: {tolerance: 0.1}", "parameters: {tolerance: 0.1}"),
+        ("moments(…, order=1)", "`varimech uncertainty --method moments --order 1`", "moments(…, order: 1)"),
+        ("add floating=True", "add floating: true", "add floating: true"),
+        ("--set 'L=0.3' and L=0.3, x <= 3, y == 4", "--set 'L=0.3' and L=0.3, x <= 3, y == 4", "--set 'L=0.3' and L=0.3, x <= 3, y == 4"),
+        ("'rotor': step 26, t = 0.6 s, h = 5e-07 s", "'rotor': step 26, t = 0.6 s, h = 5e-07 s", "'rotor': step 26, t = 0.6 s, h = 5e-07 s"),
+    ],
+)  # fmt: skip
+def test_remedies_are_in_the_words_of_the_caller(message: str, command: str, file: str) -> None:
+    assert in_options(message, OPTIONS) == command
+    assert in_keys(message) == file
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("run five-bar --step 0.01 --tolerance 1e-6", "--step takes equal steps and --tolerance chooses them"),
+        ("run five-bar --every 0", "--every 0 must be a whole number of steps"),
+        ("sensitivity five-bar --method composite --formulation penalty --step 0.01", "use --method direct"),
+        ("run five-bar --step 0.5 --integrator rk4", "or --tolerance 1e-8 in its place"),
+    ],
+)
+def test_commands_suggest_their_options(line: str, words: str) -> None:
+    error = CliRunner().invoke(app, line.split()).exception
+    assert isinstance(error, vm.VarimechError)
+    assert words in str(error)
+
+
+def test_files_get_keys(tmp_path: Path) -> None:
+    path = tmp_path / "loose.yaml"
+    path.write_text(
+        "varimech: 1\nname: loose\nground: {O: [0, 0]}\nbodies:\n  b: {beam: [O, P], length: 1, segments: 2, E: 1e9, density: 1000}\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(vm.FileError) as caught:
+        vm.Mechanism.from_file(path)
+    assert "area: …" in str(caught.value) and "=…" not in str(caught.value)
+
+
+def proposed(line: str, folder: Path | None = None) -> list[str]:
+    """Proposals that bash gets for the last word."""
+    words = line.split(" ")
+    environment = {**os.environ, "_VARIMECH_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    code = "import sys; sys.argv = ['varimech']; from varimech_command import main; main()"
+    found = subprocess.run([sys.executable, "-c", code], env=environment, cwd=folder, capture_output=True, text=True)
+    return found.stdout.split()
+
+
+def test_the_tab_key_completes_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my.yaml").write_text(
+        "parameters: {rod: 1, radius: 2, mass: 3}\nstudies: {objectives: {travel: {}}}\n", encoding="utf-8"
+    )
+    (tmp_path / "models").mkdir()
+    (tmp_path / "mine.txt").touch()
+    monkeypatch.chdir(tmp_path)
+    assert completion.models("m") == ["models/", "my.yaml"]
+    assert completion.models("five") == ["five-bar"]
+    assert completion.one_of("dopri5", "rk4")("d") == ["dopri5"]
+
+    class Context:
+        def __init__(self, model: str):
+            self.params: dict[str, str | None] = {"model": None}
+            self.args = [model]
+
+    for model, keys, begun, names in (
+        ("my.yaml", ("parameters",), "r", ["rod=", "radius="]),
+        ("my.yaml", ("studies", "objectives"), "", ["travel="]),
+        ("five-bar", ("parameters",), "L_", ["L_A1="]),
+        ("missing.yaml", ("parameters",), "", []),
+        ("mine.txt", ("parameters",), "", []),
+    ):
+        assert completion.named(*keys, ending="=")(Context(model), begun) == names  # type: ignore[arg-type]
+
+
+def test_completion_knows_all_methods() -> None:
+    assert tuple(INTEGRATORS) == completion.INTEGRATORS
+    assert tuple(FORMULATIONS) == completion.FORMULATIONS
+    assert tuple(COORDINATES) == completion.COORDINATES
+    assert set(completion.BACKENDS) == set(BACKENDS)
+
+
+def test_shells_get_proposals() -> None:
+    assert proposed("varimech sensitivity five-bar --wrt L_") == ["L_A1"]
+
+
+@pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["benchmark", "-h"]], ids=" ".join)
+def test_help_loads_nothing_that_computes(words: list[str]) -> None:
+    """It takes a quarter of a second, and importing all of this another one."""
+    code = (
+        "import sys\nfrom varimech_command import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print('LOADED', *({'casadi', 'numpy', 'pandas', 'xarray', 'scipy', 'matplotlib', 'pint'} & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True).stdout
+    assert "Usage" in found
+    assert found.splitlines()[-1].split() == ["LOADED"]
