@@ -253,3 +253,21 @@ def test_a_run_without_progress_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
         vm.SimulationError, match=r"the last 20000 steps brought less than 1e-06 of the duration at tolerance 1e-08"
     ):
         m.simulate(1.0, backend="interpreted")
+
+
+@pytest.mark.parametrize("integrator", ["cvodes", "idas"])
+def test_sundials_sees_bells_and_refuses_edges(integrator: str) -> None:
+    case = {
+        "shape": "bell",
+        "width": 2e-3,
+        "place": 0.6,
+        "duration": 1.0,
+        "length": 1.0,
+        "impulse": 1.0,
+        "mass": 2.0,
+        "x0": 1.0,
+        "v0": 0.0,
+    }
+    assert _errors(case, integrator=integrator, tolerance=1e-8) < 1e-6
+    with pytest.raises(vm.ModelError, match=r"jumps or has a kink at t = 0\.599 s.*integrator='dop853'"):
+        _errors({**case, "shape": "rectangle"}, integrator=integrator, tolerance=1e-8)

@@ -700,3 +700,44 @@ def test_there_is_no_derivative_by_what_would_break_a_loop(coordinates: str) -> 
                 vm.AssemblyError, match=f"'loop' has no derivative with respect to '{name}': .*let another parameter"
             ):
                 redundant_loop().sensitivity(place, ["length", name], method=method, **said)
+
+
+def _open_or_crossed(**start: Any) -> vm.Mechanism:
+    m = vm.Mechanism("four-bar", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.ground_point("C", (0.6, 0.1))
+    m.bar("crank", "O", "A", length=0.2, mass=0.5)
+    m.bar("coupler", "A", "B", length=0.7, mass=1.0)
+    m.bar("rocker", "B", "C", length=0.5, mass=0.8)
+    for joint in "OABC":
+        m.revolute(joint)
+    m.start(angle={"crank": 0.7}, **start)
+    return m
+
+
+@pytest.mark.parametrize("coordinates", ["natural", "rtdyn1"])
+def test_the_other_configuration_is_reported(coordinates: str) -> None:
+    """B is one of the two intersections of two circles, about A and C."""
+    A, C = 0.2 * np.array([np.cos(0.7), np.sin(0.7)]), np.array([0.6, 0.1])
+    d = np.linalg.norm(C - A)
+    along = (d**2 + 0.7**2 - 0.5**2) / (2 * d)
+    across = np.sqrt(0.7**2 - along**2)
+    u = (C - A) / d
+    both = [A + along * u + sign * across * np.array([-u[1], u[0]]) for sign in (1, -1)]
+    run = _open_or_crossed().simulate(0.01, coordinates=coordinates)
+    for x, y in both:
+        assert f"({x:.4g}, {y:.4g})" in run.info["configuration"]
+    assert "start(near={'B': …}) chooses" in repr(run)
+    chosen = _open_or_crossed(near={"B": tuple(both[0])}).simulate(0.01, coordinates=coordinates)
+    assert "configuration" not in chosen.info and np.allclose(chosen.position("B").values[0], both[0])
+
+
+def test_one_configuration_is_no_news() -> None:
+    chain = vm.Mechanism("chain", gravity=(0, -9.81))
+    chain.ground_point("O", (0, 0))
+    chain.bar("one", "O", "A", length=1.0, mass=1.0)
+    chain.bar("two", "A", "B", length=1.0, mass=1.0)
+    chain.revolute("O")
+    chain.revolute("A")
+    chain.start(angle={"one": 0.3, "two": 0.1})
+    assert "configuration" not in chain.simulate(0.01).info

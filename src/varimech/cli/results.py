@@ -133,6 +133,8 @@ def run_files(run: Run) -> tuple[dict[str, Callable[[Path], Any]], tuple[str, ..
         files["run.csv"] = few.save
     else:
         notes.append("run.csv would be large and is left out; in Python, varimech.load_run('run.nc').save('run.csv') writes it")
+    if "configuration" in run.info:
+        notes.append(run.info["configuration"])
     if run.shared_loads:
         notes.append(run.shared_loads)
     return files, tuple(notes)
@@ -140,5 +142,5 @@ def run_files(run: Run) -> tuple[dict[str, Callable[[Path], Any]], tuple[str, ..
 
 def run_data(run: Run) -> dict[str, Any]:
     """The figures of a run as plain data."""
-    kept = ("method", "steps", "step", "tolerance", "residuals", "iterations", "seconds", "parameters")
+    kept = ("method", "configuration", "steps", "step", "tolerance", "residuals", "iterations", "seconds", "parameters")
     return {"duration": float(run.time[-1]), **{key: run.info[key] for key in kept if key in run.info}}

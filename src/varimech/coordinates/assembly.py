@@ -117,6 +117,11 @@ class Assembly:
                 return self._wound_back(q, ρ)
         raise self._contradicted(first, size, ρ) or fit.error()
 
+    def closed_from(self, guess: np.ndarray, ρ: np.ndarray) -> np.ndarray | None:
+        """Positions that meet all constraints and start values, from a guess; None where it leads to none."""
+        q, residual = self._gauss_newton(guess, ρ)
+        return q if residual <= CLOSED * (1.0 + float(np.abs(q).max(initial=0.0))) and self._oriented(q, ρ) else None
+
     def _check_spans(self, q: np.ndarray, ρ: np.ndarray, size: float) -> None:
         """Springs and dampers act along the line between their ends; where only rounding is between these, there is none."""
         names, lengths = self._spans
@@ -182,7 +187,7 @@ class Assembly:
         """(q, ρ) → det R for each spatial rigid body: 1, or −1 for a mirror image, which only natural coordinates know."""
         e = self.equations
         bodies = [b for b in self.model.moving_bodies if isinstance(b, RigidBody)]
-        if self.model.dimension == 2 or e.sizes is not None or not bodies:
+        if self.model.dimension == 2 or e.inertia is not None or not bodies:
             return None
         return ca.Function("handedness", [e.q, e.ρ], [ca.vertcat(*[ca.det(e.frames[b].rotation) for b in bodies])])
 

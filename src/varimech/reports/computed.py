@@ -58,6 +58,8 @@ def computed_section(run: Run, plots: Plots) -> str:
         f"{name} {printed(r, 2)} {unit}" for (name, unit), r in zip(LEVELS.items(), i["residuals"], strict=False)
     )
     told: dict[str, Any] = {"method": i["method"], "duration": duration(run)}
+    if "configuration" in i:
+        told["configuration"] = i["configuration"]
     if "steps" in i:
         told |= {
             "time steps": f"{counted(i['steps'], 'step', 'steps')} of {step_text(i)}",

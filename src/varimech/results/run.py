@@ -146,9 +146,10 @@ class Run(ManyMeasures, Displayed):
         residuals = ", ".join(f"{r:.1e}" for r in i["residuals"])
         length = f"{self.time[-1]:g} s" + (f" of {i['stopped']['duration']:g} s" if "stopped" in i else "")
         chosen = f" for a tolerance of {i['tolerance']:g}" if "tolerance" in i else ""
+        configuration = f"; {i['configuration']}" if "configuration" in i else ""
         return (
             f"<Run of {i['mechanism']!r}: {length} in {i['steps']} steps of {step_text(i)}{chosen}, {i['method']}; "
-            f"largest constraint residuals (position, velocity, acceleration) {residuals}>"
+            f"largest constraint residuals (position, velocity, acceleration) {residuals}{configuration}>"
         )
 
     def _display(self) -> str:

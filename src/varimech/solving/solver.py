@@ -17,6 +17,7 @@ from ..backends.inputs import Inputs
 from ..backends.runner import Runner
 from ..backends.selection import select
 from ..backends.trajectory import BrokenOff, Trajectory
+from ..coordinates.configurations import OtherConfiguration, other_configuration
 from ..coordinates.start import StartSolver
 from ..errors import ModelError, SimulationError
 from ..formulations.independent import Independent
@@ -159,6 +160,12 @@ class Solver:
         return SecondOrder(self.equations, self.method, self.start, large=self._large)
 
     @cached_property
+    def other_configuration(self) -> OtherConfiguration | None:
+        """Another configuration in which the mechanism closes for its nominal values, where nothing chooses between them."""
+        q, nominal = self.nearby.positions, self.model.numbers.nominal
+        return None if q is None else other_configuration(self.start, q, nominal)
+
+    @cached_property
     def statics(self) -> Statics:
         """Equilibria of the model."""
         return Statics(self.equations, self.start)
@@ -213,7 +220,7 @@ class Solver:
             slopes if task.adjoint else None,
             ρ,
             nominal,
-            self.time_plan.schedule(task.schedule, task.objectives, ρ),
+            self.time_plan.schedule(task.schedule, task.objectives, ρ, stops=not isinstance(self.method.integrator, Sundials)),
             MAX_ITERATIONS,
             self.equations.sizes,
             floors,

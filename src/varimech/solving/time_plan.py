@@ -44,15 +44,30 @@ class TimePlan:
         self._functions: OrderedDict[tuple[Objective, ...], ExplicitTime | None] = OrderedDict()
         self._resolved: OrderedDict[tuple[object, ...], TimeResolution] = OrderedDict()
 
-    def schedule(self, schedule: Schedule, objectives: Mapping[str, Objective], ρ: np.ndarray) -> Schedule:
-        """The same schedule with pieces, where steps are chosen or equal; given steps stay as they are."""
+    def schedule(self, schedule: Schedule, objectives: Mapping[str, Objective], ρ: np.ndarray, *, stops: bool) -> Schedule:
+        """The same schedule with pieces, where steps are chosen or equal; given steps stay as they are.
+
+        Raises:
+            ModelError: if there are edges, and the integrator cannot be made to stop at them.
+        """
         found = None if schedule.ends is not None else self.resolution(schedule.duration, objectives, ρ)
         if found is None:
             return schedule
+        if not stops:
+            return self._bounded(schedule, found)
         if schedule.tolerance:
             return replace(schedule, pieces=found.pieces(schedule.longest_chosen), probes=found.probes)
         pieces = found.pieces(FINER * schedule.step)
         return schedule if pieces is None else _refined(schedule, pieces)
+
+    def _bounded(self, schedule: Schedule, found: TimeResolution) -> Schedule:
+        """The same schedule with steps that see every feature; for integrators that take steps of their own."""
+        if found.edges.size:
+            raise ModelError(
+                f"mechanism {self._equations.model.name!r}: a force, driver or integrand jumps or has a kink at "
+                f"t = {found.edges[0, 1]:.6g} s, where CVODES and IDAS cannot be made to end a step; use integrator='dop853' or 'dopri5', or equal steps (step=)"
+            )
+        return replace(schedule, longest_step=min(schedule.longest_step, float(found.limits.min())))
 
     def fixed(self, schedule: Schedule, objectives: Mapping[str, Objective], ρ: np.ndarray) -> list[int]:
         """Parameters that move edges or narrow features: runs that differ in them do not share a schedule."""

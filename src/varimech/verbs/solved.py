@@ -93,6 +93,8 @@ class Solved(Model):
         }
         if schedule.tolerance:
             info |= {"tolerance": schedule.tolerance, "rejected": trajectory.rejected}
+        if solver.other_configuration is not None:
+            info["configuration"] = str(solver.other_configuration)
         if trajectory.selections:
             info["selections"] = trajectory.selections
         return Run(LiveRun(solver.equations, trajectory, ρ, indices), info)
