@@ -65,7 +65,8 @@ class TimePlan:
         if found.edges.size:
             raise ModelError(
                 f"mechanism {self._equations.model.name!r}: a force, driver or integrand jumps or has a kink at "
-                f"t = {found.edges[0, 1]:.6g} s, where CVODES and IDAS cannot be made to end a step; use integrator='dop853' or 'dopri5', or equal steps (step=)"
+                f"t = {found.edges[0, 1]:.6g} s, where CVODES and IDAS cannot be made to end a step; "
+                "use integrator='dop853' or 'dopri5', or equal steps (step=)"
             )
         return replace(schedule, longest_step=min(schedule.longest_step, float(found.limits.min())))
 
