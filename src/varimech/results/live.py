@@ -11,6 +11,7 @@ import numpy as np
 from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
 from ..interrupts import held_back
+from ..methods import Method
 from ..model.measures import Turn
 from ..model.start import HeldMeasure
 from ..model.user_functions import column_of
@@ -31,6 +32,8 @@ class LiveRun:
     parameters: np.ndarray
     indices: list[int]
     """Positions of the parameters it was differentiated for."""
+    method: Method | None = None
+    """By which it was computed; None where nothing moves."""
 
     @property
     def parameter_names(self) -> list[str]:
