@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .live import LiveRun
     from .run import Run
 
-MOST_SAMPLES, MOST_VALUES = 200_000, 2_000_000
+MOST_SAMPLES, MOST_VALUES = 50_000, 2_000_000
 """Samples of each function, and of all of them: 50 MB."""
 FINER = 10
 """Samples for each stored instant of a motion from which on functions along it are sampled."""
@@ -111,10 +111,10 @@ def _irregular_steps(gradient: Gradient, functions: list[_Functions]) -> tuple[R
     """Steps that a smaller tolerance chooses, halved, made irregular, and shortened where functions of time ask for it."""
     tolerance = float(np.clip(float(gradient.run.info.get("tolerance", 1.0)) / 100, *TOLERANCES))
     how, what = _explicit(tolerance, float(gradient.time[-1])), "steps of irregular length, exact constraints"
-    road, chosen = rerun(gradient, "direct", **how)
-    if chosen is None or chosen.run.step_ends is None:
-        return road, what
-    ends = _irregular(chosen.run.step_ends)
+    chosen, live = rerun(gradient, "direct", **how)[1], gradient.run._live
+    assert live is not None
+    given = live.trajectory.step_ends  # halved three times where none are chosen
+    ends = _irregular(_irregular(_irregular(given)) if chosen is None else np.asarray(chosen.run.step_ends))
     for f in functions:
         shortened = f.sampled.resolved(ends, Stages(DOP853.c, DOP853.b), f.accuracy)
         if shortened is None:
