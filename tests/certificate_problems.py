@@ -202,10 +202,12 @@ def weighed(rng: np.random.Generator) -> Problem:
         lambda s: vm.exp(-(((s.time - s.parameter("c")) / s.parameter("w")) ** 2)) / s.parameter("w") * s.displacement("g")
     )
 
+    how = {"tolerance": 1e-6} if rng.random() < 0.5 else {"step": T / int(log_uniform(rng, 200, 5000))}
+
     def psi(v: Values) -> Any:
         return moved_mass(v, T)
 
-    return Problem("window", m, objective, values, ("k", "x"), T, settings(rng, T), lambda: gradient(psi, values, ("k", "x")))
+    return Problem("window", m, objective, values, ("k", "x"), T, how, lambda: gradient(psi, values, ("k", "x")))
 
 
 @cache

@@ -13,7 +13,7 @@ from ..progress import progress_bar
 from ..schedule import SMALLEST_TOLERANCE
 from ..sensitivity.dependence import dependence
 from ..sensitivity.smoothness import Switch, switches
-from .reference import Reference, reference_of
+from .reference import Reference, halved, reference_of
 from .rerun import FAILURES, Road, rerun
 
 if TYPE_CHECKING:
@@ -121,8 +121,9 @@ def gather(gradient: Gradient, steps: tuple[float, ...], sizes: np.ndarray, prog
     assert live is not None
     duration, chosen = float(gradient.time[-1]), "tolerance" in info
     stored = SWITCHING if switches(live.equations, gradient.objectives) else STORED
-    often: dict[str, Any] = {"output": duration / stored} if chosen else {"every": max(1, int(info["steps"]) // stored)}
-    once: dict[str, Any] = {"output": duration} if chosen else {"every": int(info["steps"]) * 8}
+    equal = not chosen and not _at_given_ends(gradient)
+    often: dict[str, Any] = {"every": max(1, int(info["steps"]) // stored)} if equal else {"output": duration / stored}
+    once: dict[str, Any] = {"every": int(info["steps"]) * 8} if equal else {"output": duration}
     label = f"{info['mechanism']}: certificate"
     with progress_bar(label, len(ROADS) + len(steps) + 4, progress) as tell:
         done = 0
@@ -140,11 +141,11 @@ def gather(gradient: Gradient, steps: tuple[float, ...], sizes: np.ndarray, prog
             roads.append(road)
             direct = found if method == "direct" else direct
         sweep = np.stack([told(_differences(gradient, step, {**once, **same})) for step in steps])
-        refinement = _refined(gradient, roads[0], chosen, once, told)
+        refinement, finest = _refined(gradient, roads[0], chosen, once, told)
         own = next((road for road in roads if road.name == gradient.method), None)
         again = told(rerun(gradient, own.name, **once)[0] if own is not None and same else own)
         motion = live if direct is None or direct.run._live is None else direct.run._live
-        reference = told(reference_of(gradient, motion))
+        reference = told(reference_of(gradient, motion, finest))
     return _with_motion(gradient, motion, tuple(roads), steps, sizes, sweep, refinement, reference, again)
 
 
@@ -202,20 +203,30 @@ def _differences(gradient: Gradient, step: float, storage: dict[str, Any]) -> np
     return np.stack(columns, axis=-1)
 
 
-def _refined(gradient: Gradient, direct: Road, chosen: bool, storage: dict[str, Any], told: Callable[[Any], Any]) -> Refinement:
-    """Halved twice, or divided by ten twice as far as there is a smaller tolerance."""
+def _refined(
+    gradient: Gradient, direct: Road, chosen: bool, storage: dict[str, Any], told: Callable[[Any], Any]
+) -> tuple[Refinement, Gradient]:
+    """Halved twice, or divided by ten twice as far as there is a smaller tolerance; and the finest of these gradients."""
     info, what = gradient.run.info, "tolerance" if chosen else "step"
-    first = float(info[what])
+    first = float(gradient.time[-1]) / int(info["steps"]) if _at_given_ends(gradient) else float(info[what])
     wanted = [max(first / 10, SMALLEST_TOLERANCE), max(first / 100, SMALLEST_TOLERANCE)] if chosen else [first / 2, first / 4]
     wanted = [x for k, x in enumerate(wanted) if x < [first, *wanted][k]]
     settings, found = [first], [gradient.gradient_history[-1] if direct.gradient is None else direct.gradient]
+    finest = gradient
     for setting in wanted:
-        road, _ = told(rerun(gradient, "direct", **{**storage, what: setting}))
-        if road.gradient is None:
-            return Refinement(what, tuple(settings), np.stack(found), road.refusal)
+        changes = {"ends": halved(np.asarray(finest.run.step_ends))} if _at_given_ends(gradient) else {what: setting}
+        road, finer = told(rerun(gradient, "direct", **{**storage, **changes}))
+        if road.gradient is None or finer is None:
+            return Refinement(what, tuple(settings), np.stack(found), road.refusal), finest
         settings.append(setting)
         found.append(road.gradient)
-    return Refinement(what, tuple(settings), np.stack(found), "" if wanted else "there is no smaller tolerance")
+        finest = finer
+    return Refinement(what, tuple(settings), np.stack(found), "" if wanted else "there is no smaller tolerance"), finest
+
+
+def _at_given_ends(gradient: Gradient) -> bool:
+    """Whether steps were given one by one (`ends=`)."""
+    return "tolerance" not in gradient.run.info and isinstance(gradient.run.info["step"], list)
 
 
 def _growth(live: LiveRun) -> Growth | None:

@@ -36,8 +36,8 @@ FINER = 10
 """Samples for each stored instant of a motion from which on functions along it are sampled."""
 ACCURACY = 1e-8
 """Relative change of integrals over a step, if it is halved, up to which the reference resolves functions of time."""
-TOLERANCES = 1e-12, 1e-10
-"""Smallest and largest tolerance of the reference: a hundredth of the given one between these."""
+TOLERANCE = 1e-10
+"""By which the reference chooses its steps where the given run does not tell its own."""
 IRREGULAR = 0.2
 """Share of a step by which its ends are moved."""
 SHORTER = 0.236
@@ -84,8 +84,14 @@ class _Functions:
     accuracy: float | None
 
 
-def reference_of(gradient: Gradient, motion: LiveRun) -> Reference:
-    """Find what the given run does not resolve along a stored motion, and run the reference."""
+def reference_of(gradient: Gradient, motion: LiveRun, finest: Gradient) -> Reference:
+    """Find what the given run does not resolve along a stored motion, and run the reference.
+
+    Args:
+        gradient: the one in question.
+        motion: the same motion, stored often.
+        finest: the same with the shortest steps, or the smallest tolerance, that were tried.
+    """
     assert motion.method is not None
     formulation, integrator = motion.method.formulation, motion.method.integrator
     functions = _functions(gradient, motion)
@@ -96,7 +102,7 @@ def reference_of(gradient: Gradient, motion: LiveRun) -> Reference:
     elif sundials and not _affordable(gradient):
         road, what = _equal_steps(gradient, TRAPEZOIDAL, duration / IMPLICIT_STEPS)
     else:
-        road, what = _irregular_steps(gradient, functions)
+        road, what = _irregular_steps(gradient, functions, finest)
     return Reference(what, road.gradient, road.refusal, isinstance(formulation, (Penalty, Stabilised)), unresolved)
 
 
@@ -107,14 +113,15 @@ def _equal_steps(gradient: Gradient, integrator: Integrator, step: float) -> tup
     return road, f"steps of {step:.3g} s, exact constraints"
 
 
-def _irregular_steps(gradient: Gradient, functions: list[_Functions]) -> tuple[Road, str]:
-    """Steps that a smaller tolerance chooses, halved, made irregular, and shortened where functions of time ask for it."""
-    tolerance = float(np.clip(float(gradient.run.info.get("tolerance", 1.0)) / 100, *TOLERANCES))
-    how, what = _explicit(tolerance, float(gradient.time[-1])), "steps of irregular length, exact constraints"
-    chosen, live = rerun(gradient, "direct", **how)[1], gradient.run._live
-    assert live is not None
-    given = live.trajectory.step_ends  # halved three times where none are chosen
-    ends = _irregular(_irregular(_irregular(given)) if chosen is None else np.asarray(chosen.run.step_ends))
+def _irregular_steps(gradient: Gradient, functions: list[_Functions], finest: Gradient) -> tuple[Road, str]:
+    """The shortest steps that were tried, halved, made irregular, and shortened where functions of time ask for it."""
+    how, what = _explicit(TOLERANCE, float(gradient.time[-1])), "steps of irregular length, exact constraints"
+    ends = finest.run.step_ends
+    if ends is None:  # CVODES and IDAS do not tell them
+        road, chosen = rerun(gradient, "direct", **how)
+        if chosen is None or (ends := chosen.run.step_ends) is None:
+            return road, what
+    ends = _irregular(ends)
     for f in functions:
         shortened = f.sampled.resolved(ends, Stages(DOP853.c, DOP853.b), f.accuracy)
         if shortened is None:
@@ -132,15 +139,20 @@ def _explicit(tolerance: float, duration: float) -> dict[str, Any]:
 
 def _irregular(ends: np.ndarray) -> np.ndarray:
     """Steps halved, and their ends moved at random, the same every time."""
-    halved = np.sort(np.concatenate([ends, 0.5 * (ends[1:] + ends[:-1])]))
-    shorter = np.minimum(np.diff(halved)[1:], np.diff(halved)[:-1])
-    halved[1:-1] += np.random.default_rng(0).uniform(-IRREGULAR, IRREGULAR, shorter.size) * shorter
-    return np.unique(halved)
+    moved = halved(ends)
+    shorter = np.minimum(np.diff(moved)[1:], np.diff(moved)[:-1])
+    moved[1:-1] += np.random.default_rng(0).uniform(-IRREGULAR, IRREGULAR, shorter.size) * shorter
+    return np.unique(moved)
+
+
+def halved(ends: np.ndarray) -> np.ndarray:
+    """Ends of steps of half the length."""
+    return np.sort(np.concatenate([ends, 0.5 * (ends[1:] + ends[:-1])]))
 
 
 def _affordable(gradient: Gradient) -> bool:
     """Whether explicit steps suffice for the motion; stiff forces keep them short from the start."""
-    _, trial = rerun(gradient, "direct", **_explicit(TOLERANCES[1], float(gradient.time[-1]) / TRIAL))
+    _, trial = rerun(gradient, "direct", **_explicit(TOLERANCE, float(gradient.time[-1]) / TRIAL))
     return trial is not None and int(trial.run.info["steps"]) * TRIAL < AFFORDABLE
 
 
