@@ -135,6 +135,7 @@ def evidence(others: int, sweep: np.ndarray) -> Any:
         values=np.ones(1),
         parameters=np.ones(1),
         loose=0.0,
+        tolerance=0.0,
     )
 
 

@@ -16,7 +16,8 @@ from .plateau import SAFETY, Plateau
 
 EPS = float(np.finfo(float).eps)
 INDIFFERENT = 1e-9
-"""Relative difference of exact methods that is no disagreement."""
+"""Relative difference of exact methods that is no disagreement; ten times the tolerance, if that is more: derivatives leave out how far
+projections miss the constraints, which is within it."""
 AMPLIFIED = 1e5
 """Roundings of an objective, relative, by which exact methods may differ."""
 CONFIRMING = 1e-6
@@ -70,7 +71,7 @@ def computed_error(e: Evidence, flat: Plateau, noise: np.ndarray) -> tuple[np.nd
     others = [r.gradient for r in e.roads if r.gradient is not None and r.name != e.method]
     relative = np.maximum(noise / value_sizes(e), e.loose)
     allowed = (AMPLIFIED * relative[:, None]) * np.maximum(e.sizes, (e.values[:, None] / e.parameters) * 1e-3)
-    allowed = np.maximum(allowed, INDIFFERENT * e.sizes)
+    allowed = np.maximum(allowed, max(INDIFFERENT, SAFETY * e.tolerance) * e.sizes)
     if others:
         error = np.max([np.abs(g - x) for x in others], axis=0)
         disagree = error > allowed

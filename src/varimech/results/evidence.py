@@ -109,6 +109,8 @@ class Evidence:
     crossings: tuple[Crossing, ...]
     loose: float
     """By how much, relative, runs differ because each chooses its steps anew; 0 where perturbed runs take the steps of the given one."""
+    tolerance: float
+    """Of the given run; 0 where steps were given."""
     depends: np.ndarray
     """Whether an objective can depend on a parameter: (objective, parameter)."""
     sizes: np.ndarray
@@ -180,6 +182,7 @@ def _with_motion(
         known,
         tuple(_crossings(live, known)),
         float(gradient.run.info["tolerance"]) if gradient.run.step_ends is None else 0.0,
+        float(gradient.run.info.get("tolerance", 0.0)),
         dependence(e, gradient.objectives, live.indices),
         np.maximum(np.abs(gradient.gradient_history[-1]), sizes),
     )
