@@ -89,7 +89,7 @@ def test_nonlinear_parts_of_forces_drivers_and_objectives() -> None:
 @needs_compiler
 @pytest.mark.parametrize("factor", [1e3, 1e7])
 @pytest.mark.parametrize("how", [{"tolerance": 1e-9}, {"step": 2e-3}])
-def test_penalties_are_not_trusted_beyond_exact_constraints(factor: float, how: dict[str, float]) -> None:
+def test_penalties_are_not_trusted_beyond_exact_constraints(factor: float, how: dict[str, Any]) -> None:
     m = pendulum()
     exact = m.sensitivity(HEIGHT, "L", duration=1.0, tolerance=1e-12).gradient_history[-1].item()
     g = m.sensitivity(HEIGHT, "L", duration=1.0, formulation=vm.Penalty(factor=factor), **how)

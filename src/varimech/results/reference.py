@@ -178,8 +178,8 @@ def _sampled(parts: NonlinearParts, evaluate: Evaluate, duration: float, about: 
     """Sample functions; those that are not finite somewhere say nothing."""
     count = _count(len(parts.places))
     with np.errstate(all="ignore"):
-        finite = np.isfinite(evaluate(np.linspace(0.0, duration, count + 1))).all(axis=0)
-        places = tuple(p for p, kept in zip(parts.places, finite, strict=True) if kept)
+        finite = np.asarray(np.isfinite(evaluate(np.linspace(0.0, duration, count + 1))).all(axis=0))
+        places = tuple(p for p, kept in zip(parts.places, finite.tolist(), strict=True) if kept)
         sampled = SampledFunctions.sampled(lambda t: np.nan_to_num(evaluate(t)[:, finite]), duration, count, about)
     return _Functions(places, sampled, accuracy)
 
