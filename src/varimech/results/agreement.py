@@ -15,13 +15,12 @@ from .evidence import Evidence
 from .plateau import SAFETY, Plateau
 
 EPS = float(np.finfo(float).eps)
-INDIFFERENT = 1e-9
-"""Relative difference of exact methods that is no disagreement; ten times the tolerance, if that is more: derivatives leave out how far
-projections miss the constraints, which is within it."""
+INDIFFERENT = 1e-6
+"""Relative difference of exact methods that counts as their error, not as a contradiction (ten times the tolerance, if that is more): direct
+derivatives leave out how far projections miss the constraints, which grows along unstable motions. Three methods that agree so far confirm
+each other."""
 AMPLIFIED = 1e5
 """Roundings of an objective, relative, by which exact methods may differ."""
-CONFIRMING = 1e-6
-"""Relative difference up to which an exact method confirms another."""
 CONFIRMED = 2
 """Other exact methods that confirm a gradient, which differences then do not overrule."""
 NOISY = 1e-7
@@ -78,7 +77,7 @@ def computed_error(e: Evidence, flat: Plateau, noise: np.ndarray) -> tuple[np.nd
     else:
         error = np.where(shown, off + flat.error, np.inf)
         disagree = np.zeros(g.shape, dtype=bool)
-    confirming = np.sum([np.abs(g - x) <= CONFIRMING * e.sizes for x in others], axis=0) if others else np.zeros(g.shape)
+    confirming = np.sum([np.abs(g - x) <= INDIFFERENT * e.sizes for x in others], axis=0) if others else np.zeros(g.shape)
     denied = shown & (confirming < CONFIRMED) & (off > SAFETY * flat.error + allowed * (1.0 if e.loose else 1e-2))
     itself = differs_from_itself(e, noise)
     error = np.where(denied, np.maximum(error, off), error)

@@ -95,6 +95,8 @@ def judge(evidence: Evidence, wanted: float) -> Judgement:
     computed, disagree = computed_error(e, flat, noise)
     stepping, order, converged = _discretisation(e, computed)
     afar, apart, (blamed, fatal) = _afar(e, noise), _apart(e), _blamed(e)
+    if e.reference.gradient is not None:  # which has shorter steps, too
+        stepping = np.where(np.isinf(stepping), SAFETY * apart, stepping)
     fragile = np.isnan(e.sweep[np.array(e.steps) <= FRAGILE]).any(axis=0)
     motion = np.where(fragile, np.inf, computed + np.max([stepping, afar, apart], axis=0))
     motion = np.where(fatal, np.maximum(motion, e.sizes), motion)

@@ -102,7 +102,7 @@ def reference_of(gradient: Gradient, motion: LiveRun, finest: Gradient) -> Refer
     elif sundials and not _affordable(gradient):
         road, what = _equal_steps(gradient, TRAPEZOIDAL, duration / IMPLICIT_STEPS)
     else:
-        road, what = _irregular_steps(gradient, functions, finest)
+        road, what = _irregular_steps(gradient, functions, None if unresolved else finest.run.step_ends)
     return Reference(what, road.gradient, road.refusal, isinstance(formulation, (Penalty, Stabilised)), unresolved)
 
 
@@ -113,11 +113,10 @@ def _equal_steps(gradient: Gradient, integrator: Integrator, step: float) -> tup
     return road, f"steps of {step:.3g} s, exact constraints"
 
 
-def _irregular_steps(gradient: Gradient, functions: list[_Functions], finest: Gradient) -> tuple[Road, str]:
-    """The shortest steps that were tried, halved, made irregular, and shortened where functions of time ask for it."""
+def _irregular_steps(gradient: Gradient, functions: list[_Functions], ends: np.ndarray | None) -> tuple[Road, str]:
+    """Given steps, or ones that a tolerance chooses, halved, made irregular, and shortened where functions of time ask for it."""
     how, what = _explicit(TOLERANCE, float(gradient.time[-1])), "steps of irregular length, exact constraints"
-    ends = finest.run.step_ends
-    if ends is None:  # CVODES and IDAS do not tell them
+    if ends is None:
         road, chosen = rerun(gradient, "direct", **how)
         if chosen is None or (ends := chosen.run.step_ends) is None:
             return road, what
