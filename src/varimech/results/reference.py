@@ -102,7 +102,9 @@ def reference_of(gradient: Gradient, motion: LiveRun, finest: Gradient) -> Refer
     elif sundials and not _affordable(gradient):
         road, what = _equal_steps(gradient, TRAPEZOIDAL, duration / IMPLICIT_STEPS)
     else:
-        road, what = _irregular_steps(gradient, functions, None if unresolved else finest.run.step_ends)
+        moving = any(_unresolved([f for f in functions if f.accuracy is None], gradient.run, integrator))
+        # where the motion passes a place unresolved, only a tolerance finds out when it really does
+        road, what = _irregular_steps(gradient, functions, None if moving else finest.run.step_ends)
     return Reference(what, road.gradient, road.refusal, isinstance(formulation, (Penalty, Stabilised)), unresolved)
 
 
