@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from acceptance import Figure
+from certify_random import certificates_of_random_problems
 from rich.console import Console
 from verify_coverage import intervals_of_hypercubes
 from verify_derivatives import adjoints_cost, adjoints_memory, optimum_of_the_five_bar, second_derivatives
@@ -418,6 +419,7 @@ CAPABILITIES = (
     equations_in_c,
     notebooks,
     gallery,
+    certificates_of_random_problems,
 )
 
 

@@ -15,7 +15,9 @@ from ..view.figure import picture
 from ..view.style import in_style
 from ..view.sweep import Curve, Level, sweep_figure
 from ..whole_files import write_text
-from .evidence import Growth, Refinement, Road, Singularity
+from .evidence import Growth, Refinement, Singularity
+from .reference import Reference, Unresolved
+from .rerun import Road
 from .seal import SEAL, data_digest
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ DISAGREE, UNCHECKED, ROUNDING, STEPS, TWO_SLOPES, FAILING = (
     "two slopes",
     "runs nearby fail",
 )
+COMPLIANT, UNRESOLVED = "constraints give way", "unresolved function"
 CHAOS, SINGULAR, NON_SMOOTH_FORCE, NON_SMOOTH_OBJECTIVE = (
     "chaotic motion",
     "singular position",
@@ -90,6 +93,8 @@ class Certificate(Displayed):
     slope: np.ndarray
     """How errors of differences fall with the perturbation: 2 for smooth functions, NaN where they do not fall."""
     refinement: Refinement
+    reference: Reference
+    """The gradient by a run of another kind: exact constraints, steps of irregular length, functions of time resolved."""
     order: np.ndarray
     """Of convergence under halving of the step; NaN where rounding is reached, or steps are chosen."""
     amplification: np.ndarray
@@ -145,6 +150,8 @@ class Certificate(Displayed):
             }
             for road in self.roads:
                 row[road.name] = np.nan if road.gradient is None else abs(float(road.gradient[o, p]) - value) / size
+            other = self.reference.gradient
+            row["reference"] = np.nan if other is None else abs(float(other[o, p]) - value) / size
             row["differences"] = abs(float(self.plateau_value[o, p]) - value) / size
             row["plateau (decades)"] = float(self.plateau_decades[o, p])
             row["order"] = float(self.order[o, p])
@@ -171,6 +178,10 @@ class Certificate(Displayed):
         )
         r = values["refinement"]
         values["refinement"] = Refinement(r["what"], tuple(r["settings"]), _array(r["gradients"]), r["refusal"])
+        c = values["reference"]
+        gradient = None if c["gradient"] is None else _array(c["gradient"])
+        unresolved = tuple(Unresolved(**u) for u in c["unresolved"])
+        values["reference"] = Reference(c["what"], gradient, c["refusal"], c["compliant"], unresolved)
         values["growth"] = None if values["growth"] is None else Growth(**values["growth"])
         values["singularity"] = None if values["singularity"] is None else Singularity(**values["singularity"])
         values["findings"] = tuple(Finding(**f) for f in values["findings"])
@@ -281,7 +292,7 @@ def _plain(value: Any) -> Any:
         return [_plain(v) for v in value]
     if isinstance(value, float):
         return value if np.isfinite(value) else None if np.isnan(value) else str(value)
-    if isinstance(value, (Road, Refinement, Growth, Singularity, Finding)):
+    if isinstance(value, (Road, Refinement, Reference, Growth, Singularity, Finding)):
         return _plain(asdict(value))
     return value
 

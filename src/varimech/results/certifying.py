@@ -52,6 +52,7 @@ def certify(
         plateau_decades=verdict.flat.decades,
         slope=verdict.slope,
         refinement=e.refinement,
+        reference=e.reference,
         order=verdict.order,
         amplification=verdict.amplification,
         residuals=e.residuals,

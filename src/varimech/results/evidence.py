@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from ..errors import VarimechError
 from ..progress import progress_bar
 from ..schedule import SMALLEST_TOLERANCE
 from ..sensitivity.dependence import dependence
 from ..sensitivity.smoothness import Switch, switches
+from .reference import Reference, halved, reference_of
+from .rerun import FAILURES, Road, rerun
 
 if TYPE_CHECKING:
     from .gradient import Gradient
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 ROADS = ("direct", "adjoint", "complex-step")
 """Methods that give the exact derivative of the computed function."""
-FAILURES = (VarimechError, ArithmeticError, ValueError, RuntimeError)
-"""What a run may raise, NumPy and CasADi included, without an end to all others."""
 STORED, SWITCHING = 1000, 10_000
 """Instants at which a motion is looked at, and one that may pass switches, which can be brief."""
 SVD_WORK = 5e8
@@ -34,16 +32,6 @@ NEAR_SINGULAR = 1e-2
 """Share of its median that the smallest singular value of Φ_q may fall to."""
 NEARLY = 0.2
 """Share of its median below which the smallest singular value is followed through zero."""
-
-
-@dataclass(frozen=True)
-class Road:
-    """One way to the gradient, and what it gives: (objective, parameter). Where it gives nothing, `refusal` says why."""
-
-    name: str
-    gradient: np.ndarray | None
-    refusal: str = ""
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -107,6 +95,9 @@ class Evidence:
     sweep: np.ndarray
     """Central differences: (perturbation, objective, parameter); NaN for those that failed."""
     refinement: Refinement
+    reference: Reference
+    again: np.ndarray | None
+    """What the method of the gradient gives once more, with steps chosen anew; None if that is not known."""
     values: np.ndarray
     """Sizes of the objectives."""
     parameters: np.ndarray
@@ -118,6 +109,8 @@ class Evidence:
     crossings: tuple[Crossing, ...]
     loose: float
     """By how much, relative, runs differ because each chooses its steps anew; 0 where perturbed runs take the steps of the given one."""
+    tolerance: float
+    """Of the given run; 0 where steps were given."""
     depends: np.ndarray
     """Whether an objective can depend on a parameter: (objective, parameter)."""
     sizes: np.ndarray
@@ -130,10 +123,11 @@ def gather(gradient: Gradient, steps: tuple[float, ...], sizes: np.ndarray, prog
     assert live is not None
     duration, chosen = float(gradient.time[-1]), "tolerance" in info
     stored = SWITCHING if switches(live.equations, gradient.objectives) else STORED
-    often: dict[str, Any] = {"output": duration / stored} if chosen else {"every": max(1, int(info["steps"]) // stored)}
-    once: dict[str, Any] = {"output": duration} if chosen else {"every": int(info["steps"]) * 8}
+    equal = not chosen and not _at_given_ends(gradient)
+    often: dict[str, Any] = {"every": max(1, int(info["steps"]) // stored)} if equal else {"output": duration / stored}
+    once: dict[str, Any] = {"every": int(info["steps"]) * 8} if equal else {"output": duration}
     label = f"{info['mechanism']}: certificate"
-    with progress_bar(label, len(ROADS) + len(steps) + 2, progress) as tell:
+    with progress_bar(label, len(ROADS) + len(steps) + 4, progress) as tell:
         done = 0
 
         def told(result: Any) -> Any:
@@ -145,13 +139,16 @@ def gather(gradient: Gradient, steps: tuple[float, ...], sizes: np.ndarray, prog
         roads, direct = [], None
         same = {"ends": gradient.run.step_ends} if chosen and gradient.run.step_ends is not None else {}
         for method in ROADS:
-            road, found = told(_road(gradient, method, **(often if method == "direct" else once), **same))
+            road, found = told(rerun(gradient, method, **(often if method == "direct" else once), **same))
             roads.append(road)
             direct = found if method == "direct" else direct
         sweep = np.stack([told(_differences(gradient, step, {**once, **same})) for step in steps])
-        refinement = _refined(gradient, roads[0], chosen, once, told)
-    motion = live if direct is None or direct.run._live is None else direct.run._live
-    return _with_motion(gradient, motion, tuple(roads), steps, sizes, sweep, refinement)
+        refinement, finest = _refined(gradient, roads[0], chosen, once, told)
+        own = next((road for road in roads if road.name == gradient.method), None)
+        again = told(rerun(gradient, own.name, **once)[0] if own is not None and same else own)
+        motion = live if direct is None or direct.run._live is None else direct.run._live
+        reference = told(reference_of(gradient, motion, finest))
+    return _with_motion(gradient, motion, tuple(roads), steps, sizes, sweep, refinement, reference, again)
 
 
 def _with_motion(
@@ -162,6 +159,8 @@ def _with_motion(
     sizes: np.ndarray,
     sweep: np.ndarray,
     refinement: Refinement,
+    reference: Reference,
+    again: Road | None,
 ) -> Evidence:
     e, ρ = live.equations, np.abs(live.parameters[live.indices])
     known = tuple(switches(e, gradient.objectives))
@@ -173,6 +172,8 @@ def _with_motion(
         steps,
         sweep,
         refinement,
+        reference,
+        None if again is None else again.gradient,
         np.abs(gradient.value_history).max(axis=0),
         np.where(ρ > 0, ρ, 1.0),
         tuple(float(r) for r in gradient.run.info["residuals"]),
@@ -181,22 +182,10 @@ def _with_motion(
         known,
         tuple(_crossings(live, known)),
         float(gradient.run.info["tolerance"]) if gradient.run.step_ends is None else 0.0,
+        float(gradient.run.info.get("tolerance", 0.0)),
         dependence(e, gradient.objectives, live.indices),
         np.maximum(np.abs(gradient.gradient_history[-1]), sizes),
     )
-
-
-def _road(gradient: Gradient, method: str, **storage: Any) -> tuple[Road, Gradient | None]:
-    assert gradient.repeat is not None
-    began = time.perf_counter()
-    try:
-        found = gradient.repeat(method=method, progress=False, **storage)
-    except FAILURES as error:
-        return Road(method, None, str(error) or repr(error)), None
-    slopes = found.gradient_history[-1]
-    if not np.isfinite(slopes).all():
-        return Road(method, None, "it is not finite"), None
-    return Road(method, slopes, "", time.perf_counter() - began), found
 
 
 def _differences(gradient: Gradient, step: float, storage: dict[str, Any]) -> np.ndarray:
@@ -217,20 +206,30 @@ def _differences(gradient: Gradient, step: float, storage: dict[str, Any]) -> np
     return np.stack(columns, axis=-1)
 
 
-def _refined(gradient: Gradient, direct: Road, chosen: bool, storage: dict[str, Any], told: Callable[[Any], Any]) -> Refinement:
-    """Halved twice, or divided by ten twice as far as there is a smaller tolerance."""
+def _refined(
+    gradient: Gradient, direct: Road, chosen: bool, storage: dict[str, Any], told: Callable[[Any], Any]
+) -> tuple[Refinement, Gradient]:
+    """Halved twice, or divided by ten twice as far as there is a smaller tolerance; and the finest of these gradients."""
     info, what = gradient.run.info, "tolerance" if chosen else "step"
-    first = float(info[what])
+    first = float(gradient.time[-1]) / int(info["steps"]) if _at_given_ends(gradient) else float(info[what])
     wanted = [max(first / 10, SMALLEST_TOLERANCE), max(first / 100, SMALLEST_TOLERANCE)] if chosen else [first / 2, first / 4]
     wanted = [x for k, x in enumerate(wanted) if x < [first, *wanted][k]]
     settings, found = [first], [gradient.gradient_history[-1] if direct.gradient is None else direct.gradient]
+    finest = gradient
     for setting in wanted:
-        road, _ = told(_road(gradient, "direct", **{**storage, what: setting}))
-        if road.gradient is None:
-            return Refinement(what, tuple(settings), np.stack(found), road.refusal)
+        changes = {"ends": halved(np.asarray(finest.run.step_ends))} if _at_given_ends(gradient) else {what: setting}
+        road, finer = told(rerun(gradient, "direct", **{**storage, **changes}))
+        if road.gradient is None or finer is None:
+            return Refinement(what, tuple(settings), np.stack(found), road.refusal), finest
         settings.append(setting)
         found.append(road.gradient)
-    return Refinement(what, tuple(settings), np.stack(found), "" if wanted else "there is no smaller tolerance")
+        finest = finer
+    return Refinement(what, tuple(settings), np.stack(found), "" if wanted else "there is no smaller tolerance"), finest
+
+
+def _at_given_ends(gradient: Gradient) -> bool:
+    """Whether steps were given one by one (`ends=`)."""
+    return "tolerance" not in gradient.run.info and isinstance(gradient.run.info["step"], list)
 
 
 def _growth(live: LiveRun) -> Growth | None:

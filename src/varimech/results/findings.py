@@ -8,6 +8,7 @@ import numpy as np
 
 from .certificate import (
     CHAOS,
+    COMPLIANT,
     FAILING,
     INDEPENDENT,
     NON_SMOOTH_FORCE,
@@ -17,6 +18,7 @@ from .certificate import (
     STEPS,
     TWO_SLOPES,
     UNCHECKED,
+    UNRESOLVED,
     ZERO,
     Finding,
 )
@@ -41,6 +43,7 @@ def findings(gradient: Gradient, evidence: Evidence, verdict: Judgement) -> tupl
         *_agreement(e, alive),
         *_differences(gradient, e, verdict, alive),
         *_steps(e, alive, verdict.converged),
+        *_reference(e, alive),
         *_switches(e),
     ]
     if e.singularity is not None and e.singularity.near:
@@ -153,6 +156,26 @@ def _steps(e: Evidence, alive: np.ndarray, converged: np.ndarray) -> list[Findin
     change = _relative(e, r.gradients[-1], r.gradients[0], alive)
     word = "and" if change < 0.01 else "but still"
     return [Finding("steps", f"{shorter}: the gradient converges, {word} changes by {change:.1e}, relative, at worst")]
+
+
+def _reference(e: Evidence, alive: np.ndarray) -> list[Finding]:
+    r = e.reference
+    kind = UNRESOLVED if r.unresolved else COMPLIANT if r.compliant else "reference"
+    found = [
+        Finding(
+            UNRESOLVED,
+            f"{u.place!r} has a part that the steps do not resolve at t ≈ {u.time:.4g} s: its integral over that step is off by "
+            f"{u.share:.2g}, relative; a smaller step or tolerance",
+        )
+        for u in r.unresolved
+    ]
+    if r.gradient is None:
+        unknown = "; no number of digits of the true motion follows without it" if kind != "reference" else ""
+        return [*found, Finding(kind, f"reference ({r.what}): not available, because {r.refusal}{unknown}")]
+    text = f"reference ({r.what}): differs by {_relative(e, r.gradient, e.given, alive):.1e}, relative, at worst"
+    if r.compliant:
+        text += "; constraints of the given run give way or drift, which shorter steps do not show"
+    return [*found, Finding(kind, text)]
 
 
 def _switches(e: Evidence) -> list[Finding]:

@@ -1,9 +1,10 @@
 """From evidence to a verdict: how many digits of a gradient can be trusted, and why no more.
 
     error of the derivative of the computed function   the largest difference to roads that are exact and independent; else to differences
-    error of the derivative of the true motion         that, and what shorter steps change, extrapolated
+    error of the derivative of the true motion         that, and the most of: what shorter steps change, extrapolated; the distance from
+                                                       the reference (`reference`); that of a second slope (`plateau`)
 
-Differences are a witness only where they have a plateau (`plateau`).
+No check makes up for another: the digits are those that all of them leave (`agreement` compares methods).
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .agreement import EPS, computed_error, differs_from_itself, noise_of, rounding_of, value_sizes
 from .certificate import (
     CHAOS,
+    COMPLIANT,
     DISAGREE,
     FAILING,
     INDEPENDENT,
@@ -26,14 +29,12 @@ from .certificate import (
     TRUSTED,
     TWO_SLOPES,
     UNCHECKED,
+    UNRESOLVED,
     ZERO,
 )
 from .evidence import Evidence
 from .plateau import SAFETY, Plateau, other_slope, plateau
 
-EPS = float(np.finfo(float).eps)
-INDIFFERENT = 1e-9
-"""Relative difference of exact roads that is no disagreement."""
 REACHED = 1e-9
 """Relative change with shorter steps that need not shrink any more."""
 FRAGILE = 1e-2
@@ -42,8 +43,6 @@ QUIET = 1e-3
 """Perturbations up to which an objective must not change where its derivative counts as zero."""
 MOST_DIGITS = 15.0
 """Digits that a number can have."""
-AMPLIFIED = 1e5
-"""Roundings of an objective, relative, by which exact roads may differ."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +74,8 @@ class _Errors:
     computed: np.ndarray
     stepping: np.ndarray
     afar: np.ndarray
+    apart: np.ndarray
+    """Distance from the reference."""
     motion: np.ndarray
     fragile: np.ndarray
     """Whether runs nearby fail."""
@@ -89,19 +90,28 @@ class _Errors:
 
 def judge(evidence: Evidence, wanted: float) -> Judgement:
     """How many digits each derivative has, and whether these are as many as wanted."""
-    e, noise = evidence, _noise(evidence)
-    flat = plateau(np.array(e.steps), e.sweep)
-    computed, disagree = _computed_error(e, flat, noise)
+    e, noise = evidence, noise_of(evidence)
+    flat = plateau(np.array(e.steps), e.sweep, rounding_of(e, noise))
+    computed, disagree = computed_error(e, flat, noise)
     stepping, order, converged = _discretisation(e, computed)
-    afar, blamed, fatal = _afar(e, noise), *_blamed(e)
+    afar, apart, (blamed, fatal) = _afar(e, noise), _apart(e), _blamed(e)
+    if e.reference.gradient is not None:  # which has shorter steps, too
+        stepping = np.where(np.isinf(stepping), SAFETY * apart, stepping)
     fragile = np.isnan(e.sweep[np.array(e.steps) <= FRAGILE]).any(axis=0)
-    motion = np.where(fragile, np.inf, computed + np.maximum(stepping, afar))
+    motion = np.where(fragile, np.inf, computed + np.max([stepping, afar, apart], axis=0))
     motion = np.where(fatal, np.maximum(motion, e.sizes), motion)
-    tampered = _differs_from_itself(e, noise)
-    found = _Errors(computed, stepping, afar, motion, fragile, disagree, tampered, _bound(e, noise), blamed)
+    tampered = differs_from_itself(e, noise)
+    found = _Errors(computed, stepping, afar, apart, motion, fragile, disagree, tampered, _bound(e, noise), blamed)
     digits, errors, status, reason = _verdicts(e, found, wanted)
-    amplification = noise / (EPS * _value_sizes(e))
+    amplification = noise / (EPS * value_sizes(e))
     return Judgement(digits, errors, status, reason, flat, _slopes(e), afar, order, converged, amplification)
+
+
+def _apart(e: Evidence) -> np.ndarray:
+    """Distance from the reference; without one, nothing is known where shorter steps cannot show what is wrong."""
+    if e.reference.gradient is not None:
+        return np.abs(e.given - e.reference.gradient)
+    return np.full(e.given.shape, np.inf if e.reference.compliant or e.reference.unresolved else 0.0)
 
 
 def _verdicts(e: Evidence, found: _Errors, wanted: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -119,27 +129,32 @@ def _verdicts(e: Evidence, found: _Errors, wanted: float) -> tuple[np.ndarray, n
             status[o, p] = ZERO
             errors[:, o, p] = found.bound[o, p]
         elif found.disagree[o, p] or digits[:, o, p].min() < wanted or e.sizes[o, p] == 0:
-            status[o, p], reason[o, p] = NOT_TRUSTED, _reason(found, o, p, enough=digits[0, o, p] >= wanted)
+            status[o, p], reason[o, p] = NOT_TRUSTED, _reason(e, found, o, p, enough=digits[0, o, p] >= wanted)
     digits[:, (status == INDEPENDENT) | (status == ZERO)] = np.nan
     return digits, errors, status, reason
 
 
 def _vanishes(e: Evidence, found: _Errors, o: int, p: int) -> bool:
-    """Whether it is zero within rounding, with shorter steps too."""
+    """Whether it is zero within rounding, with shorter steps and in the reference too."""
     all_small = (np.abs([e.given[o, p], *e.refinement.gradients[:, o, p]]) <= found.bound[o, p]).all()
-    return bool(all_small and not found.tampered[o, p])
+    return bool(all_small and found.apart[o, p] <= 2 * found.bound[o, p] and not found.tampered[o, p])
 
 
-def _reason(found: _Errors, o: int, p: int, *, enough: bool) -> str:
+def _reason(e: Evidence, found: _Errors, o: int, p: int, *, enough: bool) -> str:
     """Why a derivative is not trusted, the most telling; `enough` says that digits of the computed function suffice."""
     if found.tampered[o, p]:
         return DISAGREE
+    apart = found.apart[o, p] > max(found.stepping[o, p], found.afar[o, p])
+    if apart and enough and e.reference.compliant and not e.reference.unresolved:
+        return COMPLIANT
     if found.blamed[o][p]:
         return found.blamed[o][p][0]
     if found.disagree[o, p]:
         return DISAGREE
     if not enough:
         return ROUNDING if np.isfinite(found.computed[o, p]) else UNCHECKED
+    if apart:
+        return UNRESOLVED if e.reference.unresolved else STEPS
     return TWO_SLOPES if found.afar[o, p] > found.stepping[o, p] else FAILING if found.fragile[o, p] else STEPS
 
 
@@ -147,8 +162,7 @@ def _afar(e: Evidence, noise: np.ndarray) -> np.ndarray:
     """Distance of a second slope; chaos makes a function rough as well, but shorter steps show that."""
     if e.growth is not None and e.growth.exponential:
         return np.zeros(e.given.shape)
-    steps = np.array(e.steps)
-    return other_slope(steps, e.sweep, e.given, e.sizes, noise[:, None] / (steps[:, None, None] * e.parameters))
+    return other_slope(np.array(e.steps), e.sweep, e.given, e.sizes, rounding_of(e, noise))
 
 
 def digits_of(error: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -159,27 +173,9 @@ def digits_of(error: np.ndarray, value: np.ndarray) -> np.ndarray:
     return np.asarray(np.clip(np.nan_to_num(digits, nan=0.0, posinf=MOST_DIGITS, neginf=0.0), 0.0, MOST_DIGITS)) + 0.0
 
 
-def _noise(e: Evidence) -> np.ndarray:
-    """Rounding of each objective, as the smallest perturbations show it."""
-    floor = EPS * e.values
-    if len(e.steps) < 2:
-        return floor
-    widths = np.array(e.steps[-2:])[:, None, None] * e.parameters
-    found = np.nan_to_num(np.abs(np.diff(e.sweep[-2:], axis=0)[0]) * widths[-1])
-    return np.maximum(floor, found.max(axis=-1))
-
-
-def _value_sizes(e: Evidence) -> np.ndarray:
-    """By what rounding of each objective is measured: its size, or what sizes that were given for its derivatives make of it."""
-    sizes = np.where(e.values > 0, e.values, 1.0)
-    given = np.where(e.sizes > np.abs(e.given), e.sizes * e.parameters, 0.0).max(axis=1)
-    return np.asarray(np.maximum(sizes, given))
-
-
 def _bound(e: Evidence, noise: np.ndarray) -> np.ndarray:
     """How large a derivative can be at most where differences are nothing but rounding; NaN where they are more than that."""
-    widths = np.array(e.steps)[:, None, None] * e.parameters
-    rounding = noise[:, None] / widths
+    rounding = rounding_of(e, noise)
     small = np.array(e.steps) <= max(QUIET, min(e.steps))
     quiet = ~(np.abs(e.sweep[small]) > SAFETY**2 * rounding[small]).any(axis=0) & np.isfinite(e.sweep[small]).any(axis=0)
     at_most = SAFETY * np.min(np.where(np.isnan(e.sweep), np.inf, np.abs(e.sweep) + rounding), axis=0)
@@ -192,43 +188,6 @@ def _piecewise(e: Evidence, o: int, p: int) -> bool:
     unmoved = [id(c.switch) for c in e.crossings if not c.moved[p]]
     own = [s for s in e.switches if s.objective == e.objective_names[o] and s.jump and not s.timed]
     return any(id(s) not in unmoved for s in own)
-
-
-def _same_road(e: Evidence) -> np.ndarray | None:
-    return next((r.gradient for r in e.roads if r.name == e.method), None)
-
-
-def _differs_from_itself(e: Evidence, noise: np.ndarray) -> np.ndarray:
-    """Whether the gradient is not what its own method gives, but for what cannot be told from rounding of the objective."""
-    again = _same_road(e)
-    if again is None:
-        return np.zeros(e.given.shape, dtype=bool)
-    allowed = max(1e-10, 1e3 * e.loose) * np.maximum(np.abs(again), e.sizes) + SAFETY * noise[:, None] / e.parameters
-    return np.asarray(np.abs(e.given - again) > allowed)
-
-
-def _computed_error(e: Evidence, flat: Plateau, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The error of the derivative of the computed function; and whether roads disagree by more than they can be off."""
-    g = e.given
-    others = [r.gradient for r in e.roads if r.gradient is not None and r.name != e.method]
-    off = np.abs(g - flat.value)
-    confirmed = np.isfinite(flat.value)
-    relative = np.maximum(noise / _value_sizes(e), e.loose)
-    allowed = (AMPLIFIED * relative[:, None]) * np.maximum(e.sizes, (e.values[:, None] / e.parameters) * 1e-3)
-    allowed = np.maximum(allowed, INDIFFERENT * e.sizes)
-    if others:
-        error = np.max([np.abs(g - x) for x in others], axis=0)
-        disagree = error > allowed
-    else:
-        error = np.where(confirmed, off + flat.error, np.inf)
-        disagree = np.zeros(g.shape, dtype=bool)
-    denied = confirmed & (off > SAFETY * flat.error + allowed * (1.0 if e.loose else 1e-2))
-    itself = _differs_from_itself(e, noise)
-    again = _same_road(e)
-    error = np.where(denied, np.maximum(error, off), error)
-    if again is not None:
-        error = np.where(itself, np.maximum(error, np.abs(g - again)), error)
-    return np.maximum(error, 2 * EPS * np.abs(g)), disagree | denied | itself
 
 
 def _discretisation(e: Evidence, computed: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -16,6 +16,7 @@ from ..coordinates.equations import Equations
 from ..coordinates.redundancy import Sampled, SharedLoads
 from ..coordinates.turns import TURN, given_angle
 from ..interrupts import held_back
+from ..methods import Method
 from ..model.user_functions import column_of
 from ..sensitivity.direct import parameter_seeds
 from ..sensitivity.objective import StateFunction, checked_callable
@@ -36,6 +37,8 @@ class LiveRun:
     """Positions of the parameters it was differentiated for."""
     within: tuple[LiveRun, np.ndarray] | None = None
     """The run whose rows these are, where they are not all; turns are counted over all of them."""
+    method: Method | None = None
+    """By which it was computed; None where nothing moves."""
 
     @property
     def parameter_names(self) -> list[str]:

@@ -30,8 +30,12 @@ class Plateau:
     """Over how many decades of perturbations it does."""
 
 
-def plateau(steps: np.ndarray, sweep: np.ndarray) -> Plateau:
-    """What estimates by three neighbouring pairs of perturbations agree on best."""
+def plateau(steps: np.ndarray, sweep: np.ndarray, rounding: np.ndarray) -> Plateau:
+    """What estimates by three neighbouring pairs of perturbations agree on best.
+
+    `rounding` is that of each difference. Estimates that agree better than their rounding allows do so by chance: it is the least that a
+    plateau can be off, and one that is all rounding is none.
+    """
     shape = sweep.shape[1:]
     value, error, decades = (np.full(shape, np.nan) for _ in range(3))
     if len(steps) < 4:
@@ -39,7 +43,7 @@ def plateau(steps: np.ndarray, sweep: np.ndarray) -> Plateau:
     r2 = np.square(steps[1:] / steps[:-1])[:, None, None]
     pairs = (sweep[1:] - r2 * sweep[:-1]) / (1 - r2)
     windows = np.stack([pairs[k : len(pairs) - 2 + k] for k in range(3)])
-    spread, middle = np.ptp(windows, axis=0), np.median(windows, axis=0)
+    spread, middle = np.maximum(np.ptp(windows, axis=0), rounding[3:]), np.median(windows, axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.where(spread == 0, 0.0, spread / np.abs(middle))
     relative = np.where(np.isfinite(relative), relative, np.inf)

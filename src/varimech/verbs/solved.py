@@ -97,7 +97,7 @@ class Solved(Model):
             info["configuration"] = str(solver.other_configuration)
         if trajectory.selections:
             info["selections"] = trajectory.selections
-        return Run(LiveRun(solver.equations, trajectory, ρ, indices), info)
+        return Run(LiveRun(solver.equations, trajectory, ρ, indices, solver.method), info)
 
     def _info(self, method: str, trajectory: Trajectory, ρ: np.ndarray, seconds: dict[str, float]) -> dict[str, Any]:
         """What is told of every result."""
