@@ -152,7 +152,7 @@ def costs(m: vm.Mechanism) -> list[dict[str, Any]]:
         found.append({"what": f"drawing, {kind}", "microseconds": 1e6 * seconds / COST_SAMPLES})
     rows = spreads.rows(spreads.from_uniform(Sampling("random", 0, CHUNK, len(spreads.names)).points(0)), ρ)
     for times in STORED:
-        work = Work(None, times + 1, None, keep=False)
+        work = Work(None, times + 1, np.zeros(times + 1), None, keep=False)
         values = np.random.default_rng(0).normal(size=(CHUNK, times + 1))
         done = np.ones(CHUNK, dtype=bool)
         seconds, outcome = fastest(partial(work.summed_up, rows, values, done), 1.0, at_most=2000)

@@ -35,10 +35,10 @@ class LiveRun:
     parameters: np.ndarray
     indices: list[int]
     """Positions of the parameters it was differentiated for."""
-    within: tuple[LiveRun, np.ndarray] | None = None
-    """The run whose rows these are, where they are not all; turns are counted over all of them."""
     method: Method | None = None
     """By which it was computed; None where nothing moves."""
+    within: tuple[LiveRun, np.ndarray] | None = None
+    """The run whose rows these are, where they are not all; turns are counted over all of them."""
 
     @property
     def parameter_names(self) -> list[str]:
