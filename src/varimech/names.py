@@ -9,7 +9,8 @@ from .errors import ModelError
 LONGEST = 60
 """Characters of a name: drawings and tables have no space for more."""
 SLASH = "/"
-"""Separates folders, so that no thing has one in its name: names become those of files."""
+"""Separates folders, so that no mechanism and no part of one has it in its name: names become those of files. Parameters and objectives are
+free, as their names are of ratios, such as 'k/m'."""
 DOT = "."
 """Separates a body from its point ('rod.tip'), so that neither of them has one in its name."""
 

@@ -39,7 +39,7 @@ class BodyWords(Writing):
         >>> L / 2
         SX((L/2))
         """
-        check_name("parameter", name)
+        check_name("parameter", name, without="")
         parameter = Parameter(name, value, unit=unit, bounds=bounds, spread=spread)
         self.parts.numbers.add(parameter)
         return parameter

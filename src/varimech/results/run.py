@@ -175,7 +175,10 @@ def _names(what: str, given: Any) -> list[str]:
 
 def step_text(info: dict[str, Any]) -> str:
     """How long steps are, or the shortest and the longest of them."""
-    return f"{info['step']:g} s" if isinstance(info["step"], float) else "{:.3g} to {:.3g} s".format(*info["step"])
+    if not isinstance(info["step"], float):
+        return "{:.3g} to {:.3g} s".format(*info["step"])
+    shorter = f", down to {info['shortest_step']:.3g} s where the model changes fast" if "shortest_step" in info else ""
+    return f"{info['step']:g} s{shorter}"
 
 
 def load_run(path: str | Path) -> Run:

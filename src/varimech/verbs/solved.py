@@ -87,10 +87,11 @@ class Solved(Model):
         info = self._info(solver.method.title, trajectory, ρ, seconds)
         info |= {
             "step": schedule.step
-            if schedule.step and lengths.size == schedule.steps
-            else ([float(lengths.min()), float(lengths.max())] if steps is None else schedule.duration / steps),
+            or ([float(lengths.min()), float(lengths.max())] if steps is None else schedule.duration / steps),
             "steps": lengths.size if steps is None else steps,
         }
+        if schedule.step and lengths.size > schedule.steps:  # some end at edges of explicit functions of time
+            info["shortest_step"] = float(lengths.min())
         if schedule.tolerance:
             info |= {"tolerance": schedule.tolerance, "rejected": trajectory.rejected}
         if solver.other_configuration is not None:
