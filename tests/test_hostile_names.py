@@ -47,7 +47,7 @@ WITHOUT_DOTS = [kind for kind in NAMED if kind.split()[0] in ("body", "bar", "be
 @pytest.mark.parametrize("kind", NAMED)
 def test_names_that_cannot_be_used_everywhere_are_refused(kind: str, name: str) -> None:
     m = pendulum()
-    if kind == "parameter" and name == "a/b":  # a ratio, and no file is called so
+    if kind == "parameter" and "/" in name:  # a ratio, and no file is called so
         NAMED[kind](m, name)
         return
     before = m.to_text(), m.parts.revision
