@@ -283,8 +283,7 @@ def test_failures_come_back_with_step_and_time(backend: str) -> None:
     m = pendulum(lambda s: (vm.sqrt(0.0545 - s.time), 0))
     with pytest.raises(vm.SimulationError, match="look at 'force'") as caught:
         m.simulate(1.0, step=1e-3, backend=backend)
-    assert caught.value.step == 55
-    assert caught.value.time == pytest.approx(0.055)
+    assert caught.value.time == pytest.approx(0.0545, abs=1e-6)  # where steps end, because the root is steep there
     assert caught.value.worst == "force"
 
 

@@ -19,12 +19,12 @@ def test_a_force_that_becomes_nan_stops_the_run() -> None:
     m.force("fading", "tip", lambda s: (vm.sqrt(0.5 - s.time), 0))
     m.start(angle={"rod": -1.0})
     with pytest.raises(
-        vm.SimulationError, match=r"'pendulum': step 26, t = 0\.52 s, h = 0\.02 s: .*NaN.*look at 'fading'"
+        vm.SimulationError, match=r"'pendulum': step \d+, t = 0\.5 s, h = .* s: .*NaN.*look at 'fading'"
     ) as caught:
         m.simulate(1.0, step=0.02)
     error = caught.value
-    assert (error.step, error.worst) == (26, "fading")
-    assert error.time == pytest.approx(0.52)
+    assert error.worst == "fading"
+    assert error.time == pytest.approx(0.5, abs=1e-6)
     assert m.simulate(0.5, step=0.02).time[-1] == 0.5
 
 

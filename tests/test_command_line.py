@@ -204,10 +204,10 @@ def test_a_folder_hides_no_benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_names_are_not_markup(model: Path) -> None:
-    text = model.read_text(encoding="utf-8").replace("name: crank-slider", "name: '[/bold] [red]x'")
+    text = model.read_text(encoding="utf-8").replace("name: crank-slider", "name: '[bold] [red]x'")
     model.write_text(text, encoding="utf-8")
     result = CliRunner().invoke(app, ["compare", str(model), "--duration", "2 ms", "--backend", "interpreted"])
-    assert result.exit_code == 0 and "[/bold] [red]x, 0.002 s" in result.output
+    assert result.exit_code == 0 and "[bold] [red]x, 0.002 s" in result.output
 
 
 def test_json_has_no_nan(model: Path, tmp_path: Path) -> None:

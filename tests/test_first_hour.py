@@ -298,9 +298,9 @@ def test_slips_in_a_model_file(wrong: tuple[str, str], line: int, says: str, tmp
         (["run", "."], "'.' is a folder; name a model file, such as 'mine.yaml'"),
         (["run", "mine.yml"], "there is no file 'mine.yml'; did you mean 'mine.yaml'?"),
         (["run", "other.yaml"], "there is no file 'other.yaml'; `varimech new other.yaml` writes one to start from"),
-        (["run", "mine.yaml", "--step", "1 mm"], "step = '1 mm' has the wrong kind of unit; what belongs here is in s"),
-        (["run", "mine.yaml", "--step", "x"], "step = 'x' is not a number in s, nor a quantity such as '20 ms'"),
-        (["run", "mine.yaml", "--backend", "cuda"], "backend = 'cuda': a card carries out many runs at once"),
+        (["run", "mine.yaml", "--step", "1 mm"], "--step 1 mm has the wrong kind of unit; what belongs here is in s"),
+        (["run", "mine.yaml", "--step", "x"], "--step x is not a number in s, nor a quantity such as '20 ms'"),
+        (["run", "mine.yaml", "--backend", "cuda"], "--backend cuda: a card carries out many runs at once"),
     ],
     ids=lambda x: " ".join(x[1:]) if isinstance(x, list) else None,
 )

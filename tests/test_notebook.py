@@ -64,7 +64,7 @@ def things(m: vm.Mechanism, gradient: vm.Gradient) -> dict[str, tuple[Any, int, 
         "ensemble": (m.ensemble(ψ, {"L": [0.9, 1.0]}, duration=0.1, step=0.01), 0, "Ensemble of 2 runs"),
         "moments": (m.moments(ψ, duration=0.1, step=0.01), 1, "Moments of"),
         "study": (m.monte_carlo(ψ, duration=0.1, step=0.01, samples=16), 1, "16 samples"),
-        "optimum": (m.optimize(ψ, ["L"], duration=0.1, step=0.01, bounds=near), 1, "Optimum of"),
+        "optimum": (m.optimize(ψ, ["L"], duration=0.1, step=0.01, bounds=near), 1, "Local optimum of"),
         "fit": (m.fit({"angle": data}, ["L"], duration=0.5, step=0.01, bounds=near), 1, "Fit of"),
         "certificate": (gradient.certify(relative_steps=[1e-3, 1e-4, 1e-5]), 1, "trusted"),
     }

@@ -92,6 +92,7 @@ class PlainRuns:
     fails: Callable[[np.ndarray], np.ndarray] | None = None
     error: Exception | None = None
     calls: Counter[str] = field(default_factory=Counter)
+    ρ: np.ndarray = field(default_factory=lambda: np.zeros(2))
 
     def values(self, points: np.ndarray) -> np.ndarray:
         return self.case.value(np.atleast_2d(points))[:, None]

@@ -21,7 +21,7 @@ from varimech.view.figure import COLOURS
 
 CHROMIUM = shutil.which("chromium")
 browsing = pytest.mark.skipif(CHROMIUM is None, reason="no chromium to look at reports with")
-HOSTILE = "$t_1$</script><b onclick='x()'>&\"<img src=x onerror=alert(1)>"
+HOSTILE = "$t_1$</script><b onclick='x()'>&\"<img src=x onerror=alert()>"
 MODEL = "name: slider\n# ρ, \ttabs, </script> and “quotes”\r\nbodies: {}\n"
 TRAVEL = {"travel": vm.final(lambda s: s.displacement("guide"), unit="m")}
 

@@ -13,7 +13,6 @@ import typer
 
 from ..benchmarks import BENCHMARKS
 from ..errors import ModelError, unknown_name
-from ..expressions import fixed_number
 from . import completion as c
 
 if TYPE_CHECKING:
@@ -130,6 +129,8 @@ NOT_SETTINGS = ("model", "as_json", "out", "certify", "wanted", "set_", "objecti
 
 def settings(context: typer.Context) -> dict[str, Any]:
     """Settings that were given on the command line, for `Mechanism.study`; the file has its own for the others."""
+    from ..expressions import fixed_number  # with CasADi, which help does without
+
     options = context.params
     found = {name: value for name, value in options.items() if name not in NOT_SETTINGS and value not in (None, [], ())}
     for time in ("duration", "step", "longest_step"):

@@ -23,11 +23,13 @@ REMEMBERED = 64
 """Sets of objectives, and of parameter values, whose functions of time are not looked at again."""
 
 
+ENOUGH = 4.0
+"""Equal steps within a limit of chosen ones that see what happens there: six to the period of a sine. They are kept as they are."""
 FINER = 16.0
-"""Equal steps are shorter than the limit of chosen ones by this factor, 25 to the period of a sine: no error estimate watches them."""
-BETWEEN_EDGES = 100
-"""Equal steps between two edges at least."""
-BRIDGE = 1e-4
+"""Those that take their place where there are fewer, 25 to the period of a sine: no error estimate watches them."""
+FEW, MANY = 5, 50
+"""Where a piece between two edges has fewer equal steps than the first, it gets as many as the second."""
+BRIDGE = 1e-3
 """First step after an edge, over those around it. It takes accelerations across a jump; schemes that remember more than the last ones forget
 the jump while steps double from there. Rounding's size, as with chosen steps, is too short for implicit schemes."""
 SAME = 1e-9
@@ -57,7 +59,7 @@ class TimePlan:
             return self._bounded(schedule, found)
         if schedule.tolerance:
             return replace(schedule, pieces=found.pieces(schedule.longest_chosen), probes=found.probes)
-        pieces = found.pieces(FINER * schedule.step)
+        pieces = found.pieces(ENOUGH * schedule.step)
         return schedule if pieces is None else _refined(schedule, pieces)
 
     def _bounded(self, schedule: Schedule, found: TimeResolution) -> Schedule:
@@ -75,7 +77,7 @@ class TimePlan:
         found = None if schedule.ends is not None else self.resolution(schedule.duration, objectives, ρ)
         if found is None:
             return []
-        pieces = found.pieces(schedule.longest_chosen if schedule.tolerance else FINER * schedule.step)
+        pieces = found.pieces(schedule.longest_chosen if schedule.tolerance else ENOUGH * schedule.step)
         return [] if pieces is None or pieces.stops.size == 1 else sorted(found.parameters)
 
     def check_derivatives(self, task: Task, ρ: np.ndarray) -> None:
@@ -135,9 +137,9 @@ def _stretches(schedule: Schedule, pieces: Pieces) -> Iterator[tuple[float, floa
         if edges[k]:
             after_edge = True
             continue
-        step = min(schedule.step, limit / FINER)
-        if after_edge or edges[k + 1]:
-            step = min(step, (stop - begin) / BETWEEN_EDGES)
+        step = schedule.step if limit >= ENOUGH * schedule.step else limit / FINER
+        if (after_edge or edges[k + 1]) and stop - begin < FEW * step:
+            step = (stop - begin) / MANY
         yield begin, stop, step, after_edge
         begin, after_edge = stop, False
 

@@ -66,6 +66,8 @@ class TimeResolution:
 
     edges: np.ndarray
     """(edge, 2): the last time before each switch and the first after it."""
+    jump: np.ndarray
+    """Whether a value jumps at each edge, not only a derivative."""
     bounds: np.ndarray
     """Ends of resolved intervals, from 0 to the duration."""
     limits: np.ndarray
@@ -89,14 +91,15 @@ class TimeResolution:
             stops.append(stop)
             limits.append(limit)
 
-        bridges = {low for low, _ in self.edges.tolist()}
+        bridges = dict(zip(self.edges[:, 0].tolist(), self.jump.tolist(), strict=True))
         current: float | None = None  # limit of the present piece
         first = 0.0  # limit of its first interval
         for begin, end, own in zip(self.bounds, self.bounds[1:], np.minimum(self.limits, longest), strict=False):
             if begin in bridges:
                 if current is not None:
                     close(begin, current)
-                close(end, longest)
+                if bridges[begin]:
+                    close(end, longest)
                 current = None
                 continue
             if current is not None and (own < first / CONTRAST or (own > CONTRAST * current and end - begin >= 2 * current)):
@@ -131,15 +134,12 @@ def resolve(functions: ExplicitTime, duration: float, values: np.ndarray) -> Tim
         low, high = _cut(low[split], high[split], FEW if split.sum() <= FEW else 2)
     starts, ends, longest = (np.concatenate([leaf[k] for leaf in leaves]) for k in range(3))
     order = np.argsort(starts)
-    merged = _adjacent_merged(sorted(edges))
+    merged = np.array(_adjacent_merged(sorted(edges))).reshape(-1, 2)
     bounds, limits = _without_inner(np.append(starts[order], ends[order][-1]), longest[order], merged)
-    return TimeResolution(
-        np.array(merged).reshape(-1, 2),
-        bounds,
-        np.maximum(limits, SHORTEST * duration),
-        frozenset(search.decisive),
-        tuple(search.moving_jumps(functions.owners, np.array(merged).reshape(-1, 2))),
-    )
+    jumping = search.jumps(merged)
+    moving = tuple(search.moving_jumps(functions.owners, merged, jumping))
+    limits = np.maximum(limits, SHORTEST * duration)
+    return TimeResolution(merged, np.asarray(jumping.any(axis=0)), bounds, limits, frozenset(search.decisive), moving)
 
 
 def _cut(low: np.ndarray, high: np.ndarray, parts: int) -> tuple[np.ndarray, np.ndarray]:
@@ -198,10 +198,20 @@ class _Search:
                 self.decisive |= tape.parameters_of(k)
         return limits, rough, switching
 
-    def moving_jumps(self, owners: Sequence[str], edges: np.ndarray) -> Iterator[Jump]:
-        """Edges that parameters move, and at which a value jumps, not only its derivative."""
+    def jumps(self, edges: np.ndarray) -> np.ndarray:
+        """(output, edge): whether it jumps there; what is not known does."""
         tape = self.tape
         before, after = (tape.bounds(times, times, self.values) for times in edges.T)
+        rows = []
+        for output in tape.outputs:
+            size = max(abs(self.lowest[output]), abs(self.highest[output]))
+            with np.errstate(invalid="ignore"):
+                rows.append(~(np.abs(after[output][0] - before[output][0]) <= NO_JUMP * size))
+        return np.array(rows)
+
+    def moving_jumps(self, owners: Sequence[str], edges: np.ndarray, jumping: np.ndarray) -> Iterator[Jump]:
+        """Jumps that parameters move."""
+        tape = self.tape
         across = tape.bounds(edges[:, 0], edges[:, 1], self.values)
         for k, time in enumerate(edges[:, 1].tolist()):
             switching = [
@@ -210,11 +220,8 @@ class _Search:
                 if o.arguments and _undecided(o.code, [across[a] for a in o.arguments], across[number])[k]
             ]
             parameters = frozenset[int]().union(*[tape.parameters_of(number) for number in switching])
-            for output, owner in zip(tape.outputs, owners, strict=True):
-                size = max(abs(self.lowest[output]), abs(self.highest[output]))
-                if parameters and abs(after[output][0][k] - before[output][0][k]) > NO_JUMP * size:
-                    yield Jump(time, owner, parameters)
-                    break
+            if parameters and jumping[:, k].any():
+                yield Jump(time, owners[int(jumping[:, k].argmax())], parameters)
 
     def _variation(self, k: int, bounds: Bounds) -> np.ndarray:
         """How much an operation may vary over each interval, over what is allowed; nothing where it may be anything."""
@@ -271,7 +278,7 @@ def _adjacent_merged(edges: list[tuple[float, float]]) -> list[tuple[float, floa
     return merged
 
 
-def _without_inner(bounds: np.ndarray, limits: np.ndarray, edges: list[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
+def _without_inner(bounds: np.ndarray, limits: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same without bounds inside of an edge."""
     inside = np.zeros(bounds.size, bool)
     for low, high in edges:

@@ -97,7 +97,7 @@ class Runs:
             with held_back() as self.held:
                 yield
         except (RuntimeError, TypeError, ValueError) as other:
-            if isinstance(other, VarimechError):
+            if isinstance(other, VarimechError) and not isinstance(self.error, KeyboardInterrupt):
                 raise
             if self.error is not None:
                 raise self.error from None
