@@ -337,15 +337,16 @@ def test_downloads(opened: Open) -> None:
 
 @browsing
 def test_names_do_no_harm(opened: Open) -> None:
-    m = vm.Mechanism(HOSTILE, gravity=(0, -9.81))
+    name = HOSTILE.replace("/", "\\")  # parts of a mechanism have no slash in their names; all else may
+    m = vm.Mechanism(name, gravity=(0, -9.81))
     m.parameter(HOSTILE, 1.0)
     m.ground_point("O", (0, 0))
-    m.bar(HOSTILE, "O", HOSTILE.replace(".", ""), length=m.parameters[HOSTILE], mass=1.0)
+    m.bar(name, "O", name.replace(".", ""), length=m.parameters[HOSTILE], mass=1.0)
     m.revolute("O")
-    m.start(angle={HOSTILE: -1.0})
-    objective = {HOSTILE: vm.final(lambda s: s.angle(HOSTILE), unit=HOSTILE)}
+    m.start(angle={name: -1.0})
+    objective = {HOSTILE: vm.final(lambda s: s.angle(name), unit=HOSTILE)}
     gradient = m.sensitivity(objective, **how())
-    look = opened(gradient, title=HOSTILE, model=HOSTILE, show={"angle": [HOSTILE]})
+    look = opened(gradient, title=HOSTILE, model=HOSTILE, show={"angle": [name]})
     assert look.page.title() == HOSTILE
     assert look.page.inner_text("h1") == HOSTILE
     assert look.page.evaluate("varimech.plots.plots[0].area._fullLayout.yaxis._categories") == [

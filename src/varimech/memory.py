@@ -9,7 +9,7 @@ from pathlib import Path
 from .errors import ModelError
 
 LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-"""Where Linux tells what a container may have."""
+"""Where Linux lists what a container may have."""
 
 
 def check_memory(what: str, numbers: float, remedy: str) -> None:

@@ -155,8 +155,8 @@ static int vm_accept(vm_run *r, vm_room *m, double h, double end) {
   return r->selects ? vm_select(r, m, &end, m->X) : VM_DONE;
 }
 
-#define VM_TRIES 20000 /* steps, taken or rejected, between two looks at the progress of a run that chooses its steps */
-#define VM_PROGRESS 1e-6 /* share of a run that so many have to bring: 10 billion steps for all of it are no run to wait for */
+#define VM_TRIES 2000 /* steps, taken or rejected, between two looks at the progress of a run that chooses its steps */
+#define VM_PROGRESS 1e-8 /* share of a run that so many have to bring: 200 billion steps for all of it are no run to wait for */
 
 /* Whether a run that chooses its steps has nearly come to a halt. */
 static int vm_stalled(vm_run *r) {

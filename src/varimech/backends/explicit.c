@@ -214,12 +214,18 @@ static double vm_error(vm_run *r, const vm_room *m, double h) {
   return error;
 }
 
+/* Share of what is foreseen that errors are measured by at least. */
+static double vm_foreseen(const vm_run *r) {
+  const double share = VM_FORESEEN / r->tolerance;
+  return share > VM_MOST_FORESEEN ? VM_MOST_FORESEEN : share;
+}
+
 /* Floors for a mechanism at the origin. How fast it would go if it felt at its start what explicit functions of time bring later; and how far in the
    time that the largest acceleration takes to bring that velocity about. */
 static void vm_foresee(vm_run *r, vm_room *m, double *length, double *velocity) {
   const long long n = r->coordinates;
   double *v = m->Z, fastest = vm_largest_of(r, m->X + n, 0), strongest = 0;
-  const double share = VM_FORESEEN / r->tolerance, foreseen = share > VM_MOST_FORESEEN ? VM_MOST_FORESEEN : share;
+  const double foreseen = vm_foreseen(r);
   *length = foreseen * fastest * r->duration;
   for (long long i = 0; i < n; ++i) v[i] = 0;
   for (long long k = 0; k < r->probe_count; ++k) {
@@ -253,19 +259,37 @@ static double vm_growth(const vm_run *r, double error) {
   return factor < 0.2 ? 0.2 : factor > 5 ? 5 : factor;
 }
 
-/* An integrand is measured by no less than what rounding of the state, over the tolerance, makes of it: errors below cannot be told from noise.
-   The changes of neighbouring coordinates differ, so that distances change too. */
-static void vm_integrand_floors(vm_run *r, vm_room *m, double length) {
-  const long long n = r->coordinates, o = r->objectives;
-  const double blur = VM_BLUR / r->tolerance, time = 0;
-  double *changed = m->X + r->states;
+/* The start's state, changed by a share of the mechanism's size; neighbouring coordinates by different amounts, so that distances change too. */
+static void vm_changed(const vm_run *r, const vm_room *m, double length, double share, double *changed) {
+  const long long n = r->coordinates;
   for (long long i = 0; i < r->states; ++i) {
     const double size = i < 3 * n ? (r->turns[i % n] ? 1 : length) : fabs(m->X[i]);
     const double by = i < n ? size : i < 2 * n ? size / r->duration : i < 3 * n ? size / r->duration / r->duration : size;
-    changed[i] = m->X[i] + blur * ((double)(i * 7 % 4) - 1.5) * by;
+    changed[i] = m->X[i] + share * ((double)(i * 7 % 4) - 1.5) * by;
   }
+}
+
+/* An integrand is measured by no less than what rounding of the state, over the tolerance, makes of it: errors below cannot be told from noise. */
+static void vm_integrand_floors(vm_run *r, vm_room *m, double length) {
+  const long long o = r->objectives;
+  const double time = 0;
+  double *changed = m->X + r->states;
+  vm_changed(r, m, length, VM_BLUR / r->tolerance, changed);
   vm_measure(VM_INTEGRANDS, r, m, &time, changed, m->X_, m->G + o, m->G_ + o * r->parameters);
   for (long long i = 0; i < o; ++i) vm_raise(r->integrand_scales + i, fabs(m->G[o + i] - m->G[i]));
+}
+
+/* An integrand that explicit functions of time let begin from nothing is measured by no less than a share of what it comes to, in a state on the way
+   through the run, roughly. */
+static void vm_foresee_integrands(vm_run *r, vm_room *m, double length) {
+  const long long n = r->coordinates, o = r->objectives;
+  double *changed = m->X + r->states;
+  vm_changed(r, m, length, 0.7, changed);
+  for (long long i = 0; i < n; ++i) changed[i] += 0.37 * r->duration * m->X[n + i];
+  for (long long k = 0; k < r->probe_count && o; ++k) {
+    vm_measure(VM_INTEGRANDS, r, m, r->probes + k, changed, m->X_, m->G + o, m->G_ + o * r->parameters);
+    for (long long i = 0; i < o; ++i) if (fabs(m->G[o + i]) <= 1e300) vm_raise(r->integrand_scales + i, vm_foreseen(r) * fabs(m->G[o + i]));
+  }
 }
 
 /* Scales at the start, and a first step from the time in which the state would change by itself. Nothing is measured by less than what would take it
@@ -286,6 +310,7 @@ static double vm_first_step(vm_run *r, vm_room *m) {
   vm_scale(r, m, 0);
   vm_scale_integrands(r, m);
   vm_integrand_floors(r, m, length);
+  vm_foresee_integrands(r, m, length);
   time *= 0.01 * pow(r->tolerance, 1 / r->scheme->error_order);
   return time > 1e-9 * r->duration ? time : 1e-9 * r->duration;
 }

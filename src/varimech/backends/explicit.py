@@ -28,10 +28,10 @@ SHORTEST = 1e-14
 """Share of a run that a step takes at least: a kink of a derivative may need that."""
 BRIDGE = 1e-14
 """Share of a run that lies between both sides of a jump at most: a few floating-point numbers."""
-TRIES = 20000
+TRIES = 2000
 """Steps, taken or rejected, between two looks at the progress of a run that chooses its steps."""
-PROGRESS = 1e-6
-"""Share of a run that so many have to bring: 10 billion steps for all of it are no run to wait for."""
+PROGRESS = 1e-8
+"""Share of a run that so many have to bring: 200 billion steps for all of it are no run to wait for."""
 ROUNDING = 1e-12
 """Largest residual of velocities over velocities where projections are exact."""
 UNYIELDING = 1e-8
@@ -132,7 +132,7 @@ class ExplicitScheme:
         how far in the time that the largest acceleration takes to bring that velocity about."""
         n, probes = self.coordinates, self.schedule.probes
         fastest, strongest, v = self._largest(state[n : 2 * n], turns=False), 0.0, np.zeros(n)
-        foreseen = min(MOST_FORESEEN, FORESEEN / self.schedule.tolerance)
+        foreseen = self._share_foreseen
         length = foreseen * fastest * self.schedule.duration
         for t, dt in np.zeros((0, 2)) if probes is None else probes.reshape(2, -1).T:
             a = accelerations_at(t)
@@ -165,21 +165,38 @@ class ExplicitScheme:
         factor = 0.9 * error ** (-1 / self.tables.error_order) if error > 0 else 5.0
         return min(5.0, max(0.2, factor))
 
-    def _integrand_floors(self, state: np.ndarray, length: float, integrands: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """What rounding of the state, over the tolerance, makes of integrands: errors below cannot be told from noise.
-
-        The changes of neighbouring coordinates differ, so that distances change too.
-        """
+    def _changed(self, state: np.ndarray, length: float, share: float) -> np.ndarray:
+        """A state changed by a share of the mechanism's size; neighbouring coordinates by different amounts, so that distances change too."""
         n, duration = self.coordinates, self.schedule.duration
         q = np.where(self.turns, 1.0, length)
         sizes = np.concatenate([q, q / duration, q / duration / duration, np.abs(state[3 * n :])])
-        changed = state + BLUR / self.schedule.tolerance * (np.arange(state.size) * 7 % 4 - 1.5) * sizes
+        return np.asarray(state + share * (np.arange(state.size) * 7 % 4 - 1.5) * sizes)
+
+    def _integrand_floors(self, state: np.ndarray, length: float, integrands: Callable[..., np.ndarray]) -> np.ndarray:
+        """What rounding of the state, over the tolerance, makes of integrands: errors below cannot be told from noise."""
+        changed = self._changed(state, length, BLUR / self.schedule.tolerance)
         return np.abs(integrands(changed) - integrands(state))
+
+    @property
+    def _share_foreseen(self) -> float:
+        """Share of what is foreseen that errors are measured by at least."""
+        return min(MOST_FORESEEN, FORESEEN / self.schedule.tolerance)
+
+    def _foreseen_integrands(self, state: np.ndarray, length: float, integrands: Callable[..., np.ndarray]) -> np.ndarray:
+        """An integrand that explicit functions of time let begin from nothing is measured by no less than a share of what it comes to, in a
+        state on the way through the run, roughly."""
+        n, largest, probes = self.coordinates, np.zeros_like(self.integrand_scales), self.schedule.probes
+        changed = self._changed(state, length, 0.7)
+        changed[:n] += 0.37 * self.schedule.duration * state[n : 2 * n]
+        for t in [] if probes is None else probes[: probes.size // 2]:
+            values = np.abs(integrands(changed, t))
+            largest = np.maximum(largest, np.where(values <= 1e300, values, 0.0))
+        return self._share_foreseen * largest
 
     def first_step(
         self,
         stages: Stages,
-        integrands: Callable[[np.ndarray], np.ndarray],
+        integrands: Callable[..., np.ndarray],
         accelerations_at: Callable[[float], np.ndarray | None],
     ) -> float:
         """Scales at the start, and a first step from the time in which the state would change by itself.
@@ -205,6 +222,7 @@ class ExplicitScheme:
         self.scale(stages)
         floors = self._integrand_floors(state, length, integrands)
         self.integrand_scales = np.where(floors > self.integrand_scales, floors, self.integrand_scales)
+        np.maximum(self.integrand_scales, self._foreseen_integrands(state, length, integrands), out=self.integrand_scales)
         time = min(times) * (0.01 * self.schedule.tolerance ** (1 / self.tables.error_order))
         return max(time, 1e-9 * duration)
 

@@ -270,11 +270,12 @@ class _Run:
         if self.schedule.tolerance:
             self.proposal = self._explicit.first_step(self._stages, self._integrands_at, self._accelerations_at)
 
-    def _integrands_at(self, state: np.ndarray) -> np.ndarray:
-        """Integrands at a state of the start's time."""
-        kept, self.new[:] = self.new.copy(), state
+    def _integrands_at(self, state: np.ndarray, time: float = 0.0) -> np.ndarray:
+        """Integrands at a state, at the start's time or another one."""
+        kept, start = self.new.copy(), self.time[0]
+        self.new[:], self.time[0] = state, time
         self.integrands()
-        self.new[:] = kept
+        self.new[:], self.time[0] = kept, start
         return self.value.copy()
 
     def _accelerations_at(self, time: float) -> np.ndarray | None:

@@ -23,7 +23,7 @@ DIFFERENT = 1e-3
 
 @dataclass(frozen=True)
 class OtherConfiguration:
-    """A point that tells the configuration found from another one (m)."""
+    """A point that is elsewhere in another configuration (m)."""
 
     point: str
     chosen: tuple[float, ...]
@@ -37,13 +37,16 @@ class OtherConfiguration:
         )
 
 
-def other_configuration(assembly: Assembly, q: np.ndarray, ρ: np.ndarray) -> OtherConfiguration | None:
-    """Another configuration of a mechanism with closed loops, where nothing in its start chooses between them; None where none was found."""
+def may_close_otherwise(assembly: Assembly) -> bool:
+    """Whether a mechanism has closed loops, nothing in its start chooses how they close, and it is small enough to look for other ways."""
     model, start = assembly.model, assembly.start
     loops = len(model.joints) - len(model.moving_bodies)
-    if start.near_rotation or start.near_position or loops <= 0 or q.size > LARGEST:
-        return None
-    e = assembly.equations
+    return loops > 0 and not (start.near_rotation or start.near_position) and assembly.equations.q.numel() <= LARGEST
+
+
+def other_configuration(assembly: Assembly, q: np.ndarray, ρ: np.ndarray) -> OtherConfiguration | None:
+    """A configuration other than that of positions q; None where none was found."""
+    e, model = assembly.equations, assembly.model
     points = [p for p in model.all_points if p.body in model.moving_bodies]
     places = ca.Function("points", [e.q, e.ρ], [ca.horzcat(*[e.frames[p.body].position(p.local) for p in points])])
     chosen = np.array(places(q, ρ))

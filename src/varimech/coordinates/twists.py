@@ -69,7 +69,7 @@ class Twists:
 
 
 def _pose(body: Body, frame: Frame, *, rate: bool = False) -> list[SX]:
-    """What tells where a body is, or how that changes: origin and rotation, or all nodes of a beam."""
+    """Where a body is, or how that changes: origin and rotation, or all nodes of a beam."""
     if isinstance(body, Beam):
         return [(frame.velocity if rate else frame.position)(p.local) for p in body.nodes]
     return [frame.origin_rate, ca.vec(frame.rotation_rate)] if rate else [frame.origin, ca.vec(frame.rotation)]

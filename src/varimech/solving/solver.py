@@ -17,7 +17,7 @@ from ..backends.inputs import Inputs
 from ..backends.runner import Runner
 from ..backends.selection import select
 from ..backends.trajectory import BrokenOff, Trajectory
-from ..coordinates.configurations import OtherConfiguration, other_configuration
+from ..coordinates.configurations import OtherConfiguration, may_close_otherwise, other_configuration
 from ..coordinates.start import StartSolver
 from ..errors import ModelError, SimulationError
 from ..formulations.independent import Independent
@@ -162,8 +162,8 @@ class Solver:
     @cached_property
     def other_configuration(self) -> OtherConfiguration | None:
         """Another configuration in which the mechanism closes for its nominal values, where nothing chooses between them."""
-        q, nominal = self.nearby.positions, self.model.numbers.nominal
-        return None if q is None else other_configuration(self.start, q, nominal)
+        q = self.nearby.positions if may_close_otherwise(self.start) else None
+        return None if q is None else other_configuration(self.start, q, self.model.numbers.nominal)
 
     @cached_property
     def statics(self) -> Statics:

@@ -23,8 +23,8 @@ REMEMBERED = 64
 """Sets of objectives, and of parameter values, whose functions of time are not looked at again."""
 
 
-ENOUGH = 4.0
-"""Equal steps within a limit of chosen ones that see what happens there: six to the period of a sine. They are kept as they are."""
+ENOUGH = 3.0
+"""Equal steps within a limit of chosen ones that see what happens there: more than four to the period of a sine. They stay as they are."""
 FINER = 16.0
 """Those that take their place where there are fewer, 25 to the period of a sine: no error estimate watches them."""
 FEW, MANY = 5, 50

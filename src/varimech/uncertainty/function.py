@@ -96,9 +96,11 @@ class Runs:
         try:
             with held_back() as self.held:
                 yield
+        except VarimechError:
+            if isinstance(self.error, KeyboardInterrupt):
+                raise self.error from None
+            raise
         except (RuntimeError, TypeError, ValueError) as other:
-            if isinstance(other, VarimechError) and not isinstance(self.error, KeyboardInterrupt):
-                raise
             if self.error is not None:
                 raise self.error from None
             raise VarimechError(f"{self.mechanism.name!r}: {doing}: OpenTURNS gave up: {other}") from other
