@@ -11,6 +11,9 @@ from .errors import ModelError
 LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 """Where Linux lists what a container may have."""
 
+LITTLE = 1e6
+"""Numbers that fit anywhere: small runs do not ask the system."""
+
 
 def check_memory(what: str, numbers: float, remedy: str) -> None:
     """Refuse what needs more memory than this machine has.
@@ -23,7 +26,7 @@ def check_memory(what: str, numbers: float, remedy: str) -> None:
     Raises:
         ModelError: with both sizes.
     """
-    if 8.0 * numbers > (most := memory_bytes()):
+    if numbers > LITTLE and 8.0 * numbers > (most := memory_bytes()):
         raise ModelError(
             f"{what} would take {8e-9 * numbers:.3g} GB of memory, and this process may have {1e-9 * most:.3g} GB; {remedy}"
         )
@@ -44,7 +47,7 @@ def memory_bytes() -> float:
 def _of_the_machine() -> float:
     try:
         most = float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # a system that does not tell: what a large workstation has
+    except (AttributeError, ValueError, OSError):  # a system that does not know: what a large workstation has
         most = 256e9
     for path in LIMITS:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from .errors import ModelError
@@ -26,6 +27,8 @@ def check_name(kind: str, name: Any, without: str = SLASH) -> None:
     Raises:
         ModelError: with the reason and the remedy.
     """
+    if isinstance(name, str) and _is_usable(name, without):
+        return
     a_kind = f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
     if not isinstance(name, str) or not name.strip():
         raise ModelError(f"{a_kind} needs a name (a non-empty text), not {name!r}")
@@ -43,6 +46,11 @@ def check_name(kind: str, name: Any, without: str = SLASH) -> None:
     if found := next((c for c in name if c in without), ""):
         reason = "which separates a body from its point, as in 'rod.tip'" if found == DOT else "which separates folders"
         raise ModelError(f"the name {shown} of {a_kind} contains {found!r}, {reason}; use another character, such as '_'")
+
+
+@lru_cache(maxsize=1024)  # names of objectives are checked in every run
+def _is_usable(name: str, without: str) -> bool:
+    return bool(name) and len(name) <= LONGEST and name == name.strip() and name.isprintable() and not set(without) & set(name)
 
 
 def comment_text(text: str) -> str:

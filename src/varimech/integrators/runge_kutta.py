@@ -37,6 +37,9 @@ class RungeKutta:
     dense: Rows = ()
     """b_i(θ) by powers of θ, from the first on: a row for each stage, the end, and each further stage."""
 
+    def __hash__(self) -> int:
+        return hash((self.name, self.order))  # solvers are looked up by it in every run, and coefficients are many
+
     @property
     def c(self) -> tuple[float, ...]:
         """Where in a step its stages are."""
