@@ -135,3 +135,5 @@ def test_parameters_that_move_edges_are_known() -> None:
     assert kink.parameters == {0} and kink.jumps == ()
     width = _resolved(P[0] * ca.exp(-(((T - 0.3) / P[1]) ** 2)))
     assert width.parameters == {1}
+    both = _resolved(P[0] * (vm.where(T > 0.3, 1, 0) + ca.exp(-(((T - 0.6) / 1e-4) ** 2))))
+    assert both.parameters == frozenset()

@@ -190,7 +190,11 @@ class _Search:
                 width = self._variation(k, bounds[k])
                 with np.errstate(all="ignore"):
                     limits = np.where(relevant[k], np.minimum(limits, STEPS * (high - low) / width), limits)
-                unresolved[k] = relevant[k] & (width > 1)
+                unresolved[k] = undecided | (relevant[k] & (width > 1))
+            else:  # what it is given may vary
+                unresolved[k] = np.logical_or.reduce(
+                    [undecided, *[unresolved[a] for a in operation.arguments if a in unresolved]]
+                )
         for k, where in unresolved.items():
             rough |= where
             inner = [unresolved[a] for a in tape.operations[k].arguments if a in unresolved]
