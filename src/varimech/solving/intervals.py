@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -92,10 +93,14 @@ class Tape:
                 found.append(_bounds(operation.code, [found[k] for k in operation.arguments]))
         return found
 
-    def parameters_of(self, number: int) -> set[int]:
-        """Parameters that a result depends on."""
-        own = {self.parameters[number]} if number in self.parameters else set[int]()
-        return own.union(*[self.parameters_of(k) for k in set(self.operations[number].arguments)])
+    @cached_property
+    def parameters_of(self) -> list[frozenset[int]]:
+        """Parameters that each result depends on."""
+        found: list[frozenset[int]] = []
+        for number, operation in enumerate(self.operations):
+            own = frozenset({self.parameters[number]}) if number in self.parameters else frozenset[int]()
+            found.append(own.union(*[found[k] for k in operation.arguments]))
+        return found
 
 
 def _constant(value: float, like: np.ndarray) -> Bounds:

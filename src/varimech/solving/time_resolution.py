@@ -34,6 +34,8 @@ FEW = 16
 """Intervals that are cut into as many parts at once: for so few the number of passes counts, not their length."""
 MOST = 1 << 15
 """Intervals to follow at most: some thousand periods or pulses. What varies faster everywhere is not hidden from the error estimate."""
+WORK = 10_000_000
+"""Intervals times operations that are bounded at once at most, each of which takes 16 bytes."""
 FINEST = 2.0**-52
 """Share of the duration below which a switch is not followed: neighbouring floating-point numbers at its end."""
 HUGE = 1e200
@@ -121,10 +123,10 @@ def resolve(functions: ExplicitTime, duration: float, values: np.ndarray) -> Tim
     high = np.append(low[1:], duration)
     leaves: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     edges: list[tuple[float, float]] = []
-    count = 0
+    count, most = 0, max(4 * COARSE, min(MOST, WORK // len(tape.operations)))
     while low.size:
         limits, rough, switching = search.look(low, high)
-        if count + low.size > MOST:  # the error estimate has to see what is left
+        if count + low.size > most:  # the error estimate has to see what is left
             limits[rough], rough[:] = np.inf, False
         last = high - low <= FINEST * duration
         edges += list(zip(low[switching & last].tolist(), high[switching & last].tolist(), strict=True))
@@ -185,7 +187,7 @@ class _Search:
             undecided = _undecided(operation.code, [bounds[a] for a in operation.arguments], bounds[k]) & relevant[k]
             if undecided.any():
                 switching |= undecided
-                self.decisive |= tape.parameters_of(k)
+                self.decisive |= tape.parameters_of[k]
             if operation.code not in LINEAR:
                 width = self._variation(k, bounds[k])
                 with np.errstate(all="ignore"):
@@ -199,7 +201,7 @@ class _Search:
             rough |= where
             inner = [unresolved[a] for a in tape.operations[k].arguments if a in unresolved]
             if (where & ~np.logical_or.reduce(inner) if inner else where).any():
-                self.decisive |= tape.parameters_of(k)
+                self.decisive |= tape.parameters_of[k]
         return limits, rough, switching
 
     def jumps(self, edges: np.ndarray) -> np.ndarray:
@@ -223,7 +225,7 @@ class _Search:
                 for number, o in enumerate(tape.operations)
                 if o.arguments and _undecided(o.code, [across[a] for a in o.arguments], across[number])[k]
             ]
-            parameters = frozenset[int]().union(*[tape.parameters_of(number) for number in switching])
+            parameters = frozenset[int]().union(*[tape.parameters_of[number] for number in switching])
             if parameters and jumping[:, k].any():
                 yield Jump(time, owners[int(jumping[:, k].argmax())], parameters)
 
