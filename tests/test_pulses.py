@@ -270,3 +270,12 @@ def test_sundials_sees_bells_and_refuses_edges(integrator: str) -> None:
     assert _errors(case, integrator=integrator, tolerance=1e-8) < 1e-6
     with pytest.raises(vm.ModelError, match=r"jumps or has a kink at t = 0\.599 s.*integrator='dop853'"):
         _errors({**case, "shape": "rectangle"}, integrator=integrator, tolerance=1e-8)
+
+
+def test_edges_at_both_ends_of_a_run() -> None:
+    """At the start one side of a jump holds for an instant only, and so does the other at the end."""
+    m = _block(lambda t: vm.where(t < 1.0, 2.0, 7.0) + vm.where(t > 0, 1.0, 50.0), 1.0)
+    for options, error in (({}, 1e-9), ({"integrator": "dopri5"}, 1e-9), ({"step": 0.1}, 5e-3)):
+        run = m.simulate(1.0, backend="interpreted", **options)
+        assert float(run.time[-1]) == pytest.approx(1.0, abs=1e-15)
+        assert float(run.displacement("guide").values[-1]) == pytest.approx(1.5, abs=error)

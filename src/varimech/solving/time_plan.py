@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,10 +20,10 @@ from .explicit_time import ExplicitTime, explicit_time
 from .task import Task
 from .time_resolution import TimeResolution, resolve
 
+K = TypeVar("K")
+V = TypeVar("V")
 REMEMBERED = 64
 """Sets of objectives, and of parameter values, whose functions of time are not looked at again."""
-
-
 ENOUGH = 3.0
 """Equal steps within a limit of chosen ones that see what happens there: more than four to the period of a sine. They stay as they are."""
 FINER = 16.0
@@ -96,15 +97,11 @@ class TimePlan:
     def resolution(self, duration: float, objectives: Mapping[str, Objective], ρ: np.ndarray) -> TimeResolution | None:
         """Edges and limits over a run; None where the model has no explicit function of time."""
         key = tuple(objectives.values())
-        if key not in self._functions:
-            _remember(self._functions, key, explicit_time(self._equations, objectives))
-        functions = self._functions[key]
+        functions = _remembered(self._functions, key, lambda: explicit_time(self._equations, objectives))
         if functions is None:
             return None
         values = (key, duration, *ρ[list(functions.parameters)].tolist())
-        if values not in self._resolved:
-            _remember(self._resolved, values, resolve(functions, duration, ρ))
-        return self._resolved[values]
+        return _remembered(self._resolved, values, lambda: resolve(functions, duration, ρ))
 
 
 def _refined(schedule: Schedule, pieces: Pieces) -> Schedule:
@@ -150,7 +147,12 @@ def _ramp(first: float, step: float) -> np.ndarray:
     return first * (2.0 ** np.arange(1, 1 + max(0, count)) - 1)
 
 
-def _remember(memory: OrderedDict[Any, Any], key: Any, value: Any) -> None:
-    memory[key] = value
+def _remembered(memory: OrderedDict[K, V], key: K, compute: Callable[[], V]) -> V:
+    """What is kept under a key, computed where it is not; other threads may drop it meanwhile."""
+    if key in memory:
+        with suppress(KeyError):
+            return memory[key]
+    value = memory[key] = compute()
     while len(memory) > REMEMBERED:
         memory.popitem(last=False)
+    return value
