@@ -226,6 +226,7 @@ def _about(
         "chunk": sampling.size,
         "duration": s.duration,
         "step": s.step,
+        "longest step": s.longest_chosen,
         "every": s.every,
         "tolerance": s.tolerance,
         "times (digest)": _digest(*(np.zeros(0) if x is None else x for x in (s.outputs, s.ends))),
