@@ -175,7 +175,7 @@ def test_changed_units_are_noticed(tmp_path: Path) -> None:
     go(mechanism(), "m")
     with pytest.raises(vm.ModelError, match="differs in units of objectives"):
         go(mechanism(), "mm")
-    other = mechanism()
+    other = mechanism.__wrapped__()  # the cached one is that of other tests, too
     next(iter(other.parameters.values())).unit = "ft"
     with pytest.raises(vm.ModelError, match=r"differs in .*units of parameters"):
         go(other, "m")
