@@ -244,7 +244,7 @@ def test_longest_step_bounds_chosen_steps() -> None:
 
 
 def test_a_run_without_progress_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rejected steps are bounded: here every step is said to be too long, down to the shortest."""
+    """With a bound that no run can meet: the interpreted driver stops there, and the message names tolerance and remedy."""
     monkeypatch.setattr("varimech.backends.interpreted.TRIES", 50)
     monkeypatch.setattr("varimech.backends.interpreted.PROGRESS", 2.0)
     m = _block(lambda t: vm.sin(3000 * t), 1.0, x0=1.0)

@@ -20,7 +20,7 @@ def check_name(kind: str, name: Any, without: str = SLASH) -> None:
     """Refuse what is no usable name.
 
     Args:
-        kind: what is given the name, such as "point".
+        kind: the sort of thing that gets the name, such as "point".
         name: what was given.
         without: characters that it must not contain, besides those that cannot be seen.
 
