@@ -15,8 +15,7 @@ import numpy as np
 from ..backends.trajectory import Trajectory
 from ..errors import SimulationError
 from ..schedule import equal_steps
-from ..sensitivity.smoothness import Switch, switches
-from ..symbols import symbols_in
+from ..sensitivity.smoothness import Switch
 from .solver import Solver
 from .task import Task
 
@@ -34,9 +33,7 @@ def check_kinks(solver: Solver, task: Task, ρ: np.ndarray, trajectory: Trajecto
     """
     if task.schedule.tolerance or task.schedule.ends is not None or task.method == "finite-difference":
         return
-    e = solver.equations
-    moving = symbols_in(e.q, e.v)
-    known = [s for s in switches(e, {}) if not symbols_in(s.at).isdisjoint(moving)]
+    e, known = solver.equations, solver.switches
     crossing = _first_crossing(solver, known, ρ, trajectory) if known else None
     if crossing is None and not (known and task.schedule.every > 1):
         return

@@ -28,6 +28,8 @@ from ..methods import Method
 from ..model.parts import Parts
 from ..progress import progress_bar
 from ..sensitivity.objective import Objective
+from ..sensitivity.smoothness import Switch, switches
+from ..symbols import symbols_in
 from .coherence import check_constraints, check_finite, check_speeds
 from .composite import CompositeSolver
 from .diagnosis import explained
@@ -57,6 +59,7 @@ class Solver:
         self.start = StartSolver(self.equations)
         self.nearby = Nearby(self.start)
         self.time_plan = TimePlan(self.equations)
+        self._last_wanted: tuple[tuple[object, ...], Wanted] = ((), Wanted())
 
     def run(self, task: Task, ρ: np.ndarray, *, explain: bool = True) -> tuple[Trajectory, float]:
         """One run, and the seconds that it took once everything was built; why it cannot be assembled takes time to explain."""
@@ -160,6 +163,12 @@ class Solver:
         return SecondOrder(self.equations, self.method, self.start, large=self._large)
 
     @cached_property
+    def switches(self) -> list[Switch]:
+        """Where forces have kinks or jumps that depend on the motion; looked for once, as it takes longer than a short run."""
+        moving = symbols_in(self.equations.q, self.equations.v)
+        return [s for s in switches(self.equations, {}) if not symbols_in(s.at).isdisjoint(moving)]
+
+    @cached_property
     def other_configuration(self) -> OtherConfiguration | None:
         """Another configuration in which the mechanism closes for its nominal values, where nothing chooses between them."""
         q = self.nearby.positions if may_close_otherwise(self.start) else None
@@ -234,14 +243,21 @@ class Solver:
         parameters change, each by its size, is carried along for that."""
         if task.indices is None or (task.complex_step and not task.schedule.tolerance):
             return Wanted()
+        key = tuple(task.indices), task.adjoint, bool(task.schedule.tolerance), len(task.objectives)
+        last = self._last_wanted  # asked for several times in a run, and the same in most runs; other threads may change it
+        if key != last[0]:
+            last = self._last_wanted = key, self._new_wanted(task, task.indices)
+        return last[1]
+
+    def _new_wanted(self, task: Task, indices: list[int]) -> Wanted:
         if not task.adjoint:
-            return Wanted(unit_directions(self.equations.ρ.numel(), task.indices))
+            return Wanted(unit_directions(self.equations.ρ.numel(), indices))
         nominal, direction = self.model.numbers.nominal, None
         if task.schedule.tolerance:
             shares = np.random.default_rng(0).uniform(0.5, 1.5, len(nominal)) * np.where(np.arange(len(nominal)) % 2, -1.0, 1.0)
             sizes = shares * np.where(nominal != 0, np.abs(nominal), 1.0)
             direction = np.zeros((len(nominal), 1))
-            direction[task.indices, 0] = sizes[task.indices]
+            direction[indices, 0] = sizes[indices]
         return Wanted(direction, True, len(task.objectives))
 
     @cached_property
