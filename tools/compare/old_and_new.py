@@ -119,7 +119,7 @@ def reference_values() -> list[list[float]]:
     ensemble = five_bar.mechanism().ensemble(
         five_bar.objectives(), {"Ls1": SAMPLES[TESTED]}, duration=DURATION, tolerance=1e-12, progress=False
     )
-    return ensemble.values.to_numpy().tolist()  # type: ignore[no-any-return]
+    return ensemble.values.to_numpy().tolist()
 
 
 def main() -> None:
