@@ -1,8 +1,9 @@
 """Bricard's loop: five rods and six hinges that should not move, and do.
 
-Six bodies (the ground among them) in one closed loop leave 6 · 5 − 6 · 5 = 0 freedoms by count; with the hinge axes along the edges of a cube
-there is one. Let go, the loop swings by half a turn into its mirror image, and back. It is a matter of geometry alone: with one hinge askew
-by a degree it is locked.
+Six bodies (the ground among them) in one closed loop leave 6 · 5 − 6 · 5 = 0 freedoms by count;
+with the hinge axes along the edges of a cube there is one. Let go, the loop swings by half a turn
+into its mirror image, and back. It is a matter of geometry alone: with one hinge askew by a degree
+it is locked.
 """
 
 from __future__ import annotations
@@ -28,7 +29,13 @@ def mechanism(askew: float = 0.0) -> vm.Mechanism:
     for k in range(5):
         rod = [float(b - a) for a, b in zip(CORNERS[k], CORNERS[k + 1], strict=True)]
         ends = {f"P{k + 1}": (0, 0, 0), f"P{k + 2}": rod}
-        m.body(f"rod {k + 1}", mass=1, inertia=[ALONG if x else ACROSS for x in rod], com=[x / 2 for x in rod], points=ends)
+        m.body(
+            f"rod {k + 1}",
+            mass=1,
+            inertia=[ALONG if x else ACROSS for x in rod],
+            com=[x / 2 for x in rod],
+            points=ends,
+        )
     for k, axis in enumerate(AXES):
         m.revolute(f"P{k + 1}", axis=axis if k != 2 else (math.cos(askew), math.sin(askew), 0))
     m.start(angle={"P1": 0.0})
@@ -40,17 +47,22 @@ def main(out: Path) -> vm.Run:
     m = mechanism()
     tree = m.topology()
     print(tree)
-    print(f"by count {len(tree.coordinates) - tree.equations['closure']} freedoms, in truth {m.freedoms}")
-    print(f"with one hinge askew by 1°: {mechanism(math.radians(1)).freedoms}")
+    print(
+        f"by count {len(tree.coordinates) - tree.equations['closure']} freedoms, in truth {m.dofs}"
+    )
+    print(f"with one hinge askew by 1°: {mechanism(math.radians(1)).dofs}")
     run = m.simulate(5.0, tolerance=1e-9)
     swing, energy = run.angle("P1").to_numpy(), run.energy().to_numpy()
     print(
-        f"hinge P1 swings by {swing.max():.4f} rad, there after {run.time[swing.argmax()]:.2f} s; energy lost: {energy[0] - energy[-1]:.0e} J"
+        f"hinge P1 swings by {swing.max():.4f} rad, there after {run.time[swing.argmax()]:.2f} s;"
+        f" energy lost: {energy[0] - energy[-1]:.0e} J"
     )
 
     out.mkdir(parents=True, exist_ok=True)
     picture = run.draw(
-        times=(2.5, 1.9, 1.6, 1.25, 0.9, 0.0), trace=["P3", "P4"], title="Bricard's loop on its way to its mirror image"
+        times=(2.5, 1.9, 1.6, 1.25, 0.9, 0.0),
+        trace=["P3", "P4"],
+        title="Bricard's loop on its way to its mirror image",
     )
     picture.axes[0].locator_params(nbins=5)
     picture.savefig(out / "loop.png")
@@ -59,5 +71,7 @@ def main(out: Path) -> vm.Run:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="A loop that should not move, and does.")
-    parser.add_argument("--out", type=Path, default=Path("out/bricard_loop"), help="folder for pictures")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out/bricard_loop"), help="folder for pictures"
+    )
     main(parser.parse_args().out)

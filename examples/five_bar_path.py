@@ -1,13 +1,15 @@
 """A five-bar that draws an ellipse: which lengths make point 2 follow it best?
 
-Motors turn both cranks at one revolution a second, the left one 30° ahead of the right one. Point 2, where the rods meet, shall follow
+Motors turn both cranks at one revolution a second, the left one 30° ahead of the right one. Point
+2, where the rods meet, shall follow
 
     target(t) = (0.02 + 0.09 cos 2πt, 0.31 + 0.05 sin 2πt) m,
 
-place by place: the pen has to be there at that time. No lengths do that exactly (rods add harmonics that an ellipse does not have), so
-what is left is to be smallest, ψ = ∫ |r₂ − target|² dt over a turn. The rods must reach each other in every position of the cranks:
-crank pins are between width − cranks and width + cranks apart, and the rods have to make triangles with both, with a margin that keeps
-them from stretching out. Such conditions are constraints that depend on parameters alone.
+place by place: the pen has to be there at that time. No lengths do that exactly (rods add harmonics
+that an ellipse does not have), so what is left is to be smallest, ψ = ∫ |r₂ − target|² dt over a
+turn. The rods must reach each other in every position of the cranks: crank pins are between width −
+cranks and width + cranks apart, and the rods have to make triangles with both, with a margin that
+keeps them from stretching out. Such conditions are constraints that depend on parameters alone.
 """
 
 from __future__ import annotations
@@ -40,9 +42,14 @@ LENGTHS = {
 
 
 def mechanism() -> vm.Mechanism:
-    """The five-bar with driven cranks; all lengths and the distance of its pivots are parameters."""
+    """The five-bar with driven cranks; all lengths and the distance of its pivots are
+    parameters.
+    """
     m = vm.Mechanism("five-bar", dimension=2)  # gravity does not matter: all motion is imposed
-    p = {name: m.parameter(name, value, unit="m", bounds=bounds) for name, (value, bounds) in LENGTHS.items()}
+    p = {
+        name: m.parameter(name, value, unit="m", bounds=bounds)
+        for name, (value, bounds) in LENGTHS.items()
+    }
     m.ground_point("A", (-p["width"] / 2, 0))
     m.ground_point("B", (p["width"] / 2, 0))
     m.bar("A1", "A", "1", length=p["left crank"], mass=0.1)
@@ -75,12 +82,19 @@ def closing() -> dict[str, vm.Constraint]:
         def length(s: vm.State) -> Any:
             both = s.parameter("left crank") + s.parameter("right crank")
             return (
-                left * s.parameter("left rod") + right * s.parameter("right rod") + width * s.parameter("width") + cranks * both
+                left * s.parameter("left rod")
+                + right * s.parameter("right rod")
+                + width * s.parameter("width")
+                + cranks * both
             )
 
         return vm.final(length, unit="m") >= MARGIN
 
-    return {"far pins": spare(1, 1, -1, -1), "near pins, left": spare(-1, 1, 1, -1), "near pins, right": spare(1, -1, 1, -1)}
+    return {
+        "far pins": spare(1, 1, -1, -1),
+        "near pins, left": spare(-1, 1, 1, -1),
+        "near pins, right": spare(1, -1, 1, -1),
+    }
 
 
 def solve(m: vm.Mechanism, hessian: str = "approximate") -> vm.Optimum:
@@ -97,7 +111,9 @@ def main(out: Path) -> vm.Optimum:
     print("multipliers:", optimum.multipliers)
     runs = {"before": optimum.before, "after": optimum.after}
     away = {name: 1e3 * np.sqrt(run.measure(deviation).to_numpy()) for name, run in runs.items()}
-    off = {name: float(np.sqrt(np.mean(mm[:-1] ** 2))) for name, mm in away.items()}  # the last instant is the first one again
+    off = {
+        name: float(np.sqrt(np.mean(mm[:-1] ** 2))) for name, mm in away.items()
+    }  # the last instant is the first one again
     for name, mm in away.items():
         print(f"{name}: {off[name]:.3f} mm off (root mean square), {mm.max():.3f} mm at most")
     print(optimum.certificate)
@@ -118,5 +134,7 @@ def main(out: Path) -> vm.Optimum:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Lengths of a five-bar that draws an ellipse.")
-    parser.add_argument("--out", type=Path, default=Path("out/five_bar_path"), help="folder for pictures")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out/five_bar_path"), help="folder for pictures"
+    )
     main(parser.parse_args().out)

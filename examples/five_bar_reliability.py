@@ -1,8 +1,10 @@
-"""A five-bar with loose tolerances: which of them make its point 2 stray, and how likely does it stray too far?
+"""A five-bar with loose tolerances: which of them make its point 2 stray, and how likely does it
+stray too far?
 
-The five-bar of the sensitivity benchmark, ψ¹ = ∫ |r₂ − r₂₀|² dt over 5 s, with tolerances of ±5 % (three standard deviations) on the natural
-lengths of its springs and on the mass, the centre of mass and the length of bar A1. OpenTURNS gives Sobol indices by polynomial chaos and the
-probability that ψ¹ exceeds a limit by FORM and SORM; Monte Carlo is the truth to compare with.
+The five-bar of the sensitivity benchmark, ψ¹ = ∫ |r₂ − r₂₀|² dt over 5 s, with tolerances of ±5 %
+(three standard deviations) on the natural lengths of its springs and on the mass, the centre of
+mass and the length of bar A1. OpenTURNS gives Sobol indices by polynomial chaos and the probability
+that ψ¹ exceeds a limit by FORM and SORM; Monte Carlo is the truth to compare with.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ BLUE, ORANGE, GREEN, INK = "#0b6fb8", "#e08a00", "#2a9d5c", "#333333"
 
 
 class Exceeded(NamedTuple):
-    """Probabilities to exceed each limit, and halves of the 95 % intervals of those from samples."""
+    """Probabilities to exceed each limit, and halves of the 95 % intervals of those
+    from samples.
+    """
 
     form: np.ndarray
     sorm: np.ndarray
@@ -50,13 +54,19 @@ def study() -> tuple[vm.Mechanism, vm.Objective, vm.GlobalStudy]:
     return m, psi1, m.openturns({"ψ¹": psi1}, spreads(m), duration=five_bar.DURATION)
 
 
-def exceeded(m: vm.Mechanism, psi1: vm.Objective, s: vm.GlobalStudy, samples: int, around: int) -> Exceeded:
+def exceeded(
+    m: vm.Mechanism, psi1: vm.Objective, s: vm.GlobalStudy, samples: int, around: int
+) -> Exceeded:
     """By FORM, SORM and samples of both kinds."""
     found = [s.probability(psi1 >= float(limit), samples=around) for limit in LIMITS]
     T = five_bar.DURATION
     drawn = m.monte_carlo(psi1, spreads(m), duration=T, samples=samples, keep=True, output=T)
     share = (drawn.samples["values"].to_numpy()[:, -1] >= LIMITS).mean(axis=0)
-    there = [(f.sampled.probability, (f.sampled.upper - f.sampled.lower) / 2) for f in found if f.sampled is not None]
+    there = [
+        (f.sampled.probability, (f.sampled.upper - f.sampled.lower) / 2)
+        for f in found
+        if f.sampled is not None
+    ]
     halves = 1.96 * np.sqrt(share * (1 - share) / samples)
     return Exceeded(
         np.array([f.form for f in found]),
@@ -69,7 +79,9 @@ def exceeded(m: vm.Mechanism, psi1: vm.Objective, s: vm.GlobalStudy, samples: in
 def picture(indices: vm.SobolIndices, e: Exceeded, samples: int, around: int) -> Figure:
     """Shares of the variance; probabilities over the limit, and how they differ."""
     figure = Figure(figsize=(10.0, 5.2), layout="constrained", dpi=120)
-    left, right, below = figure.subplot_mosaic([["s", "p"], ["s", "r"]], height_ratios=[5, 4]).values()
+    left, right, below = figure.subplot_mosaic(
+        [["s", "p"], ["s", "r"]], height_ratios=[5, 4]
+    ).values()
     places = np.arange(indices.first.sizes["parameter"])
     left.bar(places - 0.2, indices.first[0], 0.38, color=BLUE, label="alone")
     left.bar(places + 0.2, indices.total[0], 0.38, color=ORANGE, label="with others")
@@ -86,7 +98,16 @@ def picture(indices: vm.SobolIndices, e: Exceeded, samples: int, around: int) ->
             (e.share.T, -0.008, INK, f"{samples} samples of the spreads", seen),
         ):
             bars = ((half / unit)[told], (LIMITS + shift)[told], (p / unit)[told])
-            ax.errorbar(bars[1], bars[2], bars[0], fmt="o", color=colour, markersize=3.5, capsize=3, label=label)
+            ax.errorbar(
+                bars[1],
+                bars[2],
+                bars[0],
+                fmt="o",
+                color=colour,
+                markersize=3.5,
+                capsize=3,
+                label=label,
+            )
     right.set_yscale("log")
     right.set_ylabel("probability")
     right.tick_params(labelbottom=False)
@@ -117,7 +138,10 @@ def main(out: Path, samples: int = 40_000, around: int = 2000) -> tuple[vm.Chaos
     e = exceeded(m, psi1, s, samples, around)
     print(f"limit (m²·s)      FORM      SORM   {around} around         {samples} of the spreads")
     for limit, form, sorm, near, share in zip(LIMITS, *e, strict=True):
-        print(f"{limit:12.1f} {form:9.2e} {sorm:9.2e} " + " ".join(f"{p:9.2e} ± {half:.1e}" for p, half in (near, share)))
+        print(
+            f"{limit:12.1f} {form:9.2e} {sorm:9.2e} "
+            + " ".join(f"{p:9.2e} ± {half:.1e}" for p, half in (near, share))
+        )
     out.mkdir(parents=True, exist_ok=True)
     picture(chaos.sobol, e, samples, around).savefig(out / "reliability.png")
     return chaos, e
@@ -125,5 +149,7 @@ def main(out: Path, samples: int = 40_000, around: int = 2000) -> tuple[vm.Chaos
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Sobol indices and reliability of a five-bar.")
-    parser.add_argument("--out", type=Path, default=Path("out/five_bar_reliability"), help="folder for the picture")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out/five_bar_reliability"), help="folder for the picture"
+    )
     main(parser.parse_args().out)

@@ -1,7 +1,8 @@
 """A five-bar with a bar that bends: steel, a hundred times softer, and rigid.
 
-Bar 12 of the five-bar is a beam. As a bar of steel it moves like a rigid one; of a material a hundred times softer it bends by more than half
-a metre, and after half a second point 2 is somewhere else. What a little more stiffness would change, E ∂r₂/∂E, tells both apart.
+Bar 12 of the five-bar is a beam. As a bar of steel it moves like a rigid one; of a material a
+hundred times softer it bends by more than half a metre, and after half a second point 2 is
+somewhere else. What a little more stiffness would change, E ∂r₂/∂E, tells both apart.
 """
 
 from __future__ import annotations
@@ -31,7 +32,17 @@ def mechanism(segments: int = 8, *, rigid: bool = False) -> vm.Mechanism:
         m.bar("12", "1", "2", length=LENGTH, mass=7829 * 1.0628e-4 * LENGTH)
     else:
         E = m.parameter("E", STEEL, unit="Pa")
-        m.beam("12", "1", "2", segments=segments, length=LENGTH, E=E, area=1.0628e-4, inertia=9.4125e-10, density=7829)
+        m.beam(
+            "12",
+            "1",
+            "2",
+            segments=segments,
+            length=LENGTH,
+            E=E,
+            area=1.0628e-4,
+            inertia=9.4125e-10,
+            density=7829,
+        )
     m.bar("23", "2", "3", length=LENGTH, mass=1.5)
     m.bar("3B", "3", "B", length=math.sqrt(2), mass=1.0)
     for joint in ("A", "1", "2", "3", "B"):
@@ -50,24 +61,38 @@ def deflection(s: vm.State) -> Any:
 
 def main(out: Path) -> dict[str, vm.Run]:
     """Run all three, and draw the soft one."""
-    m, runs = mechanism(), {"rigid": mechanism(rigid=True).simulate(DURATION, tolerance=1e-8, output=0.005)}
+    m, runs = (
+        mechanism(),
+        {"rigid": mechanism(rigid=True).simulate(DURATION, tolerance=1e-8, output=0.005)},
+    )
     for name, E in (("steel", STEEL), ("soft", SOFT)):
-        found = m.sensitivity(wrt="E", duration=DURATION, tolerance=1e-8, output=0.005, parameters={"E": E})
+        found = m.sensitivity(
+            wrt="E", duration=DURATION, tolerance=1e-8, output=0.005, parameters={"E": E}
+        )
         runs[name] = run = found.run
-        away = np.linalg.norm(run.position("2").to_numpy()[-1] - runs["rigid"].position("2").to_numpy()[-1])
+        away = np.linalg.norm(
+            run.position("2").to_numpy()[-1] - runs["rigid"].position("2").to_numpy()[-1]
+        )
         slope = E * np.linalg.norm(run.position("2", wrt="E").to_numpy()[-1])
         bent = np.abs(run.measure(deflection).to_numpy()).max()
         print(
-            f"{name}: bends by {1e3 * bent:.1f} mm, ends {1e3 * away:.1f} mm from the rigid one; |E ∂r₂/∂E| = {1e3 * slope:.1f} mm"
+            f"{name}: bends by {1e3 * bent:.1f} mm, ends {1e3 * away:.1f} mm from the rigid one; |E"
+            f" ∂r₂/∂E| = {1e3 * slope:.1f} mm"
         )
     out.mkdir(parents=True, exist_ok=True)
     picture = runs["soft"].draw(
-        times=(0.0, 0.125, 0.25, 0.375, 0.5), title="Bar 12 a hundred times softer than steel, over 0.5 s"
+        times=(0.0, 0.125, 0.25, 0.375, 0.5),
+        title="Bar 12 a hundred times softer than steel, over 0.5 s",
     )
     for (name, run), look in zip(runs.items(), ("-", "--", "-"), strict=True):
         path = run.position("2").to_numpy().T
         picture.axes[0].plot(
-            *path, look, color="#d1495b" if name == "soft" else "#555555", linewidth=1.5, label=f"path of 2, {name}", zorder=6
+            *path,
+            look,
+            color="#d1495b" if name == "soft" else "#555555",
+            linewidth=1.5,
+            label=f"path of 2, {name}",
+            zorder=6,
         )
     picture.axes[0].legend(frameon=False, fontsize=9, loc="lower left")
     picture.savefig(out / "soft.png")
@@ -76,5 +101,7 @@ def main(out: Path) -> dict[str, vm.Run]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="A five-bar with a bar that bends.")
-    parser.add_argument("--out", type=Path, default=Path("out/five_bar_soft"), help="folder for pictures")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out/five_bar_soft"), help="folder for pictures"
+    )
     main(parser.parse_args().out)

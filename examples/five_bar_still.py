@@ -1,11 +1,14 @@
-"""A five-bar that stays where it is: which natural lengths of its two springs balance gravity in the pose it starts from?
+"""A five-bar that stays where it is: which natural lengths of its two springs balance gravity in
+the pose it starts from?
 
-Two cranks A1 and 3B and two rods 12 and 23 hang from A and B; springs of 100 N/m run from points 1 and 2 to B. Released from rest the
-mechanism falls and swings. The objective measures how far point 2 strays from its place,
+Two cranks A1 and 3B and two rods 12 and 23 hang from A and B; springs of 100 N/m run from points 1
+and 2 to B. Released from rest the mechanism falls and swings. The objective measures how far point
+2 strays from its place,
 
     ψ = ∫ |r₂ − (0.5, −2)|² dt  over 5 s,
 
-and vanishes where the start is an equilibrium: two equations for two natural lengths. The search knows nothing of that; it runs the motion.
+and vanishes where the start is an equilibrium: two equations for two natural lengths. The search
+knows nothing of that; it runs the motion.
 """
 
 from __future__ import annotations
@@ -48,9 +51,17 @@ def straying(s: vm.State) -> Any:
     return vm.dot(away, away)
 
 
-def solve(m: vm.Mechanism, start: dict[str, float] | None = None, hessian: str = "approximate") -> vm.Optimum:
+def solve(
+    m: vm.Mechanism, start: dict[str, float] | None = None, hessian: str = "approximate"
+) -> vm.Optimum:
     """The lengths that keep it still."""
-    return m.optimize({"ψ": vm.integral(straying, unit="m²·s")}, ["Ls1", "Ls2"], duration=5.0, start=start, hessian=hessian)
+    return m.optimize(
+        {"ψ": vm.integral(straying, unit="m²·s")},
+        ["Ls1", "Ls2"],
+        duration=5.0,
+        start=start,
+        hessian=hessian,
+    )
 
 
 def main(out: Path) -> vm.Optimum:
@@ -62,24 +73,36 @@ def main(out: Path) -> vm.Optimum:
             began = time.perf_counter()
             found[hessian, k] = o = solve(m, start, hessian)
             lengths = ", ".join(f"{name} = {value:.13f} m" for name, value in o.parameters.items())
-            seconds = time.perf_counter() - began  # the first one of each kind includes what is compiled
+            seconds = (
+                time.perf_counter() - began
+            )  # the first one of each kind includes what is compiled
             print(
-                f"{hessian:>11} Hessian, start {k + 1}: {lengths}; {o.iterations} iterations, {o.evaluations} runs, {seconds:.2f} s"
+                f"{hessian:>11} Hessian, start {k + 1}: {lengths}; {o.iterations} iterations,"
+                f" {o.evaluations} runs, {seconds:.2f} s"
             )
     optimum = found["approximate", 0]
     print(optimum)
-    print("multipliers:", optimum.multipliers or "none: nothing is constrained, and no parameter is bounded")
+    print(
+        "multipliers:",
+        optimum.multipliers or "none: nothing is constrained, and no parameter is bounded",
+    )
     print(optimum.certificate)
 
     out.mkdir(parents=True, exist_ok=True)
     optimum.plot().savefig(out / "search.png")
-    before = optimum.before.draw(times=(1.5, 1.0, 0.5, 0.0), trace="2", title="Before: released, it swings through")
+    before = optimum.before.draw(
+        times=(1.5, 1.0, 0.5, 0.0), trace="2", title="Before: released, it swings through"
+    )
     before.savefig(out / "before.png")
-    optimum.after.draw(times=(5.0, 0.0), trace="2", title="After: still for all 5 s").savefig(out / "after.png")
+    optimum.after.draw(times=(5.0, 0.0), trace="2", title="After: still for all 5 s").savefig(
+        out / "after.png"
+    )
     return optimum
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Springs that keep a five-bar still.")
-    parser.add_argument("--out", type=Path, default=Path("out/five_bar_still"), help="folder for pictures")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out/five_bar_still"), help="folder for pictures"
+    )
     main(parser.parse_args().out)

@@ -1,8 +1,9 @@
-"""A governor that keeps an engine's speed when half of its load falls away, and what the stiffness of its spring does.
+"""A governor that keeps an engine's speed when half of its load falls away, and what the stiffness
+of its spring does.
 
-Balls on two arms fly out as the shaft speeds up, lift a collar against its weight and a spring, and the collar takes steam away:
-torque = T − G (s − s₀). The collar has to rise by the same, whatever its spring: a softer one lets it do so for a smaller gain of speed, and
-sooner.
+Balls on two arms fly out as the shaft speeds up, lift a collar against its weight and a spring, and
+the collar takes steam away: torque = T − G (s − s₀). The collar has to rise by the same, whatever
+its spring: a softer one lets it do so for a smaller gain of speed, and sooner.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ import varimech as vm
 BALL, COLLAR, FLYWHEEL = 0.5, 1.0, 0.3
 """Masses (kg), and inertia of the shaft (kg·m²)."""
 TOP, OUT, ARM = 0.5, 0.03, 0.25
-"""Height and distance of the arms' hinges from the shaft's foot, length of an arm (m); links of half an arm lead to the collar."""
+"""Height and distance of the arms' hinges from the shaft's foot, length of an arm (m); links of
+half an arm lead to the collar.
+"""
 DROOP = math.radians(50)
 S0 = TOP - ARM * math.sin(DROOP)
 """Height of the collar at the start (m)."""
@@ -29,7 +32,9 @@ STIFFNESSES = (50.0, 200.0, 800.0)
 
 
 def steady_speed(stiffness: Any, s: float) -> Any:
-    """At which the collar stays at a height s (rad/s): lifting it by ds costs (2 m + m_c) g ds + k (s − l₀) ds = ½ Ω² dI."""
+    """At which the collar stays at a height s (rad/s): lifting it by ds costs (2 m + m_c) g ds + k
+    (s − l₀) ds = ½ Ω² dI.
+    """
     φ = math.asin((TOP - s) / ARM)
     lift = (2 * BALL + COLLAR) * 9.81 + stiffness * (s - NATURAL)
     return vm.sqrt(lift / (2 * BALL * (OUT + ARM * math.cos(φ)) * math.tan(φ)))
@@ -47,8 +52,19 @@ def mechanism() -> vm.Mechanism:
     k = m.parameter("k", STIFFNESSES[1], unit="N/m")
     m.ground_point("foot", (0, 0, 0))
     hinges = {"right": (OUT, 0, TOP), "left": (-OUT, 0, TOP)}
-    m.body("shaft", mass=1, inertia=(FLYWHEEL, FLYWHEEL, FLYWHEEL), com=(0, 0, TOP / 2), points={"foot": (0, 0, 0), **hinges})
-    m.body("collar", mass=COLLAR, inertia=(1e-4,) * 3, points={"C": (0, 0, 0), "C right": (OUT, 0, 0), "C left": (-OUT, 0, 0)})
+    m.body(
+        "shaft",
+        mass=1,
+        inertia=(FLYWHEEL, FLYWHEEL, FLYWHEEL),
+        com=(0, 0, TOP / 2),
+        points={"foot": (0, 0, 0), **hinges},
+    )
+    m.body(
+        "collar",
+        mass=COLLAR,
+        inertia=(1e-4,) * 3,
+        points={"C": (0, 0, 0), "C right": (OUT, 0, 0), "C left": (-OUT, 0, 0)},
+    )
     m.revolute("foot", axis=(0, 0, 1))
     m.prismatic("guide", "shaft.foot", "collar.C", axis=(0, 0, 1))
     for side, x in (("right", ARM), ("left", -ARM)):
@@ -56,10 +72,20 @@ def mechanism() -> vm.Mechanism:
         m.body(f"arm {side}", mass=BALL, inertia=(1e-5,) * 3, com=(x, 0, 0), points=points)
         m.revolute(side, f"shaft.{side}", f"arm {side}.{side}", axis=(0, 1, 0))
         m.distance(f"link {side}", f"arm {side}.middle", f"collar.C {side}", length=ARM / 2)
-    m.spring("spring", "shaft.foot", "collar.C", stiffness=k, natural_length=NATURAL, damping=DAMPING)
+    m.spring(
+        "spring", "shaft.foot", "collar.C", stiffness=k, natural_length=NATURAL, damping=DAMPING
+    )
     m.torque("engine", "shaft", torque)
-    down = {f"arm {side}": vm.rotation((0, 1, 0), angle) for side, angle in (("right", DROOP), ("left", -DROOP))}
-    m.start(angle={"foot": 0.0}, displacement={"guide": S0}, speed={"foot": steady_speed(k, S0)}, near=down)
+    down = {
+        f"arm {side}": vm.rotation((0, 1, 0), angle)
+        for side, angle in (("right", DROOP), ("left", -DROOP))
+    }
+    m.start(
+        angle={"foot": 0.0},
+        displacement={"guide": S0},
+        speed={"foot": steady_speed(k, S0)},
+        near=down,
+    )
     return m
 
 
@@ -72,16 +98,21 @@ def main(out: Path) -> dict[float, vm.Run]:
         Ω, s = run.angular_velocity("foot").to_numpy(), run.displacement("guide").to_numpy()
         settled = run.time[abs(Ω - Ω[-1]) > 0.01 * Ω[0]].max(initial=1.0) - 1
         print(
-            f"k = {k:3.0f} N/m: {Ω[0]:.2f} → {Ω[-1]:.2f} rad/s (+{100 * (Ω[-1] / Ω[0] - 1):.1f} %), within 1 % after {settled:.2f} s"
+            f"k = {k:3.0f} N/m: {Ω[0]:.2f} → {Ω[-1]:.2f} rad/s (+{100 * (Ω[-1] / Ω[0] - 1):.1f} %),"
+            f" within 1 % after {settled:.2f} s"
         )
         speeds.lines.append(vm.Line(f"k = {k:g} N/m", run.time, Ω / Ω[0]))
         heights.lines.append(vm.Line(f"k = {k:g} N/m", run.time, 1e3 * s))
     out.mkdir(parents=True, exist_ok=True)
-    vm.line_figure([speeds, heights], title="Half of the load falls away after 1 s").savefig(out / "speed.png")
+    vm.line_figure([speeds, heights], title="Half of the load falls away after 1 s").savefig(
+        out / "speed.png"
+    )
     return runs
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="A governor that keeps an engine's speed.")
-    parser.add_argument("--out", type=Path, default=Path("out/governor_regulation"), help="folder for pictures")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out/governor_regulation"), help="folder for pictures"
+    )
     main(parser.parse_args().out)

@@ -1,9 +1,11 @@
 """Stiffness and damping of a pendulum from noisy samples of its angle.
 
-A uniform rod of 0.8 m and 1.5 kg swings about a joint with a torsional spring (at rest when the rod hangs) and a damper. Its angle is
-sampled 30 times a second with an error of half a degree. From these samples: which stiffness, which damping, and how well are they known?
+A uniform rod of 0.8 m and 1.5 kg swings about a joint with a torsional spring (at rest when the rod
+hangs) and a damper. Its angle is sampled 30 times a second with an error of half a degree. From
+these samples: which stiffness, which damping, and how well are they known?
 
-The samples are made here, by an integration of the equation of motion that owes nothing to Varimech,
+The samples are made here, by an integration of the equation of motion that owes nothing to
+Varimech,
 
     m L²/3 φ̈ = −m g L/2 sin φ − k φ − c φ̇      (φ from the vertical),
 
@@ -52,18 +54,26 @@ def motion(k: float, c: float, times: np.ndarray = TIMES) -> np.ndarray:
         φ, ω = y
         return [ω, (-MASS * G * LENGTH / 2 * math.sin(φ) - k * φ - c * ω) / inertia]
 
-    solved = solve_ivp(rates, (0, times[-1]), [RELEASED, 0.0], "DOP853", t_eval=times, rtol=1e-10, atol=1e-12)
+    solved = solve_ivp(
+        rates, (0, times[-1]), [RELEASED, 0.0], "DOP853", t_eval=times, rtol=1e-10, atol=1e-12
+    )
     return np.asarray(solved.y[0])
 
 
 def samples(seed: int = 1) -> np.ndarray:
     """The measured angle (rad): truth and noise."""
-    return motion(TRUTH["k"], TRUTH["c"]) + NOISE * np.random.default_rng(seed).standard_normal(TIMES.size)
+    return motion(TRUTH["k"], TRUTH["c"]) + NOISE * np.random.default_rng(seed).standard_normal(
+        TIMES.size
+    )
 
 
 def solve(m: vm.Mechanism, measured: np.ndarray) -> vm.Fit:
-    """Stiffness and damping with 95 % confidence intervals; the noise is estimated from what the fit leaves over."""
-    angle = vm.measurement(lambda s: s.angle("rod") + math.pi / 2, TIMES, measured, name="angle", unit="rad")
+    """Stiffness and damping with 95 % confidence intervals; the noise is estimated from what the
+    fit leaves over.
+    """
+    angle = vm.measurement(
+        lambda s: s.angle("rod") + math.pi / 2, TIMES, measured, name="angle", unit="rad"
+    )
     return m.fit(angle, over=["k", "c"])
 
 
@@ -76,20 +86,33 @@ def main(out: Path) -> vm.Fit:
     for name, row in fit.intervals.iterrows():
         inside = "within" if row["lower"] <= TRUTH[str(name)] <= row["upper"] else "NOT within"
         print(f"  true {name} = {TRUTH[str(name)]}: {inside} its interval")
-    print(f"  correlation of k and c: {fit.correlation.sel(parameter='k', parameter2='c').item():+.3f}")
+    print(
+        "  correlation of k and c:"
+        f" {fit.correlation.sel(parameter='k', parameter2='c').item():+.3f}"
+    )
     # intervals are made of derivatives of the motion: are those of the last sample to be trusted?
     last = vm.final(lambda s: s.angle("rod"), unit="rad")
     gradient = m.sensitivity(
-        {"last angle": last}, ["k", "c"], duration=float(TIMES[-1]), parameters=fit.parameters, tolerance=1e-10
+        {"last angle": last},
+        ["k", "c"],
+        duration=float(TIMES[-1]),
+        parameters=fit.parameters,
+        tolerance=1e-10,
     )
     print(gradient.certify())
 
     out.mkdir(parents=True, exist_ok=True)
-    fit.plot().savefig(out / "fit.png")  # data, the curve with its band, and that of the first guess
+    fit.plot().savefig(
+        out / "fit.png"
+    )  # data, the curve with its band, and that of the first guess
     return fit
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Stiffness and damping of a pendulum from noisy samples.")
-    parser.add_argument("--out", type=Path, default=Path("out/pendulum_fit"), help="folder for pictures")
+    parser = argparse.ArgumentParser(
+        description="Stiffness and damping of a pendulum from noisy samples."
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("out/pendulum_fit"), help="folder for pictures"
+    )
     main(parser.parse_args().out)

@@ -1,8 +1,8 @@
 """A crank in space that is a fifth of a millimetre too long: what does its bearing carry then?
 
-The spatial slider-crank of the IFToMM library: a crank of 80 mm about x, a rod of 300 mm in space, a slider of 2 kg along x, two springs.
-One run with its derivative tells the reaction for all cranks nearby, R(L + ΔL) ≈ R + ∂R/∂L ΔL; a run with the longer crank shows how far that
-holds.
+The spatial slider-crank of the IFToMM library: a crank of 80 mm about x, a rod of 300 mm in space,
+a slider of 2 kg along x, two springs. One run with its derivative tells the reaction for all cranks
+nearby, R(L + ΔL) ≈ R + ∂R/∂L ΔL; a run with the longer crank shows how far that holds.
 """
 
 from __future__ import annotations
@@ -40,13 +40,23 @@ def main(out: Path) -> vm.Gradient:
     foretold = R + LONGER * run.measure(reaction, wrt="L_crank").to_numpy()
     k = int(np.abs(foretold - R).argmax())
     print(f"the bearing carries up to {R.max():.2f} N")
-    print(f"a crank 0.2 mm longer changes that by up to {foretold[k] - R[k]:+.2f} N, at {run.time[k]:.3f} s")
-    print(f"there {foretold[k]:.2f} N are foretold, {R_longer[k]:.2f} N come true; at no time is it off by more than ", end="")
+    print(
+        f"a crank 0.2 mm longer changes that by up to {foretold[k] - R[k]:+.2f} N, at"
+        f" {run.time[k]:.3f} s"
+    )
+    print(
+        f"there {foretold[k]:.2f} N are foretold, {R_longer[k]:.2f} N come true; at no time is it"
+        " off by more than ",
+        end="",
+    )
     print(f"{np.abs(foretold - R_longer).max():.2f} N")
 
     panels = [
         vm.Panel("|reaction at A| (N)", [vm.Line("as drawn", run.time, R)]),
-        vm.Panel("change by 0.2 mm (N)", [vm.Line("foretold", run.time, foretold - R), vm.Line("true", run.time, R_longer - R)]),
+        vm.Panel(
+            "change by 0.2 mm (N)",
+            [vm.Line("foretold", run.time, foretold - R), vm.Line("true", run.time, R_longer - R)],
+        ),
     ]
     figure = vm.line_figure(panels, title="What the crank's bearing carries")
     figure.axes[1].lines[1].set(linestyle="none", marker=".", markevery=3, color="#333333")
@@ -61,5 +71,7 @@ def main(out: Path) -> vm.Gradient:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="A crank in space that is a little too long.")
-    parser.add_argument("--out", type=Path, default=Path("out/slider_crank_reaction"), help="folder for pictures")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out/slider_crank_reaction"), help="folder for pictures"
+    )
     main(parser.parse_args().out)

@@ -1,13 +1,14 @@
 """The lightest connecting rod of a slider-crank that bends by no more than a millimetre.
 
-A motor turns the crank of 60 mm at 150 rad/s; the rod of 240 mm is moulded from acetal with a rectangular section, and drives a slider of
-0.3 kg. Its own inertia bends the rod, and where the slider's pushes along it, it bends further. Width and height of the section are to be
-chosen,
+A motor turns the crank of 60 mm at 150 rad/s; the rod of 240 mm is moulded from acetal with a
+rectangular section, and drives a slider of 0.3 kg. Its own inertia bends the rod, and where the
+slider's pushes along it, it bends further. Width and height of the section are to be chosen,
 
     min mass   with   |deflection of the middle from the line between the ends| ≤ 1 mm at all times.
 
-Stiffness grows with height³ and mass with height, so height is what a light rod is made of; the width goes to the least that can be moulded.
-The multipliers tell what that costs: how much lighter the rod would be for a bound that gives way a little.
+Stiffness grows with height³ and mass with height, so height is what a light rod is made of; the
+width goes to the least that can be moulded. The multipliers tell what that costs: how much lighter
+the rod would be for a bound that gives way a little.
 """
 
 from __future__ import annotations
@@ -36,9 +37,20 @@ def mechanism(segments: int = 4) -> vm.Mechanism:
     height = m.parameter("height", 0.024, unit="m", bounds=(0.012, 0.040))  # below, it buckles
     m.ground_point("O", (0, 0))
     m.bar("crank", "O", "P", length=CRANK, mass=0.2)
-    # damping in proportion to stiffness, by 5e-5 s: some 3 % of the critical in the first mode of bending
+    # damping in proportion to stiffness, by 5e-5 s: some 3 % of the critical in the first mode of
+    # bending
     section = vm.rectangle(width, height)
-    m.beam("rod", "P", "S", segments=segments, length=ROD, E=MODULUS, section=section, density=DENSITY, damping=(0, 5e-5))
+    m.beam(
+        "rod",
+        "P",
+        "S",
+        segments=segments,
+        length=ROD,
+        E=MODULUS,
+        section=section,
+        density=DENSITY,
+        damping=(0, 5e-5),
+    )
     m.body("slider", mass=0.3, inertia=1e-4, points={"S": (0, 0)})
     for joint in ("O", "P", "S"):
         m.revolute(joint)
@@ -49,7 +61,9 @@ def mechanism(segments: int = 4) -> vm.Mechanism:
 
 
 def deflection(s: vm.State, middle: str = "rod.n2") -> Any:
-    """Of the middle of the rod from the line between its ends (m), positive to the left of the way from P to S."""
+    """Of the middle of the rod from the line between its ends (m), positive to the left of the way
+    from P to S.
+    """
     P, S = s.position("crank.P"), s.position("slider.S")
     return vm.cross(S - P, s.position(middle) - P) / vm.norm(S - P)
 
@@ -78,11 +92,14 @@ def main(out: Path) -> vm.Optimum:
     λ = optimum.multipliers
     print("multipliers:", λ)
     print(
-        f"  0.1 mm more deflection allowed would save {1e3 * abs(λ['deflection']) * 1e-4:.2f} g of {1e3 * optimum.objective:.1f} g"
+        f"  0.1 mm more deflection allowed would save {1e3 * abs(λ['deflection']) * 1e-4:.2f} g of"
+        f" {1e3 * optimum.objective:.1f} g"
     )
     print(f"  1 mm less width allowed would save {1e3 * abs(λ['width']) * 1e-3:.2f} g")
 
-    instant = float(optimum.constraints["time"]["deflection"])  # where it meets its bound: the end of a shorter run
+    instant = float(
+        optimum.constraints["time"]["deflection"]
+    )  # where it meets its bound: the end of a shorter run
     largest = m.sensitivity(
         {"deflection": vm.final(deflection, unit="m")},
         ["width", "height"],
@@ -95,23 +112,43 @@ def main(out: Path) -> vm.Optimum:
     out.mkdir(parents=True, exist_ok=True)
     optimum.plot().savefig(out / "search.png")
     fine: Any = {"output": DURATION / 1000}
-    runs = {"before": m.simulate(DURATION, **fine), "after": m.simulate(DURATION, parameters=optimum.parameters, **fine)}
+    runs = {
+        "before": m.simulate(DURATION, **fine),
+        "after": m.simulate(DURATION, parameters=optimum.parameters, **fine),
+    }
     grams = {name: 1e3 * float(r.measure(mass)[0]) for name, r in runs.items()}
     bend = [
-        vm.Line(f"{name}: {grams[name]:.0f} g", 1e3 * r.time, 1e3 * r.measure(deflection).to_numpy()) for name, r in runs.items()
+        vm.Line(
+            f"{name}: {grams[name]:.0f} g", 1e3 * r.time, 1e3 * r.measure(deflection).to_numpy()
+        )
+        for name, r in runs.items()
     ]
-    force = [vm.Line(name, 1e3 * r.time, r.axial_force("rod").isel(segment=0).to_numpy()) for name, r in runs.items()]
-    panels = [vm.Panel("deflection of the middle (mm)", bend), vm.Panel("tension beside the crank (N)", force)]
-    figure = vm.line_figure(panels, title="The lightest rod that bends by no more than 1 mm", xlabel="time (ms)")
+    force = [
+        vm.Line(name, 1e3 * r.time, r.axial_force("rod").isel(segment=0).to_numpy())
+        for name, r in runs.items()
+    ]
+    panels = [
+        vm.Panel("deflection of the middle (mm)", bend),
+        vm.Panel("tension beside the crank (N)", force),
+    ]
+    figure = vm.line_figure(
+        panels, title="The lightest rod that bends by no more than 1 mm", xlabel="time (ms)"
+    )
     for limit in (-1e3 * LIMIT, 1e3 * LIMIT):
         figure.axes[0].axhline(limit, color="#333333", linewidth=1.0, linestyle="--")
     figure.savefig(out / "deflection.png")
     times = [instant - k * DURATION / 12 for k in (3, 2, 1, 0)]
-    optimum.after.draw(times=times, trace="rod.n2", title="The lightest rod, where it bends most").savefig(out / "mechanism.png")
+    optimum.after.draw(
+        times=times, trace="rod.n2", title="The lightest rod, where it bends most"
+    ).savefig(out / "mechanism.png")
     return optimum
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="The lightest rod of a slider-crank within a bound of its deflection.")
-    parser.add_argument("--out", type=Path, default=Path("out/slider_crank_section"), help="folder for pictures")
+    parser = argparse.ArgumentParser(
+        description="The lightest rod of a slider-crank within a bound of its deflection."
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("out/slider_crank_section"), help="folder for pictures"
+    )
     main(parser.parse_args().out)

@@ -1,4 +1,5 @@
-"""The command `varimech`: it loads Varimech, which takes a while (but for help), in which Ctrl-C finds nothing yet to keep.
+"""The command `varimech`: it loads Varimech, which takes a while (but for help), in which Ctrl-C
+finds nothing yet to keep.
 
 It stands beside the package, since whatever is imported from there loads all of it first.
 """
@@ -15,7 +16,9 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Load everything, and carry the command out."""
-    interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # else somebody wants it ignored
+    interruptible = (
+        signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )  # else somebody wants it ignored
     if interruptible:
         signal.signal(signal.SIGINT, _end_at_once)
     from varimech.cli import app as _loaded  # noqa: F401

@@ -1,4 +1,6 @@
-"""Which tests take so long that only `make verify` runs them; those with random input are the same every time."""
+"""Which tests take so long that only `make verify` runs them; those with random input are the same
+every time.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,9 @@ import pytest
 from hypothesis import settings
 
 settings.register_profile("repeatable", derandomize=True, database=None)
-settings.load_profile("repeatable")  # a test that passes here passes everywhere; tools/ look for what is new
+settings.load_profile(
+    "repeatable"
+)  # a test that passes here passes everywhere; tools/ look for what is new
 
 SLOW = (
     "test_adjoint.py::test_direct_and_adjoint_agree[governor",
@@ -60,7 +64,7 @@ SLOW = (
     "test_optimize.py::test_five_bar_with_exact_second_derivatives[start1",
     "test_optimize.py::test_the_best_linear_buffer",
     "test_relative.py::test_sensitivities_by_all_methods[small tree-rtdyn0",
-    "test_start.py::test_the_gap_in_space",
+    "test_initial_conditions.py::test_the_gap_in_space",
     "test_tolerances.py::test_as_accurate_as_asked[bricard",
     "test_tolerances.py::test_as_accurate_as_asked[governor",
     "test_tolerances.py::test_as_accurate_as_asked[slider-crank",

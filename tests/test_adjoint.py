@@ -1,6 +1,8 @@
-"""The adjoint: the transpose of the direct method, so both give the same derivatives of the same steps but for the order of sums.
+"""The adjoint: the transpose of the direct method, so both give the same derivatives of the same
+steps but for the order of sums.
 
-They agree to rounding with every method on every benchmark, and not to the last bit: what is compared is reached by two roads.
+They agree to rounding with every method on every benchmark, and not to the last bit: what is
+compared is reached by two roads.
 """
 
 from __future__ import annotations
@@ -14,47 +16,55 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
-
-import varimech as vm
 from loops import EQUAL_ONLY, OBJECTIVES, four_bar
 from random_trees import Tree, mechanism, random_state, trees
+
+import varimech as vm
 from test_regimes import driven, everything, three_legs
 from varimech.backends import compiler
 from varimech.backends.bound import evaluated
 from varimech.backends.program import ChainFunctions, Program
 from varimech.benchmarks import BENCHMARKS, chain
 from varimech.benchmarks import flexible_slider_crank as slider
+from varimech.core.schedule import Schedule
 from varimech.integrators.sundials import Sundials
-from varimech.methods import FORMULATIONS, INTEGRATORS, choose, integrators_of
-from varimech.schedule import Schedule
+from varimech.schemes import FORMULATIONS, INTEGRATORS, choose, integrators_of
+from varimech.solving.derivative_request import DerivativeRequest
 from varimech.solving.runners import Runners
 from varimech.solving.solver import Solver
 from varimech.solving.task import Task
-from varimech.solving.wanted import Wanted
 from varimech.stages.plan import Plan
 
 Array = np.ndarray
 AGREE = 1e-10
 """Largest difference over the largest entry of a gradient, each parameter changed by its size."""
 
-needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
+needs_compiler = pytest.mark.skipif(
+    compiler.find_compiler() is None, reason="no C compiler on this machine"
+)
 
 
 def apart(first: Array, second: Array, m: vm.Mechanism) -> float:
-    """Largest difference of gradients (objective, parameter), for each objective by the largest of its entries."""
-    sizes = np.where(m.parts.numbers.nominal != 0, np.abs(m.parts.numbers.nominal), 1.0)
+    """Largest difference of gradients (objective, parameter), for each objective by the largest of
+    its entries.
+    """
+    sizes = np.where(m.data.parameter_set.nominal != 0, np.abs(m.data.parameter_set.nominal), 1.0)
     largest = np.abs(first * sizes).max(axis=1)
     assert (largest > 0).all()
     return float((np.abs((first - second) * sizes).max(axis=1) / largest).max())
 
 
 def objectives(m: vm.Mechanism) -> dict[str, vm.Objective]:
-    """Integrals and final values, of positions, velocities, accelerations and energies; of some points, each with its own weight."""
-    points = [p.label for b in m.parts.moving_bodies for p in b.points.values()]
+    """Integrals and final values, of positions, velocities, accelerations and energies; of some
+    points, each with its own weight.
+    """
+    points = [p.label for b in m.data.moving_bodies for p in b.points.values()]
     points = points[:: -max(1, len(points) // 4)]
 
     def weighed(measure: str) -> Callable[[Any], Any]:
-        return lambda s: sum((k + 1) / len(points) * getattr(s, measure)(point) for k, point in enumerate(points))
+        return lambda s: sum(
+            (k + 1) / len(points) * getattr(s, measure)(point) for k, point in enumerate(points)
+        )
 
     x, v, a = (weighed(measure) for measure in ("position", "velocity", "acceleration"))
     named = {
@@ -63,14 +73,14 @@ def objectives(m: vm.Mechanism) -> dict[str, vm.Objective]:
         "both": vm.integral(lambda s: s.time * x(s)[1]) + vm.final(lambda s: s.kinetic_energy),
     }
     # accelerations of beams are small differences of large forces, whose rounding they show
-    return named if m.parts.beams else named | {"jolt": vm.integral(lambda s: vm.norm(a(s)))}
+    return named if m.data.beams else named | {"jolt": vm.integral(lambda s: vm.norm(a(s)))}
 
 
 def gradients(
     solver: Solver, named: dict[str, vm.Objective], schedule: Schedule, backend: str = "interpreted"
 ) -> tuple[Array, Array]:
     """By the direct method and by the adjoint, with respect to all parameters."""
-    ρ = solver.model.numbers.nominal
+    ρ = solver.model.parameter_set.nominal
     task = Task(schedule, named, list(range(ρ.size)), backend, progress=False)
     direct, adjoint = (solver.run(replace(task, method=way), ρ)[0] for way in ("direct", "adjoint"))
     np.testing.assert_array_equal(direct.objectives, adjoint.objectives)
@@ -108,11 +118,15 @@ for _name, _formulation in FORMULATIONS.items():
     if _shared := tuple(i for i in _known if i in EXPLICIT):
         GROUPS.append((_name, _shared))
 HEAVY = ("bricard", "governor", "spatial-slider-crank", "flexible-slider-crank")
-"""Benchmarks that take long to derive: half of the groups each, the first two the ones that the others leave out."""
+"""Benchmarks that take long to derive: half of the groups each, the first two the ones that the
+others leave out.
+"""
 
 
 def groups_of(name: str) -> list[tuple[str, tuple[str, ...]]]:
-    """What a benchmark is solved with; the tree, which takes longest, by sweeps, and what is much like others by these too."""
+    """What a benchmark is solved with; the tree, which takes longest, by sweeps, and what is much
+    like others by these too.
+    """
     if name == "tree" or name.endswith("-tolerance"):
         return [("index1", EXPLICIT)]
     return GROUPS[HEAVY.index(name) // 2 :: 2] if name in HEAVY else GROUPS
@@ -139,7 +153,12 @@ def with_scheme(solver: Solver, integrator: str) -> Solver:
 
 def test_every_method_is_compared() -> None:
     pairs = {(f, i) for f, integrators in GROUPS for i in integrators}
-    assert pairs == {(f, i) for f in FORMULATIONS for i in integrators_of(FORMULATIONS[f]) if i not in ("cvodes", "idas")}
+    assert pairs == {
+        (f, i)
+        for f in FORMULATIONS
+        for i in integrators_of(FORMULATIONS[f])
+        if i not in ("cvodes", "idas")
+    }
     assert set(STEPS) == set(BENCHMARKS)
 
 
@@ -148,17 +167,23 @@ def test_every_method_is_compared() -> None:
     [(name, *group) for name in BENCHMARKS for group in groups_of(name)],
     ids=lambda x: x if isinstance(x, str) else "+".join(x),
 )
-def test_direct_and_adjoint_agree(name: str, formulation: str, integrators: tuple[str, ...]) -> None:
+def test_direct_and_adjoint_agree(
+    name: str, formulation: str, integrators: tuple[str, ...]
+) -> None:
     """Over a few steps: equal ones, and different ones where the integrator takes such."""
     m, h = SMALL.get(name, BENCHMARKS[name].mechanism)(), STEPS[name]
     coordinates, named = "rtdyn1" if name in RELATIVE else "natural", objectives(m)
     first: Solver | None = None
     for integrator in integrators:
         how: dict[str, Any] = (
-            {"step": h} if integrator in EQUAL_ONLY else {"output": 5 * h, "ends": 5 * h * np.array([0, 0.1, 0.35, 0.4, 0.75, 1])}
+            {"step": h}
+            if integrator in EQUAL_ONLY
+            else {"output": 5 * h, "ends": 5 * h * np.array([0, 0.1, 0.35, 0.4, 0.75, 1])}
         )
-        method, schedule = choose(5 * h, formulation=formulation, integrator=integrator, coordinates=coordinates, **how)
-        solver = Solver(m.parts, method) if first is None else with_scheme(first, integrator)
+        method, schedule = choose(
+            5 * h, formulation=formulation, integrator=integrator, coordinates=coordinates, **how
+        )
+        solver = Solver(m.data, method) if first is None else with_scheme(first, integrator)
         first = first or solver
         direct, adjoint = gradients(solver, named, schedule)
         assert apart(direct, adjoint, m) < AGREE, integrator
@@ -169,14 +194,19 @@ def test_bodies_of_spatial_benchmarks_in_natural_coordinates() -> None:
     """With redundant constraints: their start is found outside the program."""
     m = BENCHMARKS["bricard"].mechanism()
     method, schedule = choose(0.06, step=2e-2)
-    assert apart(*gradients(Solver(m.parts, method), objectives(m), schedule), m) < AGREE
+    assert apart(*gradients(Solver(m.data, method), objectives(m), schedule), m) < AGREE
 
 
 @pytest.mark.parametrize("integrator", ["trapezoidal", "hht"])
 def test_plain_penalties(integrator: str) -> None:
     m = BENCHMARKS["four-bar"].mechanism()
-    method, schedule = choose(0.1, step=1e-2, formulation=vm.Penalty(inertial=False, xi=0, factor=1e6), integrator=integrator)
-    direct, adjoint = gradients(Solver(m.parts, method), objectives(m), schedule)
+    method, schedule = choose(
+        0.1,
+        step=1e-2,
+        formulation=vm.Penalty(inertial=False, xi=0, factor=1e6),
+        integrator=integrator,
+    )
+    direct, adjoint = gradients(Solver(m.data, method), objectives(m), schedule)
     assert apart(direct, adjoint, m) < AGREE
     assert not np.array_equal(direct, adjoint)
 
@@ -194,11 +224,14 @@ def test_plain_penalties(integrator: str) -> None:
     ids=lambda x: getattr(x, "__name__", x),
 )
 def test_written_out_and_assembled(make: Callable[[], vm.Mechanism], integrator: str) -> None:
-    """Drivers, torsional springs, forces that make the tangent unsymmetric, and redundant constraints."""
+    """Drivers, torsional springs, forces that make the tangent unsymmetric, and redundant
+    constraints.
+    """
     m = make()
     method, schedule = choose(0.02, step=5e-3, integrator=integrator)
     (direct, written_out), (_, assembled) = (
-        gradients(Solver(m.parts, method, large=large), objectives(m), schedule) for large in (False, True)
+        gradients(Solver(m.data, method, large=large), objectives(m), schedule)
+        for large in (False, True)
     )
     assert apart(direct, written_out, m) < AGREE
     assert apart(direct, assembled, m) < AGREE
@@ -228,7 +261,7 @@ def chain_of(count: int) -> vm.Mechanism:
 )
 def test_backends_agree_on_plans(m: vm.Mechanism, how: dict[str, Any]) -> None:
     method, schedule = choose(0.05, **how)
-    solver, ρ = Solver(m.parts, method), m.parts.numbers.nominal
+    solver, ρ = Solver(m.data, method), m.data.parameter_set.nominal
     assert solver.programs.large
     named = {
         "place": vm.final(lambda s: s.position("P4")[1]),
@@ -237,7 +270,11 @@ def test_backends_agree_on_plans(m: vm.Mechanism, how: dict[str, Any]) -> None:
     task = Task(schedule, named, list(range(ρ.size)), progress=False)
     direct, slow, native = (
         solver.run(replace(task, backend=backend, method=way), ρ)[0].gradients
-        for backend, way in (("interpreted", "direct"), ("interpreted", "adjoint"), ("native", "adjoint"))
+        for backend, way in (
+            ("interpreted", "direct"),
+            ("interpreted", "adjoint"),
+            ("native", "adjoint"),
+        )
     )
     assert direct is not None and slow is not None and native is not None
     assert apart(direct[-1], native[-1], m) < AGREE
@@ -257,13 +294,16 @@ def test_backends_agree_on_plans(m: vm.Mechanism, how: dict[str, Any]) -> None:
 def test_backends_agree_to_the_last_bit(how: dict[str, Any], twin: bool) -> None:
     m = four_bar(twin=twin)
     native, slow = (
-        m.sensitivity(OBJECTIVES, duration=0.5, method="adjoint", backend=b, **how) for b in ("native", "interpreted")
+        m.sensitivity(OBJECTIVES, duration=0.5, method="adjoint", backend=b, **how)
+        for b in ("native", "interpreted")
     )
     np.testing.assert_array_equal(native.gradient, slow.gradient)
     np.testing.assert_array_equal(native.run.step_ends, slow.run.step_ends)
     np.testing.assert_array_equal(native.value_history, slow.value_history)
     if "tolerance" in how:
-        replayed = {k: v for k, v in how.items() if k != "tolerance"} | {"ends": native.run.step_ends}
+        replayed = {k: v for k, v in how.items() if k != "tolerance"} | {
+            "ends": native.run.step_ends
+        }
         direct = m.sensitivity(OBJECTIVES, duration=0.5, backend="interpreted", **replayed)
         np.testing.assert_allclose(direct.gradient, native.gradient, rtol=AGREE)
     if how.get("formulation") == "independent":
@@ -279,8 +319,14 @@ def test_backends_agree_where_forces_depend_on_time() -> None:
     m.force("push", "tip", lambda s: vm.vector(3 * vm.sin(5 * s.time), 0))
     m.start(angle={"rod": -1.0})
     how: dict[str, Any] = {"integrator": "rk4", "step": 1e-2}
-    late = {"late": vm.integral(lambda s: s.time * s.position("tip")[0]), "last": vm.final(lambda s: s.acceleration("tip")[0])}
-    native, slow = (m.sensitivity(late, duration=0.2, method="adjoint", backend=b, **how) for b in ("native", "interpreted"))
+    late = {
+        "late": vm.integral(lambda s: s.time * s.position("tip")[0]),
+        "last": vm.final(lambda s: s.acceleration("tip")[0]),
+    }
+    native, slow = (
+        m.sensitivity(late, duration=0.2, method="adjoint", backend=b, **how)
+        for b in ("native", "interpreted")
+    )
     direct = m.sensitivity(late, duration=0.2, backend="interpreted", **how)
     np.testing.assert_array_equal(native.gradient, slow.gradient)
     np.testing.assert_allclose(direct.gradient, native.gradient, rtol=AGREE)
@@ -292,13 +338,19 @@ def test_backends_agree_where_forces_depend_on_time() -> None:
 def examples(count: int) -> Callable[[Any], Any]:
     """The same ones in every run."""
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    return settings(max_examples=count, deadline=None, suppress_health_check=slow, phases=[Phase.generate])
+    return settings(
+        max_examples=count, deadline=None, suppress_health_check=slow, phases=[Phase.generate]
+    )
 
 
 def check_transposed(solver: Solver, state: Array, seed: int) -> None:
-    """⟨A s + B, μ⟩ = ⟨s, Aᵀ μ⟩ + Bᵀ μ for the start, the rates and the step, wherever they are linearised."""
-    rng, ρ, count = np.random.default_rng(seed), solver.model.numbers.nominal, 3
-    program = solver.runner(OBJECTIVES_OF_TIME, Wanted(np.eye(ρ.size), True, count)).program
+    """⟨A s + B, μ⟩ = ⟨s, Aᵀ μ⟩ + Bᵀ μ for the start, the rates and the step, wherever they are
+    linearised.
+    """
+    rng, ρ, count = np.random.default_rng(seed), solver.model.parameter_set.nominal, 3
+    program = solver.runner(
+        OBJECTIVES_OF_TIME, DerivativeRequest(np.eye(ρ.size), True, count)
+    ).program
     assert isinstance(program, Program)
     for c in program.chains:
         size = c.finish.numel_in(0)
@@ -323,10 +375,14 @@ def along(c: ChainFunctions, given: list[Array], s: Array, further: list[Array])
         return evaluated(c.finish, *given, s, *further)[2].reshape(-1, s.shape[1])
     assert c.tangent is not None
     coefficients, column = c.finish(*given, *further)[2], c.tangent
-    return np.hstack([np.array(column(coefficients, s[:, k], e)) for k, e in enumerate(np.eye(s.shape[1]))])
+    return np.hstack(
+        [np.array(column(coefficients, s[:, k], e)) for k, e in enumerate(np.eye(s.shape[1]))]
+    )
 
 
-def back(c: ChainFunctions, given: list[Array], μ: Array, further: list[Array]) -> tuple[Array, Array]:
+def back(
+    c: ChainFunctions, given: list[Array], μ: Array, further: list[Array]
+) -> tuple[Array, Array]:
     """Aᵀ μ and Bᵀ μ, one column a costate."""
     if isinstance(c.pullback, Plan):
         pulled, gained = evaluated(c.pullback, *given, μ, *further)
@@ -334,7 +390,9 @@ def back(c: ChainFunctions, given: list[Array], μ: Array, further: list[Array])
     assert c.linearise is not None and c.pullback is not None
     coefficients = c.linearise(*given, *further)
     columns = [c.pullback(coefficients, column) for column in μ.T]
-    return np.hstack([np.array(x) for x, _ in columns]), np.hstack([np.array(x) for _, x in columns])
+    return np.hstack([np.array(x) for x, _ in columns]), np.hstack(
+        [np.array(x) for _, x in columns]
+    )
 
 
 OBJECTIVES_OF_TIME = {f"{k}": vm.final(lambda s: s.time) for k in range(3)}
@@ -343,29 +401,39 @@ OBJECTIVES_OF_TIME = {f"{k}": vm.final(lambda s: s.time) for k in range(3)}
 @examples(3)
 @given(tree=trees(4))
 def test_what_is_written_out_is_transposed(tree: Tree) -> None:
-    solver = Solver(mechanism(tree).parts, choose(1.0, step=0.1, coordinates="rtdyn1")[0], large=False)
+    solver = Solver(
+        mechanism(tree).data, choose(1.0, step=0.1, coordinates="rtdyn1")[0], large=False
+    )
     e = solver.equations
     assume(0 < e.q.numel() <= 12)
     q, v = random_state(e, tree.seed)
-    check_transposed(solver, np.concatenate([q, v, np.ones(q.size), np.ones(e.λ.numel())]), tree.seed)
+    check_transposed(
+        solver, np.concatenate([q, v, np.ones(q.size), np.ones(e.λ.numel())]), tree.seed
+    )
 
 
 @examples(2)
 @given(tree=trees(3))
 def test_what_is_assembled_is_transposed(tree: Tree) -> None:
     """In natural coordinates, away from all constraints."""
-    solver = Solver(mechanism(tree).parts, choose(1.0, step=0.1)[0], large=True)
+    solver = Solver(mechanism(tree).data, choose(1.0, step=0.1)[0], large=True)
     e = solver.equations
     assume(e.λ.numel() > 0)
-    check_transposed(solver, np.random.default_rng(tree.seed).standard_normal(e.packed.numel()), tree.seed)
+    check_transposed(
+        solver, np.random.default_rng(tree.seed).standard_normal(e.packed.numel()), tree.seed
+    )
 
 
 @pytest.mark.parametrize("coordinates", ["rtdyn0", "rtdyn1"])
 @examples(2)
 @given(tree=trees(5))
 def test_what_is_swept_is_transposed(tree: Tree, coordinates: str) -> None:
-    solver = Solver(mechanism(tree).parts, choose(1.0, step=0.1, integrator="rk4", coordinates=coordinates)[0], large=True)
+    solver = Solver(
+        mechanism(tree).data,
+        choose(1.0, step=0.1, integrator="rk4", coordinates=coordinates)[0],
+        large=True,
+    )
     e = solver.equations
     assume(e.q.numel() > 0)
-    assert solver.programs.swept
+    assert solver.programs.recursive
     check_transposed(solver, np.concatenate(random_state(e, tree.seed)), tree.seed)

@@ -1,4 +1,6 @@
-"""Adjoints as a user runs them: within little memory, chosen by counting, known at the end only; and steps that suit derivatives."""
+"""Adjoints as a user runs them: within little memory, chosen by counting, known at the end only;
+and steps that suit derivatives.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loops import OBJECTIVES, four_bar, pendulum
 
 import varimech as vm
-from loops import OBJECTIVES, four_bar, pendulum
 from test_adjoint import needs_compiler, objectives
+from varimech.analyses.gradients import ADJOINT_PAYS
 from varimech.backends.tape import Tape
-from varimech.errors import ModelError
-from varimech.verbs.gradients import ADJOINT_PAYS
+from varimech.core.errors import ModelError
 
 # memory
 
@@ -29,11 +31,17 @@ from varimech.verbs.gradients import ADJOINT_PAYS
     ],
     ids=["implicit", "adaptive", "explicit, redundant"],
 )
-def test_little_memory_gives_the_same(how: dict[str, Any], twin: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Segments are given up and merged, carried out once more, and all that is recorded stays within the bound."""
+def test_little_memory_gives_the_same(
+    how: dict[str, Any], twin: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Segments are given up and merged, carried out once more, and all that is recorded stays
+    within the bound.
+    """
     m, how = four_bar(twin=twin), {"duration": 1.0, "method": "adjoint", "backend": "native", **how}
     ample = m.sensitivity(OBJECTIVES, **how)
-    with pytest.raises(ModelError, match=r"memory = 0.001 MB is too little .* give .* MB or more") as refused:
+    with pytest.raises(
+        ModelError, match=r"memory = 0.001 MB is too little .* give .* MB or more"
+    ) as refused:
         m.sensitivity(OBJECTIVES, **how, memory=1e-3)
     enough = float(str(refused.value).split("give ")[1].split(" MB")[0])
     assert enough < 0.03
@@ -64,8 +72,18 @@ def test_little_memory_gives_the_same(how: dict[str, Any], twin: bool, monkeypat
 
 
 def test_interpreted_records_stay_within_memory() -> None:
-    with pytest.raises(ModelError, match=r"memory = 0.01 MB holds .* steps .* interpreted: give more, or backend='native'"):
-        four_bar().sensitivity(OBJECTIVES, duration=0.3, step=1e-3, method="adjoint", memory=0.01, backend="interpreted")
+    with pytest.raises(
+        ModelError,
+        match=r"memory = 0.01 MB holds .* steps .* interpreted: give more, or backend='native'",
+    ):
+        four_bar().sensitivity(
+            OBJECTIVES,
+            duration=0.3,
+            step=1e-3,
+            method="adjoint",
+            memory=0.01,
+            backend="interpreted",
+        )
 
 
 @needs_compiler
@@ -101,22 +119,31 @@ def many(count: int) -> vm.Mechanism:
 
 
 def test_auto_counts() -> None:
-    heights = {"height": vm.final(lambda s: s.position("tip")[1]), "square": vm.final(lambda s: s.position("tip")[1] ** 2)}
+    heights = {
+        "height": vm.final(lambda s: s.position("tip")[1]),
+        "square": vm.final(lambda s: s.position("tip")[1] ** 2),
+    }
     few, more = many(2 * ADJOINT_PAYS), many(2 * ADJOINT_PAYS + 1)
     how: dict[str, Any] = {"duration": 0.2, "step": 0.1, "method": "auto", "backend": "interpreted"}
     assert few.sensitivity(heights, **how).method == "direct"
     assert more.sensitivity(heights, **how).method == "adjoint"
     assert more.sensitivity(heights, ["p0", "p1"], **how).method == "direct"
-    assert more.sensitivity(**how).method == "direct"  # without objectives there is nothing to sweep back from
+    assert (
+        more.sensitivity(**how).method == "direct"
+    )  # without objectives there is nothing to sweep back from
 
 
 def test_parameters_on_which_nothing_depends_have_no_influence() -> None:
     m = many(4)
-    named = {"height": vm.final(lambda s: s.position("tip")[1]), "clock": vm.final(lambda s: s.time**2)}
+    named = {
+        "height": vm.final(lambda s: s.position("tip")[1]),
+        "clock": vm.final(lambda s: s.time**2),
+    }
     choices: list[dict[str, Any]] = [{"step": 0.05}, {"tolerance": 1e-6}]
     for how in choices:
         direct, adjoint = (
-            m.sensitivity(named, duration=0.5, method=way, backend="interpreted", **how) for way in ("direct", "adjoint")
+            m.sensitivity(named, duration=0.5, method=way, backend="interpreted", **how)
+            for way in ("direct", "adjoint")
         )
         for g in (direct, adjoint):
             np.testing.assert_array_equal(g.gradient.sel(parameter=["p2", "p3"]), 0.0)
@@ -127,15 +154,25 @@ def test_parameters_on_which_nothing_depends_have_no_influence() -> None:
 def test_objectives_of_parameters_alone() -> None:
     m = many(3)
     p = list(m.parameters.values())
-    named = {"final": vm.final(lambda s: p[2] ** 2), "integral": vm.integral(lambda s: p[2] * s.time)}
-    found = m.sensitivity(named, duration=0.5, step=0.05, method="adjoint", backend="interpreted").gradient
+    named = {
+        "final": vm.final(lambda s: p[2] ** 2),
+        "integral": vm.integral(lambda s: p[2] * s.time),
+    }
+    found = m.sensitivity(
+        named, duration=0.5, step=0.05, method="adjoint", backend="interpreted"
+    ).gradient
     np.testing.assert_allclose(found, [[0, 0, 2 * 1.2], [0, 0, 0.125]], rtol=1e-14)
 
 
 def test_chosen_parameters_in_the_order_asked_for() -> None:
     whole, some = (
         many(4).sensitivity(
-            vm.final(lambda s: s.position("tip")[1]), wrt, duration=0.5, step=0.05, method="adjoint", backend="interpreted"
+            vm.final(lambda s: s.position("tip")[1]),
+            wrt,
+            duration=0.5,
+            step=0.05,
+            method="adjoint",
+            backend="interpreted",
         )
         for wrt in ("all", ["p1", "p0"])
     )
@@ -144,7 +181,9 @@ def test_chosen_parameters_in_the_order_asked_for() -> None:
 
 
 def test_derivatives_are_known_at_the_end_only() -> None:
-    g = four_bar().sensitivity(OBJECTIVES, duration=0.1, step=0.02, method="adjoint", backend="interpreted")
+    g = four_bar().sensitivity(
+        OBJECTIVES, duration=0.1, step=0.02, method="adjoint", backend="interpreted"
+    )
     history = g.history["gradient"]
     assert np.isnan(history[:-1]).all() and np.isfinite(history[-1]).all()
     assert np.isfinite(g.history["value"]).all()
@@ -153,13 +192,17 @@ def test_derivatives_are_known_at_the_end_only() -> None:
         g.plot()
     with pytest.raises(ModelError):
         g.run.position("C", wrt="L")
-    with pytest.raises(ModelError, match=r"differentiates objectives, and there are none.*method='direct'"):
+    with pytest.raises(
+        ModelError, match=r"differentiates objectives, and there are none.*method='direct'"
+    ):
         four_bar().sensitivity(duration=0.1, step=0.02, method="adjoint")
 
 
 @pytest.mark.parametrize("integrator", ["dopri5", "dop853"])
 def test_steps_suit_derivatives_where_nothing_moves(integrator: str) -> None:
-    """A spring at rest: x(T) = x₀ cos(ωT) has a derivative, although x₀ = 0, with which any step would do for the motion."""
+    """A spring at rest: x(T) = x₀ cos(ωT) has a derivative, although x₀ = 0, with which any step
+    would do for the motion.
+    """
     m = vm.Mechanism("spring", dimension=2)
     x0, k, tolerance = m.parameter("x0", 0.0), 40.0, 1e-8
     m.ground_point("O", (0, 0))
@@ -169,13 +212,27 @@ def test_steps_suit_derivatives_where_nothing_moves(integrator: str) -> None:
     m.start(displacement={"rail": x0})
     place = {"place": vm.final(lambda s: s.position("P")[0])}
     found = m.sensitivity(
-        place, duration=3.0, tolerance=tolerance, integrator=integrator, method="adjoint", backend="interpreted"
+        place,
+        duration=3.0,
+        tolerance=tolerance,
+        integrator=integrator,
+        method="adjoint",
+        backend="interpreted",
     )
     assert found.gradient.item() == pytest.approx(np.cos(np.sqrt(k / 2) * 3), abs=10 * tolerance)
 
 
 @pytest.mark.parametrize("integrator", ["cvodes", "idas"])
 def test_integrators_that_do_not_tell_their_steps_are_refused(integrator: str) -> None:
-    with pytest.raises(ModelError, match=r"adjoint of the steps taken.*method='direct', or another integrator"):
-        pendulum().sensitivity(objectives(pendulum()), duration=0.1, integrator=integrator, method="adjoint")
-    assert pendulum().sensitivity(objectives(pendulum()), duration=0.1, integrator=integrator, method="auto").method == "direct"
+    with pytest.raises(
+        ModelError, match=r"adjoint of the steps taken.*method='direct', or another integrator"
+    ):
+        pendulum().sensitivity(
+            objectives(pendulum()), duration=0.1, integrator=integrator, method="adjoint"
+        )
+    assert (
+        pendulum()
+        .sensitivity(objectives(pendulum()), duration=0.1, integrator=integrator, method="auto")
+        .method
+        == "direct"
+    )

@@ -1,4 +1,6 @@
-"""Andrews' squeezer: every derivative on several roads, among them equations of motion written by hand (`squeezer.py`)."""
+"""Andrews' squeezer: every derivative on several roads, among them equations of motion written by
+hand (`squeezer.py`).
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 import squeezer
+
 import varimech as vm
 from varimech.backends.compiler import find_compiler
 from varimech.benchmarks import andrews
@@ -105,10 +107,15 @@ def test_direct_equals_the_equations_by_hand_over_time(direct: vm.Gradient) -> N
     model, states = by_hand()
     F = np.array([model.positions(y[:7])[:, squeezer.F] for y in states])
     place, slopes = F[..., 0].real, squeezer.derivatives(F)
-    found = direct.run.position("F", wrt="all").transpose("time", "component", "parameter").to_numpy()
+    found = (
+        direct.run.position("F", wrt="all").transpose("time", "component", "parameter").to_numpy()
+    )
     largest = np.abs(slopes).max(axis=(0, 1))
     assert (np.abs(found - slopes).max(axis=(0, 1)) < 1e-9 * largest).all()
-    assert np.abs(direct.run.position("F").transpose("time", "component").to_numpy() - place).max() < 1e-12
+    assert (
+        np.abs(direct.run.position("F").transpose("time", "component").to_numpy() - place).max()
+        < 1e-12
+    )
     for column, row in ((2, 14), (3, 15)):  # the integrals
         history = np.array([y[row] for y in states])
         for ours, expected in (
@@ -118,10 +125,19 @@ def test_direct_equals_the_equations_by_hand_over_time(direct: vm.Gradient) -> N
             assert (np.abs(ours - expected).max(axis=0) < 1e-9 * np.abs(expected).max(axis=0)).all()
 
 
-def test_direct_equals_extrapolated_differences_of_the_program(mechanism: vm.Mechanism, direct: vm.Gradient) -> None:
-    """Central differences have the errors C₂δ² + C₄δ⁴ + …; three of them leave δ⁶. Measured: 2e-7, where rounding is left."""
+def test_direct_equals_extrapolated_differences_of_the_program(
+    mechanism: vm.Mechanism, direct: vm.Gradient
+) -> None:
+    """Central differences have the errors C₂δ² + C₄δ⁴ + …; three of them leave δ⁶. Measured: 2e-7,
+    where rounding is left.
+    """
     δ = 1e-3
-    settings = {**TIGHT, "method": "finite-difference", "relative_steps": (δ, δ / 2, δ / 4), "backend": FAST}  # thirty runs
+    settings = {
+        **TIGHT,
+        "method": "finite-difference",
+        "relative_steps": (δ, δ / 2, δ / 4),
+        "backend": FAST,
+    }  # thirty runs
     differences = mechanism.sensitivity(OBJECTIVES, **settings)
     assert differences.sweep is not None
     a, b, c = differences.sweep.to_numpy()
@@ -160,7 +176,9 @@ def test_trapezoidal_rule_converges_with_order_two() -> None:
     ],
     ids=lambda x: next(iter(x.values())) if isinstance(x, dict) else "",
 )
-def test_other_methods_agree(mechanism: vm.Mechanism, settings: dict[str, Any], values: float, slopes: float) -> None:
+def test_other_methods_agree(
+    mechanism: vm.Mechanism, settings: dict[str, Any], values: float, slopes: float
+) -> None:
     found = numbers(mechanism.sensitivity(OBJECTIVES, tolerance=1e-10, **settings, **INTERPRETED))
     for ours, expected, rtol in zip(found, reference(), (values, slopes), strict=True):
         np.testing.assert_allclose(ours, expected, rtol=rtol)
@@ -169,7 +187,11 @@ def test_other_methods_agree(mechanism: vm.Mechanism, settings: dict[str, Any], 
 def test_penalties_agree_as_far_as_joints_give_way(mechanism: vm.Mechanism) -> None:
     """The error falls like 1/factor: 5e-3 of the derivatives, then 5e-4."""
     soft, stiff = (
-        numbers(mechanism.sensitivity(OBJECTIVES, tolerance=1e-8, formulation=vm.Penalty(f, omega=1000.0), **INTERPRETED))
+        numbers(
+            mechanism.sensitivity(
+                OBJECTIVES, tolerance=1e-8, formulation=vm.Penalty(f, omega=1000.0), **INTERPRETED
+            )
+        )
         for f in (1e6, 1e7)
     )
     for x, y, exact in zip(soft, stiff, reference(), strict=True):
@@ -179,10 +201,16 @@ def test_penalties_agree_as_far_as_joints_give_way(mechanism: vm.Mechanism) -> N
 
 
 def test_composite_system_equals_direct_at_equal_steps(mechanism: vm.Mechanism) -> None:
-    composite = mechanism.sensitivity(OBJECTIVES, step=2.5e-5, every=100, method="composite", **INTERPRETED)
+    composite = mechanism.sensitivity(
+        OBJECTIVES, step=2.5e-5, every=100, method="composite", **INTERPRETED
+    )
     direct = trapezoidal(2.5e-5)
-    np.testing.assert_allclose(composite.gradient_history[-1], direct.gradient_history[-1], rtol=1e-8)
-    np.testing.assert_allclose(composite.value_history, direct.value_history, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(
+        composite.gradient_history[-1], direct.gradient_history[-1], rtol=1e-8
+    )
+    np.testing.assert_allclose(
+        composite.value_history, direct.value_history, rtol=1e-10, atol=1e-14
+    )
     assert not np.array_equal(composite.gradient_history[-1], direct.gradient_history[-1])
 
 
@@ -192,19 +220,28 @@ def test_composite_system_equals_direct_at_equal_steps(mechanism: vm.Mechanism) 
 def test_crank_angle_and_energy_balance(mechanism: vm.Mechanism) -> None:
     run = mechanism.simulate(**INTERPRETED, tolerance=1e-10)
     assert andrews.angles(run, 0.03)["β"] == pytest.approx(andrews.CRANK_ANGLE, abs=1e-8)
-    assert by_hand()[1][3 * STEPS // 5][0, 0].real == pytest.approx(andrews.angles(run, 0.03)["β"], abs=1e-10)
+    assert by_hand()[1][3 * STEPS // 5][0, 0].real == pytest.approx(
+        andrews.angles(run, 0.03)["β"], abs=1e-10
+    )
     work = andrews.TORQUE * np.ptp(run.angle("OF").to_numpy())
     balance = np.abs(andrews.energy_balance(run))
     assert 0 < balance.max() < 1e-9 * work
 
 
 def test_pivots_as_parameters_leave_the_motion_as_it_is() -> None:
-    """Coordinates of A and B are parameters where asked for; a shift of all pivots shifts the motion alone."""
+    """Coordinates of A and B are parameters where asked for; a shift of all pivots shifts the
+    motion alone.
+    """
     plain, open_ = andrews.mechanism(), andrews.mechanism(pivots="OABC")
-    assert set(open_.parameters) - set(plain.parameters) == {f"{c}_{p}" for c in "xy" for p in "OABC"}
+    assert set(open_.parameters) - set(plain.parameters) == {
+        f"{c}_{p}" for c in "xy" for p in "OABC"
+    }
     shift = {f"x_{p}": x + 0.01 for p, (x, _) in andrews.GROUND.items()}
     F, same, moved = (
-        m.simulate(0.01, parameters=p, tolerance=1e-9).position("F").transpose("time", "component").to_numpy()
+        m.simulate(0.01, parameters=p, tolerance=1e-9)
+        .position("F")
+        .transpose("time", "component")
+        .to_numpy()
         for m, p in ((plain, {}), (open_, {}), (open_, shift))
     )
     assert np.abs(same - F).max() < 1e-12 and np.abs(moved - F - [0.01, 0.0]).max() < 1e-9

@@ -6,15 +6,18 @@ import ast
 import difflib
 from collections.abc import Iterator
 
+from markdown_pages import DOCS, ROOT, blocks
 from public_api import LIST, public_api
 
 import varimech
-from markdown_pages import DOCS, ROOT, blocks
 
 INSIDE = {"architecture.md", "extending.md"}
 """Pages for those who change Varimech itself."""
 SHOWN = [
-    *((path, path.read_text(encoding="utf-8")) for path in sorted((ROOT / "examples").glob("*.py"))),
+    *(
+        (path, path.read_text(encoding="utf-8"))
+        for path in sorted((ROOT / "examples").glob("*.py"))
+    ),
     *(
         (page, code)
         for page in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
@@ -26,9 +29,17 @@ SHOWN = [
 
 def test_the_public_interface_is_the_one_that_is_listed() -> None:
     listed, found = LIST.read_text(encoding="utf-8"), public_api()
-    changed = [line for line in difflib.ndiff(listed.splitlines(), found.splitlines()) if line[0] in "+-"]
+    changed = [
+        line for line in difflib.ndiff(listed.splitlines(), found.splitlines()) if line[0] in "+-"
+    ]
     assert not changed, "\n".join(
-        ["the public interface changed; if that is meant, tell it in CHANGELOG.md and run python tools/public_api.py:", *changed]
+        [
+            (
+                "the public interface changed; if that is meant, tell it in CHANGELOG.md and run"
+                " python tools/public_api.py:"
+            ),
+            *changed,
+        ]
     )
 
 
@@ -44,7 +55,8 @@ def test_what_users_are_shown_is_public() -> None:
         f"{path.name}: {module}"
         for path, code in SHOWN
         for module in _imported(code)
-        if module.partition(".")[0] == "varimech" and module not in ("varimech", "varimech.benchmarks")
+        if module.partition(".")[0] == "varimech"
+        and module not in ("varimech", "varimech.benchmarks")
     ]
     assert not wrong
 

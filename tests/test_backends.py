@@ -1,4 +1,6 @@
-"""Both backends give the same bits; the compiled one is built once, survives damage and rivals, and can be done without."""
+"""Both backends give the same bits; the compiled one is built once, survives damage and rivals, and
+can be done without.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +18,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pendulums import pendulum
 from typer.testing import CliRunner
 
 import varimech as vm
-from pendulums import pendulum
 from varimech.backends import compiler, library_cache, runner
 from varimech.benchmarks import five_bar
 from varimech.cli.app import app
 
-pytestmark = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
+pytestmark = pytest.mark.skipif(
+    compiler.find_compiler() is None, reason="no C compiler on this machine"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -58,14 +62,21 @@ def test_backends_agree_to_the_last_bit() -> None:
     np.testing.assert_array_equal(native.time, interpreted.time)
     np.testing.assert_array_equal(native.value_history, interpreted.value_history)
     np.testing.assert_array_equal(native.gradient_history, interpreted.gradient_history)
-    np.testing.assert_array_equal(native.run.position("2", wrt="all"), interpreted.run.position("2", wrt="all"))
+    np.testing.assert_array_equal(
+        native.run.position("2", wrt="all"), interpreted.run.position("2", wrt="all")
+    )
     assert native.run.info["iterations"] == interpreted.run.info["iterations"]
     assert native.run.info["residuals"] == interpreted.run.info["residuals"]
 
 
 def test_other_steps_lengths_and_values_never_compile_again(compilations: list[Path]) -> None:
     m = pendulum()
-    for duration, step, L in ((0.1, 1e-2, 1.0), (0.5, 1e-2, 1.0), (0.1, 1e-3, 1.0), (0.1, 1e-2, 2.0)):
+    for duration, step, L in (
+        (0.1, 1e-2, 1.0),
+        (0.5, 1e-2, 1.0),
+        (0.1, 1e-3, 1.0),
+        (0.1, 1e-2, 2.0),
+    ):
         m.simulate(duration, step=step, parameters={"L": L}, backend="native")
     assert len(compilations) == 1
 
@@ -111,13 +122,20 @@ def answer(source: str) -> int:
     return int(compiler.load_library(source).vm_answer())
 
 
-def test_processes_filling_one_cache_at_once_all_get_their_libraries(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_filling_one_cache_at_once_all_get_their_libraries(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("VARIMECH_CACHE_MB", "0")  # each one makes room after each build
-    sources = [f'__attribute__((visibility("default"))) int vm_answer(void) {{ return {k}; }}' for k in range(3)]
+    sources = [
+        f'__attribute__((visibility("default"))) int vm_answer(void) {{ return {k}; }}'
+        for k in range(3)
+    ]
     with multiprocessing.get_context("fork").Pool(6) as pool:
         found = pool.map(answer, [sources[k % 3] for k in range(18)], chunksize=1)
     assert found == [k % 3 for k in range(18)]
-    assert sorted(p.name for p in own_cache.iterdir()) == sorted(compiler._key(source) for source in sources)
+    assert sorted(p.name for p in own_cache.iterdir()) == sorted(
+        compiler._key(source) for source in sources
+    )
 
 
 @pytest.fixture
@@ -131,7 +149,9 @@ def instantly(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("instantly")
-@pytest.mark.parametrize("damage", [b"", b"\xff\xfe", b"0" * 64], ids=["empty", "no text", "another"])
+@pytest.mark.parametrize(
+    "damage", [b"", b"\xff\xfe", b"0" * 64], ids=["empty", "no text", "another"]
+)
 def test_an_entry_with_another_checksum_is_made_anew(damage: bytes) -> None:
     checksum = compiler.build_library("a").with_name(library_cache.CHECKSUM)
     whole = checksum.read_bytes()
@@ -142,7 +162,9 @@ def test_an_entry_with_another_checksum_is_made_anew(damage: bytes) -> None:
 
 
 @pytest.mark.usefixtures("instantly")
-def test_what_was_not_used_for_longest_leaves_the_cache(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_not_used_for_longest_leaves_the_cache(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("VARIMECH_CACHE_MB", "3")
     now = time.time()
     for k, name in enumerate("abc"):
@@ -165,7 +187,9 @@ def test_what_killed_processes_left_leaves_the_cache(own_cache: Path) -> None:
 
 def test_a_cache_without_a_size_is_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VARIMECH_CACHE_MB", "much")
-    with pytest.raises(vm.VarimechError, match="VARIMECH_CACHE_MB = 'much' must be a number of megabytes"):
+    with pytest.raises(
+        vm.VarimechError, match="VARIMECH_CACHE_MB = 'much' must be a number of megabytes"
+    ):
         pendulum().simulate(0.1, step=1e-2, backend="native")
     found = CliRunner().invoke(app, ["doctor", "--json"])
     assert "must be a number of megabytes" in json.loads(found.stdout)["cache"]["remedy"]
@@ -175,9 +199,17 @@ def test_killing_a_build_leaves_a_usable_cache(own_cache: Path, tmp_path: Path) 
     slow = tmp_path / "slow-cc"
     slow.write_text('#!/bin/sh\ntouch "$0.started"\nsleep 60\n')
     slow.chmod(0o755)
-    program = "from test_backends import pendulum; pendulum().simulate(0.1, step=1e-2, backend='native')"
-    environment = {**os.environ, "CC": str(slow), "PYTHONPATH": os.pathsep.join(map(str, (Path(__file__).parent, *sys.path)))}
-    process = subprocess.Popen([sys.executable, "-c", program], env=environment, start_new_session=True)
+    program = (
+        "from test_backends import pendulum; pendulum().simulate(0.1, step=1e-2, backend='native')"
+    )
+    environment = {
+        **os.environ,
+        "CC": str(slow),
+        "PYTHONPATH": os.pathsep.join(map(str, (Path(__file__).parent, *sys.path))),
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], env=environment, start_new_session=True
+    )
     deadline = time.monotonic() + 30
     while not Path(f"{slow}.started").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -206,9 +238,13 @@ def test_without_a_compiler_auto_interprets_and_says_so_once(
     assert "ziglang" in caplog.messages[0]
 
 
-def test_without_a_compiler_native_is_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_compiler_native_is_refused_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     hide_compilers(monkeypatch)
-    with pytest.raises(vm.VarimechError, match=r"backend='native' cannot be had: no C compiler found.*ziglang"):
+    with pytest.raises(
+        vm.VarimechError, match=r"backend='native' cannot be had: no C compiler found.*ziglang"
+    ):
         pendulum().simulate(0.1, step=1e-2, backend="native")
 
 
@@ -226,7 +262,10 @@ def script(path: Path, text: str) -> str:
 
 BROKEN = {
     "makes nothing": ("true", "cannot build in"),
-    "makes no library": ('for last; do :; done; shift $(($# - 2)); echo text > "$1"', "makes cannot be loaded"),
+    "makes no library": (
+        'for last; do :; done; shift $(($# - 2)); echo text > "$1"',
+        "makes cannot be loaded",
+    ),
     "dies": ("kill -9 $$", "failed"),
     "speaks no UTF-8": ("printf '\\377' >&2; exit 1", "failed"),
 }
@@ -234,7 +273,11 @@ BROKEN = {
 
 @pytest.mark.parametrize("how", BROKEN)
 def test_a_broken_compiler_is_told_and_done_without(
-    how: str, own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    how: str,
+    own_cache: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     text, words = BROKEN[how]
     monkeypatch.setenv("CC", script(tmp_path / "broken-cc", text))
@@ -252,13 +295,17 @@ def test_a_full_disk_is_told_and_done_without(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(compiler, "_compile", full)
     monkeypatch.setattr(runner, "COMPILE_SECONDS", -1e9)
-    with pytest.raises(vm.VarimechError, match=r"No space left on device; set VARIMECH_CACHE to a folder with room"):
+    with pytest.raises(
+        vm.VarimechError, match=r"No space left on device; set VARIMECH_CACHE to a folder with room"
+    ):
         pendulum().simulate(0.1, step=1e-2, backend="native")
     assert pendulum().simulate(0.1, step=1e-2).time.size == 11
 
 
 @pytest.mark.parametrize("given", [" ", "gcc 'unclosed", "/nowhere/cc"])
-def test_a_compiler_that_is_no_command_is_passed_over(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compiler_that_is_no_command_is_passed_over(
+    given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("CC", raising=False)
     usual = compiler.find_compiler()
     monkeypatch.setenv("CC", given)
@@ -283,17 +330,29 @@ def test_failures_come_back_with_step_and_time(backend: str) -> None:
     m = pendulum(lambda s: (vm.sqrt(0.0545 - s.time), 0))
     with pytest.raises(vm.SimulationError, match="look at 'force'") as caught:
         m.simulate(1.0, step=1e-3, backend=backend)
-    assert caught.value.time == pytest.approx(0.0545, abs=1e-6)  # where steps end, because the root is steep there
+    assert caught.value.time == pytest.approx(
+        0.0545, abs=1e-6
+    )  # where steps end, because the root is steep there
     assert caught.value.worst == "force"
 
 
 def test_runs_in_threads_are_independent() -> None:
     m = pendulum()
     lengths = np.linspace(0.5, 2.0, 16)
-    alone = [m.simulate(0.2, step=1e-3, parameters={"L": L}, backend="native").angle("rod").to_numpy() for L in lengths]
+    alone = [
+        m.simulate(0.2, step=1e-3, parameters={"L": L}, backend="native").angle("rod").to_numpy()
+        for L in lengths
+    ]
     with ThreadPoolExecutor(4) as pool:
         together = list(
-            pool.map(lambda L: m.simulate(0.2, step=1e-3, parameters={"L": L}, backend="native").angle("rod").to_numpy(), lengths)
+            pool.map(
+                lambda L: (
+                    m.simulate(0.2, step=1e-3, parameters={"L": L}, backend="native")
+                    .angle("rod")
+                    .to_numpy()
+                ),
+                lengths,
+            )
         )
     np.testing.assert_array_equal(alone, together)
 

@@ -1,4 +1,6 @@
-"""What shows only when the whole is seen: mechanisms that cannot move, and starts that say too little or too much."""
+"""What shows only when the whole is seen: mechanisms that cannot move, and starts that say too
+little or too much.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import varimech as vm
 from refusals import (
     Call,
     check_refused,
@@ -16,9 +16,14 @@ from refusals import (
     refused,
 )
 
+import varimech as vm
+
 
 def test_empty_mechanism() -> None:
-    with pytest.raises(vm.ModelError, match=r"mechanism 'nothing' has no bodies; add one with body\(…\) or bar\(…\)"):
+    with pytest.raises(
+        vm.ModelError,
+        match=r"mechanism 'nothing' has no bodies; add one with body\(…\) or bar\(…\)",
+    ):
         vm.Mechanism("nothing").simulate(1)
 
 
@@ -27,7 +32,9 @@ def test_a_mechanism_that_cannot_move() -> None:
     m.bar("strut", "Q", "end", length=2.5, mass=1)
     m.revolute("Q")
     m.revolute("peak", "rod.tip", "strut.end")
-    with pytest.raises(vm.ModelError, match=r"mechanism 'pendulum' has no freedom: .*remove a joint or free a body"):
+    with pytest.raises(
+        vm.ModelError, match=r"mechanism 'pendulum' has no freedom: .*remove a joint or free a body"
+    ):
         m.simulate(0.02, step=0.01)
 
 
@@ -44,7 +51,10 @@ def test_a_body_without_a_path_to_the_ground() -> None:
     m.bar("right", "R", "S", length=1, mass=1)
     m.revolute("R")
     m.start(angle={"rod": -1.0, "left": 0.0, "right": 0.0}, position={"P": (5, 5)})
-    with pytest.raises(vm.ModelError, match=r"no path of joints connects 'left', 'right' to the ground; .*floating=True"):
+    with pytest.raises(
+        vm.ModelError,
+        match=r"no path of joints connects 'left', 'right' to the ground; .*floating=True",
+    ):
         m.simulate(0.02, step=0.01)
 
 
@@ -53,7 +63,9 @@ def test_a_floating_body_falls_freely() -> None:
     m.bar("left", "P", "R", length=1, mass=1, floating=True)
     m.bar("right", "R", "S", length=1, mass=1)
     m.revolute("R")
-    m.start(angle={"rod": -1.0, "left": 0.0, "right": 0.0}, position={"P": (5, 5)}, speed={"P": (1, 2)})
+    m.start(
+        angle={"rod": -1.0, "left": 0.0, "right": 0.0}, position={"P": (5, 5)}, speed={"P": (1, 2)}
+    )
     fall = m.simulate(0.1, step=0.01).position("P").isel(time=-1)
     assert fall.values == pytest.approx([5 + 0.1, 5 + 0.2 - 9.81 * 0.1**2 / 2], abs=1e-12)
 
@@ -64,12 +76,18 @@ def test_a_motion_without_inertia() -> None:
     m.body("rod", mass=1, inertia=(0, 0.1, 0.1), com=(0.5, 0, 0), points={"O": (0, 0, 0)})
     m.spherical("O")
     m.start(orientation={"rod": np.eye(3)})
-    with pytest.raises(vm.ModelError, match=r"mechanism 'needle' can move without inertia .*'rod.*give the body"):
+    with pytest.raises(
+        vm.ModelError, match=r"mechanism 'needle' can move without inertia .*'rod.*give the body"
+    ):
         m.simulate(0.02, step=0.01)
 
 
 @refused(
-    ("nothing", lambda m: m.simulate(1), ("the start leaves 1 of 1 freedoms open (given: nothing)", "fixes the angle of 'rod'")),
+    (
+        "nothing",
+        lambda m: m.simulate(1),
+        ("the start leaves 1 of 1 freedoms open (given: nothing)", "fixes the angle of 'rod'"),
+    ),
     (
         "both kinds of speed",
         lambda m: m.start(angle={"rod": 0}, speed={"tip": (0, 1)}),
@@ -85,8 +103,16 @@ def test_a_motion_without_inertia() -> None:
         lambda m: m.start(position={"tip": (0.5, None)}, speed={"tip": (0, 3.0)}),
         ("start: speed of 'tip' along y is given, but not its position there",),
     ),
-    ("vector speed", lambda m: m.start(angle={"rod": 0}, speed={"rod": (0, 1)}), ("speed: angle of 'rod'", "single number")),
-    ("no slide", lambda m: m.start(displacement={"O": 0.0}), ("joint 'O' is revolute: it has no displacement",)),
+    (
+        "vector speed",
+        lambda m: m.start(angle={"rod": 0}, speed={"rod": (0, 1)}),
+        ("speed: angle of 'rod'", "single number"),
+    ),
+    (
+        "no slide",
+        lambda m: m.start(displacement={"O": 0.0}),
+        ("joint 'O' is revolute: it has no displacement",),
+    ),
 )
 def test_starts_that_say_too_little(call: Call, words: tuple[str, ...]) -> None:
     check_refused(pendulum(), call, *words)
@@ -104,7 +130,10 @@ def test_starts_that_say_too_much(start: dict[str, Any]) -> None:
     m = pendulum()
     m.start(**start)
     with pytest.raises(
-        vm.ModelError, match=r"the start gives too much or twice the same .*1 open freedom: give one value for each"
+        vm.ModelError,
+        match=(
+            r"the start gives too much or twice the same .*1 open freedom: give one value for each"
+        ),
     ):
         m.simulate(0.02, step=0.01)
     m.start(angle={"rod": -1.0})
@@ -115,7 +144,10 @@ def test_a_start_value_beside_a_driver() -> None:
     m = pendulum()
     m.drive_angle("motor", "rod", lambda t: t - 1)
     m.start(angle={"rod": -1.0})
-    with pytest.raises(vm.ModelError, match=r"the start gives too much .*\(angle of 'rod'\); it has 0 open freedoms"):
+    with pytest.raises(
+        vm.ModelError,
+        match=r"the start gives too much .*\(angle of 'rod'\); it has 0 open freedoms",
+    ):
         m.simulate(0.02, step=0.01)
     m.start()
     m.simulate(0.02, step=0.01)
@@ -125,5 +157,7 @@ def test_what_is_open_is_named() -> None:
     m = pendulum()
     m.body("disc", mass=1, inertia=1, floating=True)
     m.start(angle={"rod": -1.0, "disc": 0.0})
-    with pytest.raises(vm.ModelError, match=r"leaves 2 of 4 freedoms open .*fixes 'disc\.com\.x', 'disc\.com\.y'"):
+    with pytest.raises(
+        vm.ModelError, match=r"leaves 2 of 4 freedoms open .*fixes 'disc\.com\.x', 'disc\.com\.y'"
+    ):
         m.simulate(0.02, step=0.01)

@@ -1,4 +1,6 @@
-"""Input that makes no sense for beams is refused with the name and the remedy, and leaves the model as it was."""
+"""Input that makes no sense for beams is refused with the name and the remedy, and leaves the model
+as it was.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import varimech as vm
 from refusals import contents, refused
 
+import varimech as vm
+
 Call = Callable[[Any], object]
-GOOD: dict[str, Any] = {"segments": 4, "length": 1, "E": 1e6, "area": 1e-2, "inertia": 1e-6, "mass": 1}
+GOOD: dict[str, Any] = {
+    "segments": 4,
+    "length": 1,
+    "E": 1e6,
+    "area": 1e-2,
+    "inertia": 1e-6,
+    "mass": 1,
+}
 NAN, INF = math.nan, math.inf
 
 
@@ -29,12 +38,12 @@ def model(dimension: int) -> vm.Mechanism:
 
 
 def check(m: vm.Mechanism, call: Call, words: tuple[str, ...]) -> None:
-    before, named, joined = contents(m), list(m.parts._named), dict(m.parts._groups)
+    before, named, joined = contents(m), list(m.data._named), dict(m.data._groups)
     with pytest.raises(vm.ModelError) as caught:
         call(m)
     for word in words:
         assert word in str(caught.value)
-    assert (contents(m), list(m.parts._named), dict(m.parts._groups)) == (before, named, joined)
+    assert (contents(m), list(m.data._named), dict(m.data._groups)) == (before, named, joined)
 
 
 def beam(start: Any = "X", end: Any = "Y", **options: Any) -> Call:
@@ -158,7 +167,10 @@ def test_what_beams_cannot_do_in_the_plane(call: Call, words: tuple[str, ...]) -
 
 
 X, Y = (1, 0, 0), (0, 1, 0)
-INSTEAD = "use spherical, distance, clamp, or point_on_line or point_on_plane with its point as the second one"
+INSTEAD = (
+    "use spherical, distance, clamp, or point_on_line or point_on_plane with its point as the"
+    " second one"
+)
 
 
 @refused(
@@ -185,11 +197,17 @@ def test_what_beams_cannot_do_in_space(call: Call, words: tuple[str, ...]) -> No
 def test_a_clamp_does_not_replace_a_force_of_the_name_of_its_bending() -> None:
     m = model(2)
     m.force("c.bending", "bar.T", (1, 0))
-    check(m, lambda m: m.clamp("c", "ground.A", "beam.A", direction=(1, 0)), ("two things are called 'c.bending'",))
+    check(
+        m,
+        lambda m: m.clamp("c", "ground.A", "beam.A", direction=(1, 0)),
+        ("two things are called 'c.bending'",),
+    )
 
 
 def test_a_whole_number_of_numpy_is_a_number_of_segments() -> None:
-    assert vm.Mechanism("m").beam("beam", "A", "B", **(GOOD | {"segments": np.int64(3)})).segments == 3
+    assert (
+        vm.Mechanism("m").beam("beam", "A", "B", **(GOOD | {"segments": np.int64(3)})).segments == 3
+    )
 
 
 # runs
@@ -206,17 +224,26 @@ def pendulum(n: int, **options: Any) -> vm.Mechanism:
 
 @pytest.mark.parametrize("coordinates", ["rtdyn0", "rtdyn1", vm.Relative()])
 def test_relative_coordinates_are_those_of_rigid_bodies(coordinates: Any) -> None:
-    with pytest.raises(vm.ModelError, match=r"has a beam, 'beam'; relative coordinates .* use coordinates='natural'"):
+    with pytest.raises(
+        vm.ModelError,
+        match=r"has a beam, 'beam'; relative coordinates .* use coordinates='natural'",
+    ):
         pendulum(2).simulate(0.1, step=0.01, coordinates=coordinates)
 
 
 @pytest.mark.parametrize("masses", ["consistent", "lumped"])
 @pytest.mark.parametrize("integrator", ["rk4", "dopri5", "dop853"])
-def test_explicit_steps_that_are_too_long_are_told_how_long_they_may_be(integrator: str, masses: str) -> None:
+def test_explicit_steps_that_are_too_long_are_told_how_long_they_may_be(
+    integrator: str, masses: str
+) -> None:
     m = pendulum(8, E=1e9, masses=masses)
-    with pytest.raises(vm.SimulationError, match="Beam 'beam' vibrates along its segments") as caught:
+    with pytest.raises(
+        vm.SimulationError, match="Beam 'beam' vibrates along its segments"
+    ) as caught:
         m.simulate(0.5, step=2e-3, integrator=integrator)
-    advice = re.search(f"{integrator} needs steps of at most (\\S+) s for it, or fewer segments", str(caught.value))
+    advice = re.search(
+        f"{integrator} needs steps of at most (\\S+) s for it, or fewer segments", str(caught.value)
+    )
     assert advice is not None
     run = m.simulate(0.05, step=float(advice.group(1)), integrator=integrator, every=100)
     assert np.abs(run.energy().to_numpy()).max() < 1e-3
@@ -226,7 +253,12 @@ def test_an_implicit_run_that_stops_names_the_beam_and_what_to_use() -> None:
     m = vm.Mechanism("five-bar", gravity=(0, -9.81))
     m.ground_point("A", (0, 0))
     m.ground_point("B", (1, 0))
-    for start, end, square in (("A", "1", 2.0), ("1", "2", 3.25), ("2", "3", 3.25), ("3", "B", 2.0)):
+    for start, end, square in (
+        ("A", "1", 2.0),
+        ("1", "2", 3.25),
+        ("2", "3", 3.25),
+        ("3", "B", 2.0),
+    ):
         steel: dict[str, Any] = {"E": 206.94e9, "section": vm.circle(0.01), "density": 7850}
         m.beam(start + end, start, end, segments=32, length=math.sqrt(square), **steel)
     for joint in "A123B":
@@ -235,7 +267,8 @@ def test_an_implicit_run_that_stops_names_the_beam_and_what_to_use() -> None:
     m.spring("s2", "2", "B", stiffness=100, natural_length=math.sqrt(4.25))
     m.start(angle={"A1": -3 * math.pi / 4, "12": math.atan2(-1, 1.5)}, near={"3": (2, -1)})
     with pytest.raises(
-        vm.SimulationError, match=r"try a smaller step, or integrator='generalised-alpha'.*beam '(A1|3B)' vibrates"
+        vm.SimulationError,
+        match=r"try a smaller step, or integrator='generalised-alpha'.*beam '(A1|3B)' vibrates",
     ):
         m.simulate(5.0, step=0.01)
     m.simulate(5.0, step=0.01, integrator="generalised-alpha")

@@ -1,4 +1,6 @@
-"""Beams among other bodies: on hubs, on supports, with bars at inner nodes, next to each other; on all backends and in both regimes."""
+"""Beams among other bodies: on hubs, on supports, with bars at inner nodes, next to each other; on
+all backends and in both regimes.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,12 @@ RADIUS = 0.2
 HUB = 0.3
 
 
-def hub_with_beam(dimension: int, torque: float, speed: float = 0.0, **options: Any) -> vm.Mechanism:
-    """A hub that turns about its centre (about z in space), with a beam of 4 segments clamped at its rim."""
+def hub_with_beam(
+    dimension: int, torque: float, speed: float = 0.0, **options: Any
+) -> vm.Mechanism:
+    """A hub that turns about its centre (about z in space), with a beam of 4 segments clamped at
+    its rim.
+    """
     m = vm.Mechanism("hub", dimension=dimension)
     x, inertia = np.eye(dimension)[0], HUB if dimension == 2 else (HUB, HUB, HUB)
     m.ground_point("O", np.zeros(dimension))
@@ -34,15 +40,20 @@ def hub_with_beam(dimension: int, torque: float, speed: float = 0.0, **options: 
 
 def angular_momentum(m: vm.Mechanism, run: vm.Run) -> Array:
     """Of hub and beam about the axis, over time."""
-    r, v = (np.stack([measure(p).to_numpy()[:, :2] for p in nodes(m)], axis=1) for measure in (run.position, run.velocity))
-    p = np.einsum("ij,tjc->tic", mass_matrix(m.parts.beams[0].segments, 1.0), v)
+    r, v = (
+        np.stack([measure(p).to_numpy()[:, :2] for p in nodes(m)], axis=1)
+        for measure in (run.position, run.velocity)
+    )
+    p = np.einsum("ij,tjc->tic", mass_matrix(m.data.beams[0].segments, 1.0), v)
     about = (r[..., 0] * p[..., 1] - r[..., 1] * p[..., 0]).sum(axis=1)
     return np.asarray(about + HUB * run.angular_velocity("O").to_numpy())
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_beam_on_a_turning_hub(dimension: int) -> None:
-    """What the motor gives is what both have; the beam lags behind and pulls with the clamp's moment."""
+    """What the motor gives is what both have; the beam lags behind and pulls with the clamp's
+    moment.
+    """
     m = hub_with_beam(dimension, torque=1.5, speed=2.0)
     run = m.simulate(0.8, tolerance=1e-10, output=0.05)
     H = angular_momentum(m, run)
@@ -57,7 +68,10 @@ def test_a_beam_on_a_turning_hub(dimension: int) -> None:
 
 
 def test_a_hub_in_space_moves_as_one_in_the_plane() -> None:
-    tips = [hub_with_beam(d, 1.5).simulate(0.8, step=2e-3).position("B").to_numpy()[:, :2] for d in (2, 3)]
+    tips = [
+        hub_with_beam(d, 1.5).simulate(0.8, step=2e-3).position("B").to_numpy()[:, :2]
+        for d in (2, 3)
+    ]
     np.testing.assert_allclose(tips[0], tips[1], atol=1e-9)
 
 
@@ -80,7 +94,9 @@ def test_a_support_at_an_inner_node_leaves_the_mode_that_has_a_node_there() -> N
     n = 8
     x = 2 * math.pi / (2 * n)
     square = (1 + 2 / n**2) * (math.sin(x) / x) ** 4 / (1 - 2 / 3 * math.sin(x) ** 2)
-    assert vibrations(two_spans(n), 1)[0] == pytest.approx(10 * (2 * math.pi) ** 2 * math.sqrt(square), rel=1e-6)
+    assert vibrations(two_spans(n), 1)[0] == pytest.approx(
+        10 * (2 * math.pi) ** 2 * math.sqrt(square), rel=1e-6
+    )
 
 
 def test_a_beam_of_two_spans_leans_on_the_middle_by_five_eighths() -> None:
@@ -119,13 +135,17 @@ def test_a_bar_that_hangs_from_an_inner_node() -> None:
 
 
 def test_two_beams_in_series_through_a_small_body_are_one_beam() -> None:
-    """Two clamps at one body are a whole cell, so n and n segments are 2n, with the stiffness of n."""
+    """Two clamps at one body are a whole cell, so n and n segments are 2n, with the
+    stiffness of n.
+    """
     for n in (4, 8):
         m = vm.Mechanism("series", dimension=2)
         m.ground_point("A", (0, 0))
         m.body("link", mass=1e-3, inertia=1e-6, points={"C": (0, 0)})
         for name, start, end in (("first", "A", "C"), ("second", "C", "B")):
-            m.beam(name, start, end, segments=n, length=0.5, E=1e6, area=100, inertia=1e-4, mass=0.5)
+            m.beam(
+                name, start, end, segments=n, length=0.5, E=1e6, area=100, inertia=1e-4, mass=0.5
+            )
         m.clamp("A", "ground.A", "first.A", direction=(1, 0))
         m.clamp("C1", "link.C", "first.C", direction=(-1, 0))
         m.clamp("C2", "link.C", "second.C", direction=(1, 0))
@@ -143,20 +163,34 @@ def test_beams_that_share_an_inner_node_cross() -> None:
         d = np.array(direction, float)
         m.ground_point(f"{name}1", -d / 2)
         m.ground_point(f"{name}2", d / 2)
-        m.beam(name, f"{name}1", f"{name}2", segments=4, length=1, E=1e6, area=100, inertia=1e-4, mass=1)
+        m.beam(
+            name,
+            f"{name}1",
+            f"{name}2",
+            segments=4,
+            length=1,
+            E=1e6,
+            area=100,
+            inertia=1e-4,
+            mass=1,
+        )
         m.spherical(f"{name}1")
         m.point_on_line(f"roller {name}", f"ground.{name}2", f"{name}.{name}2", axis=d)
     m.spherical("middle", "x.n2", "y.n2")
     m.force("P", "x.n2", (0, 0, -1e-3))
     run = m.equilibrium()
-    assert run.position("y.n2").sel(component="z").item() == pytest.approx(-1e-3 / 2 / 4800, rel=1e-8)
+    assert run.position("y.n2").sel(component="z").item() == pytest.approx(
+        -1e-3 / 2 / 4800, rel=1e-8
+    )
     np.testing.assert_allclose(run.reaction("middle")[0], [0, 0, -5e-4], atol=1e-10)
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("ends", ["pins", "clamps"])
 @pytest.mark.parametrize("span", [1.0, 1.2, 0.8])
-def test_a_beam_held_at_both_ends_starts_as_far_stretched_as_they_are_apart(span: float, ends: str, dimension: int) -> None:
+def test_a_beam_held_at_both_ends_starts_as_far_stretched_as_they_are_apart(
+    span: float, ends: str, dimension: int
+) -> None:
     x = np.eye(dimension)[0]
     m = vm.Mechanism("held", dimension=dimension)
     m.ground_point("A", 0 * x)
@@ -169,7 +203,9 @@ def test_a_beam_held_at_both_ends_starts_as_far_stretched_as_they_are_apart(span
             (m.revolute if dimension == 2 else m.spherical)(name)
     run = m.simulate(0.01, step=1e-3)
     for k in range(1, 4):
-        np.testing.assert_allclose(run.position(f"beam.n{k}"), np.outer(np.ones(11), k / 4 * span * x), atol=1e-12)
+        np.testing.assert_allclose(
+            run.position(f"beam.n{k}"), np.outer(np.ones(11), k / 4 * span * x), atol=1e-12
+        )
     np.testing.assert_allclose(run.axial_force("beam"), 1e6 * math.log(span) / span, atol=1e-5)
     np.testing.assert_allclose(m.equilibrium().position("beam.n2")[0], span / 2 * x, atol=1e-12)
 
@@ -184,13 +220,19 @@ def with_parameters(dimension: int, n: int, *, curved: bool = False) -> vm.Mecha
     m.ground_point("A", np.zeros(dimension))
     options: dict[str, Any] = {"length": length}
     if curved:
-        options = {"shape": lambda s: [length * s, 0.3 * s * (1 - s), 0.1 * s**2][:dimension], "length": None}
+        options = {
+            "shape": lambda s: [length * s, 0.3 * s * (1 - s), 0.1 * s**2][:dimension],
+            "length": None,
+        }
     beam(m, n, E=modulus, area=1e-2, inertia=1e-6, damping=(0.1, 1e-4), **options)
     (m.revolute if dimension == 2 else m.spherical)("A")
     if dimension == 2:
         m.start(angle={"beam": 0.0})
     elif curved:
-        m.start(position={"B": (None, 0, 0.1), f"beam.n{n // 2}": (None, None, 0.1)}, near={"B": (1, 0, 0)})
+        m.start(
+            position={"B": (None, 0, 0.1), f"beam.n{n // 2}": (None, None, 0.1)},
+            near={"B": (1, 0, 0)},
+        )
     else:
         m.start(position={"B": (None, 0, 0)}, near={"B": (1, 0, 0)})
     return m
@@ -201,18 +243,23 @@ CASES = [(2, False), (2, True), (3, False), (3, True)]
 
 @pytest.mark.parametrize(("dimension", "curved"), CASES)
 def test_written_out_and_assembled_are_the_same(dimension: int, curved: bool) -> None:
-    """Rounding of q comes back in q̇ and q̈ as the fastest vibrations have it, by ω and ω²; the same for derivatives."""
+    """Rounding of q comes back in q̇ and q̈ as the fastest vibrations have it, by ω and ω²; the
+    same for derivatives.
+    """
     m = with_parameters(dimension, 4, curved=curved)
     small, large = regimes.solvers(m)
     first, second = (regimes.run(solver) for solver in (small, large))
     assert first.iterations == second.iterations
-    n, ω = small.equations.q.numel(), m.parts.numbers.evaluate(m.parts.beams[0].fastest_vibration()).item()
+    n, ω = (
+        small.equations.q.numel(),
+        m.data.parameter_set.evaluate(m.data.beams[0].fastest_vibration()).item(),
+    )
     q, v, a = (slice(k * n, (k + 1) * n) for k in range(3))
     assert first.sensitivities is not None and second.sensitivities is not None
     places = np.abs(first.states[:, q]).max()
     for one, other, unit in (
         (first.states[:, :, None], second.states[:, :, None], 1.0),
-        (first.sensitivities, second.sensitivities, m.parts.numbers.nominal),
+        (first.sensitivities, second.sensitivities, m.data.parameter_set.nominal),
     ):
         size = np.maximum(np.abs(one[:, q]).max(axis=(0, 1)), places / unit)
         for rows, scale in ((q, 1.0), (v, ω), (a, ω**2)):
@@ -225,8 +272,15 @@ def test_written_out_and_assembled_are_the_same(dimension: int, curved: bool) ->
 def test_backends_are_the_same(dimension: int, curved: bool) -> None:
     settings: dict[str, Any] = {"duration": 0.1, "step": 5e-3, "wrt": ["E", "L"]}
     runs = [
-        with_parameters(dimension, 3, curved=curved).sensitivity(backend=b, **settings).run for b in ("interpreted", "native")
+        with_parameters(dimension, 3, curved=curved).sensitivity(backend=b, **settings).run
+        for b in ("interpreted", "native")
     ]
-    for measure in (lambda r: r.position("B"), lambda r: r.axial_force("beam"), lambda r: r.velocity("B", wrt="L")):
+    for measure in (
+        lambda r: r.position("B"),
+        lambda r: r.axial_force("beam"),
+        lambda r: r.velocity("B", wrt="L"),
+    ):
         values = [measure(r).to_numpy() for r in runs]
-        np.testing.assert_allclose(values[0], values[1], rtol=1e-10, atol=1e-10 * np.abs(values[0]).max())
+        np.testing.assert_allclose(
+            values[0], values[1], rtol=1e-10, atol=1e-10 * np.abs(values[0]).max()
+        )

@@ -14,23 +14,42 @@ N = 4
 
 
 def with_beam(m: vm.Mechanism, **options: Any) -> vm.Mechanism:
-    m.beam("b", "A", "B", segments=N, length=1.0, E=70e9, section=vm.circle(0.01), density=2700, **options)
+    m.beam(
+        "b",
+        "A",
+        "B",
+        segments=N,
+        length=1.0,
+        E=70e9,
+        section=vm.circle(0.01),
+        density=2700,
+        **options,
+    )
     return m
 
 
 def pin(m: vm.Mechanism, point: str, x: float) -> None:
     m.ground_point(f"G{point}", [x, 0, 0][: m.dimension])
-    (m.revolute if m.dimension == 2 else m.spherical)(f"pin {point}", f"ground.G{point}", f"b.{point}")
+    (m.revolute if m.dimension == 2 else m.spherical)(
+        f"pin {point}", f"ground.G{point}", f"b.{point}"
+    )
 
 
 def roller(m: vm.Mechanism, point: str, x: float) -> None:
     m.ground_point(f"G{point}", [x, 0, 0][: m.dimension])
-    m.point_on_line(f"roller {point}", f"ground.G{point}", f"b.{point}", axis=[1, 0, 0][: m.dimension])
+    m.point_on_line(
+        f"roller {point}", f"ground.G{point}", f"b.{point}", axis=[1, 0, 0][: m.dimension]
+    )
 
 
 def clamp(m: vm.Mechanism, point: str, x: float) -> None:
     m.ground_point(f"G{point}", [x, 0, 0][: m.dimension])
-    m.clamp(f"clamp {point}", f"ground.G{point}", f"b.{point}", direction=[-1 if point == "B" else 1, 0, 0][: m.dimension])
+    m.clamp(
+        f"clamp {point}",
+        f"ground.G{point}",
+        f"b.{point}",
+        direction=[-1 if point == "B" else 1, 0, 0][: m.dimension],
+    )
 
 
 def table(m: vm.Mechanism, point: str, x: float) -> None:
@@ -68,11 +87,13 @@ def test_supports_of_all_kinds_leave_a_beam_straight(way: str) -> None:
     for support, point, x in WAYS[way]:
         support(m, point, x)
     run = m.simulate(0.002, step=1e-3)
-    for k, node in enumerate(m.parts.beams[0].nodes):
+    for k, node in enumerate(m.data.beams[0].nodes):
         np.testing.assert_allclose(run.position(node.label)[0], np.array([k / N, 0]), atol=1e-12)
-    weight = m.parts.numbers.evaluate(m.parts.beams[0].mass).item() * 9.81
+    weight = m.data.parameter_set.evaluate(m.data.beams[0].mass).item() * 9.81
     rest = m.equilibrium()
-    held = sum(rest.reaction(name)[0, 1].item() for name in m.joints) + sum(rest.effort(name)[0].item() for name in m.drivers)
+    held = sum(rest.reaction(name)[0, 1].item() for name in m.joints) + sum(
+        rest.effort(name)[0].item() for name in m.drivers
+    )
     assert held == pytest.approx(weight, rel=1e-8)
 
 
@@ -103,7 +124,9 @@ def test_nodes_may_be_given_in_part() -> None:
     m.start(position={f"b.n{k}": (None, 0.01 * k) for k in (1, 2)}, speed={"b.n1": (None, 1.0)})
     run = m.simulate(0.001, step=1e-3)
     np.testing.assert_allclose(
-        [run.position(f"b.n{k}")[0] for k in (1, 2, 3)], [[0.25, 0.01], [0.5, 0.02], [0.75, 0.01]], atol=1e-12
+        [run.position(f"b.n{k}")[0] for k in (1, 2, 3)],
+        [[0.25, 0.01], [0.5, 0.02], [0.75, 0.01]],
+        atol=1e-12,
     )
     np.testing.assert_allclose(run.velocity("b.n1")[0], [0, 1], atol=1e-12)
 
@@ -119,4 +142,6 @@ def test_a_straight_row_of_beams_asks_for_a_position() -> None:
     with pytest.raises(vm.ModelError, match="positions of the points between beams"):
         m.simulate(0.01, step=1e-3)
     m.start(position={"B": (1.0, 0.0)})
-    np.testing.assert_allclose(m.simulate(0.01, step=1e-3).position("one.B")[-1], [1, 0], atol=1e-12)
+    np.testing.assert_allclose(
+        m.simulate(0.01, step=1e-3).position("one.B")[-1], [1, 0], atol=1e-12
+    )

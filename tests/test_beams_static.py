@@ -1,4 +1,6 @@
-"""Beams at rest: closed forms of the discrete beam, Euler–Bernoulli and the elastica as limits, arcs, tension, derivatives."""
+"""Beams at rest: closed forms of the discrete beam, Euler–Bernoulli and the elastica as limits,
+arcs, tension, derivatives.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from beam_reference import STATIC, elastica_end_moment, elastica_tip
 from scipy.integrate import quad
 
 import varimech as vm
-from beam_reference import STATIC, elastica_end_moment, elastica_tip
 from varimech.model.sections import SHAPES, Section
 
 E, A, INERTIA = 1e6, 1e-2, 1e-4
 BENDING = E * INERTIA
 TINY = 1e-4
-"""A load (N, N·m or N/m) that deflects by 1e-6 of the length: geometric nonlinearity is of the order of its square."""
+"""A load (N, N·m or N/m) that deflects by 1e-6 of the length: geometric nonlinearity is of the
+order of its square.
+"""
 SLENDER: dict[str, Any] = {"area": 1e3}
 """Stretches by next to nothing, for comparison with inextensible beams."""
 
@@ -104,7 +108,12 @@ def test_deflections_are_those_of_the_closed_forms_and_converge_at_order_2(case:
 
 
 @pytest.mark.parametrize(
-    "options", [{"material": "linear"}, {"masses": "lumped"}, {"section": vm.circle((64e-4 / math.pi) ** 0.25)}]
+    "options",
+    [
+        {"material": "linear"},
+        {"masses": "lumped"},
+        {"section": vm.circle((64e-4 / math.pi) ** 0.25)},
+    ],
 )
 def test_small_deflections_depend_on_neither_material_nor_masses(options: dict[str, Any]) -> None:
     if "section" in options:
@@ -137,7 +146,11 @@ def test_area_and_inertia_of_a_section_are_sums_over_its_strips(
 
 
 def test_a_cantilever_is_right_to_a_thousandth_from_39_segments_on() -> None:
-    assert abs(deflection("cantilever end load", 38) - 1) > 1e-3 > abs(deflection("cantilever end load", 39) - 1)
+    assert (
+        abs(deflection("cantilever end load", 38) - 1)
+        > 1e-3
+        > abs(deflection("cantilever end load", 39) - 1)
+    )
 
 
 def tip_error(m: vm.Mechanism, exact: tuple[float, float, float]) -> np.ndarray:
@@ -147,9 +160,14 @@ def tip_error(m: vm.Mechanism, exact: tuple[float, float, float]) -> np.ndarray:
 @pytest.mark.parametrize("material", ["logarithmic", "linear"])
 @pytest.mark.parametrize("load", [5.0, 10.0])
 def test_the_elastica(load: float, material: str) -> None:
-    """Clamps add an error of order 3, so that the order is 1.68 from 8 to 16 segments and 1.91 here."""
+    """Clamps add an error of order 3, so that the order is 1.68 from 8 to 16 segments and 1.91
+    here.
+    """
     exact = elastica_tip(load)
-    errors = [tip_error(cantilever(n, "end load", load * BENDING, material=material, **SLENDER), exact) for n in (32, 64)]
+    errors = [
+        tip_error(cantilever(n, "end load", load * BENDING, material=material, **SLENDER), exact)
+        for n in (32, 64)
+    ]
     assert np.all(np.abs(errors[0]) < 0.01 * np.abs(exact[:2]))
     np.testing.assert_allclose(orders([float(np.linalg.norm(e)) for e in errors]), 2, atol=0.1)
 
@@ -185,8 +203,12 @@ def test_a_cantilever_in_space_bends_alike_in_all_directions(turn: float, load: 
     x, y = planar.position("B")[0].to_numpy()
     np.testing.assert_allclose(tip, x * SKEW[0] - y * down, atol=1e-8 * abs(y))
     np.testing.assert_allclose(found.reaction("A")[0], -load * down, atol=1e-8 * load)
-    np.testing.assert_allclose(found.reaction_torque("A")[0], -np.cross(tip, load * down), atol=1e-8 * load)
-    np.testing.assert_allclose(found.bending_moment("beam")[0], -planar.bending_moment("beam")[0], atol=1e-8 * load)
+    np.testing.assert_allclose(
+        found.reaction_torque("A")[0], -np.cross(tip, load * down), atol=1e-8 * load
+    )
+    np.testing.assert_allclose(
+        found.bending_moment("beam")[0], -planar.bending_moment("beam")[0], atol=1e-8 * load
+    )
 
 
 @pytest.mark.parametrize("load", ["mid load", "uniform"])
@@ -201,7 +223,12 @@ def test_a_beam_in_space_on_a_pin_and_a_roller(load: str) -> None:
     if load == "mid load":
         m.force("P", "beam.n4", TINY * down)
     middle = m.equilibrium().position("beam.n4")[0].to_numpy()
-    expected = CLOSED_FORMS[f"simply-supported {load}"](n) * STATIC[f"simply-supported {load}"] * TINY / BENDING
+    expected = (
+        CLOSED_FORMS[f"simply-supported {load}"](n)
+        * STATIC[f"simply-supported {load}"]
+        * TINY
+        / BENDING
+    )
     np.testing.assert_allclose(middle, SKEW[0] / 2 + expected * down, atol=1e-8 * expected)
 
 
@@ -213,8 +240,12 @@ def test_forces_and_moments_inside_are_those_of_statics() -> None:
     m = cantilever(n, "none")
     m.force("P", "B", (2 * P, -P))
     run = m.equilibrium()
-    np.testing.assert_allclose(run.axial_force("beam")[0], 2 * P, rtol=1e-5)  # the beam is tilted by 1e-6, so is its tension
-    np.testing.assert_allclose(run.bending_moment("beam")[0], [-P * (1 - k / n) for k in range(1, n)], rtol=1e-5)
+    np.testing.assert_allclose(
+        run.axial_force("beam")[0], 2 * P, rtol=1e-5
+    )  # the beam is tilted by 1e-6, so is its tension
+    np.testing.assert_allclose(
+        run.bending_moment("beam")[0], [-P * (1 - k / n) for k in range(1, n)], rtol=1e-5
+    )
     np.testing.assert_allclose(run.reaction("A")[0], [-2 * P, P], rtol=1e-8)
     assert run.reaction_torque("A").item() == pytest.approx(P, rel=1e-5)
 
@@ -223,18 +254,25 @@ def test_reactions_of_clamps_balance_large_loads() -> None:
     load = 5 * BENDING
     run = cantilever(16, "end load", load).equilibrium()
     np.testing.assert_allclose(run.reaction("A")[0], [0, load], atol=1e-9 * load)
-    assert run.reaction_torque("A").item() == pytest.approx(load * run.position("B").sel(component="x").item(), rel=1e-9)
+    assert run.reaction_torque("A").item() == pytest.approx(
+        load * run.position("B").sel(component="x").item(), rel=1e-9
+    )
     moment = cantilever(16, "end moment", BENDING).equilibrium()
     np.testing.assert_allclose(moment.bending_moment("beam")[0], -BENDING, rtol=1e-9)
     assert moment.reaction_torque("A").item() == pytest.approx(BENDING, rel=1e-9)
 
 
-TENSIONS: dict[str, Callable[[float], float]] = {"logarithmic": lambda λ: math.log(λ) / λ, "linear": lambda λ: λ - 1}
+TENSIONS: dict[str, Callable[[float], float]] = {
+    "logarithmic": lambda λ: math.log(λ) / λ,
+    "linear": lambda λ: λ - 1,
+}
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("material", TENSIONS)
-def test_a_beam_between_two_pins_is_as_tense_as_it_is_too_short(material: str, dimension: int) -> None:
+def test_a_beam_between_two_pins_is_as_tense_as_it_is_too_short(
+    material: str, dimension: int
+) -> None:
     m = vm.Mechanism("tense", dimension=dimension)
     m.ground_point("A", np.zeros(dimension))
     m.ground_point("B", np.eye(dimension)[0])
@@ -245,7 +283,9 @@ def test_a_beam_between_two_pins_is_as_tense_as_it_is_too_short(material: str, d
     run = m.equilibrium("L0")
     tension, λ = TENSIONS[material], 1 / 0.8
     np.testing.assert_allclose(run.axial_force("beam")[0], E * A * tension(λ), rtol=1e-12)
-    np.testing.assert_allclose(run.reaction("B")[0], E * A * tension(λ) * np.eye(dimension)[0], atol=1e-9 * E * A)
+    np.testing.assert_allclose(
+        run.reaction("B")[0], E * A * tension(λ) * np.eye(dimension)[0], atol=1e-9 * E * A
+    )
     slope = E * A * (tension(1 / (0.8 + 1e-6)) - tension(1 / (0.8 - 1e-6))) / 2e-6
     np.testing.assert_allclose(run.axial_force("beam", wrt="L0")[0], slope, rtol=1e-8)
 
@@ -253,8 +293,12 @@ def test_a_beam_between_two_pins_is_as_tense_as_it_is_too_short(material: str, d
 # curved beams
 
 
-def arc(n: int, dimension: int, load: tuple[float, float] = (0.0, 0.0), **options: Any) -> vm.Mechanism:
-    """A quarter of a circle of radius 1 m, clamped where it leaves along the first axis, loaded at the tip, at (1, 1)."""
+def arc(
+    n: int, dimension: int, load: tuple[float, float] = (0.0, 0.0), **options: Any
+) -> vm.Mechanism:
+    """A quarter of a circle of radius 1 m, clamped where it leaves along the first axis, loaded at
+    the tip, at (1, 1).
+    """
     axes = np.eye(2) if dimension == 2 else SKEW[1:]
 
     def place(s: float) -> Any:
@@ -282,7 +326,7 @@ def test_nodes_are_bent_where_segments_are_not_in_line_however_long_they_are() -
     m = vm.Mechanism("angle", dimension=3)
     places = [(0, 0, 0), (1, 0, 0), (3, 0, 0), (3.5, 0.5, 0), (4, 1, 0), (4, 2, 0)]
     m.beam("beam", "A", "B", segments=5, shape=places, E=E, area=A, inertia=INERTIA, mass=1)
-    assert m.parts.beams[0].shape.bent == (False, False, True, False, True, False)
+    assert m.data.beams[0].shape.bent == (False, False, True, False, True, False)
 
 
 def test_a_curved_beam_starts_along_its_tangent() -> None:
@@ -300,7 +344,9 @@ def test_a_curved_beam_is_at_rest_without_load() -> None:
 
 
 def test_an_arc_bends_as_castigliano_says() -> None:
-    """Upwards load at the tip: M = P R (1 − sin φ), and by a unit load along x −R cos φ, integrated over φ."""
+    """Upwards load at the tip: M = P R (1 − sin φ), and by a unit load along x −R cos φ, integrated
+    over φ.
+    """
     expected = np.array([-1 / 2, 3 * math.pi / 4 - 2]) * TINY / BENDING
     errors = []
     for n in (32, 64, 128):
@@ -311,10 +357,18 @@ def test_an_arc_bends_as_castigliano_says() -> None:
 
 
 def test_an_arc_in_space_is_that_in_the_plane() -> None:
-    for load in (0.0, 1e-4 * BENDING, 0.5 * BENDING):  # a much smaller one holds the arc in its plane by less than rounding
+    for load in (
+        0.0,
+        1e-4 * BENDING,
+        0.5 * BENDING,
+    ):  # a much smaller one holds the arc in its plane by less than rounding
         planar, spatial = (arc(8, dimension, (0, load)).equilibrium() for dimension in (2, 3))
         for point in ("beam.n3", "B"):
-            np.testing.assert_allclose(spatial.position(point)[0], planar.position(point)[0].to_numpy() @ SKEW[1:], atol=1e-9)
+            np.testing.assert_allclose(
+                spatial.position(point)[0],
+                planar.position(point)[0].to_numpy() @ SKEW[1:],
+                atol=1e-9,
+            )
 
 
 # derivatives
@@ -350,5 +404,9 @@ def test_derivatives_of_a_large_deflection_are_those_of_differences() -> None:
             tips.append(shifted.position("B")[0].to_numpy())
             moments.append(shifted.bending_moment("beam")[0].to_numpy())
         weights = np.array([1, -8, 8, -1]) / (12 * h)
-        np.testing.assert_allclose(run.position("B", wrt=name)[0], weights @ np.array(tips), rtol=1e-8)
-        np.testing.assert_allclose(run.bending_moment("beam", wrt=name)[0], weights @ np.array(moments), rtol=1e-7)
+        np.testing.assert_allclose(
+            run.position("B", wrt=name)[0], weights @ np.array(tips), rtol=1e-8
+        )
+        np.testing.assert_allclose(
+            run.bending_moment("beam", wrt=name)[0], weights @ np.array(moments), rtol=1e-7
+        )

@@ -1,4 +1,6 @@
-"""The benchmark library: every benchmark passes with its own settings, none passes vacuously, and the command line tells what it found."""
+"""The benchmark library: every benchmark passes with its own settings, none passes vacuously, and
+the command line tells what it found.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,14 @@ from functools import cache
 from pathlib import Path
 
 import casadi as ca
+import chain_reference
 import numpy as np
 import pytest
+import slider_crank_exact
+import tree_reference
 from scipy.integrate import solve_ivp
 from typer.testing import CliRunner
 
-import chain_reference
-import slider_crank_exact
-import tree_reference
 import varimech as vm
 from varimech.benchmarks import (
     BENCHMARKS,
@@ -91,7 +93,9 @@ def test_a_slightly_wrong_mechanism_fails(name: str, parameters: dict[str, float
 def test_no_tolerance_is_as_large_as_what_it_checks(name: str) -> None:
     for check in solved(name).checks:
         assert check.tolerance < 1e-2 * abs(check.reference) or check.reference == 0
-        moved = Check(check.name, check.value, check.reference + 10 * check.tolerance, check.tolerance)
+        moved = Check(
+            check.name, check.value, check.reference + 10 * check.tolerance, check.tolerance
+        )
         assert not moved.passed
 
 
@@ -103,7 +107,11 @@ def test_andrews_has_the_documented_start() -> None:
     β, FE = (float(run.angular_acceleration(body)[0]) for body in ("OF", "FE"))
     assert β == pytest.approx(14222.4439199541, rel=1e-13)
     assert FE - β == pytest.approx(-10666.8329399656, rel=1e-13)
-    points = {"F": (0.0069866741, -0.0004317231), "E": (-0.0209600223, 0.0012951692), "G": (-0.0339972039, 0.0164619717)}
+    points = {
+        "F": (0.0069866741, -0.0004317231),
+        "E": (-0.0209600223, 0.0012951692),
+        "G": (-0.0339972039, 0.0164619717),
+    }
     points |= {"H": (-0.0316331345, -0.0156188687), "D": (-0.0104723939, 0.0253577885)}
     for point, place in points.items():
         np.testing.assert_allclose(run.position(point)[0], place, atol=1e-10, rtol=0)
@@ -114,7 +122,9 @@ def test_slider_crank_with_a_tolerance_has_references_by_hand() -> None:
     times = np.array([0.0, *b.EXACT])
     force = slider_crank_exact.reaction(times, b.MASS)
     mean, deviation = slider_crank_exact.exact_moments(times, b.MASS, b.TOLERANCE / 3)
-    np.testing.assert_allclose(np.column_stack([force, mean, deviation])[1:], list(b.EXACT.values()), rtol=0, atol=2e-9)
+    np.testing.assert_allclose(
+        np.column_stack([force, mean, deviation])[1:], list(b.EXACT.values()), rtol=0, atol=2e-9
+    )
 
 
 def test_andrews_closes_at_the_rounded_start_too() -> None:
@@ -128,7 +138,9 @@ def test_andrews_closes_at_the_rounded_start_too() -> None:
 def test_andrews_can_be_differentiated_for_each_of_its_parameters() -> None:
     objectives = {"x of F": vm.final(lambda s: s.position("F")[0], unit="m")}
     both = {
-        method: andrews.mechanism().sensitivity(objectives, duration=0.01, step=1e-4, integrator="dopri5", method=method)
+        method: andrews.mechanism().sensitivity(
+            objectives, duration=0.01, step=1e-4, integrator="dopri5", method=method
+        )
         for method in ("direct", "finite-difference")
     }
     direct, differences = (gradient.gradient_history[-1, 0] for gradient in both.values())
@@ -140,23 +152,26 @@ def test_andrews_can_be_differentiated_for_each_of_its_parameters() -> None:
 def test_four_bar_equation_agrees_with_the_published_points() -> None:
     for windows, places in four_bar.PLACES.items():
         θ = four_bar.crank_angle(windows, np.array([0.0, *places]))[1:]
-        np.testing.assert_allclose(np.column_stack([np.cos(θ), np.sin(θ)]), list(places.values()), atol=1e-10)
+        np.testing.assert_allclose(
+            np.column_stack([np.cos(θ), np.sin(θ)]), list(places.values()), atol=1e-10
+        )
 
 
 def test_four_bar_has_one_freedom_and_all_its_links() -> None:
     m = four_bar.mechanism(5)
-    assert m.freedoms == 1
-    assert len(m.parts.moving_bodies) == 11
+    assert m.dofs == 1
+    assert len(m.data.moving_bodies) == 11
     run = m.simulate(0.01, step=1e-3)
     np.testing.assert_allclose(run.velocity("B0")[0], (1, 0), atol=1e-14)
     np.testing.assert_allclose(run.position("B5")[0], (5, 1), atol=1e-14)
 
 
 def slider_crank_alone(times: list[float]) -> dict[str, np.ndarray]:
-    """The spatial slider-crank with one coordinate: M(θ) θ̈ + ½ M' θ̇² + V' = 0, and its sensitivities, by SciPy's DOP853.
+    """The spatial slider-crank with one coordinate: M(θ) θ̈ + ½ M' θ̇² + V' = 0, and its
+    sensitivities, by SciPy's DOP853.
 
-    The crank turns by θ about x. B follows; C is where the rod meets the x axis; the universal joint keeps the rod's second axis at right
-    angles to x. All derivatives by CasADi.
+    The crank turns by θ about x. B follows; C is where the rod meets the x axis; the universal
+    joint keeps the rod's second axis at right angles to x. All derivatives by CasADi.
     """
     θ, ω, ψ = (ca.SX.sym(s) for s in ("θ", "ω", "ψ"))
     ρ = ca.SX.sym("ρ", 4)
@@ -210,10 +225,16 @@ def slider_crank_alone(times: list[float]) -> dict[str, np.ndarray]:
 def test_slider_crank_references_come_from_one_equation_of_motion() -> None:
     alone = slider_crank_alone(list(spatial_slider_crank.SLIDER))
     np.testing.assert_allclose(alone["start"], (0.2, 0.24, 1.92, -0.96, 0.48), atol=1e-14)
-    np.testing.assert_allclose(alone["slider"], list(spatial_slider_crank.SLIDER.values()), atol=2e-11)
-    np.testing.assert_allclose(alone["crank"], list(spatial_slider_crank.CRANK.values()), atol=2e-11)
+    np.testing.assert_allclose(
+        alone["slider"], list(spatial_slider_crank.SLIDER.values()), atol=2e-11
+    )
+    np.testing.assert_allclose(
+        alone["crank"], list(spatial_slider_crank.CRANK.values()), atol=2e-11
+    )
     assert alone["ψ"][-1] == pytest.approx(spatial_slider_crank.PSI, abs=2e-11)
-    np.testing.assert_allclose(alone["gradient"][-1], list(spatial_slider_crank.PSI_GRADIENT.values()), rtol=1e-8)
+    np.testing.assert_allclose(
+        alone["gradient"][-1], list(spatial_slider_crank.PSI_GRADIENT.values()), rtol=1e-8
+    )
 
 
 def test_tree_references_come_from_another_program() -> None:
@@ -227,8 +248,8 @@ def test_tree_references_come_from_another_program() -> None:
 
 def test_tree_has_all_its_freedoms() -> None:
     m = tree.mechanism()
-    assert m.freedoms == 1 + 1 + 3 + 2 + 2 + 0 + 3 + 6
-    assert len(m.parts.moving_bodies) == 8
+    assert m.dofs == 1 + 1 + 3 + 2 + 2 + 0 + 3 + 6
+    assert len(m.data.moving_bodies) == 8
 
 
 def test_chain_references_come_from_its_equations_of_motion() -> None:
@@ -253,7 +274,11 @@ def test_pendulum_has_the_exact_period() -> None:
 
 
 def test_a_value_that_is_not_a_number_does_not_pass() -> None:
-    checks = [Check("fine", 1.0, 1.0, 1e-3), Check("broken", math.nan, 1.0, 1e-3), Check("off", 2.0, 1.0, 1e-3)]
+    checks = [
+        Check("fine", 1.0, 1.0, 1e-3),
+        Check("broken", math.nan, 1.0, 1e-3),
+        Check("off", 2.0, 1.0, 1e-3),
+    ]
     assert [c.passed for c in checks] == [True, False, False]
     assert worst(checks).name == "broken"
 
@@ -276,13 +301,20 @@ def test_rows_are_stored_at_whole_intervals_where_steps_fit() -> None:
     ("own", "given", "used"),
     [
         ({"tolerance": 1e-10}, {"step": 0.1}, {"step": 0.1}),
-        ({"integrator": "dopri5", "step": 0.1}, {"tolerance": 1e-8}, {"integrator": "dopri5", "tolerance": 1e-8}),
+        (
+            {"integrator": "dopri5", "step": 0.1},
+            {"tolerance": 1e-8},
+            {"integrator": "dopri5", "tolerance": 1e-8},
+        ),
         ({"step": 0.1}, {"integrator": "rk4"}, {"step": 0.1, "integrator": "rk4"}),
         ({"step": 0.1}, {}, {"step": 0.1}),
     ],
 )
 def test_a_step_replaces_a_tolerance_and_the_other_way_round(
-    own: dict[str, object], given: dict[str, object], used: dict[str, object], monkeypatch: pytest.MonkeyPatch
+    own: dict[str, object],
+    given: dict[str, object],
+    used: dict[str, object],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     seen: list[object] = []
     monkeypatch.setattr(pendulum, "SETTINGS", own)
@@ -296,12 +328,18 @@ def test_a_step_replaces_a_tolerance_and_the_other_way_round(
 
 def test_studies_count_among_seconds() -> None:
     study = pendulum.mechanism().monte_carlo(
-        vm.final(lambda s: s.parameter("L")), {"L": vm.Tolerance(0.01)}, duration=0.1, step=0.1, samples=2
+        vm.final(lambda s: s.parameter("L")),
+        {"L": vm.Tolerance(0.01)},
+        duration=0.1,
+        step=0.1,
+        samples=2,
     )
     assert Checked("none", (), (), dict, (study,)).seconds == study.seconds
 
 
-def test_the_package_can_be_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_package_can_be_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(sys, "argv", ["varimech", "benchmark", "list", "--json"])
     with pytest.raises(SystemExit) as ended:
         runpy.run_module("varimech", run_name="__main__")
@@ -330,10 +368,14 @@ def only(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
         monkeypatch.delitem(BENCHMARKS, name)
 
 
-def test_all_prints_one_list_and_writes_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_prints_one_list_and_writes_a_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     only(monkeypatch, "pendulum", "bricard")
     page = tmp_path / "docs" / "library.md"
-    result = CliRunner().invoke(app, ["benchmark", "all", "--json", "--page", str(page), "--out", str(tmp_path)])
+    result = CliRunner().invoke(
+        app, ["benchmark", "all", "--json", "--page", str(page), "--out", str(tmp_path)]
+    )
     assert result.exit_code == 0, result.output
     assert [data["benchmark"] for data in json.loads(result.stdout)] == ["pendulum", "bricard"]
     text = page.read_text(encoding="utf-8")
@@ -345,7 +387,9 @@ def test_all_prints_one_list_and_writes_a_page(tmp_path: Path, monkeypatch: pyte
 def test_all_fails_where_one_fails_and_says_which_check(monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch, "pendulum", "five-bar")
     result = CliRunner().invoke(
-        app, ["benchmark", "all", "--step", "2e-2", "--integrator", "trapezoidal"], env={"COLUMNS": "160"}
+        app,
+        ["benchmark", "all", "--step", "2e-2", "--integrator", "trapezoidal"],
+        env={"COLUMNS": "160"},
     )
     assert result.exit_code == 1
     assert "five-bar" in result.stdout and "failed" in result.stdout
@@ -353,7 +397,9 @@ def test_all_fails_where_one_fails_and_says_which_check(monkeypatch: pytest.Monk
 
 def test_all_goes_on_where_one_cannot_be_run(monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch, "pendulum", "andrews")
-    result = CliRunner().invoke(app, ["benchmark", "all", "--step", "0.1", "--json"])  # longer than the whole run of one
+    result = CliRunner().invoke(
+        app, ["benchmark", "all", "--step", "0.1", "--json"]
+    )  # longer than the whole run of one
     assert result.exit_code == 2
     assert "error: andrews" in result.output
     assert '"benchmark": "pendulum"' in result.output

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-import varimech as vm
 from refusals import (
     pendulum,
     swinging,
 )
+
+import varimech as vm
 
 
 def test_a_force_that_becomes_nan_stops_the_run() -> None:
@@ -19,7 +19,8 @@ def test_a_force_that_becomes_nan_stops_the_run() -> None:
     m.force("fading", "tip", lambda s: (vm.sqrt(0.5 - s.time), 0))
     m.start(angle={"rod": -1.0})
     with pytest.raises(
-        vm.SimulationError, match=r"'pendulum': step \d+, t = 0\.5 s, h = .* s: .*NaN.*look at 'fading'"
+        vm.SimulationError,
+        match=r"'pendulum': step \d+, t = 0\.5 s, h = .* s: .*NaN.*look at 'fading'",
     ) as caught:
         m.simulate(1.0, step=0.02)
     error = caught.value
@@ -30,7 +31,10 @@ def test_a_force_that_becomes_nan_stops_the_run() -> None:
 
 @pytest.mark.parametrize(
     "function",
-    [lambda s: (0, vm.sqrt(0.95 + s.position("tip")[1])), lambda s: (0, vm.sqrt(1 + s.velocity("tip")[0]))],
+    [
+        lambda s: (0, vm.sqrt(0.95 + s.position("tip")[1])),
+        lambda s: (0, vm.sqrt(1 + s.velocity("tip")[0])),
+    ],
     ids=["position", "velocity"],
 )
 def test_a_force_of_the_state_that_becomes_nan_is_named(function: Any) -> None:
@@ -54,8 +58,12 @@ def test_a_driver_that_becomes_nan_is_named() -> None:
 
 
 def test_an_objective_that_is_nan_is_named() -> None:
-    with pytest.raises(vm.SimulationError, match=r"the value of objective 'goal' is not finite from t = 0 s on") as caught:
-        swinging().sensitivity({"goal": vm.final(lambda s: vm.sqrt(-1 - s.time))}, duration=0.02, step=0.01)
+    with pytest.raises(
+        vm.SimulationError, match=r"the value of objective 'goal' is not finite from t = 0 s on"
+    ) as caught:
+        swinging().sensitivity(
+            {"goal": vm.final(lambda s: vm.sqrt(-1 - s.time))}, duration=0.02, step=0.01
+        )
     assert caught.value.worst == "goal"
 
 
@@ -68,9 +76,13 @@ def test_the_step_at_which_an_objective_fails() -> None:
 
 def test_the_gradient_of_a_way_from_rest_is_finite() -> None:
     m = swinging()
-    travelled = {"travelled": vm.integral(lambda s: vm.norm(s.velocity("tip")))}  # |v| has no derivative at rest
+    travelled = {
+        "travelled": vm.integral(lambda s: vm.norm(s.velocity("tip")))
+    }  # |v| has no derivative at rest
     exact = m.sensitivity(travelled, duration=0.1, step=0.01).gradient.values
-    differences = m.sensitivity(travelled, duration=0.1, step=0.01, method="finite-difference").gradient.values
+    differences = m.sensitivity(
+        travelled, duration=0.1, step=0.01, method="finite-difference"
+    ).gradient.values
     assert exact == pytest.approx(differences, rel=1e-6, abs=1e-9)
 
 
@@ -78,7 +90,10 @@ def test_a_force_that_is_nan_at_the_start() -> None:
     m = pendulum()
     m.force("early", "tip", lambda s: (vm.sqrt(s.time - 1), 0))
     m.start(angle={"rod": -1.0})
-    with pytest.raises(vm.AssemblyError, match="mechanism 'pendulum': the start has a value that is not finite; look at 'early'"):
+    with pytest.raises(
+        vm.AssemblyError,
+        match="mechanism 'pendulum': the start has a value that is not finite; look at 'early'",
+    ):
         m.simulate(0.02, step=0.01)
 
 
@@ -97,7 +112,9 @@ def test_a_step_that_does_not_converge() -> None:
     m.revolute("tip")
     m.torsional_spring("coil", "O", stiffness=k, rest_angle=2.0)
     m.start(angle={"rod": -1.0, "second": 0.0})
-    with pytest.raises(vm.SimulationError, match=r"step \d+, t = .* s, h = 0\.1 s: no convergence .*smaller step") as caught:
+    with pytest.raises(
+        vm.SimulationError, match=r"step \d+, t = .* s, h = 0\.1 s: no convergence .*smaller step"
+    ) as caught:
         m.simulate(1.0, step=0.1, parameters={"k": 1e8})
     error = caught.value
     assert error.time == pytest.approx(0.1 * error.step)
@@ -110,7 +127,9 @@ def test_a_step_that_does_not_converge() -> None:
 @pytest.mark.parametrize("coordinates", ["natural", "rtdyn1"])
 @pytest.mark.parametrize("backend", ["native", "interpreted"])
 def test_a_motion_that_grows_from_step_to_step_is_no_result(coordinates: str, backend: str) -> None:
-    """A damper so stiff that explicit steps of 0.1 s multiply every speed, in a run that ends before anything overflows."""
+    """A damper so stiff that explicit steps of 0.1 s multiply every speed, in a run that ends
+    before anything overflows.
+    """
     m = vm.Mechanism("damped pendulum", gravity=(0, -9.81))
     m.ground_point("O", (0, 0))
     m.bar("rod", "O", "P", length=1.0, mass=1.0)
@@ -118,7 +137,9 @@ def test_a_motion_that_grows_from_step_to_step_is_no_result(coordinates: str, ba
     m.torsional_damper("oil", "rod", damping=20.0)
     m.start(angle={"rod": 0.5}, speed={"rod": 1.0})
     how: dict[str, Any] = {"integrator": "rk4", "coordinates": coordinates, "backend": backend}
-    with pytest.raises(vm.SimulationError, match="faster than light: steps are far too long") as caught:
+    with pytest.raises(
+        vm.SimulationError, match="faster than light: steps are far too long"
+    ) as caught:
         m.simulate(0.8, step=0.1, **how)
     assert 0 < caught.value.time < 0.8
     assert abs(m.simulate(0.8, step=0.01, **how).angular_velocity("rod")).max() == 1.0

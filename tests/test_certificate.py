@@ -1,4 +1,6 @@
-"""Certificates: good gradients get their digits, bad ones are caught, and what spoils derivatives is called by its name."""
+"""Certificates: good gradients get their digits, bad ones are caught, and what spoils derivatives
+is called by its name.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,15 @@ from typer.testing import CliRunner
 import varimech as vm
 from varimech.backends import compiler
 from varimech.benchmarks import five_bar, four_bar
+from varimech.certification.agreement import value_sizes
+from varimech.certification.evidence import _singularity
+from varimech.certification.judgement import _bound, digits_of
+from varimech.certification.plateau import other_slope, plateau
 from varimech.cli.app import app
-from varimech.results.agreement import value_sizes
-from varimech.results.evidence import _singularity
-from varimech.results.judging import _bound, digits_of
-from varimech.results.plateau import other_slope, plateau
 
-pytestmark = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
+pytestmark = pytest.mark.skipif(
+    compiler.find_compiler() is None, reason="no C compiler on this machine"
+)
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +53,14 @@ def double_pendulum() -> vm.Mechanism:
 
 
 def two_pendulums() -> vm.Mechanism:
-    """They do not touch each other; the mass of the first does not matter to it, and one parameter is nowhere."""
+    """They do not touch each other; the mass of the first does not matter to it, and one parameter
+    is nowhere.
+    """
     m = vm.Mechanism("two pendulums", gravity=(0, -9.81))
-    L, M, R, unused = (m.parameter(name, value) for name, value in (("L", 1.0), ("M", 2.0), ("R", 1.5), ("unused", 1.0)))
+    L, M, R, unused = (
+        m.parameter(name, value)
+        for name, value in (("L", 1.0), ("M", 2.0), ("R", 1.5), ("unused", 1.0))
+    )
     del unused
     for name, place, length, mass in (("1", 0, L, M), ("2", 5, R, 1.0)):
         m.ground_point(f"O{name}", (place, 0))
@@ -65,7 +74,11 @@ def ball(force: Any) -> vm.Mechanism:
     m = vm.Mechanism("ball", gravity=(0, -9.81))
     k, y0 = m.parameter("k", 2.0), m.parameter("y0", 1.0)
     m.body("ball", mass=1.0, inertia=1.0, points={"C": (0, 0)}, floating=True)
-    m.force("push", "ball.C", lambda s: (0, force(s, s.position("ball.C")[1], s.velocity("ball.C")[1], k)))
+    m.force(
+        "push",
+        "ball.C",
+        lambda s: (0, force(s, s.position("ball.C")[1], s.velocity("ball.C")[1], k)),
+    )
     m.start(position={"ball.C": (0, y0)}, angle={"ball": 0.0})
     return m
 
@@ -85,13 +98,17 @@ def test_a_good_gradient_gets_its_digits(five_bar_certificate: vm.Certificate) -
     assert np.median(c.order) == pytest.approx(2, abs=0.1)
     assert np.median(c.slope) == pytest.approx(2, abs=0.1)
     assert set(c.status.ravel()) == {"trusted"}
-    road = next(r for r in c.roads if r.name == "complex-step")
-    assert road.gradient is not None
-    np.testing.assert_allclose(road.gradient, c.gradient, rtol=1e-11)
+    derivative_check = next(r for r in c.derivative_checks if r.name == "complex-step")
+    assert derivative_check.gradient is not None
+    np.testing.assert_allclose(derivative_check.gradient, c.gradient, rtol=1e-11)
 
 
 def test_digits_of_the_true_motion_are_there(five_bar_certificate: vm.Certificate) -> None:
-    exact = five_bar.mechanism().sensitivity(five_bar.objectives(), duration=1.0, tolerance=1e-12).gradient_history[-1]
+    exact = (
+        five_bar.mechanism()
+        .sensitivity(five_bar.objectives(), duration=1.0, tolerance=1e-12)
+        .gradient_history[-1]
+    )
     errors = np.abs(five_bar_certificate.gradient / exact - 1)
     assert (-np.log10(errors) >= five_bar_certificate.digits.sel(of="true motion").to_numpy()).all()
 
@@ -117,8 +134,10 @@ def test_differences_alone_catch_a_wrong_gradient(five_bar_gradient: vm.Gradient
             raise vm.ModelError("not today")
         return repeat(**changes)
 
-    alone = dataclasses.replace(five_bar_gradient, gradient_history=history, repeat=refusing).certify()
-    assert {r.refusal for r in alone.roads} == {"not today"}
+    alone = dataclasses.replace(
+        five_bar_gradient, gradient_history=history, repeat=refusing
+    ).certify()
+    assert {r.refusal for r in alone.derivative_checks} == {"not today"}
     right = np.ones(history[-1].shape, dtype=bool)
     right[0, 0] = False
     assert alone.digit_array[0, 0, 0] == pytest.approx(4, abs=0.01)
@@ -140,7 +159,10 @@ def test_a_chaotic_motion_is_called_so() -> None:
 
 def test_an_orderly_motion_is_not_chaotic(five_bar_certificate: vm.Certificate) -> None:
     assert five_bar_certificate.growth is not None and not five_bar_certificate.growth.exponential
-    assert five_bar_certificate.singularity is not None and five_bar_certificate.singularity.closeness > 0.5
+    assert (
+        five_bar_certificate.singularity is not None
+        and five_bar_certificate.singularity.closeness > 0.5
+    )
 
 
 def test_a_singular_position_is_called_so() -> None:
@@ -149,7 +171,9 @@ def test_a_singular_position_is_called_so() -> None:
     through, before = (m.sensitivity(place, duration=T, step=2e-3).certify() for T in (1.5, 0.6))
     assert before.trusted
     assert not through.trusted and through.reasons == ("singular position",)
-    assert through.singularity is not None and through.singularity.time == pytest.approx(1.228, abs=0.01)
+    assert through.singularity is not None and through.singularity.time == pytest.approx(
+        1.228, abs=0.01
+    )
     assert float(through.digits.sel(of="true motion").max()) == 0
 
 
@@ -157,7 +181,9 @@ def test_a_contact_is_called_non_smooth() -> None:
     m = ball(lambda s, y, v, k: vm.maximum(0, -500 * k * y))
     with pytest.raises(vm.SimulationError, match=r"kink of 'push' \(maximum\)"):
         m.sensitivity(HEIGHT, duration=1.0, step=2e-3)
-    c = m.sensitivity(HEIGHT, duration=1.0, step=2e-5).certify()  # so short that derivatives by another step agree
+    c = m.sensitivity(
+        HEIGHT, duration=1.0, step=2e-5
+    ).certify()  # so short that derivatives by another step agree
     assert not c.trusted and c.reasons == ("non-smooth force",)
     assert "non-smooth force" in kinds(c)
     assert any("'push' has a kink (maximum)" in f.text for f in c.findings)
@@ -169,7 +195,9 @@ def test_a_contact_is_called_non_smooth() -> None:
 def test_jumps_are_called_non_smooth_where_parameters_move_them() -> None:
     m = ball(lambda s, y, v, k: -k * vm.sign(v + 3))
     c = m.sensitivity(HEIGHT, duration=1.0, tolerance=1e-8).certify()
-    assert c.status.tolist() == [["not trusted", "trusted"]]  # when the speed is 3 m/s does not depend on the height
+    assert c.status.tolist() == [
+        ["not trusted", "trusted"]
+    ]  # when the speed is 3 m/s does not depend on the height
     assert c.reasons == ("non-smooth force",)
     assert c.digit_array[0, 0, 0] > 8 and c.digit_array[1, 0, 0] == 0
     # dψ/dk with the time at which the sign changes, from the closed form
@@ -189,16 +217,24 @@ def test_a_second_slope_is_one_that_several_perturbations_agree_on() -> None:
     gradient, rounding = np.ones((1, 1)), np.full((6, 1, 1), 1e-9)
 
     def found(*sweep: float) -> float:
-        return float(other_slope(steps, np.array(sweep).reshape(6, 1, 1), gradient, np.abs(gradient), rounding)[0, 0])
+        return float(
+            other_slope(
+                steps, np.array(sweep).reshape(6, 1, 1), gradient, np.abs(gradient), rounding
+            )[0, 0]
+        )
 
-    assert found(1.9, 2.0, 2.02, 1.0, 1.0, 1.0) == pytest.approx(0.9)  # small steps of the function, seen from afar
+    assert found(1.9, 2.0, 2.02, 1.0, 1.0, 1.0) == pytest.approx(
+        0.9
+    )  # small steps of the function, seen from afar
     assert found(1.4, 0.7, 1.01, 1.0001, 1.000001, 1.0) == 0  # a curved one
     assert found(0.5, 2.0, 1.5, 1.005, 1.00005, 1.0) == 0
 
 
 @pytest.mark.parametrize("step", [1e-3, 2e-4])
 def test_a_force_that_changes_within_a_step_is_noticed(step: float) -> None:
-    """Shorter steps agree on a wrong value; but samples along the motion show the force, and a run that resolves it has another gradient."""
+    """Shorter steps agree on a wrong value; but samples along the motion show the force, and a run
+    that resolves it has another gradient.
+    """
     m = ball(lambda s, y, v, k: -k * vm.tanh((v + 3) / 1e-6))
     c = m.sensitivity(HEIGHT, "k", duration=1.0, step=step).certify(wanted=1)
     assert not c.trusted and c.reasons == ("unresolved function",)
@@ -223,26 +259,37 @@ def test_zeros_are_told_apart() -> None:
     c = two_pendulums().sensitivity(objectives, duration=1.0, step=2e-3).certify()
     unconnected = ["does not depend"] * 2
     assert [row[0] for row in c.status.tolist()] == ["trusted", "not trusted"]
-    assert all(row[2:] == unconnected for row in c.status.tolist()) and c.status[0, 1] == "zero within rounding"
+    assert (
+        all(row[2:] == unconnected for row in c.status.tolist())
+        and c.status[0, 1] == "zero within rounding"
+    )
     assert c.reason[1, 0] == "non-smooth objective"
     assert abs(c.gradient[0, 1]) < c.errors[0, 0, 1] < 1e-10
     assert np.isnan(c.digits.sel(parameter="unused")).all()
 
 
 def test_what_is_zero_all_along_is_a_zero() -> None:
-    """Nothing presses a block that falls straight down against its guide, whatever it weighs, although reactions depend on masses."""
+    """Nothing presses a block that falls straight down against its guide, whatever it weighs,
+    although reactions depend on masses.
+    """
     m = vm.Mechanism("block in a guide", gravity=(0, -9.81))
     m.ground_point("top", (0, 0))
     m.body("block", mass=m.parameter("mass", 1.0), inertia=0.01, points={"C": (0, 0)})
     m.prismatic("guide", "ground.top", "block.C", axis=(0, -1))
     m.start(displacement={"guide": 0.5})
-    c = m.sensitivity({"pressure": vm.final(lambda s: s.reaction("guide")[0])}, duration=0.5).certify()
+    c = m.sensitivity(
+        {"pressure": vm.final(lambda s: s.reaction("guide")[0])}, duration=0.5
+    ).certify()
     assert c.trusted and c.verdict(0, 0) == "zero within rounding"
 
 
-@pytest.mark.parametrize(("change", "status"), [(1e-16, "zero within rounding"), (1e-12, "not trusted")])
+@pytest.mark.parametrize(
+    ("change", "status"), [(1e-16, "zero within rounding"), (1e-12, "not trusted")]
+)
 def test_a_zero_that_is_rounded_otherwise_stays_one(change: float, status: str) -> None:
-    """The mass of a pendulum does not matter, and other code rounds what is left of it otherwise."""
+    """The mass of a pendulum does not matter, and other code rounds what is left of it
+    otherwise.
+    """
     place = {"place": vm.final(lambda s: s.position("P1")[0])}
     gradient = two_pendulums().sensitivity(place, "M", duration=1.0, step=2e-3)
     c = dataclasses.replace(gradient, gradient_history=gradient.gradient_history + change).certify()
@@ -257,12 +304,16 @@ def test_objectives_without_a_gradient_are_refused(method: str) -> None:
         vm.integral(lambda s: vm.sign(s.position("P1")[0])),
         vm.integral(lambda s: vm.where(s.position("P1")[0] > 0, 1, 2)),
     ):
-        with pytest.raises(vm.ModelError, match="'psi1' has no gradient: it is constant but for jumps"):
+        with pytest.raises(
+            vm.ModelError, match="'psi1' has no gradient: it is constant but for jumps"
+        ):
             m.sensitivity(objective, duration=1.0, step=2e-3, method=method)
 
 
 def test_a_value_where_nothing_depends_is_caught() -> None:
-    gradient = two_pendulums().sensitivity(vm.final(lambda s: s.position("P1")[0]), duration=0.2, step=0.01)
+    gradient = two_pendulums().sensitivity(
+        vm.final(lambda s: s.position("P1")[0]), duration=0.2, step=0.01
+    )
     history = gradient.gradient_history.copy()
     history[-1, 0, 3] = 1e-9
     c = dataclasses.replace(gradient, gradient_history=history).certify()
@@ -302,14 +353,21 @@ def test_a_road_that_leads_nowhere_is_told_and_the_others_are_taken() -> None:
         return repeat(**options)
 
     c = dataclasses.replace(g, repeat=without_direct).certify(relative_steps=(1e-2, 1e-4, 1e-6))
-    roads = {road.name: road for road in c.roads}
-    assert roads["direct"].gradient is None and roads["direct"].refusal == "not this way"
-    assert roads["adjoint"].gradient == pytest.approx(g.gradient.to_numpy(), rel=1e-12)
+    derivative_checks = {
+        derivative_check.name: derivative_check for derivative_check in c.derivative_checks
+    }
+    assert (
+        derivative_checks["direct"].gradient is None
+        and derivative_checks["direct"].refusal == "not this way"
+    )
+    assert derivative_checks["adjoint"].gradient == pytest.approx(g.gradient.to_numpy(), rel=1e-12)
 
 
 def test_a_gradient_by_differences_is_certified_too() -> None:
     place = vm.final(lambda s: s.position("P1")[0])
-    g = two_pendulums().sensitivity(place, "L", duration=0.5, tolerance=1e-8, method="finite-difference", relative_steps=(1e-2,))
+    g = two_pendulums().sensitivity(
+        place, "L", duration=0.5, tolerance=1e-8, method="finite-difference", relative_steps=(1e-2,)
+    )
     c = g.certify(wanted=2)
     assert c.differentiated == "finite-difference"
     assert 3 < float(c.digits.sel(of="computed function").min()) < 6
@@ -320,7 +378,9 @@ def test_tables_json_and_files(five_bar_certificate: vm.Certificate, tmp_path: P
     c = five_bar_certificate
     table = c.table()
     assert len(table) == 15 and (table["verdict"] == "trusted").all()
-    assert table["complex-step"].max() < 1e-11 and math.isnan(table["adjoint"].iloc[0]) == (c.roads[1].gradient is None)
+    assert table["complex-step"].max() < 1e-11 and math.isnan(table["adjoint"].iloc[0]) == (
+        c.derivative_checks[1].gradient is None
+    )
     back = vm.Certificate.load(c.save(tmp_path / "certificate.json"))
     assert back.to_json() == c.to_json() == json.loads(json.dumps(c.to_json()))
     assert repr(back) == repr(c) and back.trusted
@@ -336,14 +396,24 @@ def test_tables_json_and_files(five_bar_certificate: vm.Certificate, tmp_path: P
 
 
 def test_derivatives_that_vanish_are_measured_by_sizes_given() -> None:
-    """Where the five-bar stays still derivatives are rounding; beside ones that matter they have digits, and a wrong one is found out."""
+    """Where the five-bar stays still derivatives are rounding; beside ones that matter they have
+    digits, and a wrong one is found out.
+    """
     m = five_bar.mechanism()
     there = {"Ls1": 2.4319235744576, "Ls2": 1.8448688868054}
-    g = m.sensitivity({"psi": five_bar.objectives()["psi1"]}, list(there), duration=1.0, parameters=there, tolerance=1e-9)
+    g = m.sensitivity(
+        {"psi": five_bar.objectives()["psi1"]},
+        list(there),
+        duration=1.0,
+        parameters=there,
+        tolerance=1e-9,
+    )
     assert not g.certify().trusted
     sized = g.certify(sizes=[[1.0, 1.0]])
     assert sized.trusted and sized.digit_array.min() > 7
-    assert "rounding is amplified" not in str(sized) and "dpsi/dLs1, dpsi/dLs2: small beside" in str(sized)
+    assert "rounding is amplified" not in str(
+        sized
+    ) and "dpsi/dLs1, dpsi/dLs2: small beside" in str(sized)
     assert vm.Certificate.from_json(sized.to_json()).sizes == pytest.approx(sized.sizes)
     wrong = dataclasses.replace(g, gradient_history=g.gradient_history + 1e-2).certify(sizes=1.0)
     assert not wrong.trusted and wrong.reasons == ("roads disagree",)
@@ -353,12 +423,16 @@ def test_derivatives_that_vanish_are_measured_by_sizes_given() -> None:
 
 
 def test_perturbations_that_change_the_whole_motion_are_no_second_slope() -> None:
-    """Differences of Andrews' mechanism: the two largest jump about, all others fall; beside them a function that runs in small steps."""
+    """Differences of Andrews' mechanism: the two largest jump about, all others fall; beside them a
+    function that runs in small steps.
+    """
     steps = 10.0 ** -np.arange(1, 7)
     wild = np.array([-3518.9, -24162.3, -7067.89, -6888.40, -6886.60, -6886.584])
     stepped = np.array([-5500.0, -5490.0, -5510.0, -6850.0, -6886.2, -6886.584])
     sweep, g = np.stack([wild, stepped], axis=1)[:, None], np.full((1, 2), -6886.5839)
-    assert other_slope(steps, sweep, g, np.abs(g), np.zeros(sweep.shape)).round(1).tolist() == [[0.0, 1376.6]]
+    assert other_slope(steps, sweep, g, np.abs(g), np.zeros(sweep.shape)).round(1).tolist() == [
+        [0.0, 1376.6]
+    ]
 
 
 def test_nothing_to_certify(five_bar_gradient: vm.Gradient) -> None:
@@ -382,25 +456,39 @@ def test_plateau_of_a_known_function() -> None:
 
 def test_rounding_is_measured_by_values_and_by_sizes_that_were_given() -> None:
     e: Any = SimpleNamespace(
-        values=np.array([1e-6, 0.0]), sizes=np.array([[1e-7], [2.0]]), given=np.array([[1.0], [1e-9]]), parameters=np.array([3.0])
+        values=np.array([1e-6, 0.0]),
+        sizes=np.array([[1e-7], [2.0]]),
+        given=np.array([[1.0], [1e-9]]),
+        parameters=np.array([3.0]),
     )
     np.testing.assert_array_equal(value_sizes(e), [1e-6, 6.0])
 
 
 def test_what_small_perturbations_do_not_change_has_a_bound_whatever_large_ones_do() -> None:
-    e: Any = SimpleNamespace(steps=(1e-1, 1e-8), parameters=np.ones(1), values=np.ones(1), sweep=np.array([[[1e-9]], [[0.0]]]))
+    e: Any = SimpleNamespace(
+        steps=(1e-1, 1e-8),
+        parameters=np.ones(1),
+        values=np.ones(1),
+        sweep=np.array([[[1e-9]], [[0.0]]]),
+    )
     assert _bound(e, np.array([1e-16])).item() == pytest.approx(1e-8, rel=1e-5)
     changed: Any = SimpleNamespace(**{**vars(e), "sweep": np.array([[[1e-9]], [[1e-3]]])})
     assert np.isnan(_bound(changed, np.array([1e-16])).item())
 
 
-@pytest.mark.parametrize(("curve", "closeness"), [(lambda t: t - 4.6, 0.0), (lambda t: 0.4 + (t - 5) ** 2, 0.4 / 9.4)])
+@pytest.mark.parametrize(
+    ("curve", "closeness"), [(lambda t: t - 4.6, 0.0), (lambda t: 0.4 + (t - 5) ** 2, 0.4 / 9.4)]
+)
 def test_what_passes_zero_between_two_instants_is_singular(curve: Any, closeness: float) -> None:
     """The only singular value of a Jacobian of one entry is its size."""
     q, time = ca.SX.sym("q"), np.arange(11.0)
-    e = SimpleNamespace(q=q, λ=ca.SX.sym("λ"), ρ=ca.SX(0, 1), t=ca.SX.sym("t"), constraint_jacobian=q)
+    e = SimpleNamespace(
+        q=q, λ=ca.SX.sym("λ"), ρ=ca.SX(0, 1), t=ca.SX.sym("t"), constraint_jacobian=q
+    )
     live: Any = SimpleNamespace(
-        equations=e, parameters=np.zeros(0), trajectory=SimpleNamespace(time=time, states=curve(time)[:, None])
+        equations=e,
+        parameters=np.zeros(0),
+        trajectory=SimpleNamespace(time=time, states=curve(time)[:, None]),
     )
     found = _singularity(live)
     assert found is not None and found.time == 5.0
@@ -408,16 +496,34 @@ def test_what_passes_zero_between_two_instants_is_singular(curve: Any, closeness
 
 
 def test_digits() -> None:
-    found = digits_of(np.array([1e-5, 0.0, 5.0, np.inf, np.nan]), np.array([1.0, 1.0, 1.0, 1.0, 1.0]))
+    found = digits_of(
+        np.array([1e-5, 0.0, 5.0, np.inf, np.nan]), np.array([1.0, 1.0, 1.0, 1.0, 1.0])
+    )
     np.testing.assert_allclose(found, [5, 15, 0, 0, 0])
 
 
 def test_the_command(tmp_path: Path) -> None:
-    common = ["certify", "five-bar", "--duration", "0.5", "--objective", "psi1", "--wrt", "Ls1", "--wrt", "L_A1"]
+    common = [
+        "certify",
+        "five-bar",
+        "--duration",
+        "0.5",
+        "--objective",
+        "psi1",
+        "--wrt",
+        "Ls1",
+        "--wrt",
+        "L_A1",
+    ]
     told = CliRunner().invoke(app, [*common, "--out", str(tmp_path / "out")])
     assert told.exit_code == 0, told.output
     assert "TRUSTED" in told.stdout and "L_A1" in told.stdout
-    assert {p.name for p in (tmp_path / "out").iterdir()} == {"certificate.json", "certificate.png", "model.yaml", "report.html"}
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {
+        "certificate.json",
+        "certificate.png",
+        "model.yaml",
+        "report.html",
+    }
     data = json.loads(CliRunner().invoke(app, [*common, "--json"]).stdout)
     assert data["trusted"] and data["parameter_names"] == ["Ls1", "L_A1"]
     assert CliRunner().invoke(app, [*common, "--wanted", "14"]).exit_code == 1

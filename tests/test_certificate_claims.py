@@ -1,4 +1,6 @@
-"""Certificates only claim what they checked: constraints that give way, steps that do not resolve a force, aliases, noisy differences."""
+"""Certificates only claim what they checked: constraints that give way, steps that do not resolve a
+force, aliases, noisy differences.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import varimech as vm
 from certificate_problems import FAMILIES
 from pendulums import pendulum
+
+import varimech as vm
 from varimech.backends import compiler
+from varimech.certification.agreement import computed_error, noise_of
+from varimech.certification.plateau import Plateau, plateau
 from varimech.integrators.dop853 import DOP853
-from varimech.results.agreement import computed_error, noise_of
-from varimech.results.plateau import Plateau, plateau
 from varimech.sensitivity.nonlinear_parts import nonlinear_parts, of_time, special_times
 from varimech.sensitivity.resolution import ENDS, NOTICED, SampledFunctions, Stages
 
-needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
+needs_compiler = pytest.mark.skipif(
+    compiler.find_compiler() is None, reason="no C compiler on this machine"
+)
 PERTURBATIONS = [1e-2, 1e-3, 1e-4, 1e-5]
 HEIGHT = vm.final(lambda s: s.position("tip")[1])
 EIGHTH = Stages(DOP853.c, DOP853.b)
@@ -27,7 +31,9 @@ EIGHTH = Stages(DOP853.c, DOP853.b)
 
 def sampled(f: Any, about: float | None = None) -> SampledFunctions:
     """A function of time from 0 to 1."""
-    return SampledFunctions.sampled(lambda t: f(t)[:, None], 1.0, 20_000, np.array([] if about is None else [about]))
+    return SampledFunctions.sampled(
+        lambda t: f(t)[:, None], 1.0, 20_000, np.array([] if about is None else [about])
+    )
 
 
 @pytest.mark.parametrize("width", 10.0 ** -np.arange(1.0, 9.0))
@@ -42,14 +48,18 @@ def test_a_pulse_of_any_width_is_resolved(width: float) -> None:
     assert fine is not None and fine.size < 1000 and set(ends) <= set(fine)
     assert (bell.missed(fine[:-1], fine[1:], EIGHTH) <= NOTICED).all()
     nodes = fine[:-1, None] + np.diff(fine)[:, None] * np.array(EIGHTH.nodes)
-    seen = (np.exp(-(((nodes - centre) / width) ** 2)) @ np.array(EIGHTH.weights) * np.diff(fine)).sum()
+    seen = (
+        np.exp(-(((nodes - centre) / width) ** 2)) @ np.array(EIGHTH.weights) * np.diff(fine)
+    ).sum()
     assert seen == pytest.approx(width * math.sqrt(math.pi), rel=1e-6)
 
 
 @pytest.mark.parametrize("multiple", [1, 2, 4, 7])
 @pytest.mark.parametrize("phase", [0.0, math.pi / 4, 1.0])
 def test_a_vibration_whose_period_divides_the_step_is_noticed(multiple: int, phase: float) -> None:
-    """Its integral over a step vanishes, as it seems to without a phase; and a phase of π/4 leaves the mean of its square as it is."""
+    """Its integral over a step vanishes, as it seems to without a phase; and a phase of π/4 leaves
+    the mean of its square as it is.
+    """
     wave = sampled(lambda t: np.sin(2 * math.pi * 100 * multiple * t + phase))
     ends = np.linspace(0, 1, 101)
     assert (wave.missed(ends[:-1], ends[1:], ENDS) > NOTICED).all()
@@ -74,7 +84,11 @@ def test_nonlinear_parts_of_forces_drivers_and_objectives() -> None:
         m.body(name, mass=1.0, inertia=1.0)
         m.prismatic(f"g{name}", "ground.O", f"{name}.com", axis=(1, 0))
     m.drive_displacement("motor", "ga", lambda t: 0.1 * vm.tanh((t - 0.7) / 1e-6))
-    m.force("pulse", "b.com", lambda s: vm.vector(7 - vm.exp(-(((s.time - c) / 1e-9) ** 2)) - s.displacement("gb"), 0))
+    m.force(
+        "pulse",
+        "b.com",
+        lambda s: vm.vector(7 - vm.exp(-(((s.time - c) / 1e-9) ** 2)) - s.displacement("gb"), 0),
+    )
     m.force("magnet", "b.com", lambda s: vm.vector(1 / (1 + s.displacement("gb") ** 2), 0))
     m.start(displacement={"gb": 0.1})
     objectives = {"mean": vm.integral(lambda s: vm.sin(50 * s.time) * s.displacement("gb"))}
@@ -89,7 +103,9 @@ def test_nonlinear_parts_of_forces_drivers_and_objectives() -> None:
 @needs_compiler
 @pytest.mark.parametrize("factor", [1e3, 1e7])
 @pytest.mark.parametrize("how", [{"tolerance": 1e-9}, {"step": 2e-3}])
-def test_penalties_are_not_trusted_beyond_exact_constraints(factor: float, how: dict[str, Any]) -> None:
+def test_penalties_are_not_trusted_beyond_exact_constraints(
+    factor: float, how: dict[str, Any]
+) -> None:
     m = pendulum()
     exact = m.sensitivity(HEIGHT, "L", duration=1.0, tolerance=1e-12).gradient_history[-1].item()
     g = m.sensitivity(HEIGHT, "L", duration=1.0, formulation=vm.Penalty(factor=factor), **how)
@@ -104,7 +120,9 @@ def test_penalties_are_not_trusted_beyond_exact_constraints(factor: float, how: 
 @needs_compiler
 @pytest.mark.parametrize("family", [0, 1, 3, 10])
 def test_claims_are_never_beyond_the_truth(family: int) -> None:
-    """Pulses, aliases, drivers, redundant joints; `tools/verify/certify_random.py` tries more of them."""
+    """Pulses, aliases, drivers, redundant joints; `tools/verify/certify_random.py` tries more of
+    them.
+    """
     problem = FAMILIES[family](np.random.default_rng([23, family]))
     c, exact = problem.computed().certify(relative_steps=PERTURBATIONS), problem.exact()
     with np.errstate(divide="ignore"):
@@ -117,8 +135,16 @@ def test_claims_are_never_beyond_the_truth(family: int) -> None:
 @needs_compiler
 def test_steps_given_one_by_one_are_certified() -> None:
     ends = np.linspace(0, 1, 41)
-    c = pendulum().sensitivity(HEIGHT, "L", duration=1.0, ends=ends).certify(relative_steps=PERTURBATIONS)
-    assert c.trusted and c.refinement.what == "step" and c.refinement.settings[:2] == pytest.approx((0.025, 0.0125))
+    c = (
+        pendulum()
+        .sensitivity(HEIGHT, "L", duration=1.0, ends=ends)
+        .certify(relative_steps=PERTURBATIONS)
+    )
+    assert (
+        c.trusted
+        and c.refinement.what == "step"
+        and c.refinement.settings[:2] == pytest.approx((0.025, 0.0125))
+    )
 
 
 def evidence(others: int, sweep: np.ndarray) -> Any:
@@ -129,7 +155,10 @@ def evidence(others: int, sweep: np.ndarray) -> Any:
         sizes=one,
         again=one,
         method="direct",
-        roads=tuple(SimpleNamespace(name=n, gradient=one if k <= others else None) for k, n in enumerate(names)),
+        derivative_checks=tuple(
+            SimpleNamespace(name=n, gradient=one if k <= others else None)
+            for k, n in enumerate(names)
+        ),
         steps=tuple(10.0 ** -np.arange(1, 1 + len(sweep))),
         sweep=sweep[:, None, None],
         values=np.ones(1),
@@ -147,7 +176,9 @@ def test_differences_do_not_overrule_three_exact_methods(others: int, disagree: 
 
 
 def test_noise_of_differences_is_seen_over_several_perturbations() -> None:
-    """Two neighbours may agree by chance, and three pairs of them, too: the others show what they are worth."""
+    """Two neighbours may agree by chance, and three pairs of them, too: the others show what they
+    are worth.
+    """
     steps, noise = 10.0 ** -np.arange(1.0, 13.0), 1e-9
     chance = np.random.default_rng(3).uniform(-1, 1, 12) * noise / steps
     chance[-2:] = 0.0

@@ -1,4 +1,6 @@
-"""Clamps: they hold the way they say, damp like their beam, and what passes through a beam is what statics say."""
+"""Clamps: they hold the way they say, damp like their beam, and what passes through a beam is what
+statics say.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,16 @@ SPACE = [(-1, 0, 0), (0, 1, 0), (1, 0, 0), (1, -2, 0.5)]
 
 def beam(m: vm.Mechanism, n: int, **options: Any) -> vm.Mechanism:
     """Of unit length, stiffness and mass, hardly extensible."""
-    m.beam("b", "A", "B", segments=n, E=1.0, inertia=1.0, mass=1.0, **({"length": 1.0, "area": 1e5} | options))
+    m.beam(
+        "b",
+        "A",
+        "B",
+        segments=n,
+        E=1.0,
+        inertia=1.0,
+        mass=1.0,
+        **({"length": 1.0, "area": 1e5} | options),
+    )
     return m
 
 
@@ -30,10 +41,14 @@ def held(n: int, end: str, direction: Any, **options: Any) -> vm.Mechanism:
 
 @pytest.mark.parametrize("direction", [*PLANE, *SPACE])
 @pytest.mark.parametrize("end", ["A", "B"])
-def test_a_beam_leaves_its_clamp_along_the_direction(direction: tuple[float, ...], end: str) -> None:
+def test_a_beam_leaves_its_clamp_along_the_direction(
+    direction: tuple[float, ...], end: str
+) -> None:
     run = held(4, end, direction).simulate(1e-3, step=1e-3)
     far, near = (run.position(f"b.{p}")[0].to_numpy() for p in ("AB".replace(end, ""), end))
-    np.testing.assert_allclose(far - near, np.array(direction) / np.linalg.norm(direction), atol=1e-12)
+    np.testing.assert_allclose(
+        far - near, np.array(direction) / np.linalg.norm(direction), atol=1e-12
+    )
 
 
 def test_a_portal_stands_on_its_feet() -> None:
@@ -53,12 +68,14 @@ def test_a_portal_stands_on_its_feet() -> None:
 
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_axial_forces_are_those_of_a_cut(dimension: int) -> None:
-    """The load at the tip passes through all segments; (a × b)² depends on their lengths, which must not show."""
+    """The load at the tip passes through all segments; (a × b)² depends on their lengths, which
+    must not show.
+    """
     load = np.array([0.3, -2.0, 0.7][:dimension])
     m = held(8, "A", np.eye(dimension)[0])
     m.force("P", "b.B", load)
     run = m.equilibrium()
-    places = np.array([run.position(p.label)[0].to_numpy() for p in m.parts.beams[0].nodes])
+    places = np.array([run.position(p.label)[0].to_numpy() for p in m.data.beams[0].nodes])
     along = np.diff(places, axis=0)
     along /= np.linalg.norm(along, axis=1)[:, None]
     np.testing.assert_allclose(run.axial_force("b")[0], along @ load, atol=1e-8)
@@ -82,7 +99,9 @@ def test_clamps_damp_like_their_beam(dimension: int) -> None:
     y = np.abs(run.position("b.B").sel(component="y").to_numpy() - 0.1)
     turns = np.flatnonzero((y[1:-1] > y[:-2]) & (y[1:-1] > y[2:])) + 1
     first, last = turns[1], turns[-1]
-    assert math.log(y[first] / y[last]) / (run.time[last] - run.time[first]) == pytest.approx(β * ω**2 / 2, rel=0.02)
+    assert math.log(y[first] / y[last]) / (run.time[last] - run.time[first]) == pytest.approx(
+        β * ω**2 / 2, rel=0.02
+    )
 
 
 def test_damping_keeps_angular_momentum_in_space() -> None:
@@ -90,10 +109,17 @@ def test_damping_keeps_angular_momentum_in_space() -> None:
     n = 6
     m = vm.Mechanism("free", dimension=3)
     beam(m, n, floating=True, damping=(0.0, 0.002), area=1e2)
-    m.start(position={"b.A": (0, 0, 0), "b.B": (None, 0, 0)}, near={"b.B": (1, 0, 0)}, speed={"b.B": (None, 1.0, 0.5)})
+    m.start(
+        position={"b.A": (0, 0, 0), "b.B": (None, 0, 0)},
+        near={"b.B": (1, 0, 0)},
+        speed={"b.B": (None, 1.0, 0.5)},
+    )
     m.force("kick", "b.n2", lambda s: vm.where(s.time < 0.1, 1.0, 0.0) * vm.vector(0, 2.0, -3.0))
     run = m.simulate(1.0, tolerance=1e-9)
-    r, v = (np.array([get(p.label).to_numpy() for p in m.parts.beams[0].nodes]) for get in (run.position, run.velocity))
+    r, v = (
+        np.array([get(p.label).to_numpy() for p in m.data.beams[0].nodes])
+        for get in (run.position, run.velocity)
+    )
     momenta = np.zeros_like(v)
     for k in range(n):
         momenta[k] += (2 * v[k] + v[k + 1]) / (6 * n)
@@ -105,7 +131,9 @@ def test_damping_keeps_angular_momentum_in_space() -> None:
 
 
 def test_a_shape_with_a_straight_piece_in_space_resists_bending_there() -> None:
-    """A cantilever whose first half is straight and lies in a plane: it vibrates in that plane as one that cannot leave it."""
+    """A cantilever whose first half is straight and lies in a plane: it vibrates in that plane as
+    one that cannot leave it.
+    """
     found = []
     for dimension in (2, 3):
         places = [(k / 8, 0.02 * max(0, k - 4) ** 2, 0.0)[:dimension] for k in range(9)]

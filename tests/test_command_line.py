@@ -1,4 +1,6 @@
-"""The command line over model files: what a new user types, what programs read, and what happens to mistakes."""
+"""The command line over model files: what a new user types, what programs read, and what happens to
+mistakes.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from varimech.cli import benchmark, results, studies
 from varimech.cli.app import PANELS, app
 from varimech.cli.printing import give_json
 from varimech.cli.results import Asked, Told, conduct
-from varimech.whole_files import written_whole
+from varimech.core.whole_files import written_whole
 
 COMMANDS = [command.__name__ for commands in PANELS.values() for command in commands]
 SHORT = ("--duration", "50 ms", "--backend", "interpreted", "--tolerance", "1e-6")
@@ -71,7 +73,12 @@ def test_run_writes_a_report_the_run_and_the_model(model: Path, tmp_path: Path) 
     out = tmp_path / "out"
     result = CliRunner().invoke(app, ["run", str(model), "--out", str(out), *SHORT])
     assert result.exit_code == 0, result.output
-    assert "report:" in result.output and {p.name for p in out.iterdir()} == {"report.html", "run.nc", "run.csv", "model.yaml"}
+    assert "report:" in result.output and {p.name for p in out.iterdir()} == {
+        "report.html",
+        "run.nc",
+        "run.csv",
+        "model.yaml",
+    }
     assert "<canvas" in (out / "report.html").read_text(encoding="utf-8")
     meant = vm.Mechanism.from_file(model).simulate(0.05, tolerance=1e-6, backend="interpreted")
     np.testing.assert_array_equal(vm.load_run(out / "run.nc").position("P"), meant.position("P"))
@@ -81,14 +88,18 @@ def test_the_model_beside_the_results_is_the_one_that_ran(model: Path, tmp_path:
     out = tmp_path / "out"
     data = called("run", model, "--set", "rod=260 mm", *SHORT, "--json", "--out", out)
     written = vm.Mechanism.from_file(out / "model.yaml")
-    assert written.parameters["rod"].value == 0.26 and "value: 0.26" in (out / "report.html").read_text(encoding="utf-8")
+    assert written.parameters["rod"].value == 0.26 and "value: 0.26" in (
+        out / "report.html"
+    ).read_text(encoding="utf-8")
     again = called("run", out / "model.yaml", "--json")
     assert all(again[key] == data[key] for key in ("duration", "steps", "tolerance", "parameters"))
     assert again["energy_change"] == pytest.approx(data["energy_change"], rel=1e-6)
 
 
 def test_a_value_that_is_given_leaves_others_of_the_file(model: Path, tmp_path: Path) -> None:
-    text = model.read_text(encoding="utf-8").replace("simulate: {", "simulate: {parameters: {rod: 260 mm}, ")
+    text = model.read_text(encoding="utf-8").replace(
+        "simulate: {", "simulate: {parameters: {rod: 260 mm}, "
+    )
     model.write_text(text, encoding="utf-8")
     data = called("run", model, *SHORT, "--set", "crank=0.11", "--json", "--out", tmp_path / "out")
     assert data["parameters"] == {"crank": 0.11, "rod": 0.26, "stiffness": 200.0}
@@ -99,10 +110,16 @@ def test_a_value_that_is_given_leaves_others_of_the_file(model: Path, tmp_path: 
 def test_what_cannot_be_written_or_shown_is_told_before_anything_is_computed(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vm.Mechanism, "study", lambda self, kind, **changes: pytest.fail("it was computed"))
+    monkeypatch.setattr(
+        vm.Mechanism, "study", lambda self, kind, **changes: pytest.fail("it was computed")
+    )
     (tmp_path / "file").write_text("", encoding="utf-8")
-    assert "give a folder that can be written to" in refused("run", model, "--out", tmp_path / "file")
-    assert "backend = 'slow'" in refused("run", model, "--backend", "slow", "--out", tmp_path / "out")
+    assert "give a folder that can be written to" in refused(
+        "run", model, "--out", tmp_path / "file"
+    )
+    assert "backend = 'slow'" in refused(
+        "run", model, "--backend", "slow", "--out", tmp_path / "out"
+    )
     for show in ("{trace: [Z]}", "{reaction: [Z]}", "{angle: [Z]}", "{effort: [Z]}"):
         text = model.read_text(encoding="utf-8").split("  show:")[0]
         (tmp_path / "bad.yaml").write_text(f"{text}  show: {show}\n", encoding="utf-8")
@@ -114,14 +131,32 @@ def test_run_tells_programs_what_it_found(model: Path) -> None:
     data = called("run", model, *SHORT, "--set", "rod=260 mm", "--set", "crank=0.11", "--json")
     assert data["mechanism"] == "crank-slider" and data["duration"] == 0.05
     assert (data["parameters"]["rod"], data["parameters"]["crank"]) == (0.26, 0.11)
-    equal = called("run", model, "--duration", "0.05", "--step", "1e-3", "--backend", "interpreted", "--json")
+    equal = called(
+        "run", model, "--duration", "0.05", "--step", "1e-3", "--backend", "interpreted", "--json"
+    )
     assert equal["steps"] == 50 and equal["step"] == 1e-3
 
 
 def test_sensitivity(model: Path, tmp_path: Path) -> None:
-    data = called("sensitivity", model, *SHORT, "--objective", "wear", "--wrt", "rod", "--json", "--out", tmp_path / "s")
+    data = called(
+        "sensitivity",
+        model,
+        *SHORT,
+        "--objective",
+        "wear",
+        "--wrt",
+        "rod",
+        "--json",
+        "--out",
+        tmp_path / "s",
+    )
     meant = vm.Mechanism.from_file(model).study(
-        "sensitivity", objectives=["wear"], wrt=["rod"], duration=0.05, tolerance=1e-6, backend="interpreted"
+        "sensitivity",
+        objectives=["wear"],
+        wrt=["rod"],
+        duration=0.05,
+        tolerance=1e-6,
+        backend="interpreted",
     )
     assert data["gradient"] == {"wear": {"rod": float(meant.gradient_history[-1, 0, 0])}}
     assert (tmp_path / "s" / "report.html").exists()
@@ -135,7 +170,9 @@ def test_uncertainty_by_moments_and_by_samples_that_are_kept(model: Path, tmp_pa
     few = called("uncertainty", model, *native, *how, "--samples", "64")
     more = called("uncertainty", model, *native, *how, "--samples", "128")
     assert (few["samples"], more["samples"]) == (64, 128) and (tmp_path / "u" / "samples").is_dir()
-    assert more["at_end"]["travel"]["std"] == pytest.approx(data["at_end"]["travel"]["std"], rel=0.2)
+    assert more["at_end"]["travel"]["std"] == pytest.approx(
+        data["at_end"]["travel"]["std"], rel=0.2
+    )
 
 
 def test_values_that_are_given_move_tolerances_and_starts(model: Path, tmp_path: Path) -> None:
@@ -155,16 +192,27 @@ def test_values_that_are_given_move_tolerances_and_starts(model: Path, tmp_path:
     assert moved["at_end"]["travel"]["std"] == pytest.approx(
         float(np.linalg.norm(meant.gradient_history[-1, 0] * sigmas)), rel=1e-6
     )
-    assert again["at_end"]["travel"] == {key: pytest.approx(value) for key, value in moved["at_end"]["travel"].items()}
+    assert again["at_end"]["travel"] == {
+        key: pytest.approx(value) for key, value in moved["at_end"]["travel"].items()
+    }
     best = vm.Mechanism.from_file(model).study(
-        "optimize", parameters={"rod": "260 mm", "stiffness": 100.0}, duration=0.02, step=1e-3, constraints={}, max_iterations=1
+        "optimize",
+        parameters={"rod": "260 mm", "stiffness": 100.0},
+        duration=0.02,
+        step=1e-3,
+        constraints={},
+        max_iterations=1,
     )
     assert best.before.info["parameters"] == {"crank": 0.1, "rod": 0.26, "stiffness": 100.0}
     model.write_text(
-        model.read_text(encoding="utf-8").replace("tolerance: 1 mm", "spread: {distribution: uniform, loc: 0.24, scale: 0.015}"),
+        model.read_text(encoding="utf-8").replace(
+            "tolerance: 1 mm", "spread: {distribution: uniform, loc: 0.24, scale: 0.015}"
+        ),
         encoding="utf-8",
     )
-    assert "has a distribution with a mean of its own; change its spread in the file" in refused("uncertainty", model, *how)
+    assert "has a distribution with a mean of its own; change its spread in the file" in refused(
+        "uncertainty", model, *how
+    )
 
 
 def test_certify_a_file(model: Path, tmp_path: Path) -> None:
@@ -178,13 +226,19 @@ def test_compare(model: Path) -> None:
     ways = {row["way"]: row for row in data["ways"]}
     assert len(ways) == 10 and not any(row["error"] for row in ways.values())
     assert ways["tolerance=1e-08"]["deviation"] < 1e-8
-    assert 0 < 50 * ways["10000 steps"]["deviation"] < ways["1000 steps"]["deviation"] < 1e-9  # order 2
+    assert (
+        0 < 50 * ways["10000 steps"]["deviation"] < ways["1000 steps"]["deviation"] < 1e-9
+    )  # order 2
 
 
 def test_new_starts_from_a_benchmark_and_replaces_nothing(model: Path, tmp_path: Path) -> None:
     before = model.read_text(encoding="utf-8")
-    assert "is there already" in refused("new", model) and model.read_text(encoding="utf-8") == before
-    assert CliRunner().invoke(app, ["new", str(model), "--force", "--like", "pendulum"]).exit_code == 0
+    assert (
+        "is there already" in refused("new", model) and model.read_text(encoding="utf-8") == before
+    )
+    assert (
+        CliRunner().invoke(app, ["new", str(model), "--force", "--like", "pendulum"]).exit_code == 0
+    )
     assert vm.Mechanism.from_file(model).name == "pendulum"
     assert "did you mean 'pendulum'" in refused("new", tmp_path / "b.yaml", "--like", "pendulumm")
 
@@ -206,7 +260,9 @@ def test_a_folder_hides_no_benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_names_are_not_markup(model: Path) -> None:
     text = model.read_text(encoding="utf-8").replace("name: crank-slider", "name: '[bold] [red]x'")
     model.write_text(text, encoding="utf-8")
-    result = CliRunner().invoke(app, ["compare", str(model), "--duration", "2 ms", "--backend", "interpreted"])
+    result = CliRunner().invoke(
+        app, ["compare", str(model), "--duration", "2 ms", "--backend", "interpreted"]
+    )
     assert result.exit_code == 0 and "[bold] [red]x, 0.002 s" in result.output
 
 
@@ -214,7 +270,17 @@ def test_json_has_no_nan(model: Path, tmp_path: Path) -> None:
     def strict(text: str) -> Any:
         return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
 
-    how = ("--duration", "50 ms", "--tolerance", "1e-6", "--method", "monte-carlo", "--samples", "1", "--json")
+    how = (
+        "--duration",
+        "50 ms",
+        "--tolerance",
+        "1e-6",
+        "--method",
+        "monte-carlo",
+        "--samples",
+        "1",
+        "--json",
+    )
     result = CliRunner().invoke(app, ["uncertainty", str(model), *how])
     assert strict(result.output)["at_end"]["travel"]["std"] is None
     give_json({"a": [float("inf"), 1.0]}, False, tmp_path / "new" / "a.json")
@@ -235,7 +301,10 @@ def test_more_samples_than_asked_for_are_told(model: Path, tmp_path: Path) -> No
         "--samples",
     )
     called("uncertainty", model, *how, 20)
-    assert "20 samples were there from before, more than the 10 asked for" in called("uncertainty", model, *how, 10)["notes"][0]
+    assert (
+        "20 samples were there from before, more than the 10 asked for"
+        in called("uncertainty", model, *how, 10)["notes"][0]
+    )
 
 
 def test_every_command_speaks_to_programs(tmp_path: Path) -> None:
@@ -252,7 +321,9 @@ def test_every_command_speaks_to_programs(tmp_path: Path) -> None:
 def test_the_report_of_a_benchmark_compares_and_has_its_model(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["benchmark", "pendulum", "--out", str(tmp_path)])
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert result.exit_code == 0 and "Compared with reference values" in text and "passed</td>" in text
+    assert (
+        result.exit_code == 0 and "Compared with reference values" in text and "passed</td>" in text
+    )
     assert 'id="download-model"' in text
 
 
@@ -262,7 +333,7 @@ def test_a_full_disk_is_told_after_the_result(model: Path, tmp_path: Path) -> No
     code = f"""
 import resource, sys
 from varimech.cli import main
-from varimech.whole_files import written_whole
+from varimech.core.whole_files import written_whole
 
 sys.argv = {arguments!r}
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
@@ -270,22 +341,32 @@ main()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stdout.startswith("<Run of 'crank-slider'"), done.stderr
-    assert done.stderr.count("\n") == 1 and "run.nc cannot be written: File too large" in done.stderr
+    assert (
+        done.stderr.count("\n") == 1 and "run.nc cannot be written: File too large" in done.stderr
+    )
     assert [p.name for p in out.iterdir()] == ["model.yaml"]
 
 
-def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_written_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(self: Path, text: str, encoding: str) -> None:
         self.write_bytes(text[:1].encode())
         raise OSError(27, "File too large")
 
     monkeypatch.setattr(Path, "write_text", full)
-    assert "File too large" in refused("schema", "--out", tmp_path / "s.json") and list(tmp_path.iterdir()) == []
+    assert (
+        "File too large" in refused("schema", "--out", tmp_path / "s.json")
+        and list(tmp_path.iterdir()) == []
+    )
 
 
 def test_schema(tmp_path: Path) -> None:
     CliRunner().invoke(app, ["schema", "--out", str(tmp_path / "deep" / "s.json")])
-    assert json.loads((tmp_path / "deep" / "s.json").read_text(encoding="utf-8"))["title"] == "Varimech model file"
+    assert (
+        json.loads((tmp_path / "deep" / "s.json").read_text(encoding="utf-8"))["title"]
+        == "Varimech model file"
+    )
 
 
 def test_mistakes(model: Path, tmp_path: Path) -> None:
@@ -303,7 +384,12 @@ def test_mistakes(model: Path, tmp_path: Path) -> None:
 def test_errors_are_one_line_and_code_2(tmp_path: Path) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text("varimech: 1\nname: x\nbodeis: {}\n", encoding="utf-8")
-    done = subprocess.run([sys.executable, "-m", "varimech", "run", str(path)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "varimech", "run", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"error: {path}:3: bodeis: there is no such key; did you mean 'bodies'?\n"
 
@@ -314,27 +400,37 @@ def test_what_the_starter_promises(model: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     data = called("optimize", model, "--json", "--out", tmp_path / "optimum")
     best = vm.Mechanism.from_file(tmp_path / "optimum" / "best.yaml")
-    assert data["converged"] and data["objective"] < data["objective_before"] and (tmp_path / "optimum" / "report.html").exists()
+    assert (
+        data["converged"]
+        and data["objective"] < data["objective_before"]
+        and (tmp_path / "optimum" / "report.html").exists()
+    )
     assert {name: best.parameters[name].value for name in ("crank", "rod")} == data["parameters"]
     assert best.parameters["stiffness"].value == 200.0
 
 
 def asked_of(model: Path) -> Asked:
-    return Asked(vm.Mechanism.from_file(model), "simulate", {"duration": 0.02, "step": 1e-3, "backend": "interpreted"})
+    return Asked(
+        vm.Mechanism.from_file(model),
+        "simulate",
+        {"duration": 0.02, "step": 1e-3, "backend": "interpreted"},
+    )
 
 
 def ctrl_c(*_: Any) -> None:
     signal.raise_signal(signal.SIGINT)
 
 
-def test_ctrl_c_while_a_result_is_told_does_not_lose_it(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ctrl_c_while_a_result_is_told_does_not_lose_it(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def tell(run: vm.Run) -> Told:
         ctrl_c()
         return Told(f"{run.time.size} times", {}, (run,))
 
     asked = asked_of(model)
     with pytest.raises(typer.Exit) as ended:
-        conduct(asked, asked.carried_out, tell, as_json=False, out=None)
+        conduct(asked, asked.executed, tell, as_json=False, out=None)
     assert ended.value.exit_code == 130 and capsys.readouterr() == ("21 times\n", "stopped\n")
 
 
@@ -349,10 +445,16 @@ def test_ctrl_c_while_files_are_written_leaves_those_that_are_whole(
     asked, out = asked_of(model), tmp_path / "out"
     with pytest.raises(typer.Exit) as ended:
         conduct(
-            asked, asked.carried_out, lambda run: Told("told", {}, (run,), {"run.nc": run.save, "x": half}), as_json=True, out=out
+            asked,
+            asked.executed,
+            lambda run: Told("told", {}, (run,), {"run.nc": run.save, "x": half}),
+            as_json=True,
+            out=out,
         )
     data = json.loads(capsys.readouterr().out)
-    assert ended.value.exit_code == 130 and data["stopped"] == "stopped before all files were written"
+    assert (
+        ended.value.exit_code == 130 and data["stopped"] == "stopped before all files were written"
+    )
     assert data["files"] == [str(out / name) for name in ("model.yaml", "run.nc")]
     assert sorted(p.name for p in out.iterdir()) == ["model.yaml", "run.nc"]
 
@@ -367,21 +469,37 @@ def test_files_that_cannot_be_written_leave_the_result_told(
 
     asked, out = asked_of(model), tmp_path / "out"
     with pytest.raises(vm.ModelError, match=r"out/x cannot be written: File too large"):
-        conduct(asked, asked.carried_out, lambda run: Told("told", {}, (run,), {"x": full}), as_json=False, out=out)
-    assert capsys.readouterr().out.startswith("told\n") and [p.name for p in out.iterdir()] == ["model.yaml"]
+        conduct(
+            asked,
+            asked.executed,
+            lambda run: Told("told", {}, (run,), {"x": full}),
+            as_json=False,
+            out=out,
+        )
+    assert capsys.readouterr().out.startswith("told\n") and [p.name for p in out.iterdir()] == [
+        "model.yaml"
+    ]
 
 
 @pytest.mark.parametrize("few", [20, 21])
-def test_long_runs_have_small_files(few: int, model: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    run = asked_of(model).carried_out()
+def test_long_runs_have_small_files(
+    few: int, model: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run = asked_of(model).executed()
     width = sum(array.size for array in run.dataset.values()) // 21
     monkeypatch.setattr(results, "FEW", few)
     monkeypatch.setattr(results, "MOST_NUMBERS", 11 * width)
     monkeypatch.setattr(results, "MOST_IN_TABLES", 10 * width)
     files, notes = results.run_files(run)
-    assert list(files) == ["run.nc"] and "run.nc has 11 of 21 stored times" in notes[0] and "run.csv" in notes[1]
+    assert (
+        list(files) == ["run.nc"]
+        and "run.nc has 11 of 21 stored times" in notes[0]
+        and "run.csv" in notes[1]
+    )
     files["run.nc"](tmp_path / "run.nc")
-    np.testing.assert_array_equal(vm.load_run(tmp_path / "run.nc").angle("rod"), run.angle("rod")[::2])
+    np.testing.assert_array_equal(
+        vm.load_run(tmp_path / "run.nc").angle("rod"), run.angle("rod")[::2]
+    )
 
 
 def test_a_gradient_survives_the_end_of_its_certificate() -> None:
@@ -395,13 +513,21 @@ def test_a_gradient_survives_the_end_of_its_certificate() -> None:
     assert caught.value.result == (gradient, None)
 
 
-def test_ctrl_c_before_there_is_a_result_is_told(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_before_there_is_a_result_is_told(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(vm.Mechanism, "study", ctrl_c)
     result = CliRunner().invoke(app, ["uncertainty", str(model)])
-    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "stopped; nothing was computed yet\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (
+        130,
+        "",
+        "stopped; nothing was computed yet\n",
+    )
 
 
-def test_ctrl_c_leaves_the_ways_and_benchmarks_up_to_then(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_leaves_the_ways_and_benchmarks_up_to_then(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     simulate, calls = vm.Mechanism.simulate, iter(range(100))
 
     def third(self: vm.Mechanism, *arguments: Any, **options: Any) -> Any:
@@ -410,17 +536,25 @@ def test_ctrl_c_leaves_the_ways_and_benchmarks_up_to_then(model: Path, monkeypat
         return simulate(self, *arguments, **options)
 
     monkeypatch.setattr(vm.Mechanism, "simulate", third)
-    result = CliRunner().invoke(app, ["compare", str(model), "--duration", "2 ms", "--backend", "interpreted", "--json"])
+    result = CliRunner().invoke(
+        app, ["compare", str(model), "--duration", "2 ms", "--backend", "interpreted", "--json"]
+    )
     assert (
-        result.exit_code == 130 and len(json.loads(result.stdout)["ways"]) == 2 and "stopped after 2 of 10 ways" in result.stderr
+        result.exit_code == 130
+        and len(json.loads(result.stdout)["ways"]) == 2
+        and "stopped after 2 of 10 ways" in result.stderr
     )
 
     class Other:
         solve = staticmethod(ctrl_c)
 
-    monkeypatch.setattr(benchmark, "BENCHMARKS", {"pendulum": BENCHMARKS["pendulum"], "other": Other()})
+    monkeypatch.setattr(
+        benchmark, "BENCHMARKS", {"pendulum": BENCHMARKS["pendulum"], "other": Other()}
+    )
     result = CliRunner().invoke(app, ["benchmark", "all", "--json"])
-    assert result.exit_code == 130 and [row["benchmark"] for row in json.loads(result.stdout)] == ["pendulum"]
+    assert result.exit_code == 130 and [row["benchmark"] for row in json.loads(result.stdout)] == [
+        "pendulum"
+    ]
     assert "stopped after 1 of 2 benchmarks" in result.stderr
 
 
@@ -438,4 +572,8 @@ sys.meta_path.insert(0, Interrupting())
 varimech.cli.main()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped; nothing was computed yet\n")
+    assert (done.returncode, done.stdout, done.stderr) == (
+        130,
+        "",
+        "stopped; nothing was computed yet\n",
+    )

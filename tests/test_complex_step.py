@@ -1,4 +1,6 @@
-"""Derivatives by complex steps: the same as the direct ones to rounding, by a road that shares no derivative with them."""
+"""Derivatives by complex steps: the same as the direct ones to rounding, by a road that shares no
+derivative with them.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +14,26 @@ import varimech as vm
 from varimech.backends import compiler, complex_step
 from varimech.benchmarks import bricard, chain, five_bar, four_bar, pendulum
 
-needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
+needs_compiler = pytest.mark.skipif(
+    compiler.find_compiler() is None, reason="no C compiler on this machine"
+)
 
 MECHANISMS: dict[str, tuple[vm.Mechanism, Any, float]] = {
     "five-bar": (five_bar.mechanism(), five_bar.objectives(), 0.2),
     "pendulum": (
         pendulum.mechanism(),
-        [vm.final(lambda s: s.position("mass")[0]), vm.integral(lambda s: vm.norm(s.velocity("mass")))],
+        [
+            vm.final(lambda s: s.position("mass")[0]),
+            vm.integral(lambda s: vm.norm(s.velocity("mass"))),
+        ],
         0.2,
     ),
     "four-bar": (
         four_bar.mechanism(),
-        [vm.final(lambda s: s.velocity("B0")[0]), vm.integral(lambda s: vm.dot(s.acceleration("B1"), s.acceleration("B1")))],
+        [
+            vm.final(lambda s: s.velocity("B0")[0]),
+            vm.integral(lambda s: vm.dot(s.acceleration("B1"), s.acceleration("B1"))),
+        ],
         0.2,
     ),
 }
@@ -45,7 +55,9 @@ WAYS: dict[str, dict[str, Any]] = {
 def test_the_same_as_direct_but_not_the_same_bits(mechanism: str, way: str) -> None:
     m, objectives, duration = MECHANISMS[mechanism]
     direct, other = (
-        m.sensitivity(objectives, duration=duration, method=method, backend="interpreted", **WAYS[way])
+        m.sensitivity(
+            objectives, duration=duration, method=method, backend="interpreted", **WAYS[way]
+        )
         for method in ("direct", "complex-step")
     )
     assert other.method == "complex-step"
@@ -79,7 +91,9 @@ FUNCTIONS: dict[str, Any] = {
     "powers": lambda x: x**3 + (x - 5) ** -2 + (3 + x) ** 0.3 + (3 + x) ** x + (2 + x) ** 0.5,
     "absolute": lambda x: vm.absolute(x - 3) + vm.absolute(x + 3),
     "largest": lambda x: vm.maximum(x, x**2 + 3) + vm.minimum(x, x**2 + 3) + vm.maximum(4, x),
-    "where": lambda x: vm.where(x > -3, x**2, vm.sqrt(x - 9)) + vm.where(ca.logic_or(x > 9, x == 8), x, 1 / x),
+    "where": lambda x: (
+        vm.where(x > -3, x**2, vm.sqrt(x - 9)) + vm.where(ca.logic_or(x > 9, x == 8), x, 1 / x)
+    ),
     "sign": lambda x: vm.sign(x - 4) * x + ca.copysign(x, x - 5),
     "floor": lambda x: ca.floor(x + 0.3) * x + ca.ceil(x + 0.3) * x**2,
     "remainder": lambda x: ca.fmod(7.3 + x, 2) + ca.remainder(7.3 * x, x + 2.2),
@@ -115,10 +129,17 @@ def test_a_parameter_of_zero_is_moved_too() -> None:
 @needs_compiler
 def test_runs_that_are_done_in_slices_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     m, objectives, duration = MECHANISMS["five-bar"]
-    arguments: dict[str, Any] = {"duration": duration, "step": 2e-3, "method": "complex-step", "backend": "interpreted"}
+    arguments: dict[str, Any] = {
+        "duration": duration,
+        "step": 2e-3,
+        "method": "complex-step",
+        "backend": "interpreted",
+    }
     whole = m.sensitivity(objectives, **arguments)
     monkeypatch.setattr(complex_step, "SLICE", 1)
-    np.testing.assert_array_equal(m.sensitivity(objectives, **arguments).gradient_history, whole.gradient_history)
+    np.testing.assert_array_equal(
+        m.sensitivity(objectives, **arguments).gradient_history, whole.gradient_history
+    )
 
 
 @pytest.mark.parametrize(
@@ -128,19 +149,35 @@ def test_runs_that_are_done_in_slices_are_the_same(monkeypatch: pytest.MonkeyPat
         (lambda: chain.mechanism(40), {}, "is large"),
         (lambda: chain.mechanism(40), {"coordinates": "rtdyn1"}, "is large"),
         (five_bar.mechanism, {"integrator": "cvodes"}, "is integrated by CVODES"),
-        (five_bar.mechanism, {"formulation": "independent"}, "chooses independent coordinates.* or formulation='index1'"),
+        (
+            five_bar.mechanism,
+            {"formulation": "independent"},
+            "chooses independent coordinates.* or formulation='index1'",
+        ),
     ],
 )
-def test_what_it_does_not_take_is_refused_with_the_reason(mechanism: Any, settings: dict[str, Any], reason: str) -> None:
+def test_what_it_does_not_take_is_refused_with_the_reason(
+    mechanism: Any, settings: dict[str, Any], reason: str
+) -> None:
     energy = vm.final(lambda s: s.energy)
-    with pytest.raises(vm.ModelError, match=rf"{reason}.*method='complex-step' does not take; use method='direct'|{reason}"):
+    with pytest.raises(
+        vm.ModelError,
+        match=rf"{reason}.*method='complex-step' does not take; use method='direct'|{reason}",
+    ):
         mechanism().sensitivity(energy, duration=0.01, method="complex-step", **settings)
 
 
 def test_an_operation_that_it_does_not_know_is_refused() -> None:
     m = pendulum.mechanism()
-    with pytest.raises(vm.ModelError, match=r"has an operation .* that complex numbers are not provided for"):
-        m.sensitivity(vm.final(lambda s: ca.erf(s.position("mass")[0])), duration=0.1, step=0.01, method="complex-step")
+    with pytest.raises(
+        vm.ModelError, match=r"has an operation .* that complex numbers are not provided for"
+    ):
+        m.sensitivity(
+            vm.final(lambda s: ca.erf(s.position("mass")[0])),
+            duration=0.1,
+            step=0.01,
+            method="complex-step",
+        )
 
 
 def test_without_a_compiler_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,5 +187,9 @@ def test_without_a_compiler_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(complex_step, "load_library", load_library)
     complex_step._call.cache_clear()
     m, objectives, duration = MECHANISMS["pendulum"]
-    with pytest.raises(vm.ModelError, match="needs a C compiler: no C compiler found; use method='direct'"):
-        m.sensitivity(objectives, duration=duration, step=0.01, method="complex-step", backend="interpreted")
+    with pytest.raises(
+        vm.ModelError, match="needs a C compiler: no C compiler found; use method='direct'"
+    ):
+        m.sensitivity(
+            objectives, duration=duration, step=0.01, method="complex-step", backend="interpreted"
+        )

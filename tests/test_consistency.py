@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import varimech as vm
 from pendulums import torsional_pendulum
 from refusals import pendulum
-from varimech.methods import choose
+
+import varimech as vm
+from varimech.schemes import choose
 
 
 def base_with_pendulum(span: float = 2.0) -> vm.Mechanism:
-    """A bar pinned to the ground at both ends, with a pendulum at its middle: it has to be as long as the pins are apart."""
+    """A bar pinned to the ground at both ends, with a pendulum at its middle: it has to be as long
+    as the pins are apart.
+    """
     m = vm.Mechanism("base", gravity=(0, -9.81))
     L = m.parameter("L", 2.0)
     m.ground_point("A", (0, 0))
@@ -37,7 +39,9 @@ def test_a_body_held_at_two_places_has_to_fit() -> None:
 
 
 def test_a_length_that_has_to_fit_has_no_derivative() -> None:
-    with pytest.raises(vm.AssemblyError, match=r"no derivative with respect to 'L'.*rigidity of base"):
+    with pytest.raises(
+        vm.AssemblyError, match=r"no derivative with respect to 'L'.*rigidity of base"
+    ):
         base_with_pendulum().sensitivity(vm.final(lambda s: s.angle("pendulum")), duration=0.01)
 
 
@@ -45,7 +49,13 @@ def test_a_spatial_door_on_two_ball_joints_has_to_fit() -> None:
     m = vm.Mechanism("door", gravity=(0, 0, -9.81))
     m.ground_point("low", (0, 0, 0))
     m.ground_point("high", (0, 0, 2))
-    m.body("door", mass=1, inertia=(1, 1, 1), com=(0.5, 0, 0.5), points={"low": (0, 0, 0), "high": (0, 0, 1), "edge": (1, 0, 0)})
+    m.body(
+        "door",
+        mass=1,
+        inertia=(1, 1, 1),
+        com=(0.5, 0, 0.5),
+        points={"low": (0, 0, 0), "high": (0, 0, 1), "edge": (1, 0, 0)},
+    )
     m.spherical("low")
     m.spherical("high")
     m.start(position={"door.edge": (None, 0.0, None)}, near={"door.edge": (1, 0, 0)})
@@ -71,7 +81,9 @@ def four_bar() -> vm.Mechanism:
 def test_the_branch_does_not_depend_on_what_was_run_before(angle: float) -> None:
     fresh, used = four_bar(), four_bar()
     used.simulate(0.01)
-    Q = [m.simulate(0.01, parameters={"θ": angle}).position("Q")[0].to_numpy() for m in (fresh, used)]
+    Q = [
+        m.simulate(0.01, parameters={"θ": angle}).position("Q")[0].to_numpy() for m in (fresh, used)
+    ]
     np.testing.assert_array_equal(Q[0], Q[1])
     crank = 0.9 * np.array([math.cos(angle), math.sin(angle)])
     assert np.linalg.norm(Q[0] - crank) == pytest.approx(2.0, abs=1e-12)
@@ -122,7 +134,9 @@ def test_differences_survive_a_perturbation_that_fails() -> None:
     m.start(angle={"rod": 0.0})
     objective = vm.final(lambda s: s.angle("rod"))
     settings: dict[str, Any] = {"duration": 0.1, "step": 1e-2}
-    direct, differences = (m.sensitivity(objective, method=k, **settings) for k in ("direct", "finite-difference"))
+    direct, differences = (
+        m.sensitivity(objective, method=k, **settings) for k in ("direct", "finite-difference")
+    )
     assert np.isnan(differences.sweep.sel(relative_step=1e-3)).all()  # type: ignore[union-attr]
     np.testing.assert_allclose(direct.gradient, differences.gradient, rtol=1e-5)
 
@@ -136,7 +150,7 @@ def test_numpy_functions_work_on_parameters() -> None:
         (np.float64(2) * p, 8.0),
         (np.arctan2(p, 4.0), math.pi / 4),
     ):
-        assert m.parts.numbers.evaluate(expression).item() == pytest.approx(value)
+        assert m.data.parameter_set.evaluate(expression).item() == pytest.approx(value)
 
 
 def test_a_python_decision_on_the_state_names_the_remedy() -> None:
@@ -149,7 +163,10 @@ def test_plots_label_every_curve(tmp_path: Any) -> None:
     m = four_bar()
     m.parameter("unused", 1.0)
     run = m.sensitivity(wrt="all", duration=0.05, step=1e-2).run
-    labels = [line.get_label() for line in run.plot(wrt="all", position="Q", angle="rocker").axes[0].get_lines()]
+    labels = [
+        line.get_label()
+        for line in run.plot(wrt="all", position="Q", angle="rocker").axes[0].get_lines()
+    ]
     assert labels == ["Q x / ∂ θ (m)", "Q x / ∂ unused (m)", "Q y / ∂ θ (m)", "Q y / ∂ unused (m)"]
     run.draw(times=np.linspace(0.05, 0, 3), trace="Q").savefig(tmp_path / "drawing.png")
     assert (tmp_path / "drawing.png").stat().st_size > 5000
@@ -158,10 +175,10 @@ def test_plots_label_every_curve(tmp_path: Any) -> None:
 def test_a_refused_driver_leaves_no_trace() -> None:
     m = torsional_pendulum(0.0)
     p = m.parameter("p", 1.0)
-    before = (m.parts.revision, len(m.parts.numbers.requirements), list(m.drivers))
+    before = (m.data.revision, len(m.data.parameter_set.requirements), list(m.drivers))
     with pytest.raises(vm.ModelError, match="two things are called 's'"):
         m.drive_coordinate("s", "rod.tip", (p, 0), 1.0)
-    assert (m.parts.revision, len(m.parts.numbers.requirements), list(m.drivers)) == before
+    assert (m.data.revision, len(m.data.parameter_set.requirements), list(m.drivers)) == before
 
 
 def test_a_position_may_be_given_as_a_vector_of_parameters() -> None:
@@ -199,4 +216,6 @@ def test_a_change_of_the_model_is_picked_up() -> None:
     assert m.simulate(0.02, step=0.01).position("end")[0, 0] == pytest.approx(2.0)
     M = m.parameter("extra", 0.25)
     m.point("second", "mid", (2 * M, 0))
-    assert m.simulate(0.02, step=0.01, parameters={"extra": 0.5}).position("mid")[0, 0] == pytest.approx(2.0)
+    assert m.simulate(0.02, step=0.01, parameters={"extra": 0.5}).position("mid")[
+        0, 0
+    ] == pytest.approx(2.0)

@@ -1,7 +1,8 @@
-"""Every benchmark in natural and in relative coordinates, with both reference points: the same motion, reactions and sensitivities.
+"""Every benchmark in natural and in relative coordinates, with both reference points: the same
+motion, reactions and sensitivities.
 
-What a tight tolerance leaves of the integrator's error is the same continuous solution; with equal steps the coordinates show in errors of
-the scheme's order, and in nothing else.
+What a tight tolerance leaves of the integrator's error is the same continuous solution; with equal
+steps the coordinates show in errors of the scheme's order, and in nothing else.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import pytest
 
 import varimech as vm
 from varimech.benchmarks import BENCHMARKS, chain, four_bar
-from varimech.coordinates.relative.joints import FREEDOMS
+from varimech.coordinates.relative.joints import JOINT_DOFS
 from varimech.model.joints import JOINTS
 
 RELATIVE = ("rtdyn0", "rtdyn1")
@@ -38,12 +39,16 @@ STEPS = {"andrews": 2e-5, "governor": 5e-5}
 """Equal steps (s) where 1e-3 is too long."""
 
 SLOW = {"tree": 1e-2, "governor": 5e-5}
-"""Benchmarks that are expensive to compile in natural coordinates: a few equal steps (s) of order 8 do."""
+"""Benchmarks that are expensive to compile in natural coordinates: a few equal steps (s) of order 8
+do.
+"""
 
 
 def mechanism_of(name: str) -> vm.Mechanism:
     """The mechanism of a benchmark."""
-    found: vm.Mechanism = import_module(f"varimech.benchmarks.{BENCHMARKS[name].module}").mechanism()
+    found: vm.Mechanism = import_module(
+        f"varimech.benchmarks.{BENCHMARKS[name].module}"
+    ).mechanism()
     return found
 
 
@@ -59,7 +64,7 @@ def gradient(name: str, coordinates: str) -> vm.Gradient:
 
 def points(m: vm.Mechanism) -> list[str]:
     """All points that move."""
-    return [p.label for b in m.parts.moving_bodies for p in b.points.values()]
+    return [p.label for b in m.data.moving_bodies for p in b.points.values()]
 
 
 def apart(one: np.ndarray, other: np.ndarray) -> float:
@@ -68,25 +73,31 @@ def apart(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def differences(name: str, coordinates: str) -> dict[str, float]:
-    """Of motion, sensitivities (each parameter for itself) and reactions in natural and in other coordinates, the largest."""
+    """Of motion, sensitivities (each parameter for itself) and reactions in natural and in other
+    coordinates, the largest.
+    """
     runs, m = (gradient(name, "natural").run, gradient(name, coordinates).run), mechanism_of(name)
     found = {}
     for measure in ("position", "velocity", "acceleration"):
-        one, other = (np.stack([getattr(r, measure)(p).to_numpy() for p in points(m)]) for r in runs)
+        one, other = (
+            np.stack([getattr(r, measure)(p).to_numpy() for p in points(m)]) for r in runs
+        )
         found[measure] = apart(one, other)
     for parameter in m.parameters:
-        one, other = (np.stack([r.position(p, wrt=parameter).to_numpy() for p in points(m)]) for r in runs)
+        one, other = (
+            np.stack([r.position(p, wrt=parameter).to_numpy() for p in points(m)]) for r in runs
+        )
         found[f"∂position/∂{parameter}"] = apart(one, other)
     one, other = (np.stack([r.reaction(joint).to_numpy() for joint in m.joints]) for r in runs)
     return found | {"reactions": apart(one, other)}
 
 
 def test_all_rigid_benchmarks_are_compared() -> None:
-    assert set(DURATIONS) == {name for name in BENCHMARKS if not mechanism_of(name).parts.beams}
+    assert set(DURATIONS) == {name for name in BENCHMARKS if not mechanism_of(name).data.beams}
 
 
 def test_every_joint_can_be_part_of_a_tree() -> None:
-    assert set(FREEDOMS) == set(JOINTS) - {"distance"}  # which is always cut
+    assert set(JOINT_DOFS) == set(JOINTS) - {"distance"}  # which is always cut
 
 
 @pytest.mark.parametrize("coordinates", RELATIVE)
@@ -99,15 +110,29 @@ def test_motion_reactions_and_sensitivities_agree(name: str, coordinates: str) -
 
 @pytest.mark.parametrize("coordinates", RELATIVE)
 @pytest.mark.parametrize(("make", "size"), [(four_bar.mechanism, 20), (chain.mechanism, 60)])
-def test_large_models_agree(make: Callable[[int], vm.Mechanism], size: int, coordinates: str) -> None:
+def test_large_models_agree(
+    make: Callable[[int], vm.Mechanism], size: int, coordinates: str
+) -> None:
     """Closed loops, assembled from pieces; an open tree, swept."""
     m = make(size)
-    settings: dict[str, Any] = {"duration": 0.02, "step": 0.01, "integrator": "dop853", "backend": "interpreted"}
-    natural, relative = (m.sensitivity(coordinates=c, **settings).run for c in ("natural", coordinates))
+    settings: dict[str, Any] = {
+        "duration": 0.02,
+        "step": 0.01,
+        "integrator": "dop853",
+        "backend": "interpreted",
+    }
+    natural, relative = (
+        m.sensitivity(coordinates=c, **settings).run for c in ("natural", coordinates)
+    )
     some = points(m)[::5]
-    typical = max(float(np.abs(natural.acceleration(p)).max()) for p in some)  # parameters are one, and some do not matter here
+    typical = max(
+        float(np.abs(natural.acceleration(p)).max()) for p in some
+    )  # parameters are one, and some do not matter here
     for wrt in (None, *m.parameters):
-        one, other = (np.stack([r.acceleration(p, wrt=wrt).to_numpy() for p in some]) for r in (natural, relative))
+        one, other = (
+            np.stack([r.acceleration(p, wrt=wrt).to_numpy() for p in some])
+            for r in (natural, relative)
+        )
         assert np.abs(one - other).max() < 1e-9 * max(1e-3 * typical, float(np.abs(one).max())), wrt
 
 
@@ -117,7 +142,10 @@ def test_equal_steps_differ_by_the_order_of_the_scheme(name: str, coordinates: s
     m, step = mechanism_of(name), STEPS.get(name, 1e-3)
 
     def difference(h: float) -> float:
-        runs = [m.simulate(20 * step, step=h, every=round(step / h), coordinates=c) for c in ("natural", coordinates)]
+        runs = [
+            m.simulate(20 * step, step=h, every=round(step / h), coordinates=c)
+            for c in ("natural", coordinates)
+        ]
         one, other = (np.stack([r.position(p).to_numpy() for p in points(m)]) for r in runs)
         return float(np.abs(one - other).max())
 

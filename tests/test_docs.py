@@ -1,4 +1,6 @@
-"""The documentation tells the truth: code runs, errors are as told, formulas name tests that exist, nothing public is left out."""
+"""The documentation tells the truth: code runs, errors are as told, formulas name tests that exist,
+nothing public is left out.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+from markdown_pages import DOCS, ROOT, blocks, not_run, run_page, run_told, same
 
 import varimech as vm
-from markdown_pages import DOCS, ROOT, blocks, not_run, run_page, run_told, same
 from varimech.backends import complex_step
 from varimech.model.beam_words import BeamWords
 from varimech.model.body_words import BodyWords
@@ -26,7 +28,7 @@ from varimech.model.frame import Frame
 from varimech.model.joint_words import JointWords
 from varimech.model.joints import JOINTS
 from varimech.model.model import Model
-from varimech.model.writing import Writing
+from varimech.model.writing import ModelBuilder
 
 ELEMENTS = sorted(page for page in (DOCS / "elements").glob("*.md") if page.name != "index.md")
 TUTORIAL = DOCS / "tutorial"
@@ -66,7 +68,9 @@ def test_pages_print_what_they_say(page: Path, capsys: pytest.CaptureFixture[str
     for told, printed in run_told(page, capsys):
         assert same(told, printed), f"{page.name} says\n{told}\nbut this is printed:\n{printed}"
     for picture in re.findall(r"images/tutorial/([\w-]+\.png)", page.read_text(encoding="utf-8")):
-        assert (DOCS / "images" / "tutorial" / picture).exists() and Path(picture).stat().st_size > 5_000
+        assert (DOCS / "images" / "tutorial" / picture).exists() and Path(
+            picture
+        ).stat().st_size > 5_000
 
 
 def test_words_are_compared_with_care() -> None:
@@ -75,15 +79,22 @@ def test_words_are_compared_with_care() -> None:
 
 
 def test_blocks_that_are_left_out_are_few_and_say_so() -> None:
-    left_out = [(p.name, title) for p in PAGES for title, _ in blocks(p) if title.endswith("not run")]
+    left_out = [
+        (p.name, title) for p in PAGES for title, _ in blocks(p) if title.endswith("not run")
+    ]
     assert len(left_out) <= NOT_RUN, left_out
     for page, test in ELSEWHERE.items():
-        assert page in (ROOT / "tests" / test).read_text(encoding="utf-8"), f"{page} is run by nobody"
+        assert page in (ROOT / "tests" / test).read_text(encoding="utf-8"), (
+            f"{page} is run by nobody"
+        )
 
 
 def test_blocks_that_are_files_are_those_files() -> None:
     named = [
-        (p.with_name(title), text) for p in PAGES for title, text in blocks(p) if title.endswith(".py") and not not_run(title)
+        (p.with_name(title), text)
+        for p in PAGES
+        for title, text in blocks(p)
+        if title.endswith(".py") and not not_run(title)
     ]
     assert named
     for file, text in named:
@@ -91,7 +102,12 @@ def test_blocks_that_are_files_are_those_files() -> None:
 
 
 def test_lines_from_examples_are_there() -> None:
-    shown = [(title.removeprefix("from "), text) for p in PAGES for title, text in blocks(p) if title.startswith("from ")]
+    shown = [
+        (title.removeprefix("from "), text)
+        for p in PAGES
+        for title, text in blocks(p)
+        if title.startswith("from ")
+    ]
     assert shown
     for file, text in shown:
         lines = [line.strip() for line in (ROOT / file).read_text(encoding="utf-8").splitlines()]
@@ -103,19 +119,27 @@ def test_the_tutorial_shows_the_starter_and_what_can_be_asked_of_it() -> None:
     page = TUTORIAL / "0_model_file.md"
     (title, text), starter = blocks(page, "yaml")[0], vm.Mechanism.from_file(STARTER)
     assert ROOT / title.removeprefix("from ") == STARTER
-    lines = [re.sub(r" +#.*", "", line) for line in STARTER.read_text(encoding="utf-8").splitlines()]
+    lines = [
+        re.sub(r" +#.*", "", line) for line in STARTER.read_text(encoding="utf-8").splitlines()
+    ]
     shown = text.splitlines()
     first = lines.index(shown[0])
     assert [line for line in lines[first:] if line][: len(shown)] == shown
-    asked = re.findall(r"^varimech (\w+) my.yaml --out", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    asked = re.findall(
+        r"^varimech (\w+) my.yaml --out", page.read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
     assert {"run", "sensitivity"} <= set(asked)
     for study in asked:
-        assert getattr(starter.studies, study.replace("run", "simulate")) is not None, f"the starter says nothing of {study}"
+        assert getattr(starter.studies, study.replace("run", "simulate")) is not None, (
+            f"the starter says nothing of {study}"
+        )
 
 
 def test_commands_write_to_folders_of_their_own() -> None:
     for page in PAGES:
-        told = [line for _, text in blocks(page, "sh") for line in text.splitlines() if "--out" in line]
+        told = [
+            line for _, text in blocks(page, "sh") for line in text.splitlines() if "--out" in line
+        ]
         folders = [re.search(r"--out (\S+)", line) for line in told]
         names = [found[1] for found in folders if found]
         assert len(set(names)) == len(names) and "out" not in names, f"{page.name}: {names}"
@@ -127,7 +151,11 @@ def test_commands_write_to_folders_of_their_own() -> None:
 @pytest.mark.parametrize("page", ELEMENTS, ids=lambda p: p.stem)
 def test_elements_run_and_refuse_as_told(page: Path) -> None:
     namespace = run_page(page)
-    told = re.findall(r"^\| `(.+?)` \| (.+) \|$", page.read_text(encoding="utf-8").split("## Errors")[1], flags=re.MULTILINE)
+    told = re.findall(
+        r"^\| `(.+?)` \| (.+) \|$",
+        page.read_text(encoding="utf-8").split("## Errors")[1],
+        flags=re.MULTILINE,
+    )
     assert told
     for code, says in told:
         with pytest.raises(vm.VarimechError) as caught:
@@ -147,7 +175,10 @@ def test_elements_have_drawing_symbols_and_equation(page: Path) -> None:
 def test_every_word_of_a_model_has_a_page() -> None:
     shown = "\n".join(text for page in ELEMENTS for _, text in blocks(page))
     words = [
-        name for kind in (BodyWords, BeamWords, JointWords, ForceWords, Model) for name in vars(kind) if not name.startswith("_")
+        name
+        for kind in (BodyWords, BeamWords, JointWords, ForceWords, Model)
+        for name in vars(kind)
+        if not name.startswith("_")
     ]
     assert "revolute" in words and "start" in words
     for word in words:
@@ -164,7 +195,9 @@ def _joint(kind: str, dimension: int) -> tuple[int, int]:
     rules, n = JOINTS[kind], dimension
     m = vm.Mechanism(kind, dimension=n)
     m.ground_point("O", np.zeros(n))
-    body = m.body("b", mass=1.0, inertia=0.1 if n == 2 else (0.1, 0.1, 0.1), points={"P": np.ones(n)})
+    body = m.body(
+        "b", mass=1.0, inertia=0.1 if n == 2 else (0.1, 0.1, 0.1), points={"P": np.ones(n)}
+    )
     said: dict[str, Any] = {rules.axis_name: np.eye(n)[0]} if n in rules.axis else {}
     if kind == "distance":
         said["length"] = 1.0
@@ -172,7 +205,9 @@ def _joint(kind: str, dimension: int) -> tuple[int, int]:
         said["axis_on_second"] = (0, 1, 0)
     joint = getattr(m, kind.replace("-", "_"))("j", "ground.O", "b.P", **said)
     o, R = ca.SX.sym("o", n), ca.SX.sym("R", n, n)
-    equations = joint.residuals({m.parts.ground: m.parts.ground_frame(), body: Frame(o, R, 0 * o, 0 * R)}).numel()
+    equations = joint.residuals(
+        {m.data.ground: m.data.ground_frame(), body: Frame(o, R, 0 * o, 0 * R)}
+    ).numel()
     return equations, (3 if n == 2 else 6) - equations
 
 
@@ -180,7 +215,10 @@ def _joint(kind: str, dimension: int) -> tuple[int, int]:
 def test_joints_have_as_many_equations_as_told(kind: str) -> None:
     text = (DOCS / "elements" / f"{kind.replace('-', '_')}.md").read_text(encoding="utf-8")
     told = re.findall(r"(plane|space): (\d) equations?, (\d|no) freedoms? left", text)
-    found = {int(space == "space") + 2: (int(rows), int(left.replace("no", "0"))) for space, rows, left in told}
+    found = {
+        int(space == "space") + 2: (int(rows), int(left.replace("no", "0")))
+        for space, rows, left in told
+    }
     assert found == {dimension: _joint(kind, dimension) for dimension in JOINTS[kind].dimensions}
 
 
@@ -194,7 +232,11 @@ def _known() -> set[str]:
     for file in (ROOT / "tests").glob("test_*.py"):
         known.add(file.name)
         tree = ast.parse(file.read_text(encoding="utf-8"))
-        known |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
+        known |= {
+            node.name
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+        }
     return known
 
 
@@ -213,10 +255,14 @@ def test_elements_name_their_tests(page: Path) -> None:
 
 
 def _statements(text: str) -> list[str]:
-    """Paragraphs of the theory, each with the formulas that are set off in it and what follows them."""
+    """Paragraphs of the theory, each with the formulas that are set off in it and what follows
+    them.
+    """
     found: list[str] = []
     for paragraph in re.split(r"\n\n+", text):
-        goes_on = paragraph.startswith("    ") or (found and found[-1].rsplit("\n\n")[-1].startswith("    "))
+        goes_on = paragraph.startswith("    ") or (
+            found and found[-1].rsplit("\n\n")[-1].startswith("    ")
+        )
         if goes_on and not paragraph.startswith("#"):
             found[-1] += "\n\n" + paragraph
         else:
@@ -225,22 +271,36 @@ def _statements(text: str) -> list[str]:
 
 
 def test_every_formula_names_a_test() -> None:
-    """A statement is a paragraph with its formulas; where there is an equals sign, a test has to be named, not only a file."""
-    statements = [s for s in _statements((DOCS / "theory.md").read_text(encoding="utf-8")) if "=" in re.sub(r"`[^`]*`", "", s)]
+    """A statement is a paragraph with its formulas; where there is an equals sign, a test has to be
+    named, not only a file.
+    """
+    statements = [
+        s
+        for s in _statements((DOCS / "theory.md").read_text(encoding="utf-8"))
+        if "=" in re.sub(r"`[^`]*`", "", s)
+    ]
     assert len(statements) > 20
-    without = [s for s in statements if not any(name in _known() and not name.endswith(".py") for name in _named(s))]
+    without = [
+        s
+        for s in statements
+        if not any(name in _known() and not name.endswith(".py") for name in _named(s))
+    ]
     assert not without, "no test is named for:\n\n" + "\n\n".join(without)
 
 
 # what pages say of machines without a compiler
 
 
-def test_what_needs_a_compiler_is_what_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_needs_a_compiler_is_what_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path))
     monkeypatch.setitem(sys.modules, "ziglang", None)
-    monkeypatch.setattr(complex_step, "_call", complex_step._call.__wrapped__)  # not what an earlier test has loaded
+    monkeypatch.setattr(
+        complex_step, "_call", complex_step._call.__wrapped__
+    )  # not what an earlier test has loaded
     m = vm.Mechanism("pendulum", gravity=(0, -9.81))
     m.ground_point("O", (0, 0))
     m.bar("rod", "O", "tip", length=m.parameter("L", 1.0, unit="m"), mass=3.0)
@@ -248,7 +308,11 @@ def test_what_needs_a_compiler_is_what_is_told(monkeypatch: pytest.MonkeyPatch, 
     m.start(angle={"rod": -1.0})
     angle, spreads = vm.final(lambda s: s.angle("rod")), {"L": vm.Tolerance(0.01)}
     assert m.monte_carlo(angle, spreads, duration=0.1, step=0.05, samples=20).failed == 0
-    certificate = str(m.sensitivity(angle, duration=0.1, step=0.05).certify(relative_steps=[1e-3, 1e-4, 1e-5, 1e-6]))
+    certificate = str(
+        m.sensitivity(angle, duration=0.1, step=0.05).certify(
+            relative_steps=[1e-3, 1e-4, 1e-5, 1e-6]
+        )
+    )
     assert "adjoint: differs" in certificate and "complex-step: differs" not in certificate
     refused: list[Callable[[], object]] = [
         lambda: m.sensitivity(angle, duration=0.1, method="complex-step"),
@@ -266,14 +330,24 @@ def test_what_needs_a_compiler_is_what_is_told(monkeypatch: pytest.MonkeyPatch, 
 
 def test_every_public_name_is_in_the_reference() -> None:
     pages = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
-    told = set(re.findall(r"^::: varimech\.(\w+)", pages, flags=re.MULTILINE)) | set(re.findall(r"`vm\.(\w+)", pages))
+    told = set(re.findall(r"^::: varimech\.(\w+)", pages, flags=re.MULTILINE)) | set(
+        re.findall(r"`vm\.(\w+)", pages)
+    )
     assert set(vm.__all__) <= told
-    assert {name for name in re.findall(r"^::: varimech\.(\w+)$", pages, flags=re.MULTILINE)} <= set(vm.__all__)
+    assert {
+        name for name in re.findall(r"^::: varimech\.(\w+)$", pages, flags=re.MULTILINE)
+    } <= set(vm.__all__)
 
 
 def test_every_verb_and_word_is_in_the_reference() -> None:
-    told = set(re.findall(r"^        - (\w+)$", (DOCS / "api" / "mechanism.md").read_text(encoding="utf-8"), flags=re.MULTILINE))
-    inner = set(dir(Writing))
+    told = set(
+        re.findall(
+            r"^        - (\w+)$",
+            (DOCS / "api" / "mechanism.md").read_text(encoding="utf-8"),
+            flags=re.MULTILINE,
+        )
+    )
+    inner = set(dir(ModelBuilder))
     assert told == {name for name in dir(vm.Mechanism) if not name.startswith("_")} - inner
 
 
@@ -288,4 +362,8 @@ def test_words_of_the_glossary_are_there() -> None:
 
 def test_the_site_loads_nothing_from_elsewhere() -> None:
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    assert "font: false" in settings and "polyfills: [assets/iframe-worker.js]" in settings and "http" not in settings
+    assert (
+        "font: false" in settings
+        and "polyfills: [assets/iframe-worker.js]" in settings
+        and "http" not in settings
+    )

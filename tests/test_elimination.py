@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from varimech.elimination import Factorisation
+from varimech.stages.elimination import Factorisation
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
@@ -25,7 +25,9 @@ def test_solves_like_numpy(size: int, symmetric: bool) -> None:
 
 
 def test_arrow_matrix_does_not_fill() -> None:
-    """Ordering: an arrow with its dense row first would fill completely; eliminated last, it costs a few operations a row."""
+    """Ordering: an arrow with its dense row first would fill completely; eliminated last, it costs
+    a few operations a row.
+    """
     n = 40
     A = ca.SX.eye(n) * 10
     A[0, :] = 1
@@ -40,7 +42,9 @@ def test_symmetric_elimination_is_cheaper() -> None:
     n = 12
     symbols = ca.SX.sym("A", n, n)
     counts = [
-        ca.Function("f", [symbols], [Factorisation(symbols, symmetric=s).solve(ca.SX.ones(n))]).n_instructions()
+        ca.Function(
+            "f", [symbols], [Factorisation(symbols, symmetric=s).solve(ca.SX.ones(n))]
+        ).n_instructions()
         for s in (True, False)
     ]
     assert counts[0] < 0.75 * counts[1]

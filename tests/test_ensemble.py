@@ -1,4 +1,6 @@
-"""Many runs at once: the same numbers as one by one, in order, whatever the number of threads; failures reported, not raised."""
+"""Many runs at once: the same numbers as one by one, in order, whatever the number of threads;
+failures reported, not raised.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def test_every_sample_equals_its_own_run(threads: int) -> None:
     m, objectives, values = five_bar.mechanism(), five_bar.objectives(), samples(5)
     ensemble = m.ensemble(objectives, values, wrt=["Ls2", "L_A1"], threads=threads, **SETTINGS)
     for k in range(5):
-        alone = m.sensitivity(objectives, ["Ls2", "L_A1"], parameters={n: v[k] for n, v in values.items()}, **SETTINGS)
+        alone = m.sensitivity(
+            objectives, ["Ls2", "L_A1"], parameters={n: v[k] for n, v in values.items()}, **SETTINGS
+        )
         np.testing.assert_array_equal(ensemble.values[k], alone.values)
         np.testing.assert_array_equal(ensemble.gradient[k], alone.gradient)
     assert ensemble.values.dims == ("sample", "objective")
@@ -35,23 +39,31 @@ def test_every_sample_equals_its_own_run(threads: int) -> None:
 
 
 def test_starts_far_away_are_found_on_the_way_there() -> None:
-    """A fifth shorter or longer, and both at once: as by assembling each by itself, and none had to be looked after."""
+    """A fifth shorter or longer, and both at once: as by assembling each by itself, and none had to
+    be looked after.
+    """
     m, objectives = five_bar.mechanism(), five_bar.objectives()
     values = {"L_A1": np.array([1.1, 1.7, 1.2, 1.42]), "m_A1": np.array([1.0, 3.0, 0.2, 1.0])}
     ensemble = m.ensemble(objectives, values, backend="native", **SETTINGS)
     for k in range(4):
-        alone = m.sensitivity(objectives, ["Ls1"], parameters={n: v[k] for n, v in values.items()}, **SETTINGS)
+        alone = m.sensitivity(
+            objectives, ["Ls1"], parameters={n: v[k] for n, v in values.items()}, **SETTINGS
+        )
         np.testing.assert_allclose(ensemble.values[k], alone.values, rtol=1e-9)
 
 
 def test_samples_may_be_a_table() -> None:
     m, objectives, values = five_bar.mechanism(), five_bar.objectives(), samples(3)
-    given, table = (m.ensemble(objectives, v, **SETTINGS).values for v in (values, pd.DataFrame(values)))
+    given, table = (
+        m.ensemble(objectives, v, **SETTINGS).values for v in (values, pd.DataFrame(values))
+    )
     np.testing.assert_array_equal(given, table)
 
 
 def test_a_start_too_far_away_to_be_followed_is_assembled_by_itself() -> None:
-    """Nine turns of a crank further; from the nominal start it would be assembled with the slider on the other side."""
+    """Nine turns of a crank further; from the nominal start it would be assembled with the slider
+    on the other side.
+    """
     m = vm.Mechanism("crank-slider", gravity=(0, -9.81))
     m.ground_point("O", (0, 0))
     m.bar("crank", "O", "P", length=0.1, mass=0.5)
@@ -70,7 +82,9 @@ def test_a_start_too_far_away_to_be_followed_is_assembled_by_itself() -> None:
 def test_both_backends_give_the_same_ensemble() -> None:
     m, objectives = five_bar.mechanism(), five_bar.objectives()
     native, interpreted = (
-        m.ensemble(objectives, samples(12), wrt=["Ls2", "L_A1"], backend=b, threads=1, **SETTINGS)  # three at a call
+        m.ensemble(
+            objectives, samples(12), wrt=["Ls2", "L_A1"], backend=b, threads=1, **SETTINGS
+        )  # three at a call
         for b in ("native", "interpreted")
     )
     np.testing.assert_array_equal(native.values, interpreted.values)
@@ -88,7 +102,9 @@ def test_a_sample_that_fails_is_reported_and_the_others_go_on() -> None:
 
 
 def test_a_sample_that_outruns_light_is_no_result() -> None:
-    """Explicit steps are too long for the second damper; at once, where the others are carried out, too."""
+    """Explicit steps are too long for the second damper; at once, where the others are carried out,
+    too.
+    """
     m = vm.Mechanism("damped pendulum", gravity=(0, -9.81))
     m.ground_point("O", (0, 0))
     m.bar("rod", "O", "P", length=1.0, mass=1.0)
@@ -96,7 +112,13 @@ def test_a_sample_that_outruns_light_is_no_result() -> None:
     m.torsional_damper("oil", "rod", damping=m.parameter("damping", 1.0))
     m.start(angle={"rod": 0.5}, speed={"rod": 1.0})
     turned = vm.final(lambda s: s.angular_velocity("rod"))
-    how: dict[str, Any] = {"duration": 0.8, "step": 0.1, "integrator": "rk4", "coordinates": "rtdyn1", "backend": "native"}
+    how: dict[str, Any] = {
+        "duration": 0.8,
+        "step": 0.1,
+        "integrator": "rk4",
+        "coordinates": "rtdyn1",
+        "backend": "native",
+    }
     found = m.ensemble(turned, {"damping": [1.0, 20.0]}, **how)
     assert np.isfinite(found.values.to_numpy().ravel()).tolist() == [True, False]
     assert "faster than light" in str(found.failures[1])

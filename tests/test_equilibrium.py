@@ -27,7 +27,9 @@ def test_a_pendulum_comes_to_hang(angle: float) -> None:
     run = m.equilibrium()
     np.testing.assert_allclose(run.position("tip")[0], [0, -0.4], atol=1e-9)
     np.testing.assert_allclose(run.reaction("O")[0], [0, 0.5 * 9.81], rtol=1e-9)
-    assert m.frequencies(1).item() == pytest.approx(math.sqrt(1.5 * 9.81 / 0.4) / (2 * math.pi), rel=1e-9)
+    assert m.frequencies(1).item() == pytest.approx(
+        math.sqrt(1.5 * 9.81 / 0.4) / (2 * math.pi), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("angles", [(0.0, -1.0), (0.0, 0.0), (0.5, 1.0)])
@@ -46,7 +48,17 @@ def test_a_beam_pressed_beyond_its_buckling_load_buckles() -> None:
     m = vm.Mechanism("pressed", gravity=(0, -1e-3))
     m.ground_point("A", (0, 0))
     m.ground_point("B", (1, 0))
-    m.beam("beam", "A", "B", segments=8, length=1, natural_length=1.05, E=1e9, section=vm.circle(0.01), density=1000)
+    m.beam(
+        "beam",
+        "A",
+        "B",
+        segments=8,
+        length=1,
+        natural_length=1.05,
+        E=1e9,
+        section=vm.circle(0.01),
+        density=1000,
+    )
     m.revolute("A")
     m.revolute("B")
     assert m.equilibrium().position("beam.n4").sel(component="y").item() < -0.1
@@ -58,12 +70,18 @@ def test_a_beam_pressed_beyond_its_buckling_load_buckles() -> None:
 def test_a_slender_beam_is_rolled_up_by_a_moment(moment: float, slenderness: float) -> None:
     m = vm.Mechanism("cantilever", dimension=2)
     m.ground_point("A", (0, 0))
-    m.beam("beam", "A", "B", segments=32, E=1.0, area=slenderness, inertia=1.0, mass=1.0, length=1.0)
+    m.beam(
+        "beam", "A", "B", segments=32, E=1.0, area=slenderness, inertia=1.0, mass=1.0, length=1.0
+    )
     m.clamp("A", direction=(1, 0))
     m.torque("M", "beam.B", moment)
     run = m.equilibrium()
     assert run.info["iterations"] < 100
-    np.testing.assert_allclose(run.position("B")[0], [math.sin(moment) / moment, (1 - math.cos(moment)) / moment], atol=0.03)
+    np.testing.assert_allclose(
+        run.position("B")[0],
+        [math.sin(moment) / moment, (1 - math.cos(moment)) / moment],
+        atol=0.03,
+    )
 
 
 def column(n: int, ratio: float) -> vm.Mechanism:
@@ -81,14 +99,17 @@ def column(n: int, ratio: float) -> vm.Mechanism:
 
 @pytest.mark.parametrize(("ratio", "distance"), [(1.063, 0.881), (1.152, 0.741), (1.293, 0.560)])
 def test_a_column_buckles_as_the_elastica(ratio: float, distance: float) -> None:
-    """Distances of the ends from S. P. Timoshenko and J. M. Gere, Theory of Elastic Stability, table 2-5, to their three digits."""
+    """Distances of the ends from S. P. Timoshenko and J. M. Gere, Theory of Elastic Stability,
+    table 2-5, to their three digits.
+    """
     ends = [column(n, ratio).equilibrium().position("beam.B")[0, 0].item() for n in (16, 32)]
     assert (4 * ends[1] - ends[0]) / 3 == pytest.approx(distance, abs=3e-3)
 
 
 def test_a_beam_that_folds_over_asks_for_more_segments() -> None:
     with pytest.raises(
-        vm.VarimechError, match=r"beam 'beam' folds over by more than 90° at node 4, more than 8 segments can tell"
+        vm.VarimechError,
+        match=r"beam 'beam' folds over by more than 90° at node 4, more than 8 segments can tell",
     ):
         column(8, 1.152).equilibrium()
 
@@ -109,7 +130,9 @@ def test_what_is_free_to_move_has_no_equilibrium() -> None:
 
 @pytest.mark.parametrize("load", [1.0, 1.8, 3.0])
 def test_frequencies_under_a_load_that_follows(load: float) -> None:
-    """Ziegler's column: two massive joints on torsional springs, and a force along the second bar; above a load it flutters."""
+    """Ziegler's column: two massive joints on torsional springs, and a force along the second bar;
+    above a load it flutters.
+    """
     m = vm.Mechanism("Ziegler", dimension=2)
     m.ground_point("O", (0, 0))
     for name, start, end in (("one", "O", "P"), ("two", "P", "Q")):
@@ -129,7 +152,9 @@ def test_frequencies_under_a_load_that_follows(load: float) -> None:
 
 
 def test_a_long_chain_hangs_and_swings_as_a_rope() -> None:
-    """Frequencies of a hanging rope are j_k √(g/L)/2 with the zeros j_k of the Bessel function J₀ (D. Bernoulli)."""
+    """Frequencies of a hanging rope are j_k √(g/L)/2 with the zeros j_k of the Bessel function J₀
+    (D. Bernoulli).
+    """
     m = chain.mechanism(100)
     np.testing.assert_allclose(m.equilibrium().position("P100")[0], [0, -100], atol=1e-9)
     rope = jn_zeros(0, 3) * math.sqrt(9.81 / 100) / 2 / (2 * math.pi)
@@ -138,7 +163,17 @@ def test_a_long_chain_hangs_and_swings_as_a_rope() -> None:
 
 def test_motions_without_stiffness_have_no_frequency() -> None:
     m = vm.Mechanism("free", dimension=2)
-    m.beam("beam", "A", "B", segments=8, length=1.0, E=70e9, section=vm.circle(0.01), density=2700, floating=True)
+    m.beam(
+        "beam",
+        "A",
+        "B",
+        segments=8,
+        length=1.0,
+        E=70e9,
+        section=vm.circle(0.01),
+        density=2700,
+        floating=True,
+    )
     m.start(position={"A": (0, 0)}, angle={"beam": 0.0})
     found = m.frequencies(4).to_numpy()
     np.testing.assert_array_equal(found[:3], 0)
@@ -166,11 +201,17 @@ def spinning(speed: float, motion: object = None) -> vm.Mechanism:
 
 def test_frequencies_about_a_motion_are_refused() -> None:
     at_rest = math.sqrt(9.81 * 0.5 / (0.25 + 0.01)) / (2 * math.pi)
-    assert spinning(0.0).frequencies(2).to_numpy() == pytest.approx([0.0, at_rest], rel=0.1)  # the shaft gives way a little
+    assert spinning(0.0).frequencies(2).to_numpy() == pytest.approx(
+        [0.0, at_rest], rel=0.1
+    )  # the shaft gives way a little
     assert spinning(0.0, 0.3).frequencies(1).item() == pytest.approx(at_rest, rel=1e-9)
-    with pytest.raises(vm.ModelError, match=r"start gives it a speed, and nothing resists .* leave speed= out"):
+    with pytest.raises(
+        vm.ModelError, match=r"start gives it a speed, and nothing resists .* leave speed= out"
+    ):
         spinning(20.0).frequencies()
-    with pytest.raises(vm.ModelError, match=r"driver 'motor' moves it; hold the driver at a constant value"):
+    with pytest.raises(
+        vm.ModelError, match=r"driver 'motor' moves it; hold the driver at a constant value"
+    ):
         spinning(0.0, lambda t: 20.0 * t).frequencies()
 
 
@@ -180,4 +221,6 @@ def test_a_speed_at_the_start_does_not_matter_where_stiffness_resists_it() -> No
     m.bar("rod", "O", "tip", length=0.4, mass=1.0)
     m.revolute("O")
     m.start(angle={"rod": -1.0}, speed={"rod": 2.0})
-    assert m.frequencies(1).item() == pytest.approx(math.sqrt(1.5 * 9.81 / 0.4) / (2 * math.pi), rel=1e-9)
+    assert m.frequencies(1).item() == pytest.approx(
+        math.sqrt(1.5 * 9.81 / 0.4) / (2 * math.pi), rel=1e-9
+    )

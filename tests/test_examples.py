@@ -1,4 +1,6 @@
-"""The examples against truths of their own: statics and kinematics by hand, finer runs, neighbours, and the noise that was put in."""
+"""The examples against truths of their own: statics and kinematics by hand, finer runs, neighbours,
+and the noise that was put in.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,15 @@ from varimech.benchmarks import bricard, flexible_five_bar, spatial_slider_crank
 
 
 def balancing_lengths() -> tuple[float, float]:
-    """Natural lengths that hold the five-bar, by moments: of each bar about a joint, with the joint forces as unknowns.
+    """Natural lengths that hold the five-bar, by moments: of each bar about a joint, with the joint
+    forces as unknowns.
 
-    Unknowns: forces of the joints A, 1, 2, 3, B on the bar that comes first in A1, 12, 23, 3B (two components each), and both spring forces.
-    Three equations for each of four bars.
+    Unknowns: forces of the joints A, 1, 2, 3, B on the bar that comes first in A1, 12, 23, 3B (two
+    components each), and both spring forces. Three equations for each of four bars.
     """
-    A, P1, P2, P3, B = (np.array(p) for p in ((0.0, 0.0), (-1.0, -1.0), (0.5, -2.0), (2.0, -1.0), (1.0, 0.0)))
+    A, P1, P2, P3, B = (
+        np.array(p) for p in ((0.0, 0.0), (-1.0, -1.0), (0.5, -2.0), (2.0, -1.0), (1.0, 0.0))
+    )
     bars = [(A, P1, 1.0), (P1, P2, 1.5), (P2, P3, 1.5), (P3, B, 1.0)]
     matrix, right = np.zeros((12, 12)), np.zeros(12)
 
@@ -48,10 +53,15 @@ def balancing_lengths() -> tuple[float, float]:
             add(3 * k, 2 * k + 2 + c, -unit, end)
         centre = (start + end) / 2
         right[3 * k : 3 * k + 3] = [0.0, 9.81 * mass, 9.81 * mass * centre[0]]
-    for column, bar, point in ((10, 0, P1), (11, 1, P2)):  # tension of a spring pulls its point towards B
+    for column, bar, point in (
+        (10, 0, P1),
+        (11, 1, P2),
+    ):  # tension of a spring pulls its point towards B
         add(3 * bar, column, (B - point) / np.linalg.norm(B - point), point)
     tension = np.linalg.solve(matrix, right)[10:]
-    return tuple(float(np.linalg.norm(B - p) - t / 100) for p, t in zip((P1, P2), tension, strict=True))  # type: ignore[return-value]
+    return tuple(
+        float(np.linalg.norm(B - p) - t / 100) for p, t in zip((P1, P2), tension, strict=True)
+    )  # type: ignore[return-value]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +71,9 @@ def still() -> vm.Mechanism:
 
 @pytest.mark.parametrize("hessian", ["approximate", "exact"])
 @pytest.mark.parametrize("start", five_bar_still.STARTS, ids=["relaxed", "second", "third"])
-def test_the_five_bar_is_kept_still(still: vm.Mechanism, start: dict[str, float], hessian: str) -> None:
+def test_the_five_bar_is_kept_still(
+    still: vm.Mechanism, start: dict[str, float], hessian: str
+) -> None:
     o = five_bar_still.solve(still, start, hessian)
     assert o.converged and o.iterations <= 30
     assert list(o.parameters.values()) == pytest.approx(balancing_lengths(), abs=1e-8)
@@ -69,20 +81,30 @@ def test_the_five_bar_is_kept_still(still: vm.Mechanism, start: dict[str, float]
 
 
 def drawn(lengths: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Point 2 of the five-bar with driven cranks, where circles around the crank pins meet above: (component, time)."""
+    """Point 2 of the five-bar with driven cranks, where circles around the crank pins meet above:
+    (component, time).
+    """
     width, a, r, s, b = lengths
     α, β = (first + five_bar_path.TURN * t for first in five_bar_path.FIRST.values())
-    P, Q = (np.array([x + c * np.cos(φ), c * np.sin(φ)]) for x, c, φ in ((-width / 2, a, α), (width / 2, b, β)))
+    P, Q = (
+        np.array([x + c * np.cos(φ), c * np.sin(φ)])
+        for x, c, φ in ((-width / 2, a, α), (width / 2, b, β))
+    )
     d = Q - P
     D = np.hypot(*d)
     x = (r**2 - s**2 + D**2) / (2 * D)
-    return np.asarray(P + d / D * x + np.array([-d[1], d[0]]) / D * np.sqrt(np.maximum(r**2 - x**2, 0)))
+    return np.asarray(
+        P + d / D * x + np.array([-d[1], d[0]]) / D * np.sqrt(np.maximum(r**2 - x**2, 0))
+    )
 
 
 def test_the_five_bar_draws_the_ellipse_as_well_as_it_can() -> None:
     o = five_bar_path.solve(five_bar_path.mechanism())
     t = np.arange(256) / 256  # equal parts of a period: exact for all harmonics that matter
-    centre, axes = np.array(five_bar_path.CENTRE)[:, None], np.array(five_bar_path.HALF_AXES)[:, None]
+    centre, axes = (
+        np.array(five_bar_path.CENTRE)[:, None],
+        np.array(five_bar_path.HALF_AXES)[:, None],
+    )
     ellipse = centre + axes * np.array([np.cos(2 * math.pi * t), np.sin(2 * math.pi * t)])
 
     def psi(lengths: np.ndarray) -> float:
@@ -96,7 +118,14 @@ def test_the_five_bar_draws_the_ellipse_as_well_as_it_can() -> None:
         rows = np.array([[-1, -1, 1, 1, -1], [1, -1, -1, 1, -1], [1, -1, 1, -1, -1]])
         reach = {"type": "ineq", "fun": lambda x: rows @ x - five_bar_path.MARGIN}
         options = {"ftol": 1e-14, "maxiter": 500}
-        found = minimize(lambda x: 1e4 * psi(x), x, method="SLSQP", bounds=bounds, constraints=reach, options=options)
+        found = minimize(
+            lambda x: 1e4 * psi(x),
+            x,
+            method="SLSQP",
+            bounds=bounds,
+            constraints=reach,
+            options=options,
+        )
         return found.x, 1e-4 * found.fun
 
     lengths, least = best(o.best.start)
@@ -105,7 +134,9 @@ def test_the_five_bar_draws_the_ellipse_as_well_as_it_can() -> None:
     # the bound of the width holds it: by hand, what the optimum changes with that bound is −λ
     change = best(lengths, 0.3005)[1] - best(lengths, 0.2995)[1]
     assert o.multipliers["width"] == pytest.approx(-change / 0.001, rel=1e-2)
-    assert all(o.multipliers[name] == 0 for name in five_bar_path.closing()) and o.certificate.trusted
+    assert (
+        all(o.multipliers[name] == 0 for name in five_bar_path.closing()) and o.certificate.trusted
+    )
 
 
 def test_the_squeezer_is_lighter_on_its_bearing() -> None:
@@ -117,13 +148,19 @@ def test_the_squeezer_is_lighter_on_its_bearing() -> None:
         """By another integrator, and at 5,000 instants."""
         run = m.simulate(0.05, integrator="dopri5", tolerance=1e-9, output=1e-5, parameters=places)
         angle = run.angle("OF").to_numpy()
-        return float(run.measure(andrews_peak_reaction.reaction).to_numpy().max()), float(angle[-1] - angle[0])
+        return float(run.measure(andrews_peak_reaction.reaction).to_numpy().max()), float(
+            angle[-1] - angle[0]
+        )
 
     before, turned = peak_and_turn({})
     after, as_far = peak_and_turn(o.parameters)
-    assert (before, after) == (pytest.approx(o.objective_before, rel=1e-4), pytest.approx(o.objective, rel=1e-5))
+    assert (before, after) == (
+        pytest.approx(o.objective_before, rel=1e-4),
+        pytest.approx(o.objective, rel=1e-5),
+    )
     assert after < 0.82 * before and as_far == pytest.approx(turned, abs=1e-5)
-    # no neighbour within bounds that turns as far is better: patterns of steps along what is free, and away from bounds
+    # no neighbour within bounds that turns as far is better: patterns of steps along what is free,
+    # and away from bounds
     (low, high), step = np.array(o.problem.bounds).T, 1e-4
     for signs in (
         (1, 0, 0, 0),
@@ -137,7 +174,8 @@ def test_the_squeezer_is_lighter_on_its_bearing() -> None:
     ):
         x = np.clip(o.best.x + step * np.array(signs), low, high)
         peak, turn = peak_and_turn(dict(zip(o.problem.names, x.tolist(), strict=True)))
-        # an exact penalty: where the turn is shorter, somewhat more than its multiplier says is added
+        # an exact penalty: where the turn is shorter, somewhat more than its multiplier says is
+        # added
         assert peak + o.multipliers["turned"] * min(0.0, turn - turned) * 1.2 > after * (1 - 1e-6)
 
 
@@ -147,20 +185,32 @@ def test_the_rod_is_as_light_as_it_may_be() -> None:
     T = slider_crank_section.DURATION
 
     def largest(width: float, height: float, **how: float) -> float:
-        run = m.simulate(T, parameters={"width": width, "height": height}, **{"tolerance": 1e-8, "output": T / 1000, **how})  # type: ignore[arg-type]
+        run = m.simulate(
+            T,
+            parameters={"width": width, "height": height},
+            **{"tolerance": 1e-8, "output": T / 1000, **how},  # type: ignore[arg-type]
+        )
         return float(np.abs(run.measure(slider_crank_section.deflection).to_numpy()).max())
 
     width, height = o.parameters.values()
-    assert o.converged and width == pytest.approx(0.006, abs=1e-7) and bool(o.constraints.loc["deflection", "active"])
+    assert (
+        o.converged
+        and width == pytest.approx(0.006, abs=1e-7)
+        and bool(o.constraints.loc["deflection", "active"])
+    )
     assert o.objective == pytest.approx(1410 * 0.24 * width * height, rel=1e-12)
     assert largest(width, height, tolerance=1e-10, output=T / 4000) == pytest.approx(1e-3, rel=1e-4)
-    # mass against stiffness: anything lighter bends more, of the same width or wider; twice the height bends by some quarter
+    # mass against stiffness: anything lighter bends more, of the same width or wider; twice the
+    # height bends by some quarter
     for w, h in ((1.0, 0.99), (1.0, 0.9), (1.15, 0.99 / 1.15), (1.1, 0.99 / 1.1)):
         assert largest(w * width, h * height) > 1.001e-3
     assert largest(width, 2 * height) == pytest.approx(1e-3 / 4, rel=0.15)
     assert 0.5e-3 < largest(2 * width, height) < 1e-3
     # multipliers by hand: from the slope of the deflection over the height, mass = ρ L w h
-    slope = (largest(width, 1.005 * height, output=T / 4000) - largest(width, 0.995 * height, output=T / 4000)) / (0.01 * height)
+    slope = (
+        largest(width, 1.005 * height, output=T / 4000)
+        - largest(width, 0.995 * height, output=T / 4000)
+    ) / (0.01 * height)
     assert o.multipliers["deflection"] == pytest.approx(-1410 * 0.24 * width / slope, rel=1e-2)
 
 
@@ -170,16 +220,25 @@ def test_stiffness_and_damping_are_found_as_well_as_they_can_be() -> None:
     assert all(f.converged for f in fits)
     f = fits[0]
     steps = 1e-5 * f.x
-    slopes = [(pendulum_fit.motion(*(f.x + d)) - pendulum_fit.motion(*(f.x - d))) / (2 * d.sum()) for d in np.diag(steps)]
+    slopes = [
+        (pendulum_fit.motion(*(f.x + d)) - pendulum_fit.motion(*(f.x - d))) / (2 * d.sum())
+        for d in np.diag(steps)
+    ]
     J, r = np.array(slopes).T, pendulum_fit.motion(*f.x) - pendulum_fit.samples(1)
     covariance = r @ r / (r.size - 2) * np.linalg.inv(J.T @ J)
     assert f.covariance.to_numpy() == pytest.approx(covariance, rel=1e-4)
     assert np.abs(J.T @ r).max() < 1e-6 * np.abs(J.T @ J).max()  # the normal equations hold
-    # 20 fits: their mean is off by no more than three of its deviations, and intervals hold the truth as often as they should
+    # 20 fits: their mean is off by no more than three of its deviations, and intervals hold the
+    # truth as often as they should
     mean = np.mean([f.x for f in fits], axis=0)
-    assert (np.abs(mean - truth) < 3 * np.mean([f.standard_errors for f in fits], axis=0) / math.sqrt(20)).all()
+    assert (
+        np.abs(mean - truth)
+        < 3 * np.mean([f.standard_errors for f in fits], axis=0) / math.sqrt(20)
+    ).all()
     hits = sum(
-        row["lower"] <= pendulum_fit.TRUTH[str(name)] <= row["upper"] for f in fits for name, row in f.intervals.iterrows()
+        row["lower"] <= pendulum_fit.TRUTH[str(name)] <= row["upper"]
+        for f in fits
+        for name, row in f.intervals.iterrows()
     )
     assert binom.cdf(hits, 40, 0.95) > 1e-3
     noise = float(np.mean([f.residual_deviation["angle"] for f in fits]))
@@ -189,32 +248,48 @@ def test_stiffness_and_damping_are_found_as_well_as_they_can_be() -> None:
 def test_an_example_as_a_user_runs_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vm.Gradient, "certify", lambda gradient: "")  # certificates take their time, and have tests of their own
+    monkeypatch.setattr(
+        vm.Gradient, "certify", lambda gradient: ""
+    )  # certificates take their time, and have tests of their own
     pendulum_fit.main(tmp_path / "fit")
-    assert "within its interval" in capsys.readouterr().out and (tmp_path / "fit" / "fit.png").stat().st_size > 20_000
+    assert (
+        "within its interval" in capsys.readouterr().out
+        and (tmp_path / "fit" / "fit.png").stat().st_size > 20_000
+    )
 
 
 def test_tolerances_of_the_five_bar_are_those_of_differences() -> None:
-    """Runs one standard deviation to either side of each length, for slopes and for how much the mean moves."""
+    """Runs one standard deviation to either side of each length, for slopes and for how much the
+    mean moves.
+    """
     found = tolerances.five_bar_moments()
     m = tolerances.five_bar()
     names, σ = list(m.parameters), np.array([1e-3, 1e-3, 1e-3, 1e-3, 2e-3, 2e-3]) / 3
     nominal = np.array([p.value for p in m.parameters.values()])
     rows = np.vstack([nominal, nominal + np.diag(σ), nominal - np.diag(σ)])
     columns = {name: rows[:, k] for k, name in enumerate(names)}
-    values = m.ensemble(tolerances.FIVE_BAR, columns, duration=5.0, tolerance=1e-11).values.to_numpy()
+    values = m.ensemble(
+        tolerances.FIVE_BAR, columns, duration=5.0, tolerance=1e-11
+    ).values.to_numpy()
     middle, above, below = values[0], values[1:7], values[7:]
     parts = ((above - below) / 2) ** 2
     assert found.std.values[-1] == pytest.approx(np.sqrt(parts.sum(axis=0)), rel=1e-4)
     assert found.contributions.values[-1] == pytest.approx((parts / parts.sum(axis=0)).T, abs=1e-4)
-    assert found.mean.values[-1] - middle == pytest.approx((above - 2 * middle + below).sum(axis=0) / 2, rel=1e-2)
+    assert found.mean.values[-1] - middle == pytest.approx(
+        (above - 2 * middle + below).sum(axis=0) / 2, rel=1e-2
+    )
     assert found.horizon.values.tolist() == [5.0, 5.0, 5.0]
 
 
 def test_tolerances_of_the_squeezer_hold_as_long_as_is_said() -> None:
     found = tolerances.squeezer_moments()
     study = tolerances.squeezer().monte_carlo(
-        tolerances.SQUEEZER, tolerances.SQUEEZER_SPREADS, duration=0.05, samples=2048, sampling="sobol", output=2.5e-4
+        tolerances.SQUEEZER,
+        tolerances.SQUEEZER_SPREADS,
+        duration=0.05,
+        samples=2048,
+        sampling="sobol",
+        output=2.5e-4,
     )
     off = np.maximum(abs(found.mean - study.mean).values, abs(found.std - study.std).values)
     t, σ = study.time, study.std.to_numpy()
@@ -227,23 +302,32 @@ def test_tolerances_of_the_squeezer_hold_as_long_as_is_said() -> None:
 def test_bricards_loop_moves_although_it_should_not() -> None:
     m = bricard_loop.mechanism()
     tree = m.topology()
-    assert len(tree.coordinates) - tree.equations["closure"] == 0 and m.freedoms == 1
+    assert len(tree.coordinates) - tree.equations["closure"] == 0 and m.dofs == 1
     run = m.simulate(2.5, tolerance=1e-9, output=0.5)
     for t, place in bricard.PLACES.items():  # by another program
-        assert run.position("P3").sel(time=t, method="nearest").to_numpy() == pytest.approx(place, abs=1e-7)
-    # it starts at rest, so that it swings to where its weights are as high again: half a turn, by symmetry after half a period
+        assert run.position("P3").sel(time=t, method="nearest").to_numpy() == pytest.approx(
+            place, abs=1e-7
+        )
+    # it starts at rest, so that it swings to where its weights are as high again: half a turn, by
+    # symmetry after half a period
     assert run.angle("P1").to_numpy()[-1] == pytest.approx(math.pi, abs=1e-3)
-    assert bricard_loop.mechanism(math.radians(1)).freedoms == 0
+    assert bricard_loop.mechanism(math.radians(1)).dofs == 0
 
 
 def test_the_governor_settles_where_statics_say() -> None:
-    """The potential of gravity, spring and centrifugal forces is stationary; its derivative is that of its values to both sides."""
+    """The potential of gravity, spring and centrifugal forces is stationary; its derivative is that
+    of its values to both sides.
+    """
     g = governor_regulation
 
     def potential(s: float, k: float, Ω: float) -> float:
         droop = math.asin((g.TOP - s) / g.ARM)
         out = g.OUT + g.ARM * math.cos(droop)
-        return (2 * g.BALL + g.COLLAR) * 9.81 * s + k / 2 * (s - g.NATURAL) ** 2 - g.BALL * (Ω * out) ** 2
+        return (
+            (2 * g.BALL + g.COLLAR) * 9.81 * s
+            + k / 2 * (s - g.NATURAL) ** 2
+            - g.BALL * (Ω * out) ** 2
+        )
 
     def speed(s: float, k: float) -> float:
         slope = [(potential(s + 1e-6, k, Ω) - potential(s - 1e-6, k, Ω)) / 2e-6 for Ω in (0.0, 1.0)]
@@ -253,8 +337,12 @@ def test_the_governor_settles_where_statics_say() -> None:
     risen = g.S0 + (g.LOADS[0] - g.LOADS[1]) / g.GAIN
     run = m.simulate(6.0, tolerance=1e-7, output=0.5, parameters={"k": k})
     Ω, s = run.angular_velocity("foot").to_numpy(), run.displacement("guide").to_numpy()
-    assert Ω[:2] == pytest.approx(speed(g.S0, k), rel=1e-6) and s[:2] == pytest.approx(g.S0, abs=1e-6)
-    assert s[-1] == pytest.approx(risen, abs=2e-5) and Ω[-1] == pytest.approx(speed(risen, k), rel=1e-4)
+    assert Ω[:2] == pytest.approx(speed(g.S0, k), rel=1e-6) and s[:2] == pytest.approx(
+        g.S0, abs=1e-6
+    )
+    assert s[-1] == pytest.approx(risen, abs=2e-5) and Ω[-1] == pytest.approx(
+        speed(risen, k), rel=1e-4
+    )
     gains = [speed(risen, k) / speed(g.S0, k) for k in g.STIFFNESSES]
     assert gains == sorted(gains)  # softer springs let go of less speed
 
@@ -263,10 +351,14 @@ def test_what_a_longer_crank_does_is_foretold() -> None:
     """What is left falls with the square of the change."""
     m = spatial_slider_crank.mechanism()
     run = slider_crank_reaction.solve(m).run
-    R, slope = (run.measure(slider_crank_reaction.reaction, wrt=wrt).to_numpy() for wrt in (None, "L_crank"))
+    R, slope = (
+        run.measure(slider_crank_reaction.reaction, wrt=wrt).to_numpy() for wrt in (None, "L_crank")
+    )
     left = []
     for longer in (1e-4, 5e-5):
-        other = m.simulate(slider_crank_reaction.DURATION, tolerance=1e-9, parameters={"L_crank": 0.08 + longer})
+        other = m.simulate(
+            slider_crank_reaction.DURATION, tolerance=1e-9, parameters={"L_crank": 0.08 + longer}
+        )
         change = other.measure(slider_crank_reaction.reaction).to_numpy() - R
         left.append(np.abs(change - longer * slope).max())
         assert left[-1] < 0.06 * np.abs(change).max()
@@ -275,7 +367,9 @@ def test_what_a_longer_crank_does_is_foretold() -> None:
 
 @pytest.mark.parametrize("E", [five_bar_soft.STEEL, five_bar_soft.SOFT], ids=["steel", "soft"])
 def test_the_five_bar_bends_as_another_program_says(E: float) -> None:
-    run = five_bar_soft.mechanism(segments=2).simulate(five_bar_soft.DURATION, tolerance=1e-10, output=0.5, parameters={"E": E})
+    run = five_bar_soft.mechanism(segments=2).simulate(
+        five_bar_soft.DURATION, tolerance=1e-10, output=0.5, parameters={"E": E}
+    )
     for point, place in flexible_five_bar.PLACES[E].items():
         assert run.position(point).to_numpy()[-1] == pytest.approx(place, abs=1e-7)
 
@@ -284,26 +378,39 @@ def test_all_lengths_of_the_squeezer_at_once() -> None:
     m = andrews_lengths.mechanism()
     found = andrews_lengths.solve(m)
     energy, β = found.run.energy().to_numpy(), found.run.angle("OF").to_numpy()
-    assert energy[-1] - energy[0] == pytest.approx(0.033 * (β[-1] - β[0]), rel=1e-7)  # what the motor gave
+    assert energy[-1] - energy[0] == pytest.approx(
+        0.033 * (β[-1] - β[0]), rel=1e-7
+    )  # what the motor gave
     kinetic = {}
     for name in ("L_BE", "y_C", "rr"):
         x = m.parameters[name].value
         for change in (1e-5, -1e-5):
-            run = m.simulate(andrews_lengths.DURATION, tolerance=1e-11, output=0.03, parameters={name: x * (1 + change)})
+            run = m.simulate(
+                andrews_lengths.DURATION,
+                tolerance=1e-11,
+                output=0.03,
+                parameters={name: x * (1 + change)},
+            )
             kinetic[change] = float(run.energy("kinetic")[-1])
         slope = (kinetic[1e-5] - kinetic[-1e-5]) / (2e-5 * x)
         assert found.gradient.sel(parameter=name).item() == pytest.approx(slope, rel=1e-4)
 
 
-@pytest.mark.parametrize("example", [andrews_lengths, slider_crank_reaction], ids=lambda e: e.__name__)
-def test_pictures_of_the_gallery_are_drawn(example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "example", [andrews_lengths, slider_crank_reaction], ids=lambda e: e.__name__
+)
+def test_pictures_of_the_gallery_are_drawn(
+    example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     example.main(tmp_path)
     assert len(list(tmp_path.glob("*.png"))) == 2 and len(capsys.readouterr().out) > 100
 
 
 def test_every_example_is_in_the_gallery_and_in_the_makefile() -> None:
     root = Path(__file__).parent.parent
-    page, makefile = ((root / name).read_text(encoding="utf-8") for name in ("docs/gallery.md", "Makefile"))
+    page, makefile = (
+        (root / name).read_text(encoding="utf-8") for name in ("docs/gallery.md", "Makefile")
+    )
     listed = re.search(r"^EXAMPLES := (.*)$", makefile, flags=re.MULTILINE)
     names = {path.stem for path in (root / "examples").glob("*.py")}
     assert listed and set(listed[1].split()) == names

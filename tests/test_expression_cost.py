@@ -1,4 +1,6 @@
-"""No text costs much: reading is linear in its length, evaluating has a budget. `tools/harden/fuzz_files.py` looks for more of them."""
+"""No text costs much: reading is linear in its length, evaluating has a budget.
+`tools/harden/fuzz_files.py` looks for more of them.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import varimech as vm
-from varimech.expressions import ALL_RATES, OPERATIONS, Expression, Scope, fixed_number
-from varimech.model.numbers import Numbers
+from varimech.core.expressions import ALL_RATES, OPERATIONS, Expression, Scope, fixed_number
+from varimech.model.parameter_set import ParameterSet
 
 SECONDS, MEGABYTES = 2.0, 100.0
 """For any text of 5,000 characters; most take a hundredth of both."""
@@ -25,7 +27,9 @@ SCOPE = Scope({"a": ca.SX.sym("a"), "b": ca.SX.sym("b"), "t": ca.SX.sym("t")})
 
 def peak() -> float:
     """Of the memory of this process (MB)."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "linux" else 1024**2)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
+        1024 if sys.platform == "linux" else 1024**2
+    )
 
 
 def cost(text: str) -> tuple[float, float]:
@@ -34,7 +38,7 @@ def cost(text: str) -> tuple[float, float]:
     for read in (
         lambda: Expression(text).value(SCOPE),
         lambda: fixed_number(text, "m", "it"),
-        lambda: Numbers("it").quantity(text, "m", "it"),
+        lambda: ParameterSet("it").quantity(text, "m", "it"),
     ):
         with suppress(vm.ModelError):
             read()
@@ -49,8 +53,14 @@ def cost(text: str) -> tuple[float, float]:
     st.sampled_from(WRAPPERS),
 )
 @settings(max_examples=150, deadline=None)
-def test_no_text_costs_much(inner: str, first: tuple[str, str, str], size: int, outer: str, second: tuple[str, str, str]) -> None:
-    text = repeated(repeated(inner, first, size // 4), second, size) if outer == inner else repeated(inner, first, size)
+def test_no_text_costs_much(
+    inner: str, first: tuple[str, str, str], size: int, outer: str, second: tuple[str, str, str]
+) -> None:
+    text = (
+        repeated(repeated(inner, first, size // 4), second, size)
+        if outer == inner
+        else repeated(inner, first, size)
+    )
     seconds, megabytes = cost(text)
     assert seconds < SECONDS and megabytes < MEGABYTES, text[:100]
 
@@ -74,7 +84,9 @@ def test_products_of_nested_lists_have_a_budget(text: str) -> None:
         Expression(text).value(SCOPE)
 
 
-@pytest.mark.parametrize("text", ["1{}x", "1{}", "{}1 m", "1e{}", "1 {}/", "1/{}", "m{}", "1.{}5 s"])
+@pytest.mark.parametrize(
+    "text", ["1{}x", "1{}", "{}1 m", "1e{}", "1 {}/", "1/{}", "m{}", "1.{}5 s"]
+)
 def test_long_quantities_are_read_in_linear_time(text: str) -> None:
     """It was of the third degree for digits and blanks: 1 s for 1,000 of them."""
     for filler in ("1", " ", "1 ", "m", "m ", "(", "1/", "m/", "²", "e1"):
@@ -109,9 +121,12 @@ def test_a_file_of_three_kilobytes_takes_no_gigabytes(tmp_path: Path) -> None:
     path = tmp_path / "model.yaml"
     row = "[" + ",".join(["1"] * 300) + "]"
     path.write_text(
-        f"varimech: 1\nname: bomb\ngravity: [0, 0]\nbodies: {{b: {{mass: '([{row}] @ ({row} @ [{row}]))[0]', inertia: 1}}}}\n"
+        f"varimech: 1\nname: bomb\ngravity: [0, 0]\nbodies: {{b: {{mass: '([{row}] @ ({row} @"
+        f" [{row}]))[0]', inertia: 1}}}}\n"
     )
     before = peak()
-    with pytest.raises(vm.FileError, match=r"operations on numbers|these do not go together") as caught:
+    with pytest.raises(
+        vm.FileError, match=r"operations on numbers|these do not go together"
+    ) as caught:
         vm.Mechanism.from_file(path)
     assert caught.value.field == "bodies.b.mass" and peak() - before < MEGABYTES

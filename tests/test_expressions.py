@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import varimech as vm
-from varimech.expressions import Expression, Scope
+from varimech.core.expressions import Expression, Scope
+from varimech.core.mathematics import FUNCTIONS
+from varimech.core.units import in_unit, is_si, si_unit, split_quantity
 from varimech.files.formula import formula
-from varimech.mathematics import FUNCTIONS
-from varimech.units import in_unit, is_si, si_unit, split_quantity
 
 NAMES = {"a": 2.0, "b": -0.5, "L_A1": 1.25}
 
@@ -109,8 +109,12 @@ def formulas() -> st.SearchStrategy[str]:
     return st.recursive(
         leaves,
         lambda inner: st.one_of(
-            st.tuples(inner, st.sampled_from("+-*/"), inner).map(lambda x: f"({x[0]} {x[1]} {x[2]})"),
-            st.tuples(st.sampled_from(["sin", "cos", "exp", "tanh", "absolute", "sign"]), inner).map(lambda x: f"{x[0]}({x[1]})"),
+            st.tuples(inner, st.sampled_from("+-*/"), inner).map(
+                lambda x: f"({x[0]} {x[1]} {x[2]})"
+            ),
+            st.tuples(
+                st.sampled_from(["sin", "cos", "exp", "tanh", "absolute", "sign"]), inner
+            ).map(lambda x: f"{x[0]}({x[1]})"),
             inner.map(lambda x: f"({x})**2"),
             inner.map(lambda x: f"(-{x})"),
             st.tuples(inner, inner, inner).map(lambda x: f"where({x[0]} < {x[1]}, {x[2]}, 0)"),
@@ -130,9 +134,13 @@ def test_written_formulas_mean_the_same(text: str) -> None:
     try:
         told = formula(expression, symbols, "it")
     except vm.ModelError:
-        assert re.search(r"\b(inf|nan)\b", str(expression))  # a folded division by zero, wherever it stands
+        assert re.search(
+            r"\b(inf|nan)\b", str(expression)
+        )  # a folded division by zero, wherever it stands
         return
-    again = ca.SX(told) if isinstance(told, float) else ca.SX(Expression(told).value(Scope(symbols)))
+    again = (
+        ca.SX(told) if isinstance(told, float) else ca.SX(Expression(told).value(Scope(symbols)))
+    )
     both = ca.Function("f", list(symbols.values()), [expression, again])
     first, second = (float(x) for x in both(*NAMES.values()))
     assert first == second or (math.isnan(first) and math.isnan(second))
@@ -192,7 +200,9 @@ def test_units_that_do_not_fit_are_refused() -> None:
 
 
 def test_hertz_are_not_taken_for_radians() -> None:
-    with pytest.raises(vm.ModelError, match="Hz counts turns, and rad/s radians; write turn/s, rpm or rad/s"):
+    with pytest.raises(
+        vm.ModelError, match="Hz counts turns, and rad/s radians; write turn/s, rpm or rad/s"
+    ):
         in_unit(10.0, "Hz", "rad/s", "start: speed of 'rod'")
     assert in_unit(10.0, "Hz", "1/s", "damping") == 10.0
 
@@ -200,7 +210,9 @@ def test_hertz_are_not_taken_for_radians() -> None:
 def test_names_that_mean_two_things_are_refused() -> None:
     m = swinging()
     m.parameter("t", 7.0)
-    with pytest.raises(vm.ModelError, match=r"'t' is the time here, and a parameter too: write parameter\('t'\)"):
+    with pytest.raises(
+        vm.ModelError, match=r"'t' is the time here, and a parameter too: write parameter\('t'\)"
+    ):
         m.force("push", "rod.tip", ("t", 0))
     m.force("push", "rod.tip", ("parameter('t')", 0))
     with pytest.raises(vm.ModelError, match="'t' is the time here"):
@@ -214,14 +226,19 @@ def test_speeds_of_two_freedoms_in_text() -> None:
     m.cylindrical("O", axis=(0, 0, 1))
     m.start(angle={"O": 0.1}, displacement={"O": 0.2}, speed={"O": "[3, 4]"})
     run = m.simulate(0.01, step=0.01, backend="interpreted")
-    assert run.angular_velocity("O")[0] == pytest.approx(3.0) and run.displacement_rate("O")[0] == pytest.approx(4.0)
+    assert run.angular_velocity("O")[0] == pytest.approx(3.0) and run.displacement_rate("O")[
+        0
+    ] == pytest.approx(4.0)
     with pytest.raises(vm.ModelError, match="must have 2 components"):
         m.start(angle={"O": 0.1}, displacement={"O": 0.2}, speed={"O": "12"})
 
 
 def test_rotations_of_bodies_and_by_angles() -> None:
     m, how = swinging(), {"duration": 0.1, "step": 0.01, "backend": "interpreted"}
-    told = m.sensitivity({"x": vm.final("(rotation('rod') @ [1, 0])[1] + rotation([0, 0, 1], t)[1]")}, **how)  # type: ignore[arg-type]
+    told = m.sensitivity(
+        {"x": vm.final("(rotation('rod') @ [1, 0])[1] + rotation([0, 0, 1], t)[1]")},
+        **how,  # type: ignore[arg-type]
+    )
     meant = m.sensitivity({"x": vm.final(lambda s: vm.sin(s.angle("rod")) + vm.sin(s.time))}, **how)  # type: ignore[arg-type]
     np.testing.assert_allclose(told.value_history, meant.value_history, rtol=1e-14)
 
@@ -258,13 +275,20 @@ def test_texts_take_the_place_of_numbers_everywhere() -> None:
     plain = vm.Mechanism("pendulum", gravity=(0, -9.81))
     length = plain.parameter("L", 1.0, unit="m", bounds=(0.5, 2.0), spread=vm.Tolerance(0.003))
     plain.ground_point("O", (0, 0))
-    plain.bar("rod", "O", "tip", length=length, mass=3.0, com=length / 2, inertia=3 * length**2 / 12)
+    plain.bar(
+        "rod", "O", "tip", length=length, mass=3.0, com=length / 2, inertia=3 * length**2 / 12
+    )
     plain.revolute("O")
     plain.start(angle={"rod": -math.pi / 4}, speed={"rod": math.pi / 6})
-    texts = {"height": vm.final('position("tip")[1]', unit="m"), "work": vm.integral("dot(velocity('tip'), velocity('tip'))/L")}
+    texts = {
+        "height": vm.final('position("tip")[1]', unit="m"),
+        "work": vm.integral("dot(velocity('tip'), velocity('tip'))/L"),
+    }
     lambdas = {
         "height": vm.final(lambda s: s.position("tip")[1], unit="m"),
-        "work": vm.integral(lambda s: vm.dot(s.velocity("tip"), s.velocity("tip")) / s.parameter("L")),
+        "work": vm.integral(
+            lambda s: vm.dot(s.velocity("tip"), s.velocity("tip")) / s.parameter("L")
+        ),
     }
     first = m.sensitivity(texts, duration=0.5, step=0.01, backend="interpreted")
     second = plain.sensitivity(lambdas, duration=0.5, step=0.01, backend="interpreted")
@@ -287,7 +311,10 @@ def test_forces_and_motions_in_text() -> None:
         return m.simulate(0.5, step=0.01, backend="interpreted")
 
     told = pushed(["3*sin(4*t) - c*velocity('cart.P')[0]", "1 N"], "6*t + t**2")
-    meant = pushed(lambda s: (3 * vm.sin(4 * s.time) - s.parameter("c") * s.velocity("cart.P")[0], 1.0), lambda t: 6 * t + t**2)
+    meant = pushed(
+        lambda s: (3 * vm.sin(4 * s.time) - s.parameter("c") * s.velocity("cart.P")[0], 1.0),
+        lambda t: 6 * t + t**2,
+    )
     np.testing.assert_array_equal(told.position("Q"), meant.position("Q"))
 
 
@@ -295,9 +322,11 @@ def test_every_measure_can_be_said_in_text() -> None:
     m = swinging()
     m.spring("s", "ground.O", "rod.com", stiffness="1 N/mm", natural_length="400 mm")
     parts = (
-        "acceleration('tip')[0] + angle('rod') + angular_velocity('rod') + angular_acceleration('rod') + rotation('rod')[1]"
-        " + distance('ground.O', 'tip') + distance_rate('ground.O', 'rod.com') + reaction('O')[0] + reaction_torque('O')"
-        " + kinetic_energy() + potential_energy() + energy() + rate(angle('rod')) + parameter('L') + t"
+        "acceleration('tip')[0] + angle('rod') + angular_velocity('rod') +"
+        " angular_acceleration('rod') + rotation('rod')[1] + distance('ground.O', 'tip') +"
+        " distance_rate('ground.O', 'rod.com') + reaction('O')[0] + reaction_torque('O') +"
+        " kinetic_energy() + potential_energy() + energy() + rate(angle('rod')) +"
+        " parameter('L') + t"
     )
     told = m.sensitivity({"all": vm.final(parts)}, duration=0.1, step=0.01, backend="interpreted")
 
@@ -313,9 +342,15 @@ def test_every_measure_can_be_said_in_text() -> None:
 
 
 def test_a_text_with_the_wrong_unit_says_where() -> None:
-    with pytest.raises(vm.ModelError, match="bar 'rod': mass = '3 m' has the wrong kind of unit; what belongs here is in kg"):
+    with pytest.raises(
+        vm.ModelError,
+        match="bar 'rod': mass = '3 m' has the wrong kind of unit; what belongs here is in kg",
+    ):
         vm.Mechanism("x", gravity=(0, -1)).bar("rod", "A", "B", length=1, mass="3 m")
-    with pytest.raises(vm.ModelError, match="parameter 'L': value = 'long' is not a number, nor a quantity such as '30 mm'"):
+    with pytest.raises(
+        vm.ModelError,
+        match="parameter 'L': value = 'long' is not a number, nor a quantity such as '30 mm'",
+    ):
         vm.Mechanism("x").parameter("L", "long")
     with pytest.raises(vm.ModelError, match=r"tolerance = '1 kg' has the wrong kind of unit"):
         vm.Mechanism("x").parameter("L", "3 m", spread=vm.Tolerance("1 kg"))

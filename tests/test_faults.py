@@ -1,4 +1,6 @@
-"""Singular positions, forces that break, springs wound too far, a run passes, or says where and why it stops."""
+"""Singular positions, forces that break, springs wound too far, a run passes, or says where and why
+it stops.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pendulums import pendulum, torsional_pendulum
 
 import varimech as vm
-from pendulums import pendulum, torsional_pendulum
 from varimech.backends import compiler, sundials
 from varimech.benchmarks import four_bar as windows
 
 BACKENDS = (
     "interpreted",
-    pytest.param("native", marks=pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")),
+    pytest.param(
+        "native",
+        marks=pytest.mark.skipif(
+            compiler.find_compiler() is None, reason="no C compiler on this machine"
+        ),
+    ),
 )
 both_backends = pytest.mark.parametrize("backend", BACKENDS)
 
@@ -50,7 +57,11 @@ def test_ali3p_passes_the_flat_position(step: float) -> None:
 @pytest.mark.parametrize("integrator", ["dopri5", "dop853"])
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8])
 def test_index1_passes_the_flat_position(integrator: str, tolerance: float) -> None:
-    check_passed(parallelograms().simulate(DURATION, tolerance=tolerance, integrator=integrator), 10 * tolerance, tolerance)
+    check_passed(
+        parallelograms().simulate(DURATION, tolerance=tolerance, integrator=integrator),
+        10 * tolerance,
+        tolerance,
+    )
 
 
 @pytest.mark.parametrize("step", [5e-3, 1e-3])
@@ -61,10 +72,16 @@ def test_index1_passes_the_flat_position_with_equal_steps(step: float) -> None:
 @both_backends
 @pytest.mark.parametrize(
     "said",
-    [{"tolerance": 1e-6}, {"tolerance": 1e-6, "integrator": "dopri5"}, {"step": 1e-3, "integrator": "rk4"}],
+    [
+        {"tolerance": 1e-6},
+        {"tolerance": 1e-6, "integrator": "dopri5"},
+        {"step": 1e-3, "integrator": "rk4"},
+    ],
     ids=["dop853", "dopri5", "rk4"],
 )
-def test_independent_coordinates_stop_at_the_flat_position(said: dict[str, Any], backend: str) -> None:
+def test_independent_coordinates_stop_at_the_flat_position(
+    said: dict[str, Any], backend: str
+) -> None:
     with pytest.raises(vm.SimulationError, match="near a singular position") as caught:
         parallelograms().simulate(DURATION, formulation="independent", backend=backend, **said)
     assert caught.value.time == pytest.approx(FLAT, abs=2e-3)
@@ -78,8 +95,12 @@ def test_independent_coordinates_stop_at_the_flat_position(said: dict[str, Any],
 @both_backends
 @pytest.mark.parametrize("integrator", ["dopri5", "dop853"])
 def test_penalties_come_apart_at_the_flat_position(integrator: str, backend: str) -> None:
-    with pytest.raises(vm.SimulationError, match=r"constraints were violated .* near singular positions; .*'ali3p'") as caught:
-        parallelograms().simulate(DURATION, formulation="penalty", integrator=integrator, backend=backend)
+    with pytest.raises(
+        vm.SimulationError, match=r"constraints were violated .* near singular positions; .*'ali3p'"
+    ) as caught:
+        parallelograms().simulate(
+            DURATION, formulation="penalty", integrator=integrator, backend=backend
+        )
     assert caught.value.residual > 1e-6
 
 
@@ -90,8 +111,14 @@ def test_penalties_carry_what_is_at_rest(tolerance: float) -> None:
     m.bar("rod", "O", "tip", length=2.0, mass=3.0)
     m.revolute("O")
     m.start(angle={"rod": -math.pi / 2})
-    run = m.simulate(2.0, tolerance=tolerance, formulation=vm.Penalty(factor=1e6, omega=10.0), backend="interpreted")
-    # M = mL²/3 and Q = mgL/2 along its direction u, held by (u·u − 1)/2 = 0 with α = factor · M:  λ/(α ω²) = Q/(factor M ω²)
+    run = m.simulate(
+        2.0,
+        tolerance=tolerance,
+        formulation=vm.Penalty(factor=1e6, omega=10.0),
+        backend="interpreted",
+    )
+    # M = mL²/3 and Q = mgL/2 along its direction u, held by (u·u − 1)/2 = 0 with α = factor · M:
+    # λ/(α ω²) = Q/(factor M ω²)
     assert run.info["residuals"][0] == pytest.approx(1.5 * 9.81 / 2.0 / (1e6 * 10.0**2), rel=1e-4)
 
 
@@ -104,7 +131,8 @@ def test_projections_do_not_close_what_long_steps_have_opened(backend: str) -> N
     m.revolute("O")
     m.start(angle={"rod": 0.0}, speed={"rod": 100.0})
     with pytest.raises(
-        vm.SimulationError, match=r"constraints were violated by up to 0\.044 \(m or rad\) .* a smaller step"
+        vm.SimulationError,
+        match=r"constraints were violated by up to 0\.044 \(m or rad\) .* a smaller step",
     ) as caught:
         m.simulate(0.2, step=0.02, integrator="rk4", backend=backend)
     assert caught.value.residual > 1e-2
@@ -114,7 +142,9 @@ def test_projections_do_not_close_what_long_steps_have_opened(backend: str) -> N
 def test_ensembles_refuse_what_single_runs_refuse(backend: str) -> None:
     angle = vm.final(lambda s: s.angle("crank 0"))
     samples = {"m_rod": [1.0, 1.02]}
-    found = parallelograms().ensemble(angle, samples, duration=DURATION, formulation="penalty", backend=backend)
+    found = parallelograms().ensemble(
+        angle, samples, duration=DURATION, formulation="penalty", backend=backend
+    )
     assert list(found.failures) == [0, 1]
     assert all("constraints were violated" in str(error) for error in found.failures.values())
 
@@ -124,11 +154,15 @@ def test_stabilisation_passes_the_flat_position_or_says_that_it_does_not(integra
     m = parallelograms()
     said: dict[str, Any] = {"formulation": "index1-stabilised", "integrator": integrator}
     if integrator == "cvodes":
-        with pytest.raises(vm.SimulationError, match=r"t = 0\.716 s: CVODES steps over a singular position there"):
+        with pytest.raises(
+            vm.SimulationError, match=r"t = 0\.716 s: CVODES steps over a singular position there"
+        ):
             m.simulate(DURATION, tolerance=1e-8, **said)
         return
     run = m.simulate(DURATION, tolerance=1e-8, **said)
-    np.testing.assert_allclose(run.angle("crank 0"), windows.crank_angle(2, run.time), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(
+        run.angle("crank 0"), windows.crank_angle(2, run.time), rtol=0, atol=1e-5
+    )
 
 
 def stretched() -> vm.Mechanism:
@@ -152,8 +186,12 @@ CHOSEN: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize(
     ("said", "duration"),
-    # at the first two times the distance asked for is that of stretched bars, to what an implicit step converges to
-    [({"step": 1e-3}, 0.051), *[(said, t) for said in CHOSEN.values() for t in (0.0500001, 0.05001, 0.051)]],
+    # at the first two times the distance asked for is that of stretched bars, to what an implicit
+    # step converges to
+    [
+        ({"step": 1e-3}, 0.051),
+        *[(said, t) for said in CHOSEN.values() for t in (0.0500001, 0.05001, 0.051)],
+    ],
     ids=["ali3p", *[f"{name}-{t}" for name in CHOSEN for t in (0.0500001, 0.05001, 0.051)]],
 )
 def test_bars_that_are_pulled_too_far_stop_every_run(said: dict[str, Any], duration: float) -> None:
@@ -175,9 +213,15 @@ def test_bars_that_are_pulled_too_far_are_named_in_a_long_run_too() -> None:
 @pytest.mark.parametrize("formulation", ["index1", "index1-stabilised", "independent", "penalty"])
 def test_a_pole_stops_a_run_where_it_is(formulation: str, integrator: str) -> None:
     m = pendulum(lambda s: (1 / (1 - s.time) ** 2, 0))
-    said: dict[str, Any] = {"tolerance": 1e-6, "formulation": formulation, "integrator": integrator, "backend": "interpreted"}
+    said: dict[str, Any] = {
+        "tolerance": 1e-6,
+        "formulation": formulation,
+        "integrator": integrator,
+        "backend": "interpreted",
+    }
     with pytest.raises(
-        vm.SimulationError, match=r"'pendulum': step \d+, t = 1 s, .* at tolerance 1e-06; look for a force"
+        vm.SimulationError,
+        match=r"'pendulum': step \d+, t = 1 s, .* at tolerance 1e-06; look for a force",
     ) as caught:
         m.simulate(2.0, **said)
     assert caught.value.time == pytest.approx(1.0, abs=1e-4)
@@ -195,7 +239,9 @@ def test_a_force_that_ends_stops_a_run_where_it_ends(backend: str) -> None:
 
 @pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
 @pytest.mark.parametrize(
-    "force", [lambda s: (1 / (1 - s.time) ** 2, 0), lambda s: (vm.sqrt(0.5 - s.time), 0)], ids=["pole", "root"]
+    "force",
+    [lambda s: (1 / (1 - s.time) ** 2, 0), lambda s: (vm.sqrt(0.5 - s.time), 0)],
+    ids=["pole", "root"],
 )
 def test_backends_fail_at_the_same_step(force: Any) -> None:
     errors = []
@@ -212,9 +258,13 @@ def jumping(s: vm.State) -> tuple[Any, Any]:
 
 @both_backends
 def test_a_jump_in_the_motion_stops_a_run_whose_tolerance_is_too_small_for_it(backend: str) -> None:
-    """A force a million times as large as the weight that begins where the pendulum passes, which is not known before."""
+    """A force a million times as large as the weight that begins where the pendulum passes, which
+    is not known before.
+    """
     falling = pendulum(lambda s: (vm.where(s.position("tip")[1] < -0.2, 1e7, 0.0), 0))
-    with pytest.raises(vm.SimulationError, match=r"at tolerance 1e-13; look for a force that jumps"):
+    with pytest.raises(
+        vm.SimulationError, match=r"at tolerance 1e-13; look for a force that jumps"
+    ):
         falling.simulate(1.0, tolerance=1e-13, backend=backend)
 
 
@@ -226,7 +276,9 @@ def test_a_jump_is_passed_by_short_steps(tolerance: float) -> None:
     assert run.step_ends is not None and np.abs(run.step_ends - 0.5).min() < 1e-15
     E, x = run.energy().to_numpy(), run.position("tip").to_numpy()[:, 0]
     np.testing.assert_allclose(E[:50], E[0], rtol=0, atol=100 * tolerance * 100)
-    np.testing.assert_allclose((E - 100 * x)[51:], (E - 100 * x)[51], rtol=0, atol=100 * tolerance * 100)
+    np.testing.assert_allclose(
+        (E - 100 * x)[51:], (E - 100 * x)[51], rtol=0, atol=100 * tolerance * 100
+    )
 
 
 @both_backends
@@ -239,20 +291,32 @@ def test_a_gap_between_steps_is_named(backend: str) -> None:
         assert caught.value.time == pytest.approx(0.5 - 1e-6, abs=1e-8)
 
 
-@pytest.mark.xfail(strict=True, reason="CasADi tells the time of the last stored result, not that of the failure")
+@pytest.mark.xfail(
+    strict=True, reason="CasADi tells the time of the last stored result, not that of the failure"
+)
 def test_cvodes_stops_at_a_pole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sundials, "MOST_STEPS", 1000)
     with pytest.raises(vm.SimulationError) as caught:
-        pendulum(lambda s: (1 / (1 - s.time) ** 2, 0)).simulate(2.0, tolerance=1e-6, output=0.2, integrator="cvodes")
+        pendulum(lambda s: (1 / (1 - s.time) ** 2, 0)).simulate(
+            2.0, tolerance=1e-6, output=0.2, integrator="cvodes"
+        )
     assert caught.value.time == pytest.approx(1.0, abs=1e-2)
 
 
-@pytest.mark.parametrize("said", [{"tolerance": 1e-6}, {"step": 1e-2}], ids=["dop853", "trapezoidal"])
+@pytest.mark.parametrize(
+    "said", [{"tolerance": 1e-6}, {"step": 1e-2}], ids=["dop853", "trapezoidal"]
+)
 @pytest.mark.parametrize("method", ["direct", "composite", "finite-difference"])
 def test_every_kind_of_derivative_stops_at_a_pole(method: str, said: dict[str, Any]) -> None:
     m = pendulum(lambda s: (1 / (1 - s.time) ** 2, 0))
     with pytest.raises(vm.SimulationError, match="t = 1 s") as caught:
-        m.sensitivity(vm.final(lambda s: s.angle("rod")), duration=2.0, method=method, backend="interpreted", **said)
+        m.sensitivity(
+            vm.final(lambda s: s.angle("rod")),
+            duration=2.0,
+            method=method,
+            backend="interpreted",
+            **said,
+        )
     assert caught.value.time == pytest.approx(1.0, abs=1e-4)
 
 
@@ -261,7 +325,8 @@ def test_newton_that_diverges_names_step_and_time(integrator: str) -> None:
     """A force with teeth of 1 cm, against steps in which the tip would move by many of them."""
     m = pendulum(lambda s: (1e4 * vm.sign(vm.sin(200 * s.position("tip")[0])), 0))
     with pytest.raises(
-        vm.SimulationError, match=r"step 1, t = 0.5 s, h = 0.5 s: no convergence .*; try a smaller step"
+        vm.SimulationError,
+        match=r"step 1, t = 0.5 s, h = 0.5 s: no convergence .*; try a smaller step",
     ) as caught:
         m.simulate(1.0, step=0.5, integrator=integrator, backend="interpreted")
     assert (caught.value.step, caught.value.time) == (1, 0.5)
@@ -273,23 +338,39 @@ def test_newton_that_diverges_names_step_and_time(integrator: str) -> None:
 
 @both_backends
 @pytest.mark.parametrize(
-    ("integrator", "tolerance"), [*[(i, t) for i in ("dopri5", "dop853") for t in (1e-2, 1e-6)], ("cvodes", 1e-6)]
+    ("integrator", "tolerance"),
+    [*[(i, t) for i in ("dopri5", "dop853") for t in (1e-2, 1e-6)], ("cvodes", 1e-6)],
 )
-def test_a_spring_wound_too_far_stops_a_run(integrator: str, tolerance: float, backend: str) -> None:
-    with pytest.raises(vm.SimulationError, match="torsional spring 's' is wound by more than half a turn") as caught:
-        torsional_pendulum(30.0).simulate(2.3, tolerance=tolerance, integrator=integrator, backend=backend)
+def test_a_spring_wound_too_far_stops_a_run(
+    integrator: str, tolerance: float, backend: str
+) -> None:
+    with pytest.raises(
+        vm.SimulationError, match="torsional spring 's' is wound by more than half a turn"
+    ) as caught:
+        torsional_pendulum(30.0).simulate(
+            2.3, tolerance=tolerance, integrator=integrator, backend=backend
+        )
     assert caught.value.worst == "s"
-    off = 2.3 / 500 if integrator == "cvodes" else 2 * max(tolerance, 1e-5)  # CVODES shows it at the next stored result
-    assert caught.value.time == pytest.approx(math.asin(math.pi / 30 * math.sqrt(30)) / math.sqrt(30), abs=off)
+    off = (
+        2.3 / 500 if integrator == "cvodes" else 2 * max(tolerance, 1e-5)
+    )  # CVODES shows it at the next stored result
+    assert caught.value.time == pytest.approx(
+        math.asin(math.pi / 30 * math.sqrt(30)) / math.sqrt(30), abs=off
+    )
 
 
 @both_backends
 @pytest.mark.parametrize(
-    ("integrator", "tolerance"), [*[(i, t) for i in ("dopri5", "dop853") for t in (1e-2, 1e-6)], ("cvodes", 1e-6)]
+    ("integrator", "tolerance"),
+    [*[(i, t) for i in ("dopri5", "dop853") for t in (1e-2, 1e-6)], ("cvodes", 1e-6)],
 )
 @pytest.mark.parametrize("speed", [8.0, 17.0])
-def test_a_spring_wound_fast_but_not_too_far_is_no_failure(speed: float, integrator: str, tolerance: float, backend: str) -> None:
-    run = torsional_pendulum(speed).simulate(2.3, tolerance=tolerance, output=0.01, integrator=integrator, backend=backend)
+def test_a_spring_wound_fast_but_not_too_far_is_no_failure(
+    speed: float, integrator: str, tolerance: float, backend: str
+) -> None:
+    run = torsional_pendulum(speed).simulate(
+        2.3, tolerance=tolerance, output=0.01, integrator=integrator, backend=backend
+    )
     exact = speed / math.sqrt(30) * np.sin(math.sqrt(30) * run.time)
     np.testing.assert_allclose(run.angle("O"), exact, rtol=0, atol=30 * tolerance)
 
@@ -303,13 +384,18 @@ def test_a_spring_wound_too_far_stops_the_composite_system() -> None:
 
 @pytest.mark.parametrize("integrator", ["dopri5", "cvodes"])
 def test_stabilisation_takes_loose_tolerances(integrator: str) -> None:
-    said: dict[str, Any] = {"formulation": "index1-stabilised", "integrator": integrator, "backend": "interpreted"}
+    said: dict[str, Any] = {
+        "formulation": "index1-stabilised",
+        "integrator": integrator,
+        "backend": "interpreted",
+    }
     assert torsional_pendulum(8.0).simulate(2.3, tolerance=1e-2, **said).time[-1] == 2.3
 
 
 @pytest.mark.xfail(strict=True, reason="turns between stored results are guessed from two rates")
 def test_angles_do_not_depend_on_how_often_results_are_stored() -> None:
     few, many = (
-        torsional_pendulum(8.0).simulate(2.3, tolerance=1e-6, output=output, backend="interpreted") for output in (1.15, 0.01)
+        torsional_pendulum(8.0).simulate(2.3, tolerance=1e-6, output=output, backend="interpreted")
+        for output in (1.15, 0.01)
     )
     assert float(few.angle("O")[-1]) == pytest.approx(float(many.angle("O")[-1]), abs=1e-6)

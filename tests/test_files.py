@@ -1,4 +1,6 @@
-"""Model files: round trips to the last bit, what is wrong is told with its place, and no file can do harm."""
+"""Model files: round trips to the last bit, what is wrong is told with its place, and no file can
+do harm.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,19 @@ from write_models import SCHEMA, model_text, schema_text
 
 import varimech as vm
 from varimech.benchmarks import BENCHMARKS
-from varimech.errors import FileError
+from varimech.core.errors import FileError
 from varimech.files.document import Document
 from varimech.files.entries import BODIES, DRIVERS, FORCES, JOINTS
-from varimech.files.marked import parse_yaml
-from varimech.files.studies import ObjectiveEntry, OptimizeStudy, SensitivityStudy, Solving, UncertaintyStudy
+from varimech.files.source_map import parse_yaml
+from varimech.files.studies import (
+    ObjectiveEntry,
+    OptimizeStudy,
+    SensitivityStudy,
+    Solving,
+    UncertaintyStudy,
+)
 from varimech.model.model import Model
-from varimech.model.writing import Writing
+from varimech.model.writing import ModelBuilder
 
 STARTER = Path(vm.__file__).parent / "files" / "starter.yaml"
 
@@ -53,12 +61,16 @@ def test_what_is_read_is_written_again(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::varimech.RedundantReactionWarning")  # of Bricard's mechanism
-@pytest.mark.parametrize("name", ["five-bar", "andrews", "bricard", "governor", "flexible-slider-crank"])
-def test_a_mechanism_from_a_file_moves_to_the_last_bit_as_the_one_it_was_written_from(name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["five-bar", "andrews", "bricard", "governor", "flexible-slider-crank"]
+)
+def test_a_mechanism_from_a_file_moves_to_the_last_bit_as_the_one_it_was_written_from(
+    name: str,
+) -> None:
     one, other = BENCHMARKS[name].mechanism(), vm.Mechanism.from_file(BENCHMARKS[name].model_file)
     how: dict[str, Any] = {"step": 1e-3, "every": 2, "backend": "interpreted"}
     first, second = one.simulate(0.004, **how), other.simulate(0.004, **how)
-    for body in one.parts.moving_bodies:
+    for body in one.data.moving_bodies:
         point = f"{body.name}.{list(body.points)[-1]}"
         np.testing.assert_array_equal(first.position(point), second.position(point))
     for joint in one.joints:
@@ -66,7 +78,9 @@ def test_a_mechanism_from_a_file_moves_to_the_last_bit_as_the_one_it_was_written
 
 
 def test_names_mean_the_same_although_files_have_an_order_of_their_own(tmp_path: Path) -> None:
-    """Points made late, joints by shared names, ends given as objects, expressions of parameters, sections, spreads of every kind."""
+    """Points made late, joints by shared names, ends given as objects, expressions of parameters,
+    sections, spreads of every kind.
+    """
     m = vm.Mechanism("order", gravity=(0.1, -9.81))
     a = m.parameter("a", 0.7, unit="m", spread=stats.norm(0.7, scale=0.01))
     odd = m.parameter("odd name", 2.0, bounds=(None, 5.0), spread=vm.Tolerance(0.3, 2.0))
@@ -92,9 +106,13 @@ def test_names_mean_the_same_although_files_have_an_order_of_their_own(tmp_path:
     m.start(angle={"rod": -0.4, "flex": np.float64(-0.2)}, speed={"rod": 0.5})
     again = read(tmp_path, m.to_text())
     assert again.to_text() == m.to_text()
-    assert [j.data.first.label for j in again.joints.values()] == [j.data.first.label for j in m.joints.values()]
+    assert [j.data.first.label for j in again.joints.values()] == [
+        j.data.first.label for j in m.joints.values()
+    ]
     how: dict[str, Any] = {"step": 1e-3, "backend": "interpreted"}
-    np.testing.assert_array_equal(m.simulate(0.01, **how).reaction("O"), again.simulate(0.01, **how).reaction("O"))
+    np.testing.assert_array_equal(
+        m.simulate(0.01, **how).reaction("O"), again.simulate(0.01, **how).reaction("O")
+    )
     found, meant = again.parameters, m.parameters
     spreads: dict[str, Any] = {name: p.spread for name, p in found.items()}
     for name in meant:
@@ -111,7 +129,13 @@ def test_all_that_a_start_can_say(tmp_path: Path) -> None:
     m = vm.Mechanism("start", dimension=3)
     m.ground_point("O", (0, 0, 0))
     m.body("top", mass=1.0, inertia=(0.1, 0.1, 0.05), points={"O": (0, 0, -0.1)})
-    m.body("free", mass=1.0, inertia=(0.1, 0.1, 0.1), points={"F": (0, 0, 0), "G": (0.1, 0, 0)}, floating=True)
+    m.body(
+        "free",
+        mass=1.0,
+        inertia=(0.1, 0.1, 0.1),
+        points={"F": (0, 0, 0), "G": (0.1, 0, 0)},
+        floating=True,
+    )
     m.spherical("O")
     turn = vm.rotation((0, 1, 0), 0.3)
     m.start(
@@ -174,28 +198,48 @@ def test_any_name_of_a_parameter_is_read_again(tmp_path: Path, name: str) -> Non
     assert again.to_text() == m.to_text() and list(again.bodies) == ["ground", name]
     bodies: list[Any] = [x.bodies[name] for x in (m, again)]
     both = [
-        x.parts.numbers.evaluate(body.inertia, np.array([3.0, 7.0])).item() for x, body in zip((m, again), bodies, strict=True)
+        x.data.parameter_set.evaluate(body.inertia, np.array([3.0, 7.0])).item()
+        for x, body in zip((m, again), bodies, strict=True)
     ]
     assert both == [3.0, 3.0]
 
 
 def test_all_kinds_of_values_are_written(tmp_path: Path) -> None:
     m = vm.Mechanism("values", gravity=(0, 0))
-    a = m.parameter("a", 1.5, bounds=(0, float("inf")), spread=vm.Tolerance(np.float64(0.1), np.float64(2.0)))
+    a = m.parameter(
+        "a", 1.5, bounds=(0, float("inf")), spread=vm.Tolerance(np.float64(0.1), np.float64(2.0))
+    )
     b = m.parameter("b", 0.5)
     m.body(
-        "one", mass=vm.where(a > 1, a, b), inertia=vm.norm(vm.vector(a, b)), points={"P": np.array([[1.0], [2.0]])}, floating=True
+        "one",
+        mass=vm.where(a > 1, a, b),
+        inertia=vm.norm(vm.vector(a, b)),
+        points={"P": np.array([[1.0], [2.0]])},
+        floating=True,
     )
     m.ground_point("Q", range(1, 3))
     m.ground_point("R", vm.vector(a, b).T)
-    m.beam("flex", "P", "E", segments=int(np.int64(2)), E=1e6, area=1e-4, inertia=1e-9, mass=1, length=a)
+    m.beam(
+        "flex",
+        "P",
+        "E",
+        segments=int(np.int64(2)),
+        E=1e6,
+        area=1e-4,
+        inertia=1e-9,
+        mass=1,
+        length=a,
+    )
     m.bar("late", "P2", "E2", length=np.float32(1), mass=1)
     m.spring("before", "one.P", "ground.Q", stiffness=1, natural_length=0)
     m.clamp("E", "late.E2", "flex.E", direction=(1, 0))
     again = read(tmp_path, m.to_text())
     assert again.to_text() == m.to_text() and list(again.forces) == list(m.forces)
     for name in ("mass", "inertia"):
-        one, other = (x.parts.numbers.evaluate(getattr(x.bodies["one"], name), np.array([0.7, 0.3])) for x in (m, again))
+        one, other = (
+            x.data.parameter_set.evaluate(getattr(x.bodies["one"], name), np.array([0.7, 0.3]))
+            for x in (m, again)
+        )
         assert one == other
     m.ground_point("S", (x for x in (1, 2)))
     with pytest.raises(vm.ModelError, match="cannot be written to a file; give a list of numbers"):
@@ -204,8 +248,15 @@ def test_all_kinds_of_values_are_written(tmp_path: Path) -> None:
 
 def test_points_that_are_not_one_place_are_written_by_their_bodies(tmp_path: Path) -> None:
     """Two bars have a point P each, and the joint is not there."""
-    text = HEAD + "bodies:\n  a: {bar: [O, P], length: 1, mass: 1}\n  b: {bar: [P, Q], length: 1, mass: 1}\n"
-    m = read(tmp_path, text + "joints:\n  O: {revolute: [ground.O, a.O]}\n  hinge: {revolute: [a.P, b.Q]}\n")
+    text = (
+        HEAD
+        + "bodies:\n  a: {bar: [O, P], length: 1, mass: 1}\n  b: {bar: [P, Q], length: 1, mass:"
+        " 1}\n"
+    )
+    m = read(
+        tmp_path,
+        text + "joints:\n  O: {revolute: [ground.O, a.O]}\n  hinge: {revolute: [a.P, b.Q]}\n",
+    )
     assert read(tmp_path, m.to_text()).to_text() == m.to_text()
 
 
@@ -215,7 +266,9 @@ def test_python_functions_are_refused_by_name() -> None:
     m.bar("rod", "O", "P", length=1.0, mass=1.0)
     m.revolute("O")
     m.force("push", "rod.P", lambda s: (s.time, 0))
-    with pytest.raises(vm.ModelError, match=r"force 'push': value is a Python function.*write it as a text"):
+    with pytest.raises(
+        vm.ModelError, match=r"force 'push': value is a Python function.*write it as a text"
+    ):
         m.to_text()
 
 
@@ -231,7 +284,9 @@ def test_the_files_of_the_documentation_are_read(tmp_path: Path) -> None:
     blocks = [
         b
         for page in docs.rglob("*.md")
-        for b in re.findall(r"```yaml\n(varimech: 1.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+        for b in re.findall(
+            r"```yaml\n(varimech: 1.*?)```", page.read_text(encoding="utf-8"), re.DOTALL
+        )
     ]
     assert blocks
     for block in blocks:
@@ -239,7 +294,9 @@ def test_the_files_of_the_documentation_are_read(tmp_path: Path) -> None:
         m.study("simulate", duration=0.01, backend="interpreted")
 
 
-def test_the_mistakes_of_the_documentation_are_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_mistakes_of_the_documentation_are_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     starter = STARTER.read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     told = []
@@ -256,7 +313,11 @@ def test_the_mistakes_of_the_documentation_are_told_so(tmp_path: Path, monkeypat
 # --- the schema says what the words say
 
 
-@pytest.mark.parametrize("entry", [*BODIES.values(), *JOINTS.values(), *FORCES.values(), *DRIVERS.values()], ids=lambda e: e.word)
+@pytest.mark.parametrize(
+    "entry",
+    [*BODIES.values(), *JOINTS.values(), *FORCES.values(), *DRIVERS.values()],
+    ids=lambda e: e.word,
+)
 def test_entries_have_the_keywords_of_their_words(entry: Any) -> None:
     keywords = inspect.signature(getattr(Model, entry.word)).parameters.values()
     told = {
@@ -264,31 +325,51 @@ def test_entries_have_the_keywords_of_their_words(entry: Any) -> None:
         for k in keywords
         if k.kind is k.KEYWORD_ONLY or k.name in ("value", "motion", "direction")
     }
-    fields = {name: not field.is_required() for name, field in entry.model_fields.items() if name != entry.names}
+    fields = {
+        name: not field.is_required()
+        for name, field in entry.model_fields.items()
+        if name != entry.names
+    }
     assert fields == told
 
 
 def test_every_word_has_an_entry() -> None:
-    words = {name for name, method in inspect.getmembers(Model, inspect.isfunction) if hasattr(method, "__wrapped__")}
+    words = {
+        name
+        for name, method in inspect.getmembers(Model, inspect.isfunction)
+        if hasattr(method, "__wrapped__")
+    }
     told = {entry.word for table in (BODIES, JOINTS, FORCES, DRIVERS) for entry in table.values()}
     assert words == told | {"parameter", "point", "start"}
-    assert Writing.__mro__  # the words are those of the model
+    assert ModelBuilder.__mro__  # the words are those of the model
 
 
 def test_studies_have_the_keywords_of_their_verbs() -> None:
     def keywords(*verbs: Any) -> set[str]:
-        return {name for verb in verbs for name, p in inspect.signature(verb).parameters.items() if p.kind is p.KEYWORD_ONLY}
+        return {
+            name
+            for verb in verbs
+            for name, p in inspect.signature(verb).parameters.items()
+            if p.kind is p.KEYWORD_ONLY
+        }
 
     solving = keywords(vm.Mechanism.simulate) - {"ends", "progress"} | {"duration"}
     assert set(Solving.model_fields) == solving
     sensitivity = keywords(vm.Mechanism.sensitivity) - {"relative_steps"}
-    assert set(SensitivityStudy.model_fields) == sensitivity | solving | {"objectives", "wrt", "certify"}
+    assert set(SensitivityStudy.model_fields) == sensitivity | solving | {
+        "objectives",
+        "wrt",
+        "certify",
+    }
     uncertainty = keywords(vm.Mechanism.moments, vm.Mechanism.monte_carlo) - {
         "executor",
         "checkpoint",
     }  # a file does not say where to write
     assert set(UncertaintyStudy.model_fields) == uncertainty | solving | {"objectives", "method"}
-    assert set(OptimizeStudy.model_fields) == keywords(vm.Mechanism.optimize) | solving | {"minimize", "over"}
+    assert set(OptimizeStudy.model_fields) == keywords(vm.Mechanism.optimize) | solving | {
+        "minimize",
+        "over",
+    }
 
 
 def test_the_published_schema_is_current_and_takes_all_files() -> None:
@@ -313,8 +394,18 @@ MALFORMED = {
         "did you mean 'length'?",
     ),
     "misspelt section": (HEAD + "bodeis: {}\n", 6, "bodeis", "did you mean 'bodies'?"),
-    "misspelt joint": (HEAD + BARS + "joints:\n  O: {revolut: [ground.O, rod.O]}\n", 9, "joints.O", "did you mean 'revolute'?"),
-    "missing key": (HEAD + "bodies:\n  rod: {bar: [O, P], length: L}\n", 7, "bodies.rod.mass", "is missing"),
+    "misspelt joint": (
+        HEAD + BARS + "joints:\n  O: {revolut: [ground.O, rod.O]}\n",
+        9,
+        "joints.O",
+        "did you mean 'revolute'?",
+    ),
+    "missing key": (
+        HEAD + "bodies:\n  rod: {bar: [O, P], length: L}\n",
+        7,
+        "bodies.rod.mass",
+        "is missing",
+    ),
     "wrong unit": (
         HEAD + "bodies:\n  rod:\n    bar: [O, P]\n    length: 3 kg\n    mass: 1\n",
         9,
@@ -359,7 +450,12 @@ MALFORMED = {
         "must be a number, a quantity such as 30 mm",
     ),
     "not YAML": (HEAD + "bodies: {rod: [\n", 7, "", "is not YAML"),
-    "twice": (HEAD + "name: y\n", 6, "", "the key 'name' stands twice in the file, at first on line 2"),
+    "twice": (
+        HEAD + "name: y\n",
+        6,
+        "",
+        "the key 'name' stands twice in the file, at first on line 2",
+    ),
     "another version": (
         "varimech: 2\nname: x\n",
         1,
@@ -393,7 +489,8 @@ MALFORMED = {
         "cannot be read",
     ),
     "word that a text speaks of": (
-        HEAD + BARS + "joints: {O: revolute}\nforces:\n  f:\n    force: rod.P\n    value: ['velocity(\"nope\")[0]', 0]\n",
+        HEAD + BARS + "joints: {O: revolute}\nforces:\n  f:\n    force: rod.P\n    value:"
+        " ['velocity(\"nope\")[0]', 0]\n",
         12,
         "forces.f.value",
         "no point is called 'nope'",
@@ -447,9 +544,17 @@ MALFORMED = {
         "studies.simulate.integrator",
         "did you mean 'dop853'",
     ),
-    "trace of nothing": (HEAD + "studies:\n  show:\n    trace: [Z]\n", 8, "studies.show.trace", "no point is called 'Z'"),
+    "trace of nothing": (
+        HEAD + "studies:\n  show:\n    trace: [Z]\n",
+        8,
+        "studies.show.trace",
+        "no point is called 'Z'",
+    ),
     "angle of a body in space": (
-        "varimech: 1\nname: x\ngravity: [0, 0, -9.81]\nbodies: {b: {mass: 1, inertia: [1, 1, 1]}}\nstudies: {show: {angle: [b]}}\n",
+        (
+            "varimech: 1\nname: x\ngravity: [0, 0, -9.81]\nbodies: {b: {mass: 1, inertia: [1, 1,"
+            " 1]}}\nstudies: {show: {angle: [b]}}\n"
+        ),
         5,
         "studies.show.angle",
         "body 'b' is spatial: it has no single angle",
@@ -461,7 +566,9 @@ MALFORMED = {
         "no body is called 'ground'",
     ),
     "many segments": (
-        HEAD + "bodies:\n  b: {beam: [O, P], segments: 10000000, E: 1, area: 1, inertia: 1, mass: 1, length: 1}\n",
+        HEAD
+        + "bodies:\n  b: {beam: [O, P], segments: 10000000, E: 1, area: 1, inertia: 1, mass: 1,"
+        " length: 1}\n",
         7,
         "bodies.b.segments",
         "less than or equal to 20000",
@@ -472,8 +579,18 @@ MALFORMED = {
         "studies.simulate.durations",
         "did you mean 'duration'?",
     ),
-    "a vector for a number": (HEAD + "bodies: {b: {mass: '[L, L]', inertia: 1}}\n", 6, "bodies.b.mass", "which is in m"),
-    "nothing for a number": (HEAD + "bodies: {b: {mass: '[]', inertia: 1}}\n", 6, "bodies.b.mass", "must be a single number"),
+    "a vector for a number": (
+        HEAD + "bodies: {b: {mass: '[L, L]', inertia: 1}}\n",
+        6,
+        "bodies.b.mass",
+        "which is in m",
+    ),
+    "nothing for a number": (
+        HEAD + "bodies: {b: {mass: '[]', inertia: 1}}\n",
+        6,
+        "bodies.b.mass",
+        "must be a single number",
+    ),
     "a key in brackets": (HEAD + "'[]': {}\n", 6, "[]", "there is no such key"),
     "a name that pydantic uses itself": (
         HEAD + "bodies:\n  int:\n    mass: 1\n    inertia: 1\n    com: [a]\n",
@@ -481,13 +598,25 @@ MALFORMED = {
         "bodies.int.com",
         "must be a vector",
     ),
-    "a long value": (HEAD.replace("{L: 30 cm}", f"{{L: {{value: 1, unit: '{'1+' * 5000}1'}}}}"), 4, "parameters.L.unit", "+1"),
-    "measure": (HEAD + "studies:\n  show: {positions: [P]}\n", 7, "studies.show.positions", "'position'"),
+    "a long value": (
+        HEAD.replace("{L: 30 cm}", f"{{L: {{value: 1, unit: '{'1+' * 5000}1'}}}}"),
+        4,
+        "parameters.L.unit",
+        "+1",
+    ),
+    "measure": (
+        HEAD + "studies:\n  show: {positions: [P]}\n",
+        7,
+        "studies.show.positions",
+        "'position'",
+    ),
 }
 
 
 @pytest.mark.parametrize(("text", "line", "field", "words"), MALFORMED.values(), ids=MALFORMED)
-def test_malformed_files_are_told_with_file_line_and_remedy(tmp_path: Path, text: str, line: int, field: str, words: str) -> None:
+def test_malformed_files_are_told_with_file_line_and_remedy(
+    tmp_path: Path, text: str, line: int, field: str, words: str
+) -> None:
     with pytest.raises(FileError) as caught:
         read(tmp_path, text)
     message = str(caught.value)
@@ -498,37 +627,79 @@ def test_malformed_files_are_told_with_file_line_and_remedy(tmp_path: Path, text
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(FileError) as caught:
-        read(tmp_path, HEAD + "bodies:\n  rod: {bar: [O], lengt: 1, mass: [1]}\nforces:\n  s: {sprig: [O, P]}\n")
+        read(
+            tmp_path,
+            HEAD
+            + "bodies:\n  rod: {bar: [O], lengt: 1, mass: [1]}\nforces:\n  s: {sprig: [O, P]}\n",
+        )
     lines = str(caught.value).splitlines()
     assert len(lines) == 4 and all("model.yaml:" in each for each in lines)
 
 
 # --- no file can do harm
 
-LAUGHS = "a: &a [x, x]\n" + "".join(f"{chr(98 + k)}: &{chr(98 + k)} [{', '.join([f'*{chr(97 + k)}'] * 10)}]\n" for k in range(20))
+LAUGHS = "a: &a [x, x]\n" + "".join(
+    f"{chr(98 + k)}: &{chr(98 + k)} [{', '.join([f'*{chr(97 + k)}'] * 10)}]\n" for k in range(20)
+)
 HOSTILE = {
     "attribute access": (
         HEAD + "bodies: {b: {mass: '().__class__.__base__', inertia: 1}}\n",
         "a dot, which expressions do not have",
     ),
     "a call": (HEAD + "bodies: {b: {mass: '__import__(\"os\").getcwd()', inertia: 1}}\n", "a dot"),
-    "huge exponent": (HEAD + "bodies: {b: {mass: '9**9**9**9', inertia: 1}}\n", "cannot be computed"),
-    "huge exponent of a unit": (HEAD + "bodies: {b: {mass: '1 kg**999999999', inertia: 1}}\n", "is not a unit"),
-    "tower of exponents": (HEAD + "bodies: {b: {mass: '3 kg**99**99**99', inertia: 1}}\n", "is not a unit"),
+    "huge exponent": (
+        HEAD + "bodies: {b: {mass: '9**9**9**9', inertia: 1}}\n",
+        "cannot be computed",
+    ),
+    "huge exponent of a unit": (
+        HEAD + "bodies: {b: {mass: '1 kg**999999999', inertia: 1}}\n",
+        "is not a unit",
+    ),
+    "tower of exponents": (
+        HEAD + "bodies: {b: {mass: '3 kg**99**99**99', inertia: 1}}\n",
+        "is not a unit",
+    ),
     "rates of rates": (
-        HEAD + BARS + "forces: {f: {torque: rod, value: '" + "rate(" * 20 + "sin(t)" + ")" * 20 + "'}}\n",
+        HEAD
+        + BARS
+        + "forces: {f: {torque: rod, value: '"
+        + "rate(" * 20
+        + "sin(t)"
+        + ")" * 20
+        + "'}}\n",
         "3 are allowed",
     ),
-    "a unit that could be cut in many ways": (HEAD + f"bodies: {{b: {{mass: 1 {'a' * 58}!, inertia: 1}}}}\n", "is not a unit"),
-    "the same of a parameter": (HEAD.replace("30 cm", f"{{value: 1, unit: {'a' * 50000}§}}"), "is not one of the SI"),
-    "a quantity with much between": (HEAD + f"bodies: {{b: {{mass: '1{' ' * 300000}§', inertia: 1}}}}\n", "300002 characters"),
-    "degrees of another kind": (HEAD + "bodies: {b: {mass: 20 degC, inertia: 1}}\n", "is not a unit that can be used"),
-    "an index beyond all": (HEAD + "bodies: {b: {mass: '[1, 2][1e400]', inertia: 1}}\n", "counted from 0"),
+    "a unit that could be cut in many ways": (
+        HEAD + f"bodies: {{b: {{mass: 1 {'a' * 58}!, inertia: 1}}}}\n",
+        "is not a unit",
+    ),
+    "the same of a parameter": (
+        HEAD.replace("30 cm", f"{{value: 1, unit: {'a' * 50000}§}}"),
+        "is not one of the SI",
+    ),
+    "a quantity with much between": (
+        HEAD + f"bodies: {{b: {{mass: '1{' ' * 300000}§', inertia: 1}}}}\n",
+        "300002 characters",
+    ),
+    "degrees of another kind": (
+        HEAD + "bodies: {b: {mass: 20 degC, inertia: 1}}\n",
+        "is not a unit that can be used",
+    ),
+    "an index beyond all": (
+        HEAD + "bodies: {b: {mass: '[1, 2][1e400]', inertia: 1}}\n",
+        "counted from 0",
+    ),
     "recursive alias": ("varimech: 1\nname: &n [*n]\n", "repeats what contains it"),
     "a thousand million laughs": (LAUGHS, "entries, aliases written out"),
     "deep nesting": ("a: " + "[" * 100_000, "is nested more than 40 deep"),
-    "deep mappings": ("\n".join(" " * k + "a:" for k in range(2000)), "is nested more than 40 deep"),
-    "a tag": ("name: !!python/object/apply:os.system [true]\n", "has the tag tag:yaml.org,2002:python/object/apply:os.system"),
+    "deep mappings": (
+        "\n".join(" " * k + "a:" for k in range(2000)),
+        "is nested more than 40 deep",
+    ),
+    "a tag": (
+        "name: !!python/object/apply:os.system [true]\n",
+        "has the tag tag:yaml.org,2002:python/object/apply:os.system",
+    ),
     "two documents": ("name: x\n---\nname: y\n", "second document"),
     "a key that is a list": ("? [a, b]\n: c\n", "a key must be a simple text"),
     "control characters": ("name: \x07\n", "is not YAML"),
@@ -561,7 +732,9 @@ def test_large_files_are_refused_unread(tmp_path: Path) -> None:
         st.none() | st.booleans() | st.floats() | st.text(max_size=8),
         lambda x: (
             st.lists(x, max_size=3)
-            | st.dictionaries(st.sampled_from([*Document.model_fields, "rod", "bar", "mass", "O"]), x, max_size=4)
+            | st.dictionaries(
+                st.sampled_from([*Document.model_fields, "rod", "bar", "mass", "O"]), x, max_size=4
+            )
         ),
         max_leaves=12,
     )
@@ -571,7 +744,8 @@ def test_any_data_is_a_mechanism_or_an_error_with_a_place(data: Any) -> None:
     from varimech.files.reading import build, checked
 
     marked = parse_yaml(
-        yaml.safe_dump({"varimech": 1, "name": "x", **data} if isinstance(data, dict) else data), Path("any.yaml")
+        yaml.safe_dump({"varimech": 1, "name": "x", **data} if isinstance(data, dict) else data),
+        Path("any.yaml"),
     )
     try:
         document = checked(marked)
@@ -589,7 +763,8 @@ def test_files_that_nobody_would_write(tmp_path: Path, numbers: range) -> None:
 
 def test_numbers_and_words_are_those_of_yaml_1_2() -> None:
     data = parse_yaml(
-        "a: 1e-5\nb: yes\nc: 012\nd: .5\ne: 5.\nf: ~\ng: 'null'\nh: 0x1F\ni: 12345678901234567890\nj: &k [1]\nl: *k\n12: on\n",
+        "a: 1e-5\nb: yes\nc: 012\nd: .5\ne: 5.\nf: ~\ng: 'null'\nh: 0x1F\ni:"
+        " 12345678901234567890\nj: &k [1]\nl: *k\n12: on\n",
         Path("x"),
     ).data
     expected = {
@@ -619,11 +794,22 @@ def test_studies_of_a_file_are_those_of_the_verbs() -> None:
     found = m.study("sensitivity", duration="100 ms", **how)
     meant = m.sensitivity(objectives, ["crank", "rod", "stiffness"], duration=0.1, **how)
     np.testing.assert_array_equal(found.gradient_history, meant.gradient_history)
-    run = m.study("simulate", duration=0.1, step="1 ms", integrator={"newmark": {"gamma": 0.7}}, backend="interpreted")
+    run = m.study(
+        "simulate",
+        duration=0.1,
+        step="1 ms",
+        integrator={"newmark": {"gamma": 0.7}},
+        backend="interpreted",
+    )
     same = m.simulate(0.1, step=1e-3, integrator=vm.Newmark(gamma=0.7), backend="interpreted")
     np.testing.assert_array_equal(run.position("P"), same.position("P"))
     spread = m.study("uncertainty", duration=0.1, order=1, **how)
-    assert spread.std.values[-1, 0] == m.moments({"travel": objectives["travel"]}, duration=0.1, order=1, **how).std.values[-1, 0]
+    assert (
+        spread.std.values[-1, 0]
+        == m.moments({"travel": objectives["travel"]}, duration=0.1, order=1, **how).std.values[
+            -1, 0
+        ]
+    )
     parts = m.study("uncertainty", duration=0.1, method="monte-carlo", samples=16, seed=3, **how)
     assert parts.count == 16
     best = m.study("optimize", duration=0.1, max_iterations=3, **how)
@@ -637,13 +823,33 @@ def test_studies_that_make_no_sense() -> None:
     for kind, changes, words in (
         ("simulation", {}, "no kind of study is called 'simulation'; did you mean 'simulate'?"),
         ("simulate", {"duration": "2 m"}, "duration = '2 m' has the wrong kind of unit"),
-        ("simulate", {"duration": "soon"}, "duration = 'soon' is not a number in s, nor a quantity such as '20 ms'"),
-        ("simulate", {"integrator": {"newmark": {"gama": 1}}}, "integrator 'newmark' does not have all of the constants gama"),
+        (
+            "simulate",
+            {"duration": "soon"},
+            "duration = 'soon' is not a number in s, nor a quantity such as '20 ms'",
+        ),
+        (
+            "simulate",
+            {"integrator": {"newmark": {"gama": 1}}},
+            "integrator 'newmark' does not have all of the constants gama",
+        ),
         ("simulate", {"parameters": {"crankk": 1}}, "did you mean 'crank'?"),
-        ("simulate", {"parameters": {"crank": "1 kg"}}, "parameter 'crank' = '1 kg' has the wrong kind of unit"),
-        ("sensitivity", {"objectives": ["top"]}, "objective 'top' is a path or a peak, which only optimize takes"),
+        (
+            "simulate",
+            {"parameters": {"crank": "1 kg"}},
+            "parameter 'crank' = '1 kg' has the wrong kind of unit",
+        ),
+        (
+            "sensitivity",
+            {"objectives": ["top"]},
+            "objective 'top' is a path or a peak, which only optimize takes",
+        ),
         ("sensitivity", {"objectives": ["travels"]}, "did you mean 'travel'?"),
-        ("uncertainty", {"method": "momets"}, "no method of uncertainty is called 'momets'; did you mean 'moments'?"),
+        (
+            "uncertainty",
+            {"method": "momets"},
+            "no method of uncertainty is called 'momets'; did you mean 'moments'?",
+        ),
         ("uncertainty", {"samples": 10}, "samples does not go with method 'moments'"),
     ):
         with pytest.raises(vm.ModelError) as caught:

@@ -1,4 +1,6 @@
-"""Mistakes of the first hour, made on purpose: each is told with the thing, the value and the remedy, and nothing is lost."""
+"""Mistakes of the first hour, made on purpose: each is told with the thing, the value and the
+remedy, and nothing is lost.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from typer.testing import CliRunner
 
 import varimech as vm
 from varimech.cli.app import app
-from varimech.units import is_si, of_one_kind
+from varimech.core.units import is_si, of_one_kind
 
 Call = Callable[[Any], object]
 FINAL: Any = vm.final
@@ -41,7 +43,9 @@ def run() -> vm.Run:
 
 
 def refused(*cases: tuple[str, Call, str]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize(("call", "says"), [pytest.param(call, says, id=name) for name, call, says in cases])
+    return pytest.mark.parametrize(
+        ("call", "says"), [pytest.param(call, says, id=name) for name, call, says in cases]
+    )
 
 
 # units
@@ -51,7 +55,10 @@ def refused(*cases: tuple[str, Call, str]) -> pytest.MarkDecorator:
     (
         "a label that is not SI",
         lambda m: m.parameter("L", 30, unit="mm"),
-        "parameter 'L': unit = 'mm' is not one of the SI; a number is in SI units: write '30 mm' as a text, or leave the unit out",
+        (
+            "parameter 'L': unit = 'mm' is not one of the SI; a number is in SI units: write '30"
+            " mm' as a text, or leave the unit out"
+        ),
     ),
     ("degrees", lambda m: m.parameter("a", 45.0, unit="deg"), "unit = 'deg' is not one of the SI"),
     (
@@ -96,7 +103,9 @@ def test_a_parameter_in_another_unit_of_the_same_kind_is_taken() -> None:
     assert m.parameters["a"].unit == "rad" and list(m.forces) == ["hinge"]
 
 
-@pytest.mark.parametrize("unit", ["", "m", "N/m", "N·s²/m²", "1/s", "kg·m²", "m⁴", "N*m*s/rad", "m^2", "Nm", "W/(m²·s)"])
+@pytest.mark.parametrize(
+    "unit", ["", "m", "N/m", "N·s²/m²", "1/s", "kg·m²", "m⁴", "N*m*s/rad", "m^2", "Nm", "W/(m²·s)"]
+)
 def test_units_of_the_si(unit: str) -> None:
     assert is_si(unit)
 
@@ -107,7 +116,13 @@ def test_units_that_are_not(unit: str) -> None:
 
 
 def test_kinds_of_units() -> None:
-    for same in (("N", "kg·m/s²"), ("Pa·m²", "N"), ("W·s", "N·m"), ("1/s", "rad/s"), ("(N)", "kg·m/s²")):
+    for same in (
+        ("N", "kg·m/s²"),
+        ("Pa·m²", "N"),
+        ("W·s", "N·m"),
+        ("1/s", "rad/s"),
+        ("(N)", "kg·m/s²"),
+    ):
         assert of_one_kind(*same), same
     for other in (("N/m", "N·m"), ("kg", "m"), ("m", "m²"), ("rad", "m"), ("(N)", "m")):
         assert not of_one_kind(*other), other
@@ -137,15 +152,19 @@ def test_kinds_of_units() -> None:
         lambda m: cast("Any", vm.Mechanism)("crank", (0, -9.81)),
         "Mechanism.__init__() takes 2 positional arguments but 3 were",
     ),
-    ("of the start", lambda m: m.start(angel={"crank": 1.0}), "start: has no argument 'angel'; say start(*, angle=None, displ"),
+    (
+        "of the start",
+        lambda m: m.start(angel={"crank": 1.0}),
+        "start: has no argument 'angel'; say start(*, angle=None, displ",
+    ),
 )
 def test_words_tell_how_they_are_said(call: Call, says: str) -> None:
     m = crank_slider()
-    before = m.parts.revision, len(m.parts.sentences), m.parts.start_conditions
+    before = m.data.revision, len(m.data.sentences), m.data.start_conditions
     with pytest.raises(TypeError) as caught:
         call(m)
     assert says in str(caught.value)
-    assert (m.parts.revision, len(m.parts.sentences), m.parts.start_conditions) == before
+    assert (m.data.revision, len(m.data.sentences), m.data.start_conditions) == before
 
 
 @refused(
@@ -162,9 +181,21 @@ def test_words_tell_how_they_are_said(call: Call, says: str) -> None:
         lambda m: m.body("b", mass=1, inertia=1, points=["A"]),
         "body 'b': points = ['A'] must be a dictionary, such as {'P'",
     ),
-    ("of a bar", lambda m: m.bar("b", "x", "y", length=1, mass=1, points=["A"]), "bar 'b': points = ['A'] must be a dictionary"),
-    ("values", lambda m: m.simulate(1, parameters=["rod"]), "parameters = ['rod'] must be a dictionary, such as {'L': 0.3}"),
-    ("samples", lambda m: m.ensemble(TRAVEL, [0.25], duration=1), "ensemble: parameters = [0.25] must be a dictionary"),
+    (
+        "of a bar",
+        lambda m: m.bar("b", "x", "y", length=1, mass=1, points=["A"]),
+        "bar 'b': points = ['A'] must be a dictionary",
+    ),
+    (
+        "values",
+        lambda m: m.simulate(1, parameters=["rod"]),
+        "parameters = ['rod'] must be a dictionary, such as {'L': 0.3}",
+    ),
+    (
+        "samples",
+        lambda m: m.ensemble(TRAVEL, [0.25], duration=1),
+        "ensemble: parameters = [0.25] must be a dictionary",
+    ),
     (
         "a text among them",
         lambda m: m.ensemble(TRAVEL, {"rod": [0.25, "x"]}, duration=1),
@@ -181,7 +212,12 @@ def test_a_parameter_is_no_number() -> None:
     a, b = crank_slider().parameters.values()
     assert a == a and a != b and a != "rod" and a in [b, a] and len({a, b}) == 2
     for number in (0.25, 2 * b):
-        with pytest.raises(TypeError, match=r"parameter 'rod' stands for a number that may change, so it neither is nor is not"):
+        with pytest.raises(
+            TypeError,
+            match=(
+                r"parameter 'rod' stands for a number that may change, so it neither is nor is not"
+            ),
+        ):
             a == number  # noqa: B015 - it is the comparison that is refused
 
 
@@ -192,9 +228,16 @@ def test_a_parameter_is_no_number() -> None:
     (
         "time for the state",
         lambda m: m.force("f", "slider.S", lambda t: (vm.sin(t), 0)),
-        "force 'f' computes with its argument as if it were a number, but that is the state s (its time is s.time)",
+        (
+            "force 'f' computes with its argument as if it were a number, but that is the state s"
+            " (its time is s.time)"
+        ),
     ),
-    ("multiplied", lambda m: m.force("f", "slider.S", lambda t: (2 * t, 0)), "that is the state s (its time is s.time)"),
+    (
+        "multiplied",
+        lambda m: m.force("f", "slider.S", lambda t: (2 * t, 0)),
+        "that is the state s (its time is s.time)",
+    ),
     (
         "state for the time",
         lambda m: m.drive_angle("d", "crank", lambda s: s.time),
@@ -213,7 +256,10 @@ def test_a_parameter_is_no_number() -> None:
     (
         "objective without",
         lambda m: m.sensitivity(FINAL(lambda: 1), duration=0.1),
-        "objective 'psi1' must be a function of the state s (its time is s.time) alone: too many positional arguments",
+        (
+            "objective 'psi1' must be a function of the state s (its time is s.time) alone: too"
+            " many positional arguments"
+        ),
     ),
     (
         "objective of two",
@@ -244,12 +290,17 @@ def test_times_to_draw(run: vm.Run) -> None:
     run.draw(times=0.01)
     run.draw(times=[0.02 * (1 + 1e-15), 0.0])
     for t in (5.0, -0.01):
-        with pytest.raises(vm.ModelError, match=rf"draw: time {t:g} s is outside the run, 0 to 0.02 s"):
+        with pytest.raises(
+            vm.ModelError, match=rf"draw: time {t:g} s is outside the run, 0 to 0.02 s"
+        ):
             run.draw(times=[0.0, t])
 
 
 def test_a_card_is_no_backend() -> None:
-    with pytest.raises(vm.ModelError, match=r"backend = 'cuda': a card carries out many runs at once.*executor='cuda'"):
+    with pytest.raises(
+        vm.ModelError,
+        match=r"backend = 'cuda': a card carries out many runs at once.*executor='cuda'",
+    ):
         crank_slider().simulate(0.1, backend="cuda")
 
 
@@ -266,19 +317,56 @@ STARTER = Path(vm.__file__).parent / "files" / "starter.yaml"
     [
         (("  O: [0, 0]", "\tO: [0, 0]"), 21, "the line begins with a tab: indent by spaces"),
         (("  rod: {bar", "   rod: {bar"), 25, "entries of one section are indented alike"),
-        (("['-0.5*velocity(\"slider.S\")[0]', 0]", '[-0.5*velocity("slider.S")[0], 0]'), 36, "stands in '…' as a whole"),
-        (("mass: 0.5 kg", "mass:0.5 kg"), 24, "did you mean 'mass'? A space belongs after the colon"),
-        (("mass: 0.5 kg", "mass: 0,5 kg"), 24, "bodies.crank.5 kg: there is no such key; a decimal number has a point, 0.5"),
-        (("P: revolute", "P: revolut"), 30, "joints.P: 'revolut' does not say what it is: did you mean 'revolute'?"),
-        (("show: {position", "show: {positon"), 54, "studies.show.positon: 'positon': did you mean 'position'?"),
-        (("varimech: 1 ", "# "), 12, "varimech: is missing; the first line of a model file is `varimech: 1`"),
-        (("length: rod", "length: stiffness"), 25, "length = parameter 'stiffness', which is in N/m; what belongs here is in m"),
+        (
+            ("['-0.5*velocity(\"slider.S\")[0]', 0]", '[-0.5*velocity("slider.S")[0], 0]'),
+            36,
+            "stands in '…' as a whole",
+        ),
+        (
+            ("mass: 0.5 kg", "mass:0.5 kg"),
+            24,
+            "did you mean 'mass'? A space belongs after the colon",
+        ),
+        (
+            ("mass: 0.5 kg", "mass: 0,5 kg"),
+            24,
+            "bodies.crank.5 kg: there is no such key; a decimal number has a point, 0.5",
+        ),
+        (
+            ("P: revolute", "P: revolut"),
+            30,
+            "joints.P: 'revolut' does not say what it is: did you mean 'revolute'?",
+        ),
+        (
+            ("show: {position", "show: {positon"),
+            54,
+            "studies.show.positon: 'positon': did you mean 'position'?",
+        ),
+        (
+            ("varimech: 1 ", "# "),
+            12,
+            "varimech: is missing; the first line of a model file is `varimech: 1`",
+        ),
+        (
+            ("length: rod", "length: stiffness"),
+            25,
+            "length = parameter 'stiffness', which is in N/m; what belongs here is in m",
+        ),
         (("length: rod", "length: rod + 3 mm"), 25, "a unit goes with a number alone"),
-        (("  S: revolute\n", ""), 39, "point 'S' is not one place: 'rod.S', 'slider.S'; write the full name, or join them first"),
+        (
+            ("  S: revolute\n", ""),
+            39,
+            (
+                "point 'S' is not one place: 'rod.S', 'slider.S'; write the full name, or join them"
+                " first"
+            ),
+        ),
     ],
     ids=lambda x: x[1].strip()[:20] if isinstance(x, tuple) else None,
 )
-def test_slips_in_a_model_file(wrong: tuple[str, str], line: int, says: str, tmp_path: Path) -> None:
+def test_slips_in_a_model_file(
+    wrong: tuple[str, str], line: int, says: str, tmp_path: Path
+) -> None:
     text = STARTER.read_text(encoding="utf-8")
     assert wrong[0] in text
     path = tmp_path / "my.yaml"
@@ -297,14 +385,28 @@ def test_slips_in_a_model_file(wrong: tuple[str, str], line: int, says: str, tmp
     [
         (["run", "."], "'.' is a folder; name a model file, such as 'mine.yaml'"),
         (["run", "mine.yml"], "there is no file 'mine.yml'; did you mean 'mine.yaml'?"),
-        (["run", "other.yaml"], "there is no file 'other.yaml'; `varimech new other.yaml` writes one to start from"),
-        (["run", "mine.yaml", "--step", "1 mm"], "--step 1 mm has the wrong kind of unit; what belongs here is in s"),
-        (["run", "mine.yaml", "--step", "x"], "--step x is not a number in s, nor a quantity such as '20 ms'"),
-        (["run", "mine.yaml", "--backend", "cuda"], "--backend cuda: a card carries out many runs at once"),
+        (
+            ["run", "other.yaml"],
+            "there is no file 'other.yaml'; `varimech new other.yaml` writes one to start from",
+        ),
+        (
+            ["run", "mine.yaml", "--step", "1 mm"],
+            "--step 1 mm has the wrong kind of unit; what belongs here is in s",
+        ),
+        (
+            ["run", "mine.yaml", "--step", "x"],
+            "--step x is not a number in s, nor a quantity such as '20 ms'",
+        ),
+        (
+            ["run", "mine.yaml", "--backend", "cuda"],
+            "--backend cuda: a card carries out many runs at once",
+        ),
     ],
     ids=lambda x: " ".join(x[1:]) if isinstance(x, list) else None,
 )
-def test_slips_on_the_command_line(typed: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slips_on_the_command_line(
+    typed: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.yaml").write_text(STARTER.read_text(encoding="utf-8"), encoding="utf-8")
     error = CliRunner().invoke(app, typed).exception
@@ -314,9 +416,22 @@ def test_slips_on_the_command_line(typed: list[str], says: str, tmp_path: Path, 
 def test_what_is_asked_first() -> None:
     assert CliRunner().invoke(app, ["--version"]).output == f"varimech {vm.__version__}\n"
     short, long = (CliRunner().invoke(app, ["run", option]).output for option in ("-h", "--help"))
-    assert short == long and "a report to open in any browser: the mechanism moving" in " ".join(short.split())
+    assert short == long and "a report to open in any browser: the mechanism moving" in " ".join(
+        short.split()
+    )
     step = CliRunner().invoke(
-        app, ["run", str(STARTER), "--step", "10 ms", "--duration", "0.02", "--backend", "interpreted", "--json"]
+        app,
+        [
+            "run",
+            str(STARTER),
+            "--step",
+            "10 ms",
+            "--duration",
+            "0.02",
+            "--backend",
+            "interpreted",
+            "--json",
+        ],
     )
     assert json.loads(step.output)["step"] == 0.01
 
@@ -324,8 +439,14 @@ def test_what_is_asked_first() -> None:
 def test_what_a_word_gives_back_stands_for_its_name(run: vm.Run) -> None:
     m = crank_slider()
     motion = m.simulate(0.02, step=0.01)
-    for thing, measure in ((m.joints["P"], "reaction"), (m.joints["P"], "angle"), (m.bodies["rod"], "angle")):
-        np.testing.assert_array_equal(getattr(motion, measure)(thing), getattr(run, measure)(thing.name))
+    for thing, measure in (
+        (m.joints["P"], "reaction"),
+        (m.joints["P"], "angle"),
+        (m.bodies["rod"], "angle"),
+    ):
+        np.testing.assert_array_equal(
+            getattr(motion, measure)(thing), getattr(run, measure)(thing.name)
+        )
 
 
 def test_what_a_word_gives_back_is_shown_in_a_line() -> None:
@@ -338,7 +459,16 @@ def test_what_a_word_gives_back_is_shown_in_a_line() -> None:
         m.force("push", "slider.S", (1, 0)),
         m.torque("twist", "crank", 1.0),
         m.drive_angle("motor", "crank", lambda t: t),
-        m.beam("spoke", "Q", "end", segments=9, length=1.0, E=1e9, section=vm.square(0.01), density=1000),
+        m.beam(
+            "spoke",
+            "Q",
+            "end",
+            segments=9,
+            length=1.0,
+            E=1e9,
+            section=vm.square(0.01),
+            density=1000,
+        ),
     ]
     assert [repr(x) for x in shown] == [
         "<Point 'Q' of 'ground'>",
@@ -355,16 +485,31 @@ def test_what_a_word_gives_back_is_shown_in_a_line() -> None:
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda run: run.plot(energy=True), "energy = True must be a name or a list of names, such as energy='total'"),
-        (lambda run: run.plot(position=["S", 3]), "position = ['S', 3] must be a name or a list of names"),
-        (lambda run: run.draw(trace=3), "trace = 3 must be a name or a list of names, such as trace='P'"),
-        (lambda run: run.draw(times="end"), "draw: times = 'end' must be a time of the run, or several (s)"),
+        (
+            lambda run: run.plot(energy=True),
+            "energy = True must be a name or a list of names, such as energy='total'",
+        ),
+        (
+            lambda run: run.plot(position=["S", 3]),
+            "position = ['S', 3] must be a name or a list of names",
+        ),
+        (
+            lambda run: run.draw(trace=3),
+            "trace = 3 must be a name or a list of names, such as trace='P'",
+        ),
+        (
+            lambda run: run.draw(times="end"),
+            "draw: times = 'end' must be a time of the run, or several (s)",
+        ),
         (
             lambda run: run.position(["P", "S"]),
             "position: ['P', 'S'] is not a name; several are plotted by run.plot(position=[…])",
         ),
         (lambda run: run.angle(None), "angle: None is not a name"),
-        (lambda run: run.measure(lambda s: s.angle(["rod"])), "['rod'] is not the name of a body or a joint"),
+        (
+            lambda run: run.measure(lambda s: s.angle(["rod"])),
+            "['rod'] is not the name of a body or a joint",
+        ),
     ],
 )
 def test_what_is_drawn_has_a_name(run: vm.Run, call: Call, says: str) -> None:
@@ -377,6 +522,10 @@ def test_a_parameter_that_was_forgotten_is_told() -> None:
     m = crank_slider()
     m.parameter("spare", 1.0)
     gradient = m.sensitivity(TRAVEL, ["load", "spare"], duration=0.02, step=0.01)
-    assert repr(gradient).endswith("\nexactly zero at all times: derivatives with respect to 'spare'")
+    assert repr(gradient).endswith(
+        "\nexactly zero at all times: derivatives with respect to 'spare'"
+    )
     assert "with respect to &#x27;spare&#x27;" in gradient._repr_html_()
-    assert "exactly zero" not in repr(m.sensitivity(TRAVEL, ["load", "rod"], duration=0.02, step=0.01))
+    assert "exactly zero" not in repr(
+        m.sensitivity(TRAVEL, ["load", "rod"], duration=0.02, step=0.01)
+    )

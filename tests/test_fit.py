@@ -1,4 +1,6 @@
-"""Fits against closed forms: parameters, confidence intervals, what data cannot tell, and what is said of data that make no sense."""
+"""Fits against closed forms: parameters, confidence intervals, what data cannot tell, and what is
+said of data that make no sense.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,24 @@ TIMES = np.linspace(0.05, 2.0, 40)
 def oscillator() -> vm.Mechanism:
     """x'' = −(k x + c x')/m from x₀, at rest."""
     m = vm.Mechanism("oscillator", dimension=2)
-    given = {"k": (80.0, "N/m"), "c": (0.5, "N·s/m"), "x0": (0.08, "m"), "m": (1.0, "kg"), "idle": (1.0, "")}
+    given = {
+        "k": (80.0, "N/m"),
+        "c": (0.5, "N·s/m"),
+        "x0": (0.08, "m"),
+        "m": (1.0, "kg"),
+        "idle": (1.0, ""),
+    }
     p = {name: m.parameter(name, value, unit=unit) for name, (value, unit) in given.items()}
     m.ground_point("O", (0, 0))
     m.body("mass", mass=p["m"], inertia=1.0, points={"P": (0, 0)})
     m.prismatic("guide", "ground.O", "mass.P", axis=(1, 0))
-    m.force("spring", "mass.P", lambda s: vm.vector(-p["k"] * s.displacement("guide") - p["c"] * s.displacement_rate("guide"), 0))
+    m.force(
+        "spring",
+        "mass.P",
+        lambda s: vm.vector(
+            -p["k"] * s.displacement("guide") - p["c"] * s.displacement_rate("guide"), 0
+        ),
+    )
     m.start(displacement={"guide": p["x0"]})
     return m
 
@@ -51,7 +65,9 @@ def m() -> vm.Mechanism:
 
 
 def noisy(seed: int, sigma: float = 0.002) -> np.ndarray:
-    return exact(np.array(list(TRUE.values()))) + sigma * np.random.default_rng(seed).standard_normal(TIMES.size)
+    return exact(np.array(list(TRUE.values()))) + sigma * np.random.default_rng(
+        seed
+    ).standard_normal(TIMES.size)
 
 
 def test_exact_data_give_exact_parameters(m: vm.Mechanism) -> None:
@@ -61,11 +77,19 @@ def test_exact_data_give_exact_parameters(m: vm.Mechanism) -> None:
 
 
 @pytest.mark.parametrize("sigma", [None, 0.002])
-def test_intervals_are_those_of_the_linearised_closed_form(m: vm.Mechanism, sigma: float | None) -> None:
+def test_intervals_are_those_of_the_linearised_closed_form(
+    m: vm.Mechanism, sigma: float | None
+) -> None:
     data = noisy(1)
-    f = m.fit(vm.measurement(position, TIMES, data, sigma=sigma, name="x", unit="m"), list(TRUE), level=0.9)
+    f = m.fit(
+        vm.measurement(position, TIMES, data, sigma=sigma, name="x", unit="m"),
+        list(TRUE),
+        level=0.9,
+    )
     r, J = exact(f.x) - data, slopes(f.x)
-    assert np.abs(J.T @ r).max() < 1e-6 * np.abs(J).max() * np.abs(r).max()  # the normal equations hold
+    assert (
+        np.abs(J.T @ r).max() < 1e-6 * np.abs(J).max() * np.abs(r).max()
+    )  # the normal equations hold
     free = TIMES.size - 3
     variance = float(r @ r) / free if sigma is None else sigma**2
     covariance = variance * np.linalg.inv(J.T @ J)
@@ -74,7 +98,11 @@ def test_intervals_are_those_of_the_linearised_closed_form(m: vm.Mechanism, sigm
     assert f.intervals["upper"].to_numpy() - f.x == pytest.approx(half, rel=1e-5)
     assert f.correlation.sel(parameter="k", parameter2="k").item() == pytest.approx(1)
     assert f.residual_deviation["x"] == pytest.approx(math.sqrt(r @ r / free), rel=1e-6)
-    assert f.chi2 is None if sigma is None else f.chi2 == pytest.approx(r @ r / free / sigma**2, rel=1e-6)
+    assert (
+        f.chi2 is None
+        if sigma is None
+        else f.chi2 == pytest.approx(r @ r / free / sigma**2, rel=1e-6)
+    )
     for word in ("90 % from", "N·s/m", "converged", "residual standard deviation", "m"):
         assert word in repr(f)
 
@@ -82,7 +110,12 @@ def test_intervals_are_those_of_the_linearised_closed_form(m: vm.Mechanism, sigm
 def test_intervals_hold_the_truth_as_often_as_they_say(m: vm.Mechanism) -> None:
     hits = 0
     for seed in range(60):
-        row = m.fit(vm.measurement(position, TIMES, noisy(100 + seed)), list(TRUE), start=TRUE, tolerance=1e-8).intervals.loc["k"]
+        row = m.fit(
+            vm.measurement(position, TIMES, noisy(100 + seed)),
+            list(TRUE),
+            start=TRUE,
+            tolerance=1e-8,
+        ).intervals.loc["k"]
         hits += bool(row["lower"] <= 100.0 <= row["upper"])
     assert 51 <= hits <= 60  # 57 expected of 60, with a deviation of 1.7
 
@@ -91,9 +124,17 @@ def test_what_the_data_cannot_tell_is_named(m: vm.Mechanism) -> None:
     f = m.fit(vm.measurement(position, TIMES, noisy(1), unit="m"), [*TRUE, "m", "idle"])
     assert set(f.untold) == {("k", "c", "m"), ("idle",)}
     table = f.intervals
-    assert table["upper"].isna().to_dict() == {"k": True, "c": True, "x0": False, "m": True, "idle": True}
+    assert table["upper"].isna().to_dict() == {
+        "k": True,
+        "c": True,
+        "x0": False,
+        "m": True,
+        "idle": True,
+    }
     alone = m.fit(vm.measurement(position, TIMES, noisy(1), unit="m"), list(TRUE))
-    assert table.loc["x0", "standard_error"] == pytest.approx(alone.intervals.loc["x0", "standard_error"], rel=1e-3)
+    assert table.loc["x0", "standard_error"] == pytest.approx(
+        alone.intervals.loc["x0", "standard_error"], rel=1e-3
+    )
     assert "cannot tell 'k', 'c', 'm' apart" in repr(f) and "cannot tell 'idle': nothing" in repr(f)
     few = m.fit(vm.measurement(position, TIMES[:2], noisy(1)[:2]), list(TRUE))
     assert few.intervals["upper"].isna().all() and few.untold
@@ -101,12 +142,20 @@ def test_what_the_data_cannot_tell_is_named(m: vm.Mechanism) -> None:
 
 def test_vectors_several_measurements_and_bounds(m: vm.Mechanism) -> None:
     rng = np.random.default_rng(5)
-    places = np.column_stack([exact(np.array(list(TRUE.values()))), np.zeros(TIMES.size)]) + 1e-3 * rng.standard_normal((40, 2))
+    places = np.column_stack(
+        [exact(np.array(list(TRUE.values()))), np.zeros(TIMES.size)]
+    ) + 1e-3 * rng.standard_normal((40, 2))
     late = np.array([0.333, 1.777])
     f = m.fit(
         {
             "place": vm.measurement(lambda s: s.position("P"), TIMES, places, sigma=1e-3, unit="m"),
-            "speed": vm.measurement(lambda s: s.displacement_rate("guide"), late, [-0.05, 0.1], sigma=[0.5, 0.5], unit="m/s"),
+            "speed": vm.measurement(
+                lambda s: s.displacement_rate("guide"),
+                late,
+                [-0.05, 0.1],
+                sigma=[0.5, 0.5],
+                unit="m/s",
+            ),
         },
         ["k", "c", "x0"],
         bounds={"c": (0.0, 0.9)},
@@ -120,7 +169,11 @@ def test_vectors_several_measurements_and_bounds(m: vm.Mechanism) -> None:
 
 
 def test_equal_steps_meet_the_samples(m: vm.Mechanism) -> None:
-    f = m.fit(vm.measurement(position, TIMES, exact(np.array(list(TRUE.values())))), list(TRUE), step=0.001)
+    f = m.fit(
+        vm.measurement(position, TIMES, exact(np.array(list(TRUE.values())))),
+        list(TRUE),
+        step=0.001,
+    )
     assert f.parameters == pytest.approx(TRUE, rel=2e-3)
     with pytest.raises(vm.ModelError, match=r"sample at 0.05 s is between steps of 0.02"):
         m.fit(vm.measurement(position, TIMES, noisy(1)), list(TRUE), step=0.02)
@@ -129,7 +182,9 @@ def test_equal_steps_meet_the_samples(m: vm.Mechanism) -> None:
 def test_results_are_stored_at_given_times(m: vm.Mechanism) -> None:
     run = m.simulate(1.0, output=[0.3, 0.1, 0.7], parameters=TRUE, tolerance=1e-11)
     assert run.time.tolist() == [0.0, 0.1, 0.3, 0.7, 1.0]
-    assert run.displacement("guide").to_numpy() == pytest.approx(exact(np.array(list(TRUE.values())), run.time), abs=1e-10)
+    assert run.displacement("guide").to_numpy() == pytest.approx(
+        exact(np.array(list(TRUE.values())), run.time), abs=1e-10
+    )
     for bad, message in (
         ([2.0], "outside the run"),
         (["a"], "list of times"),
@@ -172,7 +227,11 @@ def test_bad_fits(m: vm.Mechanism) -> None:
         (y, {"over": []}, "over is empty"),
         (y, {"over": ["K"]}, "'K'"),
         (y, {"over": ["k"], "bounds": {"k": (90, 120)}}, "outside its bounds"),
-        (vm.measurement(lambda s: s.position("P"), TIMES, noisy(1)), {}, "gives 2 numbers, but samples have 1"),
+        (
+            vm.measurement(lambda s: s.position("P"), TIMES, noisy(1)),
+            {},
+            "gives 2 numbers, but samples have 1",
+        ),
         (vm.measurement(position, [0.0], [0.1]), {}, "give duration="),
     ):
         with pytest.raises(vm.ModelError, match=message):

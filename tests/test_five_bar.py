@@ -1,4 +1,6 @@
-"""The five-bar benchmark: Table 1, order of convergence, independently computed trajectories, invariants, two roads to every derivative."""
+"""The five-bar benchmark: Table 1, order of convergence, independently computed trajectories,
+invariants, two roads to every derivative.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from typer.testing import CliRunner
 import varimech as vm
 from varimech.benchmarks import five_bar
 from varimech.cli.app import app
-from varimech.methods import choose
+from varimech.schemes import choose
 
 CONVERGED_VALUES = np.array([0.7268774613, 7.342287793, 304.9206932])
 """ψ(5 s), computed independently (see data/README.md)."""
@@ -46,7 +48,7 @@ def test_six_unknowns_and_four_constraints_without_the_user_doing_anything() -> 
     equations = mechanism._solver(choose(1.0)[0]).equations
     assert equations.q.numel() == 6
     assert equations.constraints.numel() == 4
-    assert mechanism.freedoms == 2
+    assert mechanism.dofs == 2
 
 
 def test_table_1_with_a_tenth_of_the_tolerance(fine: five_bar.FiveBar) -> None:
@@ -55,7 +57,9 @@ def test_table_1_with_a_tenth_of_the_tolerance(fine: five_bar.FiveBar) -> None:
     assert fine.combined_error < 0.21
 
 
-def test_a_wrong_sensitivity_fails_the_benchmark(fine: five_bar.FiveBar, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_sensitivity_fails_the_benchmark(
+    fine: five_bar.FiveBar, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shifted = five_bar.REFERENCE.copy()
     shifted[0, 0] += 2e-3
     monkeypatch.setattr(five_bar, "REFERENCE", shifted)
@@ -75,22 +79,32 @@ def test_order_two_of_objectives_and_gradients() -> None:
 
 @pytest.fixture(scope="module")
 def pair(fine: five_bar.FiveBar) -> tuple[vm.Gradient, vm.Gradient]:
-    """Solutions with two steps, for Richardson's extrapolation: the h² error cancels, what remains is of order h⁴."""
+    """Solutions with two steps, for Richardson's extrapolation: the h² error cancels, what remains
+    is of order h⁴.
+    """
     return five_bar.run({"step": 2e-3}).solution, fine.solution
 
 
-def extrapolated(pair: tuple[vm.Gradient, vm.Gradient], get: Callable[[vm.Gradient], Any]) -> np.ndarray:
+def extrapolated(
+    pair: tuple[vm.Gradient, vm.Gradient], get: Callable[[vm.Gradient], Any]
+) -> np.ndarray:
     coarse, fine = (np.asarray(get(s)) for s in pair)
     assert not np.array_equal(coarse, fine)  # two solutions, not one
     return (4 * fine - coarse) / 3
 
 
 @pytest.mark.parametrize(
-    ("kind", "prefix", "atol"), [("position", "", 2e-8), ("velocity", "d", 1e-7), ("acceleration", "dd", 1e-6)]
+    ("kind", "prefix", "atol"),
+    [("position", "", 2e-8), ("velocity", "d", 1e-7), ("acceleration", "dd", 1e-6)],
 )
 @pytest.mark.parametrize("point", ["1", "2", "3"])
 def test_points_agree_with_the_independent_solution(
-    pair: tuple[vm.Gradient, vm.Gradient], reference: dict[str, np.ndarray], kind: str, prefix: str, atol: float, point: str
+    pair: tuple[vm.Gradient, vm.Gradient],
+    reference: dict[str, np.ndarray],
+    kind: str,
+    prefix: str,
+    atol: float,
+    point: str,
 ) -> None:
     np.testing.assert_allclose(pair[1].time, reference["t"], atol=1e-12)
     for c in ("x", "y"):
@@ -99,21 +113,35 @@ def test_points_agree_with_the_independent_solution(
 
 
 @pytest.mark.parametrize(
-    ("bar", "column", "turn"), [("A1", "thA1", 0), ("12", "th12", 0), ("23", "th23", 0), ("3B", "thB3", math.pi)]
+    ("bar", "column", "turn"),
+    [("A1", "thA1", 0), ("12", "th12", 0), ("23", "th23", 0), ("3B", "thB3", math.pi)],
 )
 def test_angles_agree_with_the_independent_solution(
-    pair: tuple[vm.Gradient, vm.Gradient], reference: dict[str, np.ndarray], bar: str, column: str, turn: Any
+    pair: tuple[vm.Gradient, vm.Gradient],
+    reference: dict[str, np.ndarray],
+    bar: str,
+    column: str,
+    turn: Any,
 ) -> None:
     # bar 3B is drawn from 3 to B here, from B to 3 there: half a turn apart
-    np.testing.assert_allclose(extrapolated(pair, lambda s: s.run.angle(bar)), reference[column] + turn, atol=2e-8)
-    np.testing.assert_allclose(extrapolated(pair, lambda s: s.run.angular_velocity(bar)), reference[f"d{column}"], atol=1e-7)
+    np.testing.assert_allclose(
+        extrapolated(pair, lambda s: s.run.angle(bar)), reference[column] + turn, atol=2e-8
+    )
+    np.testing.assert_allclose(
+        extrapolated(pair, lambda s: s.run.angular_velocity(bar)),
+        reference[f"d{column}"],
+        atol=1e-7,
+    )
 
 
 def test_distances_agree_with_the_independent_solution(
     pair: tuple[vm.Gradient, vm.Gradient], reference: dict[str, np.ndarray]
 ) -> None:
     for point, name in (("1", "s1"), ("2", "s2")):
-        columns = extrapolated(pair, lambda s, point=point: five_bar.FiveBar(s)._distance_rates(point))  # type: ignore[misc]
+        columns = extrapolated(
+            pair,
+            lambda s, point=point: five_bar.FiveBar(s)._distance_rates(point),  # type: ignore[misc]
+        )
         for column, prefix, atol in zip(columns, ("", "d", "dd"), (2e-8, 1e-7, 1e-6), strict=True):
             np.testing.assert_allclose(column, reference[f"{prefix}{name}"], atol=atol)
 
@@ -124,7 +152,11 @@ def test_objectives_and_gradients_over_time_agree_with_the_independent_solution(
 ) -> None:
     objective = five_bar.OBJECTIVES[i]
     column = reference[objective]
-    np.testing.assert_allclose(extrapolated(pair, lambda s: s.value_history[:, i]), column, atol=1e-7 * np.abs(column).max())
+    np.testing.assert_allclose(
+        extrapolated(pair, lambda s: s.value_history[:, i]),
+        column,
+        atol=1e-7 * np.abs(column).max(),
+    )
     for j, parameter in enumerate(five_bar.PARAMETERS):
         column = reference[f"d{objective}_d{parameter}"]
         ours = extrapolated(pair, lambda s, j=j: s.gradient_history[:, i, j])  # type: ignore[misc]
@@ -132,7 +164,10 @@ def test_objectives_and_gradients_over_time_agree_with_the_independent_solution(
 
 
 def test_start_is_the_published_one(fine: five_bar.FiveBar) -> None:
-    start = fine.solution.run.acceleration("1").isel(time=0), fine.solution.run.acceleration("2").isel(time=0)
+    start = (
+        fine.solution.run.acceleration("1").isel(time=0),
+        fine.solution.run.acceleration("2").isel(time=0),
+    )
     np.testing.assert_allclose(start[0], [5.07413793, -5.07413793], atol=1e-8)
     np.testing.assert_allclose(start[1], [0, -12.68534483], atol=1e-8)
     moved = fine.solution.run.position("3", wrt="L_A1").isel(time=0)
@@ -154,10 +189,15 @@ def test_energy_drift_falls_with_order_two() -> None:
 
 
 def generously_parametrised() -> vm.Mechanism:
-    """The five-bar with stiffnesses, every mass, an initial angle and a joint on the ground as parameters."""
+    """The five-bar with stiffnesses, every mass, an initial angle and a joint on the ground as
+    parameters.
+    """
     m = vm.Mechanism("five-bar", gravity=(0, -9.81))
     k1, k2 = m.parameter("k1", 100.0), m.parameter("k2", 100.0)
-    masses = {bar: m.parameter(f"m_{bar}", value) for bar, value in (("A1", 1.0), ("12", 1.5), ("23", 1.5), ("3B", 1.0))}
+    masses = {
+        bar: m.parameter(f"m_{bar}", value)
+        for bar, value in (("A1", 1.0), ("12", 1.5), ("23", 1.5), ("3B", 1.0))
+    }
     angle = m.parameter("angle_A1", -3 * math.pi / 4)
     x_B, y_B = m.parameter("x_B", 1.0), m.parameter("y_B", 0.0)
     m.ground_point("A", (0, 0))
@@ -182,9 +222,12 @@ def test_direct_equals_central_differences_of_the_program(build: object) -> None
     }
     objectives = {**five_bar.objectives(), **reaction}
     direct, differences = (
-        m.sensitivity(objectives, duration=2.0, step=4e-3, method=method) for method in ("direct", "finite-difference")
+        m.sensitivity(objectives, duration=2.0, step=4e-3, method=method)
+        for method in ("direct", "finite-difference")
     )
-    np.testing.assert_allclose(direct.gradient_history[-1], differences.gradient_history[-1], rtol=1e-6)
+    np.testing.assert_allclose(
+        direct.gradient_history[-1], differences.gradient_history[-1], rtol=1e-6
+    )
     assert not np.array_equal(direct.gradient_history[-1], differences.gradient_history[-1])
     path, path_by_differences = (g.run.position("2", wrt="all") for g in (direct, differences))
     np.testing.assert_allclose(path, path_by_differences, atol=2e-7 * float(abs(path).max()))
@@ -210,11 +253,27 @@ def test_command_fails_where_the_tolerance_is_missed() -> None:
     assert json.loads(result.stdout)["passed"] is False
 
 
-def test_command_writes_the_files_of_the_benchmark(tmp_path: Path, reference: dict[str, np.ndarray]) -> None:
-    result = CliRunner().invoke(app, ["benchmark", "five-bar", "--step", "1e-3", "--out", str(tmp_path)])
+def test_command_writes_the_files_of_the_benchmark(
+    tmp_path: Path, reference: dict[str, np.ndarray]
+) -> None:
+    result = CliRunner().invoke(
+        app, ["benchmark", "five-bar", "--step", "1e-3", "--out", str(tmp_path)]
+    )
     assert result.exit_code == 0, result.output
-    assert "pictures" in result.stdout.splitlines()[-2] and (tmp_path / "report.html").stat().st_size > 1e6
-    names = {"DynDistances", "DynAngles", "Dynp2", "Dyndp2dt", "Dynd2p2dt2", "SensitObjfunc1", "SensitObjfunc2", "SensitObjfunc3"}
+    assert (
+        "pictures" in result.stdout.splitlines()[-2]
+        and (tmp_path / "report.html").stat().st_size > 1e6
+    )
+    names = {
+        "DynDistances",
+        "DynAngles",
+        "Dynp2",
+        "Dyndp2dt",
+        "Dynd2p2dt2",
+        "SensitObjfunc1",
+        "SensitObjfunc2",
+        "SensitObjfunc3",
+    }
     assert {p.stem for p in tmp_path.glob("*.csv")} == names
     assert len(list(tmp_path.glob("figure[2-6]_*.png"))) == 5
     rows = np.loadtxt(tmp_path / "results.txt")
@@ -223,4 +282,6 @@ def test_command_writes_the_files_of_the_benchmark(tmp_path: Path, reference: di
     table = np.genfromtxt(tmp_path / "DynDistances.csv", delimiter=",", names=True)
     for column in ("s1", "ds1", "dds1", "s2", "ds2", "dds2"):
         # the step leaves an error of order h² in the motion
-        np.testing.assert_allclose(table[column], reference[column], atol=2e-4 * np.abs(reference[column]).max(), rtol=0)
+        np.testing.assert_allclose(
+            table[column], reference[column], atol=2e-4 * np.abs(reference[column]).max(), rtol=0
+        )

@@ -1,4 +1,6 @@
-"""The flexible five-bar against its independent reference, and the formula of the paper against differences."""
+"""The flexible five-bar against its independent reference, and the formula of the paper against
+differences.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+from flexible_five_bar_reference import FlexibleFiveBar
 
 import varimech as vm
-from flexible_five_bar_reference import FlexibleFiveBar
 from varimech.benchmarks.flexible_five_bar import (
     DURATION,
     PARAMETERS,
@@ -35,7 +37,11 @@ def test_the_reference_gives_the_stored_values() -> None:
 @pytest.mark.parametrize(("segments", "linear"), [(4, False), (3, True)])
 def test_agrees_with_the_reference_for_the_stiff_beam(segments: int, linear: bool) -> None:
     material = "linear" if linear else "logarithmic"
-    run = mechanism(segments, material=material).sensitivity((), PARAMETERS, duration=0.008, tolerance=1e-10).run
+    run = (
+        mechanism(segments, material=material)
+        .sensitivity((), PARAMETERS, duration=0.008, tolerance=1e-10)
+        .run
+    )
     places, slopes = FlexibleFiveBar(segments, PARAMETERS, linear=linear).run(0.008, 2e-5)
     for point, place in places.items():
         np.testing.assert_allclose(run.position(point).to_numpy()[-1], place, atol=1e-12)
@@ -46,9 +52,17 @@ def test_agrees_with_the_reference_for_the_stiff_beam(segments: int, linear: boo
 def test_differences_side_with_the_exact_formula() -> None:
     """They are of one program, whose nominal motion is the same by all formulas."""
     settings: dict[str, Any] = {"duration": DURATION, "step": 5e-4}
-    direct = {f: slope(mechanism(E=SOFT, formula=f).sensitivity((), ["L0"], **settings).run, "L0", DURATION) for f in POWERS}
+    direct = {
+        f: slope(
+            mechanism(E=SOFT, formula=f).sensitivity((), ["L0"], **settings).run, "L0", DURATION
+        )
+        for f in POWERS
+    }
     m, steps = mechanism(E=SOFT), (1e-4, 5e-5)
-    by_step = [m.sensitivity((), ["L0"], method="finite-difference", relative_steps=(s,), **settings).run for s in steps]
+    by_step = [
+        m.sensitivity((), ["L0"], method="finite-difference", relative_steps=(s,), **settings).run
+        for s in steps
+    ]
     coarse, fine = (slope(r, "L0", DURATION) for r in by_step)
     extrapolated = (4 * fine - coarse) / 3
     assert direct["exact"] == pytest.approx(extrapolated, rel=1e-6)
@@ -57,7 +71,9 @@ def test_differences_side_with_the_exact_formula() -> None:
 
 
 def test_pure_penalty_derivatives_solve_the_tangent_linear_model() -> None:
-    """Equations (7) to (9) of the paper: M q̈' + K̂ q' + Q̂ = 0 at every step, with λ = α Φ and M' q̈ in Q̂."""
+    """Equations (7) to (9) of the paper: M q̈' + K̂ q' + Q̂ = 0 at every step, with λ = α Φ and M'
+    q̈ in Q̂.
+    """
     m, wrt = mechanism(), list(PARAMETERS)
     pure = vm.Penalty(factor=1e6, xi=0.0, inertial=False)
     run = m.sensitivity((), wrt, duration=0.05, step=1e-3, formulation=pure).run
@@ -84,6 +100,10 @@ def test_the_stiff_beam_tends_to_the_rigid_bar() -> None:
     rigid = mechanism(rigid=True).simulate(0.5, step=1e-3).position("2").to_numpy()[-1]
     distances = []
     for E in (STIFF * 1e2, STIFF * 1e4):
-        distances.append(np.linalg.norm(mechanism(8, E=E).simulate(0.5, step=1e-3).position("2").to_numpy()[-1] - rigid))
+        distances.append(
+            np.linalg.norm(
+                mechanism(8, E=E).simulate(0.5, step=1e-3).position("2").to_numpy()[-1] - rigid
+            )
+        )
     assert distances[1] < 1e-7
     assert distances[0] / distances[1] == pytest.approx(100, rel=0.2)

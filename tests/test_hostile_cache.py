@@ -1,4 +1,6 @@
-"""Compiled libraries are executed when they are loaded: none that somebody else could have put there is."""
+"""Compiled libraries are executed when they are loaded: none that somebody else could have put
+there is.
+"""
 
 from __future__ import annotations
 
@@ -41,13 +43,17 @@ def answer() -> int:
 
 
 def plant(cache: Path) -> Path:
-    """An entry for GOOD with the library of EVIL and a checksum that fits, as somebody who knows how entries are made writes it."""
+    """An entry for GOOD with the library of EVIL and a checksum that fits, as somebody who knows
+    how entries are made writes it.
+    """
     key = compiler._key(GOOD)
     evil = compiler.build_library(EVIL)
     entry = cache / key
     shutil.rmtree(entry, ignore_errors=True)
     shutil.copytree(evil.parent, entry)
-    (entry / library_cache.CHECKSUM).write_text(library_cache._digest(key, entry / library_cache.LIBRARY))
+    (entry / library_cache.CHECKSUM).write_text(
+        library_cache._digest(key, entry / library_cache.LIBRARY)
+    )
     return entry
 
 
@@ -62,11 +68,15 @@ def belongs_to_another(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
 
     for name in ("stat", "lstat"):
         original = getattr(Path, name)
-        monkeypatch.setattr(Path, name, lambda self, original=original, **how: changed(original(self, **how)))
+        monkeypatch.setattr(
+            Path, name, lambda self, original=original, **how: changed(original(self, **how))
+        )
 
 
 def test_a_planted_library_would_run_if_nobody_looked(cache: Path) -> None:
-    """What the others rely on: with the right owner and mode the planted entry is like any other."""
+    """What the others rely on: with the right owner and mode the planted entry is like
+    any other.
+    """
     plant(cache)
     assert answer() == 666
 
@@ -77,7 +87,9 @@ EXPOSED: dict[str, Callable[[Path, pytest.MonkeyPatch], None]] = {
     "sticky, but for everybody": lambda cache, _: cache.chmod(0o1777),
     "the folder above": lambda cache, _: cache.parent.chmod(0o777),
     "belongs to another": lambda cache, patch: belongs_to_another(patch, cache),
-    "the folder above belongs to another": lambda cache, patch: belongs_to_another(patch, cache.parent),
+    "the folder above belongs to another": lambda cache, patch: belongs_to_another(
+        patch, cache.parent
+    ),
 }
 
 
@@ -88,7 +100,9 @@ def test_a_cache_that_others_can_write_to_is_not_used_and_reported_once(
     planted = plant(cache)
     before = sorted(p.name for p in cache.rglob("*"))
     expose(cache, monkeypatch)
-    with pytest.warns(UserWarning, match=r"cache of compiled libraries .* is not used, because .*VARIMECH_CACHE") as said:
+    with pytest.warns(
+        UserWarning, match=r"cache of compiled libraries .* is not used, because .*VARIMECH_CACHE"
+    ) as said:
         assert answer() == 42
     assert len(said) == 1
     with warnings.catch_warnings():
@@ -102,7 +116,9 @@ def test_a_cache_that_others_can_write_to_is_not_used_and_reported_once(
     assert not cache_line["fine"] and "not used, because" in cache_line["remedy"]
 
 
-def test_a_link_to_somebody_elses_folder_is_followed_to_its_owner(cache: Path, tmp_path: Path) -> None:
+def test_a_link_to_somebody_elses_folder_is_followed_to_its_owner(
+    cache: Path, tmp_path: Path
+) -> None:
     elsewhere = tmp_path / "elsewhere"
     plant(elsewhere)
     elsewhere.chmod(0o777)
@@ -136,7 +152,9 @@ def test_an_entry_that_somebody_else_could_have_made_is_built_anew(
 
 
 def test_an_entry_of_another_key_is_not_taken(cache: Path) -> None:
-    """All in the cache may be this user's own: an entry under the name of another is still not what was asked for."""
+    """All in the cache may be this user's own: an entry under the name of another is still not what
+    was asked for.
+    """
     evil = compiler.build_library(EVIL).parent
     evil.rename(cache / compiler._key(GOOD))
     assert answer() == 42
@@ -150,10 +168,15 @@ def test_what_is_built_is_private_whatever_the_umask(cache: Path, umask: int) ->
     finally:
         os.umask(before)
     assert compiler.cached_library(GOOD) == library
-    assert all(private_folders.is_private(path) for path in (cache, library.parent, *library.parent.iterdir()))
+    assert all(
+        private_folders.is_private(path)
+        for path in (cache, library.parent, *library.parent.iterdir())
+    )
 
 
-def test_a_file_system_without_modes_gets_a_folder_of_the_process(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_system_without_modes_gets_a_folder_of_the_process(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Everything there has mode 777, and `chmod` is refused."""
 
     def refused(*_: object, **__: object) -> None:

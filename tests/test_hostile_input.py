@@ -1,4 +1,6 @@
-"""Absurd counts and sizes are refused with the remedy before anything is allocated, and so are files full of mistakes."""
+"""Absurd counts and sizes are refused with the remedy before anything is allocated, and so are
+files full of mistakes.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from refusals import swinging
 
 import varimech as vm
-from refusals import swinging
-from varimech import memory
-from varimech.errors import LONGEST_COMPARED, MOST, MOST_COMPARED, near_names
+from varimech.core import memory
+from varimech.core.errors import LONGEST_COMPARED, MOST, MOST_COMPARED, near_names
 from varimech.files.studies import OptimizeStudy, SimulateStudy, UncertaintyStudy
 
 ABSURD = 10**30
@@ -39,7 +41,9 @@ COUNTS: dict[str, Callable[[vm.Mechanism, int], object]] = {
     "seed of starts": lambda m, n: m.optimize(ANGLE, starts=2, seed=n, **BOUNDS, **SHORT),
     "max_iterations": lambda m, n: m.optimize(ANGLE, max_iterations=n, **BOUNDS, **SHORT),
     "every": lambda m, n: m.simulate(0.1, step=0.01, every=n),
-    "segments": lambda m, n: m.beam("b", "A", "B", segments=n, E=1e9, area=1e-4, inertia=1e-8, density=1e3, length=1),
+    "segments": lambda m, n: m.beam(
+        "b", "A", "B", segments=n, E=1e9, area=1e-4, inertia=1e-8, density=1e3, length=1
+    ),
 }
 
 
@@ -54,21 +58,33 @@ def test_absurd_counts_are_refused(label: str, number: Any) -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda m: m.monte_carlo(ANGLE, WIDTH, samples=10**9, chunk=10**8, **SHORT), "use a smaller chunk=…"),
-        (lambda m: m.monte_carlo(ANGLE, WIDTH, samples=10**9, keep=True, **SHORT), "give a folder as checkpoint=…"),
+        (
+            lambda m: m.monte_carlo(ANGLE, WIDTH, samples=10**9, chunk=10**8, **SHORT),
+            "use a smaller chunk=…",
+        ),
+        (
+            lambda m: m.monte_carlo(ANGLE, WIDTH, samples=10**9, keep=True, **SHORT),
+            "give a folder as checkpoint=…",
+        ),
         (lambda m: m.simulate(5e3, step=1e-3), "every=…"),
         (lambda m: m.simulate(1e9, step=1e-3, every=10**9), "take longer steps"),
         (lambda m: m.simulate(1.0, output=2e-7, tolerance=1e-6), "output=…"),
         (lambda m: m.sensitivity(ANGLE, duration=1e3, step=1e-3), "with 2 derivatives each"),
     ],
 )
-def test_what_does_not_fit_into_memory_is_refused_before_it_is_allocated(call: Callable[[Any], object], words: str) -> None:
-    with pytest.raises(vm.ModelError, match=r"would take .* GB of memory, and this process may have 0\.1 GB; ") as caught:
+def test_what_does_not_fit_into_memory_is_refused_before_it_is_allocated(
+    call: Callable[[Any], object], words: str
+) -> None:
+    with pytest.raises(
+        vm.ModelError, match=r"would take .* GB of memory, and this process may have 0\.1 GB; "
+    ) as caught:
         call(swinging())
     assert words in str(caught.value)
 
 
-def test_limits_of_processes_and_containers_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_limits_of_processes_and_containers_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     machine = memory.memory_bytes()
     assert 1e8 < machine < 1e15
     limit = tmp_path / "memory.max"
@@ -97,7 +113,10 @@ def test_derivatives_for_too_many_parameters_are_refused_with_the_remedy() -> No
     m = swinging()
     for k in range(5_000):
         m.parameter(f"p{k}", 1.0)
-    with pytest.raises(vm.ModelError, match=r"5002 derivatives of a mechanism with 5002 parameters would take 0\.2 GB.*adjoint"):
+    with pytest.raises(
+        vm.ModelError,
+        match=r"5002 derivatives of a mechanism with 5002 parameters would take 0\.2 GB.*adjoint",
+    ):
         m.sensitivity(ANGLE, method="direct", **SHORT)
 
 
@@ -107,7 +126,10 @@ HEAD = "varimech: 1\nname: x\ngravity: [0, 0]\n"
 @pytest.mark.parametrize(
     ("study", "field"),
     [
-        *[("uncertainty", f) for f in ("samples", "chunk", "seed", "accuracy", "target", "allowed_failures")],
+        *[
+            ("uncertainty", f)
+            for f in ("samples", "chunk", "seed", "accuracy", "target", "allowed_failures")
+        ],
         *[("optimize", f) for f in ("starts", "seed", "max_iterations", "tolerance_optimality")],
         *[("simulate", f) for f in ("every", "tolerance")],
         ("sensitivity", "memory"),
@@ -139,7 +161,8 @@ def test_files_and_python_have_the_same_bounds() -> None:
 MANY = 5_000
 WRONG = {
     "unknown keys": "".join(f"massx{k}: 1\n" for k in range(MANY)),
-    "keys of a body": "bodies:\n  b:\n    mass: 1\n" + "".join(f"    inertia{k}: 1\n" for k in range(MANY)),
+    "keys of a body": "bodies:\n  b:\n    mass: 1\n"
+    + "".join(f"    inertia{k}: 1\n" for k in range(MANY)),
     "kinds of bodies": "bodies:\n" + "".join(f"  b{k}: {{barr: 1}}\n" for k in range(MANY)),
     "kinds of joints": "joints:\n" + "".join(f"  j{k}: revolut{k}\n" for k in range(MANY)),
     "values": "bodies:\n" + "".join(f"  b{k}: {{mass: [1], inertia: true}}\n" for k in range(MANY)),
@@ -164,7 +187,9 @@ def comparisons(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("text", WRONG.values(), ids=WRONG)
-def test_files_full_of_mistakes_are_refused_soon_and_in_short(tmp_path: Path, text: str, comparisons: list[int]) -> None:
+def test_files_full_of_mistakes_are_refused_soon_and_in_short(
+    tmp_path: Path, text: str, comparisons: list[int]
+) -> None:
     path = tmp_path / "model.yaml"
     path.write_text(HEAD + text, encoding="utf-8")
     with pytest.raises(vm.FileError, match=r"… and \d+ more") as caught:
@@ -175,7 +200,9 @@ def test_files_full_of_mistakes_are_refused_soon_and_in_short(tmp_path: Path, te
 
 def test_texts_count_by_their_length_where_aliases_repeat_them(tmp_path: Path) -> None:
     path = tmp_path / "model.yaml"
-    path.write_text(f"{HEAD}x: &s {'x' * 100_000}\ny: [{', '.join(['*s'] * 1000)}]\n", encoding="utf-8")
+    path.write_text(
+        f"{HEAD}x: &s {'x' * 100_000}\ny: [{', '.join(['*s'] * 1000)}]\n", encoding="utf-8"
+    )
     with pytest.raises(vm.FileError, match="has more than 400000 entries"):
         vm.Mechanism.from_file(path)
 

@@ -1,4 +1,6 @@
-"""Names that cannot be used everywhere are refused when they are given; those that are taken can be used everywhere, and inject nothing."""
+"""Names that cannot be used everywhere are refused when they are given; those that are taken can be
+used everywhere, and inject nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,25 +16,39 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import pendulum, swinging
 
 import varimech as vm
-from refusals import pendulum, swinging
 from varimech.backends.compiler import find_compiler
-from varimech.names import LONGEST, check_name, comment_text
+from varimech.core.names import LONGEST, check_name, comment_text
 
-HIDDEN = ["a\nb", "a\rb", "a\tb", "a\0b", "\x1b[31mred", "\u202eabc", "a\u2028b", "a\u00a0b", "\ud800"]
+HIDDEN = [
+    "a\nb",
+    "a\rb",
+    "a\tb",
+    "a\0b",
+    "\x1b[31mred",
+    "\u202eabc",
+    "a\u2028b",
+    "a\u00a0b",
+    "\ud800",
+]
 UNUSABLE = ["", " ", *HIDDEN, " a", "a ", "a/b", "/etc/passwd", "x" * (LONGEST + 1)]
 NAMED: dict[str, Callable[[vm.Mechanism, str], object]] = {
     "mechanism": lambda m, name: vm.Mechanism(name),
     "parameter": lambda m, name: m.parameter(name, 1.0),
     "body": lambda m, name: m.body(name, mass=1, inertia=1),
     "bar": lambda m, name: m.bar(name, "A", "B", length=1, mass=1),
-    "beam": lambda m, name: m.beam(name, "A", "B", segments=2, E=1e9, area=1e-4, inertia=1e-8, density=1e3, length=1),
+    "beam": lambda m, name: m.beam(
+        name, "A", "B", segments=2, E=1e9, area=1e-4, inertia=1e-8, density=1e3, length=1
+    ),
     "point": lambda m, name: m.point("rod", name, (0, 0)),
     "point of the ground": lambda m, name: m.ground_point(name, (0, 0)),
     "point of a new body": lambda m, name: m.body("b", mass=1, inertia=1, points={name: (0, 0)}),
     "start of a bar": lambda m, name: m.bar("b", name, "B", length=1, mass=1),
-    "end of a beam": lambda m, name: m.beam("b", "A", name, segments=2, E=1e9, area=1e-4, inertia=1e-8, density=1e3, length=1),
+    "end of a beam": lambda m, name: m.beam(
+        "b", "A", name, segments=2, E=1e9, area=1e-4, inertia=1e-8, density=1e3, length=1
+    ),
     "joint": lambda m, name: m.revolute(name, "rod.tip", "ground.Q"),
     "spring": lambda m, name: m.spring(name, "tip", "Q", stiffness=1, natural_length=1),
     "torsional spring": lambda m, name: m.torsional_spring(name, "rod", stiffness=1),
@@ -40,7 +56,9 @@ NAMED: dict[str, Callable[[vm.Mechanism, str], object]] = {
     "torque": lambda m, name: m.torque(name, "rod", 1.0),
     "driver": lambda m, name: m.drive_angle(name, "rod", lambda t: t),
 }
-WITHOUT_DOTS = [kind for kind in NAMED if kind.split()[0] in ("body", "bar", "beam", "point", "start", "end")]
+WITHOUT_DOTS = [
+    kind for kind in NAMED if kind.split()[0] in ("body", "bar", "beam", "point", "start", "end")
+]
 
 
 @pytest.mark.parametrize("name", UNUSABLE, ids=ascii)
@@ -50,15 +68,18 @@ def test_names_that_cannot_be_used_everywhere_are_refused(kind: str, name: str) 
     if kind == "parameter" and "/" in name:  # a ratio, and no file is called so
         NAMED[kind](m, name)
         return
-    before = m.to_text(), m.parts.revision
+    before = m.to_text(), m.data.revision
     with pytest.raises(vm.ModelError, match=r"needs a name|use |leave it out"):
         NAMED[kind](m, name)
-    assert (m.to_text(), m.parts.revision) == before
+    assert (m.to_text(), m.data.revision) == before
 
 
 @pytest.mark.parametrize("kind", WITHOUT_DOTS)
 def test_dots_separate_bodies_from_points(kind: str) -> None:
-    with pytest.raises(vm.ModelError, match=r"the name 'a\.b' of a \w+ contains '\.', which separates a body from its point"):
+    with pytest.raises(
+        vm.ModelError,
+        match=r"the name 'a\.b' of a \w+ contains '\.', which separates a body from its point",
+    ):
         NAMED[kind](pendulum(), "a.b")
 
 
@@ -90,7 +111,9 @@ LINES = {"mechanism": 2, "parameter": 4, "body": 6, "point": 6, "objective": 9}
 @pytest.mark.parametrize("kind", LINES)
 def test_files_are_refused_with_the_line(tmp_path: Path, kind: str, name: str) -> None:
     path = tmp_path / "model.yaml"
-    path.write_text(FILE.format(**{**{each: each for each in LINES}, kind: f'"{name}"'}), encoding="utf-8")
+    path.write_text(
+        FILE.format(**{**{each: each for each in LINES}, kind: f'"{name}"'}), encoding="utf-8"
+    )
     with pytest.raises(vm.FileError, match=r"use |leave it out") as caught:
         vm.Mechanism.from_file(path)
     assert caught.value.line == LINES[kind] and str(caught.value).isprintable()
@@ -98,14 +121,20 @@ def test_files_are_refused_with_the_line(tmp_path: Path, kind: str, name: str) -
 
 def test_urdf_files_are_refused_with_the_joint_or_link(tmp_path: Path) -> None:
     pytest.importorskip("urdf_parser_py")
-    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    inertial = (
+        '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"'
+        ' iyz="0"/></inertial>'
+    )
     for link, joint in (("arm.v2", "hinge"), ("arm", "hinge.1"), ("left/arm", "hinge")):
         path = tmp_path / "robot.urdf"
         path.write_text(
-            f'<robot name="r"><link name="base"/><link name="{link}">{inertial}</link><joint name="{joint}" type="continuous">'
-            f'<parent link="base"/><child link="{link}"/><axis xyz="0 1 0"/></joint></robot>'
+            f'<robot name="r"><link name="base"/><link name="{link}">{inertial}</link><joint'
+            f' name="{joint}" type="continuous"><parent link="base"/><child link="{link}"/><axis'
+            ' xyz="0 1 0"/></joint></robot>'
         )
-        with pytest.raises(vm.ModelError, match=r"contains '[./]', which separates .*use another character"):
+        with pytest.raises(
+            vm.ModelError, match=r"contains '[./]', which separates .*use another character"
+        ):
             vm.Mechanism.from_urdf(path)
 
 
@@ -127,7 +156,13 @@ def odd_chain() -> vm.Mechanism:
     m = vm.Mechanism(ODD[0], gravity=(0, -9.81))
     m.ground_point(ODD[0], (0, 0))
     for k, odd in enumerate(ODD):
-        m.bar(odd, odd, ODD[k + 1] if k + 1 < len(ODD) else "end", length=m.parameter(odd, 1.0), mass=1)
+        m.bar(
+            odd,
+            odd,
+            ODD[k + 1] if k + 1 < len(ODD) else "end",
+            length=m.parameter(odd, 1.0),
+            mass=1,
+        )
         m.revolute(f"{odd[:-1]}J", f"{ODD[k - 1] if k else 'ground'}.{odd}", f"{odd}.{odd}")
     m.start(angle=dict.fromkeys(ODD, -1.0))
     return m
@@ -137,7 +172,9 @@ def test_names_that_are_taken_can_be_used_everywhere(tmp_path: Path) -> None:
     m = odd_chain()
     objectives = {odd: vm.final(f"angle({odd!r})") for odd in ODD}
     objectives["</script><script>alert(1)</script>"] = objectives[ODD[0]]
-    gradient = m.sensitivity(objectives, wrt=ODD[:1], duration=0.02, step=0.01, backend="interpreted")
+    gradient = m.sensitivity(
+        objectives, wrt=ODD[:1], duration=0.02, step=0.01, backend="interpreted"
+    )
     run = gradient.run
     for ending in (".nc", ".csv", ".mat"):
         run.save(tmp_path / f"run{ending}")
@@ -147,9 +184,16 @@ def test_names_that_are_taken_can_be_used_everywhere(tmp_path: Path) -> None:
     assert again.info["mechanism"] == ODD[0]
     for odd in ODD:
         assert again.angle(odd).equals(run.angle(odd))
-    page = vm.report(tmp_path / "page.html", gradient, model=m.to_text()).read_text(encoding="utf-8")
-    usual = vm.report(tmp_path / "usual.html", swinging().simulate(0.02, step=0.01, backend="interpreted"))
-    assert set(active_tags(page)) == set(active_tags(usual.read_text(encoding="utf-8"))) and "alert(1)" in page
+    page = vm.report(tmp_path / "page.html", gradient, model=m.to_text()).read_text(
+        encoding="utf-8"
+    )
+    usual = vm.report(
+        tmp_path / "usual.html", swinging().simulate(0.02, step=0.01, backend="interpreted")
+    )
+    assert (
+        set(active_tags(page)) == set(active_tags(usual.read_text(encoding="utf-8")))
+        and "alert(1)" in page
+    )
     (tmp_path / "model.yaml").write_text(m.to_text(), encoding="utf-8")
     assert vm.Mechanism.from_file(tmp_path / "model.yaml").to_text() == m.to_text()
 
@@ -160,7 +204,11 @@ def active_tags(page: str) -> list[tuple[Any, ...]]:
 
     class Reader(HTMLParser):
         def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-            does = [name for name, _ in attrs if name.startswith("on") or name in ("src", "href", "srcdoc")]
+            does = [
+                name
+                for name, _ in attrs
+                if name.startswith("on") or name in ("src", "href", "srcdoc")
+            ]
             if does or tag in ("script", "iframe", "object", "embed", "link", "img", "svg"):
                 found.append((tag, *does))
 
@@ -201,10 +249,16 @@ def _check_comment(text: str) -> None:
     assert re.sub(r"[\\/\s?*]", "", safe) == plain  # what can be read stays
 
 
-@pytest.mark.skipif(find_compiler() is None or shutil.which("cc") is None, reason="no C compiler on this machine")
+@pytest.mark.skipif(
+    find_compiler() is None or shutil.which("cc") is None, reason="no C compiler on this machine"
+)
 @pytest.mark.parametrize("text", INJECTIONS[:4], ids=ascii)
-def test_exported_c_has_nothing_but_its_function(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even where a name or unit came past all checks: what compilers see without comments is the same, trigraphs and all."""
+def test_exported_c_has_nothing_but_its_function(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even where a name or unit came past all checks: what compilers see without comments is the
+    same, trigraphs and all.
+    """
     seen = []
     for k, name in enumerate(("plain", text)):
         m = swinging()
@@ -227,9 +281,15 @@ def test_exported_descriptions_are_json(tmp_path: Path) -> None:
     m.start(angle={"rod": -1.0})
     if find_compiler() is None:
         pytest.skip("no C compiler on this machine")
-    m.export(tmp_path, {name: vm.final(lambda s: s.angle("rod"))}, duration=0.1, step=0.01, target="c")
+    m.export(
+        tmp_path, {name: vm.final(lambda s: s.angle("rod"))}, duration=0.1, step=0.01, target="c"
+    )
     about: dict[str, Any] = json.loads((tmp_path / "bundle.json").read_text(encoding="utf-8"))
-    assert (about["mechanism"], about["parameters"][0]["name"], about["objectives"][0]["name"]) == (name, name, name)
+    assert (about["mechanism"], about["parameters"][0]["name"], about["objectives"][0]["name"]) == (
+        name,
+        name,
+        name,
+    )
     assert name not in (tmp_path / "program.c").read_text(encoding="utf-8")
 
 

@@ -1,4 +1,6 @@
-"""Saved results that were damaged or changed are refused, and never fail raw; studies survive clusters, kills and changed units."""
+"""Saved results that were damaged or changed are refused, and never fail raw; studies survive
+clusters, kills and changed units.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,12 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
+from refusals import swinging
 
 import varimech as vm
-from refusals import swinging
 from test_monte_carlo import SETTINGS, SPREADS, mechanism, same, study
 from varimech.results.seal import SEAL, is_intact
-from varimech.uncertainty.conduct import Conduct
+from varimech.uncertainty.study_run import Conduct
 
 quiet = pytest.mark.filterwarnings(
     "ignore::pytest.PytestUnraisableExceptionWarning"
@@ -31,7 +33,9 @@ quiet = pytest.mark.filterwarnings(
 @pytest.fixture(scope="module")
 def run() -> vm.Run:
     angle = vm.final(lambda s: s.angle("rod"))
-    return swinging().sensitivity(angle, wrt="L", duration=0.05, step=0.01, backend="interpreted").run
+    return (
+        swinging().sensitivity(angle, wrt="L", duration=0.05, step=0.01, backend="interpreted").run
+    )
 
 
 def ask_everything(run: vm.Run) -> None:
@@ -61,7 +65,9 @@ def test_any_byte_of_a_saved_run_may_be_wrong(count: int, run: vm.Run, tmp_path:
             refused += 1
         else:  # bytes that nothing depends on: it is the run that was saved
             ask_everything(read)
-            assert read.dataset.drop_attrs().equals(run.dataset.drop_attrs()) and repr(read) == repr(run)
+            assert read.dataset.drop_attrs().equals(run.dataset.drop_attrs()) and repr(
+                read
+            ) == repr(run)
     assert refused >= count // 5
 
 
@@ -69,11 +75,15 @@ CHANGES: dict[str, Callable[[xr.Dataset], xr.Dataset]] = {
     "a value": lambda d: d.assign(angle=d["angle"] + 1e-12),
     "a variable less": lambda d: d.drop_vars("position"),
     "another shape": lambda d: d.isel(time=slice(2)),
-    "a point of another name": lambda d: d.assign_coords(point=[f"{p}x" for p in d["point"].values]),
+    "a point of another name": lambda d: d.assign_coords(
+        point=[f"{p}x" for p in d["point"].values]
+    ),
     "another unit": lambda d: d.assign(angle=d["angle"].assign_attrs(units="deg")),
     "times as texts": lambda d: d.assign_coords(time=[str(t) for t in d["time"].values]),
     "a description less": lambda d: d.assign_attrs(varimech=json.dumps({"mechanism": "x"})),
-    "another description": lambda d: d.assign_attrs(varimech=d.attrs["varimech"].replace("pendulum", "other")),
+    "another description": lambda d: d.assign_attrs(
+        varimech=d.attrs["varimech"].replace("pendulum", "other")
+    ),
     "no seal": lambda d: d.drop_attrs(deep=False).assign_attrs(varimech=d.attrs["varimech"]),
     "another seal": lambda d: d.assign_attrs({SEAL: "0" * 64}),
     "a list in its place": lambda d: d.assign_attrs(varimech="[]"),
@@ -113,13 +123,23 @@ def changed_at_random(data: Any, chance: random.Random) -> Any:
             return {k: v for k, v in data.items() if k != key}
         return {**data, key: changed_at_random(data[key], chance)}
     k = chance.randrange(len(data))
-    return data[:k] + ([changed_at_random(data[k], chance)] if chance.random() < 0.8 else []) + data[k + 1 :]
+    return (
+        data[:k]
+        + ([changed_at_random(data[k], chance)] if chance.random() < 0.8 else [])
+        + data[k + 1 :]
+    )
 
 
 def test_a_saved_certificate_that_was_changed_is_refused_or_works(tmp_path: Path) -> None:
     m = swinging()
-    gradient = m.sensitivity(vm.final(lambda s: s.angle("rod")), wrt="L", duration=0.05, backend="interpreted")
-    path, chance, refused = gradient.certify().save(tmp_path / "certificate.json"), random.Random(0), 0
+    gradient = m.sensitivity(
+        vm.final(lambda s: s.angle("rod")), wrt="L", duration=0.05, backend="interpreted"
+    )
+    path, chance, refused = (
+        gradient.certify().save(tmp_path / "certificate.json"),
+        random.Random(0),
+        0,
+    )
     data = json.loads(path.read_text(encoding="utf-8"))
     for _ in range(300):
         path.write_text(json.dumps(changed_at_random(data, chance)), encoding="utf-8")
@@ -144,10 +164,17 @@ def test_a_checkpoint_that_was_changed_is_refused(tmp_path: Path) -> None:
         arrays = dict(file)
     for name, value in arrays.items():
         for other in (value[()] + 1 if value.dtype.kind in "fi" else np.array("x"), None):
-            changed = {**arrays, name: other} if other is not None else {k: v for k, v in arrays.items() if k != name}
+            changed = (
+                {**arrays, name: other}
+                if other is not None
+                else {k: v for k, v in arrays.items() if k != name}
+            )
             np.savez(state, **changed)
             with pytest.raises(
-                vm.ModelError, match=r"state\.npz (cannot be read|has format) .* delete (it|the file) to begin anew"
+                vm.ModelError,
+                match=(
+                    r"state\.npz (cannot be read|has format) .* delete (it|the file) to begin anew"
+                ),
             ):
                 study(**request)
 
@@ -156,7 +183,9 @@ def test_what_killed_studies_left_is_removed_and_other_files_stay(tmp_path: Path
     request: dict[str, Any] = {"samples": 32, "chunk": 16, "keep": True, "checkpoint": tmp_path}
     study(**request)
     left = [tmp_path / ".0123abcd.state.npz", tmp_path / ".89abcdef.samples-000000000016.npz"]
-    others = [tmp_path / name for name in (".hidden", "notes.txt", ".state.npz", ".0123abcd.notes.txt")]
+    others = [
+        tmp_path / name for name in (".hidden", "notes.txt", ".state.npz", ".0123abcd.notes.txt")
+    ]
     for path in (*left, *others):
         path.write_bytes(b"x")
     assert study(**{**request, "samples": 48}).count == 48
@@ -190,14 +219,19 @@ time.sleep(60)
 """
 
 
-def test_a_study_whose_scheduler_is_killed_names_its_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_whose_scheduler_is_killed_names_its_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     distributed = pytest.importorskip("distributed")
     import dask
 
     request: dict[str, Any] = {"samples": 64 * 6, "chunk": 64, "sampling": "random"}
     path = os.pathsep.join(sys.path)
     cluster = subprocess.Popen(
-        [sys.executable, "-c", LOCAL], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path}
+        [sys.executable, "-c", LOCAL],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
     )
     add = Conduct._add
 
@@ -209,11 +243,15 @@ def test_a_study_whose_scheduler_is_killed_names_its_checkpoint(tmp_path: Path, 
 
     try:
         assert cluster.stdout is not None
-        with dask.config.set({"distributed.comm.timeouts.connect": "1s", "distributed.client.heartbeat": "1s"}):
+        with dask.config.set(
+            {"distributed.comm.timeouts.connect": "1s", "distributed.client.heartbeat": "1s"}
+        ):
             client = distributed.Client(cluster.stdout.readline().strip(), timeout=10)
             try:
                 monkeypatch.setattr(Conduct, "_add", kill_after_two_chunks)
-                with pytest.raises(vm.StudyError, match=r"the Dask cluster was lost after 128 of 384 samples") as caught:
+                with pytest.raises(
+                    vm.StudyError, match=r"the Dask cluster was lost after 128 of 384 samples"
+                ) as caught:
                     study(executor=client, checkpoint=tmp_path, **request)
             finally:
                 client.close(timeout=1)
@@ -244,9 +282,13 @@ class Broken:
 Broken.__module__, Broken.__name__ = "distributed.client", "Client"
 
 
-@pytest.mark.parametrize("error", [OSError("gone"), TimeoutError(), RuntimeError("KilledWorker"), KeyError("x")])
+@pytest.mark.parametrize(
+    "error", [OSError("gone"), TimeoutError(), RuntimeError("KilledWorker"), KeyError("x")]
+)
 def test_without_a_checkpoint_it_says_how_to_have_one(error: Exception) -> None:
-    with pytest.raises(vm.StudyError, match=r"lost after 0 of 5 samples \(\w+: .*\)\. Give checkpoint=… a folder"):
+    with pytest.raises(
+        vm.StudyError, match=r"lost after 0 of 5 samples \(\w+: .*\)\. Give checkpoint=… a folder"
+    ):
         study(executor=Broken(error), samples=5)
 
 
@@ -255,7 +297,12 @@ def test_a_mechanism_is_sent_as_its_file() -> None:
     expected = m.simulate(0.1, step=0.01, backend="interpreted").angle("rod")
     for again in (pickle.loads(pickle.dumps(m)), copy.deepcopy(m), copy.copy(m)):
         assert again is not m and again.to_text() == m.to_text() and again.studies is None
-        np.testing.assert_array_equal(again.simulate(0.1, step=0.01, backend="interpreted").angle("rod"), expected)
+        np.testing.assert_array_equal(
+            again.simulate(0.1, step=0.01, backend="interpreted").angle("rod"), expected
+        )
     m.force("push", "tip", lambda s: (s.time, 0))
-    with pytest.raises(vm.ModelError, match=r"'pendulum' cannot be pickled or copied.*to_text.*force 'push'.*write it as a text"):
+    with pytest.raises(
+        vm.ModelError,
+        match=r"'pendulum' cannot be pickled or copied.*to_text.*force 'push'.*write it as a text",
+    ):
         pickle.dumps(m)

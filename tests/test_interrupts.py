@@ -1,4 +1,6 @@
-"""Ctrl-C, as a real signal: work stops, what was computed is kept to the last bit, and the mechanism is as good as before."""
+"""Ctrl-C, as a real signal: work stops, what was computed is kept to the last bit, and the
+mechanism is as good as before.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +17,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from oscillator import GOAL, of, oscillator, x_of
 
 import varimech as vm
-from oscillator import GOAL, of, oscillator, x_of
 from test_monte_carlo import same, study
-from varimech import cli, interrupts, progress
+from varimech import cli
 from varimech.backends import compiler, interpreted, native, tape
+from varimech.core import interrupts, progress
 from varimech.optimization import ipopt, refinement, search
 from varimech.optimization.problem import DesignProblem
-from varimech.results import live
-from varimech.solving import many, solver
-from varimech.uncertainty import conduct
-from varimech.uncertainty.tally import Tally
+from varimech.results import live_run
+from varimech.solving import ensemble_runs, solver
+from varimech.uncertainty import study_run
+from varimech.uncertainty.accumulator import Accumulator
 
 FINAL = {"x": vm.final(x_of, unit="m"), "distance": vm.integral(lambda s: x_of(s) ** 2)}
 WAYS: list[dict[str, Any]] = [
@@ -111,7 +114,9 @@ def test_a_run_keeps_its_first_rows(
     assert whole.step_ends is not None
     assert 1 < run.time.size < whole.time.size
     np.testing.assert_array_equal(run.time, whole.time[: run.time.size])
-    np.testing.assert_array_equal(run.live.trajectory.states, whole.live.trajectory.states[: run.time.size])
+    np.testing.assert_array_equal(
+        run.live.trajectory.states, whole.live.trajectory.states[: run.time.size]
+    )
     assert whole.step_ends is not None
     np.testing.assert_array_equal(run.step_ends, whole.step_ends[: run.step_ends.size])
     assert run.step_ends[-2] < last <= run.step_ends[-1]
@@ -145,16 +150,24 @@ def test_a_gradient_is_that_of_the_motion_up_to_then(
     np.testing.assert_array_equal(go().gradient, whole.gradient)
 
 
-def test_what_is_kept_can_be_saved_and_plotted(mechanism: vm.Mechanism, hooked: Callable[..., None], tmp_path: Path) -> None:
+def test_what_is_kept_can_be_saved_and_plotted(
+    mechanism: vm.Mechanism, hooked: Callable[..., None], tmp_path: Path
+) -> None:
     hooked(native, "next_slice")
     run = stopped(lambda: mechanism.simulate(1.0, step=1e-3, every=32, backend="native")).result
     loaded = vm.load_run(run.save(tmp_path / "run.nc"))
-    assert loaded.info["stopped"] == {"time": run.time[-1], "duration": 1.0} == {"time": pytest.approx(0.064), "duration": 1.0}
+    assert (
+        loaded.info["stopped"]
+        == {"time": run.time[-1], "duration": 1.0}
+        == {"time": pytest.approx(0.064), "duration": 1.0}
+    )
     np.testing.assert_array_equal(loaded.displacement("guide"), run.displacement("guide"))
     assert len(run.plot(displacement="guide").axes) == 1
 
 
-def test_a_signal_that_comes_while_compiled_code_runs(mechanism: vm.Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_that_comes_while_compiled_code_runs(
+    mechanism: vm.Mechanism, monkeypatch: pytest.MonkeyPatch
+) -> None:
     under_way = threading.Event()
 
     def next_slice(steps: int, seconds: float) -> int:
@@ -172,19 +185,26 @@ def test_a_signal_that_comes_while_compiled_code_runs(mechanism: vm.Mechanism, m
     thread.join()
     n = run.time.size
     np.testing.assert_array_equal(
-        run.live.trajectory.states, mechanism.simulate(run.time[-1], step=1e-3, every=10).live.trajectory.states[:n]
+        run.live.trajectory.states,
+        mechanism.simulate(run.time[-1], step=1e-3, every=10).live.trajectory.states[:n],
     )
 
 
-def test_nothing_is_kept_of_the_start_alone(mechanism: vm.Mechanism, hooked: Callable[..., None]) -> None:
+def test_nothing_is_kept_of_the_start_alone(
+    mechanism: vm.Mechanism, hooked: Callable[..., None]
+) -> None:
     hooked(native, "next_slice")
     plainly(lambda: mechanism.simulate(20.0, step=1e-3, every=20_000, backend="native"))
 
 
 @pytest.mark.parametrize("method", ["adjoint", "composite", "finite-difference", "complex-step"])
-def test_methods_that_know_nothing_before_their_end(mechanism: vm.Mechanism, hooked: Callable[..., None], method: str) -> None:
+def test_methods_that_know_nothing_before_their_end(
+    mechanism: vm.Mechanism, hooked: Callable[..., None], method: str
+) -> None:
     def go() -> vm.Gradient:
-        return mechanism.sensitivity(FINAL, "k", duration=1.0, step=1e-3, method=method, backend="native")
+        return mechanism.sensitivity(
+            FINAL, "k", duration=1.0, step=1e-3, method=method, backend="native"
+        )
 
     hooked(tape if method == "adjoint" else native, "next_slice")
     plainly(go)
@@ -200,7 +220,9 @@ def test_a_run_that_had_failed_is_not_kept(hooked: Callable[..., None]) -> None:
 
 
 @pytest.mark.parametrize("integrator", ["cvodes", "idas"])
-def test_sundials(mechanism: vm.Mechanism, integrator: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sundials(
+    mechanism: vm.Mechanism, integrator: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     @contextmanager
     def let_through(self: interrupts.HeldBack) -> Iterator[None]:
         """As CasADi does where Ctrl-C comes in its functions."""
@@ -220,12 +242,19 @@ def test_sundials(mechanism: vm.Mechanism, integrator: str, monkeypatch: pytest.
 def test_ctrl_c_while_the_command_is_loaded(tmp_path: Path) -> None:
     """As if it came where a library is half loaded."""
     (tmp_path / "casadi.py").write_text(
-        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n", encoding="utf-8"
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n",
+        encoding="utf-8",
     )
     path = os.pathsep.join([str(tmp_path), *sys.path])
     program = [sys.executable, "-c", "from varimech_command import main; main()", "methods"]
-    done = subprocess.run(program, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped; nothing was computed yet\n")
+    done = subprocess.run(
+        program, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (
+        130,
+        "",
+        "stopped; nothing was computed yet\n",
+    )
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -247,7 +276,9 @@ def test_a_command_ends_cleanly(
 # what is derived and compiled
 
 
-def test_a_compiler_that_is_interrupted_leaves_nothing(hooked: Callable[..., None], tmp_path: Path) -> None:
+def test_a_compiler_that_is_interrupted_leaves_nothing(
+    hooked: Callable[..., None], tmp_path: Path
+) -> None:
     m = oscillator()
     hooked(compiler.subprocess.Popen, "communicate")
     with pytest.MonkeyPatch.context() as apart:  # `hooked` undoes what its own has changed
@@ -259,9 +290,14 @@ def test_a_compiler_that_is_interrupted_leaves_nothing(hooked: Callable[..., Non
         assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_compiler_that_is_interrupted_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compiler_that_is_interrupted_leaves_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     slow, started = tmp_path / "slow-cc", tmp_path / "started"
-    slow.write_text(f"#!/bin/sh\nsleep 600 &\necho $! > {started}.now\nmv {started}.now {started}\nwait\n", encoding="utf-8")
+    slow.write_text(
+        f"#!/bin/sh\nsleep 600 &\necho $! > {started}.now\nmv {started}.now {started}\nwait\n",
+        encoding="utf-8",
+    )
     slow.chmod(0o755)
     monkeypatch.setenv("CC", str(slow))
     monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path / "cache"))
@@ -275,7 +311,11 @@ def test_a_compiler_that_is_interrupted_leaves_no_process(tmp_path: Path, monkey
     plainly(lambda: oscillator().simulate(1.0, step=1e-3, backend="native"))
     status = Path("/proc", started.read_text(encoding="utf-8").strip(), "status")
     ended = time.monotonic() + 20
-    while status.exists() and "Z (zombie)" not in status.read_text(encoding="utf-8") and time.monotonic() < ended:
+    while (
+        status.exists()
+        and "Z (zombie)" not in status.read_text(encoding="utf-8")
+        and time.monotonic() < ended
+    ):
         time.sleep(0.01)
     assert time.monotonic() < ended and list((tmp_path / "cache").iterdir()) == []
 
@@ -286,11 +326,14 @@ def test_a_solver_that_is_half_built_is_built_anew(hooked: Callable[..., None]) 
     plainly(lambda: m.simulate(1.0, step=1e-2))
     hooked()
     np.testing.assert_array_equal(
-        m.simulate(1.0, step=1e-2).live.trajectory.states, oscillator().simulate(1.0, step=1e-2).live.trajectory.states
+        m.simulate(1.0, step=1e-2).live.trajectory.states,
+        oscillator().simulate(1.0, step=1e-2).live.trajectory.states,
     )
 
 
-def test_bars_are_closed(mechanism: vm.Mechanism, hooked: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bars_are_closed(
+    mechanism: vm.Mechanism, hooked: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     from rich.progress import Progress
 
     started, ended = [], []
@@ -307,9 +350,15 @@ def test_bars_are_closed(mechanism: vm.Mechanism, hooked: Callable[..., None], m
 
 
 def test_a_study_is_that_of_the_samples_so_far(hooked: Callable[..., None], tmp_path: Path) -> None:
-    request: dict[str, Any] = {"samples": 96, "chunk": 16, "sampling": "sobol", "keep": True, "executor": 2}
+    request: dict[str, Any] = {
+        "samples": 96,
+        "chunk": 16,
+        "sampling": "sobol",
+        "keep": True,
+        "executor": 2,
+    }
     whole, first = study(**request), study(**{**request, "samples": 48})
-    hooked(conduct.Conduct, "_suffices", at=4)  # looked at before each chunk, and at the end
+    hooked(study_run.Conduct, "_suffices", at=4)  # looked at before each chunk, and at the end
     error = stopped(lambda: study(checkpoint=tmp_path, **request))
     assert "stopped after 48 of 96 samples; " in str(error)
     assert "goes on from its checkpoint" in str(error)
@@ -321,21 +370,26 @@ def test_a_study_is_that_of_the_samples_so_far(hooked: Callable[..., None], tmp_
 
 def test_a_chunk_is_counted_in_as_a_whole(hooked: Callable[..., None]) -> None:
     request: dict[str, Any] = {"samples": 64, "chunk": 16}
-    hooked(Tally, "add", at=2)
+    hooked(Accumulator, "add", at=2)
     found = stopped(lambda: study(**request)).result
     hooked()
     same(found, study(**{**request, "samples": 32}))
 
 
 def test_a_study_without_samples_is_none(hooked: Callable[..., None]) -> None:
-    hooked(conduct.Conduct, "_suffices")
+    hooked(study_run.Conduct, "_suffices")
     plainly(lambda: study(samples=64, chunk=16))
 
 
 # designs
 
 
-PARABOLA: dict[str, Any] = {"over": ["a", "b"], "duration": 0.01, "step": 0.01, "start": {"a": 0.9, "b": 0.8}}
+PARABOLA: dict[str, Any] = {
+    "over": ["a", "b"],
+    "duration": 0.01,
+    "step": 0.01,
+    "start": {"a": 0.9, "b": 0.8},
+}
 BANANA = of(lambda a, b: (1 - a) ** 2 + 100 * (b - a**2) ** 2)
 
 
@@ -350,7 +404,12 @@ def test_a_search_keeps_its_best_design(hooked: Callable[..., None], name: str) 
     assert found.iterations == len(found.history) - 1 > 0
     assert not found.converged
     assert found.message.startswith("stopped; ")
-    assert found.objective == found.history["objective"].min() < found.objective_before == pytest.approx(24.2)
+    assert (
+        found.objective
+        == found.history["objective"].min()
+        < found.objective_before
+        == pytest.approx(24.2)
+    )
     a, b = found.parameters["a"], found.parameters["b"]
     assert found.objective == pytest.approx((1 - a) ** 2 + 100 * (b - a**2) ** 2)
     hooked()
@@ -363,7 +422,9 @@ def test_designs_that_meet_constraints_come_first(hooked: Callable[..., None]) -
     m = oscillator()
     limits = {"above": of(lambda a, b: a + b) >= 1.0}
     hooked(DesignProblem, "_evaluated", at=120)
-    found = stopped(lambda: m.optimize(GOAL, constraints=limits, **PARABOLA, tolerance_optimality=1e-14)).result
+    found = stopped(
+        lambda: m.optimize(GOAL, constraints=limits, **PARABOLA, tolerance_optimality=1e-14)
+    ).result
     met = found.history[found.history["infeasibility"] <= 1e-6]
     assert found.objective == pytest.approx(met["objective"].min())
     assert found.best.feasible
@@ -400,7 +461,9 @@ def test_starts_that_are_done_count(hooked: Callable[..., None]) -> None:
     assert not found.converged
 
 
-def test_what_holds_between_stored_times_is_the_last_that_is_done(hooked: Callable[..., None]) -> None:
+def test_what_holds_between_stored_times_is_the_last_that_is_done(
+    hooked: Callable[..., None],
+) -> None:
     m = oscillator()
     hooked(refinement, "_missed")
     request: dict[str, Any] = {"over": ["c"], "duration": 0.5, "output": 0.05, "tolerance": 1e-8}
@@ -419,8 +482,11 @@ def samples_of(m: vm.Mechanism) -> Any:
 
 
 OTHERS: dict[str, tuple[Callable[[vm.Mechanism], Any], tuple[Any, str, int]]] = {
-    "ensemble": (samples_of, (many, "sample", 2)),
-    "hessian": (lambda m: m.hessian(FINAL, ["k", "c"], duration=0.2, step=1e-2), (solver.Solver, "run_second", 1)),
+    "ensemble": (samples_of, (ensemble_runs, "sample", 2)),
+    "hessian": (
+        lambda m: m.hessian(FINAL, ["k", "c"], duration=0.2, step=1e-2),
+        (solver.Solver, "run_second", 1),
+    ),
     "moments": (
         lambda m: m.moments(FINAL, {"k": vm.Tolerance(1.0)}, duration=0.2, step=1e-2),
         (solver.Solver, "run_second", 1),
@@ -456,7 +522,9 @@ def test_openturns(hooked: Callable[..., None]) -> None:
     assert 0 < found.probability(limit).form < 1
 
 
-def test_a_part_of_a_larger_work_is_not_its_result(mechanism: vm.Mechanism, hooked: Callable[..., None]) -> None:
+def test_a_part_of_a_larger_work_is_not_its_result(
+    mechanism: vm.Mechanism, hooked: Callable[..., None]
+) -> None:
     """The run in which a fit or a certificate is interrupted is not what was asked for."""
     data = vm.measurement(x_of, [1.0, 2.0], [0.05, -0.01])
     hooked(native, "next_slice", at=2)
@@ -534,10 +602,12 @@ def test_threads_do_not_touch_signals() -> None:
 # measures of what was computed
 
 
-def test_measures_of_long_runs_stop_between_slices(mechanism: vm.Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_measures_of_long_runs_stop_between_slices(
+    mechanism: vm.Mechanism, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = mechanism.simulate(0.5, step=1e-3, backend="interpreted")
     whole = run.energy().to_numpy()
-    monkeypatch.setattr(live, "SLICE", 100)
+    monkeypatch.setattr(live_run, "SLICE", 100)
     np.testing.assert_array_equal(run.energy(), whole)
     taken: list[Any] = []
 
@@ -547,6 +617,6 @@ def test_measures_of_long_runs_stop_between_slices(mechanism: vm.Mechanism, monk
             interrupt()
         return np.asarray(array, order="C")
 
-    monkeypatch.setattr(live.np, "ascontiguousarray", take)
+    monkeypatch.setattr(live_run.np, "ascontiguousarray", take)
     plainly(run.energy)
     assert len(taken) == 5  # the second slice came to its end, a third was not begun

@@ -1,4 +1,6 @@
-"""Two floating bodies with any joint between them: momentum, angular momentum and energy stay, and reactions balance both bodies."""
+"""Two floating bodies with any joint between them: momentum, angular momentum and energy stay, and
+reactions balance both bodies.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +11,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import varimech as vm
 from joint_conditions import at, derivative, moving, rotations, spins, vec
 from joint_motions_in_space import BODY_SPIN, BODY_START, FIXED_TURN, LOPSIDED, TIP
 from newton_euler import Array, Z, turned
+
+import varimech as vm
 from varimech.model.joints import JOINTS
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """A joint between the points a.J and b.J of two floating bodies, and what else the start must say."""
+    """A joint between the points a.J and b.J of two floating bodies, and what else the start must
+    say.
+    """
 
     kind: str
     dimension: int
@@ -39,19 +43,51 @@ class Pair:
         m = vm.Mechanism(self.name, dimension=self.dimension)
         a: dict[str, dict[str, Any]]
         if self.dimension == 2:
-            m.body("a", mass=2.0, inertia=0.1, com=(0.02, 0.01), points={"J": (0.3, 0.1)}, floating=True)
-            m.body("b", mass=1.0, inertia=0.05, com=(-0.2, 0.1), points={"J": (0.1, -0.05), "tip": (-0.4, 0.2)})
-            a = {"position": {"a.com": (0.5, 0.3)}, "angle": {"a": 0.4}, "speed": {"a.com": (1.0, -0.5), "a": 3.0}}
+            m.body(
+                "a",
+                mass=2.0,
+                inertia=0.1,
+                com=(0.02, 0.01),
+                points={"J": (0.3, 0.1)},
+                floating=True,
+            )
+            m.body(
+                "b",
+                mass=1.0,
+                inertia=0.05,
+                com=(-0.2, 0.1),
+                points={"J": (0.1, -0.05), "tip": (-0.4, 0.2)},
+            )
+            a = {
+                "position": {"a.com": (0.5, 0.3)},
+                "angle": {"a": 0.4},
+                "speed": {"a.com": (1.0, -0.5), "a": 3.0},
+            }
         else:
-            m.body("a", mass=2.0, inertia=LOPSIDED, com=(0.02, 0.01, -0.03), points={"J": (0.3, 0.1, 0.2)}, floating=True)
-            m.body("b", mass=1.0, inertia=(0.04, 0.05, 0.03), com=(-0.2, 0.1, 0.1), points={"J": (0.1, -0.05, 0.0), "tip": TIP})
+            m.body(
+                "a",
+                mass=2.0,
+                inertia=LOPSIDED,
+                com=(0.02, 0.01, -0.03),
+                points={"J": (0.3, 0.1, 0.2)},
+                floating=True,
+            )
+            m.body(
+                "b",
+                mass=1.0,
+                inertia=(0.04, 0.05, 0.03),
+                com=(-0.2, 0.1, 0.1),
+                points={"J": (0.1, -0.05, 0.0), "tip": TIP},
+            )
             a = {
                 "position": {"a.com": (0.5, 0.3, 0.1)},
                 "orientation": {"a": BODY_START},
                 "speed": {"a.com": (1.0, -0.5, 0.3), "a": BODY_SPIN},
             }
         self.join(m)
-        said: dict[str, Any] = {key: {**a.get(key, {}), **self.start.get(key, {})} for key in {*a, *self.start}}
+        said: dict[str, Any] = {
+            key: {**a.get(key, {}), **self.start.get(key, {})} for key in {*a, *self.start}
+        }
         m.start(**said)
         return m
 
@@ -85,7 +121,12 @@ PAIRS = [
             "near": {"b.J": (0.9, 1.0)},
         },
     ),
-    Pair("revolute", 3, lambda m: m.revolute("J", axis=AXIS, axis_on_second=OTHER), {"angle": {"J": 0.5}, "speed": {"J": 2.0}}),
+    Pair(
+        "revolute",
+        3,
+        lambda m: m.revolute("J", axis=AXIS, axis_on_second=OTHER),
+        {"angle": {"J": 0.5}, "speed": {"J": 2.0}},
+    ),
     Pair(
         "prismatic",
         3,
@@ -131,13 +172,21 @@ PAIRS = [
         "planar",
         3,
         lambda m: m.planar("J", normal=AXIS, normal_on_second=OTHER),
-        {"angle": {"J": 0.5}, "position": {"b.J": (0.8, 0.5, None)}, "speed": {"J": 2.0, "b.J": (0.1, 0.2, None)}},
+        {
+            "angle": {"J": 0.5},
+            "position": {"b.J": (0.8, 0.5, None)},
+            "speed": {"J": 2.0, "b.J": (0.1, 0.2, None)},
+        },
     ),
     Pair(
         "point-on-plane",
         3,
         lambda m: m.point_on_plane("J", normal=AXIS),
-        {**TURNED_B, "position": {"b.J": (0.8, 0.5, None)}, "speed": {"b.J": (0.1, 0.2, None), "b": B_SPIN}},
+        {
+            **TURNED_B,
+            "position": {"b.J": (0.8, 0.5, None)},
+            "speed": {"b.J": (0.1, 0.2, None), "b": B_SPIN},
+        },
     ),
 ]
 MASS = {"a": 2.0, "b": 1.0}
@@ -167,14 +216,20 @@ def test_every_joint_has_a_pair() -> None:
 
 @each_pair
 def test_free_pair_keeps_momentum_and_energy(pair: Pair) -> None:
-    """No outer force: Σ m v is constant (to rounding), Σ (r × m v + R I Rᵀ ω) and the energy are to second order."""
+    """No outer force: Σ m v is constant (to rounding), Σ (r × m v + R I Rᵀ ω) and the energy are to
+    second order.
+    """
     drifts = []
     for step in (1e-3, 5e-4):
         run = pair.run(step)
         assert max(run.info["residuals"]) < 1e-9
         P = momentum(run, "a") + momentum(run, "b")
         np.testing.assert_allclose(P, np.tile(P[0], (len(P), 1)), atol=1e-10)
-        L = sum(np.cross(at(run, f"{k}.com"), momentum(run, k)) + own_angular_momentum(run, k, pair.dimension) for k in "ab")
+        L = sum(
+            np.cross(at(run, f"{k}.com"), momentum(run, k))
+            + own_angular_momentum(run, k, pair.dimension)
+            for k in "ab"
+        )
         E = run.energy().values
         drifts.append([np.abs(L - L[0]).max() / np.abs(L[0]).max(), np.abs(E - E[0]).max() / E[0]])
     coarse, fine = np.array(drifts)
@@ -184,7 +239,8 @@ def test_free_pair_keeps_momentum_and_energy(pair: Pair) -> None:
 
 @each_pair
 def test_reactions_balance_both_bodies(pair: Pair) -> None:
-    """Newton and Euler for each body, with the force F and the torque τ (about b's joint point P) that the joint reports:
+    """Newton and Euler for each body, with the force F and the torque τ (about b's joint point P)
+    that the joint reports:
 
     d(m v)/dt = ±F,     d(R I Rᵀ ω)/dt = ±(τ + (P − G) × F),     + on the second body b, − on the first.
     """
@@ -197,21 +253,34 @@ def test_reactions_balance_both_bodies(pair: Pair) -> None:
     P = at(run, "b.J")
     for body, sign in (("a", -1), ("b", 1)):
         torque = τ + np.cross(P - at(run, f"{body}.com"), F)
-        Ṗ, Ḣ = derivative(momentum(run, body), h), derivative(own_angular_momentum(run, body, pair.dimension), h)
+        Ṗ, Ḣ = (
+            derivative(momentum(run, body), h),
+            derivative(own_angular_momentum(run, body, pair.dimension), h),
+        )
         np.testing.assert_allclose(Ṗ, sign * F[2:-2], rtol=0, atol=1e-5)
         np.testing.assert_allclose(Ḣ, sign * torque[2:-2], rtol=0, atol=1e-5)
 
 
 SWAPPED: dict[str, tuple[Callable[[vm.Mechanism], Any], dict[str, dict[str, Any]]]] = {
     "revolute-2d": (lambda m: m.revolute("J", "b.J", "a.J"), {}),
-    "prismatic-2d": (lambda m: m.prismatic("J", "b.J", "a.J", axis=(turned(Z, -0.6) @ vec(-1.0, -0.5))[:2], rotation=-0.6), {}),
+    "prismatic-2d": (
+        lambda m: m.prismatic(
+            "J", "b.J", "a.J", axis=(turned(Z, -0.6) @ vec(-1.0, -0.5))[:2], rotation=-0.6
+        ),
+        {},
+    ),
     "fixed-2d": (lambda m: m.fixed("J", "b.J", "a.J", rotation=-0.6), {}),
     "distance-2d": (lambda m: m.distance("J", "b.J", "a.J", length=0.4), {}),
     "revolute-3d": (
         lambda m: m.revolute("J", "b.J", "a.J", axis=OTHER, axis_on_second=AXIS),
         {"angle": {"J": -0.5}, "speed": {"J": -2.0}},
     ),
-    "prismatic-3d": (lambda m: m.prismatic("J", "b.J", "a.J", axis=FIXED_TURN.T @ -np.array(AXIS), rotation=FIXED_TURN.T), {}),
+    "prismatic-3d": (
+        lambda m: m.prismatic(
+            "J", "b.J", "a.J", axis=FIXED_TURN.T @ -np.array(AXIS), rotation=FIXED_TURN.T
+        ),
+        {},
+    ),
     "fixed-3d": (lambda m: m.fixed("J", "b.J", "a.J", rotation=FIXED_TURN.T), {}),
     "distance-3d": (lambda m: m.distance("J", "b.J", "a.J", length=0.4), {}),
     "spherical-3d": (lambda m: m.spherical("J", "b.J", "a.J"), {}),
@@ -221,10 +290,14 @@ SWAPPED: dict[str, tuple[Callable[[vm.Mechanism], Any], dict[str, dict[str, Any]
         {"angle": {"J": -0.5}, "speed": {"J": -2.0, "b.J": (0.1, 0.2, None)}},
     ),
 }
-"""Joints of `PAIRS` written the other way round (a sliding axis reversed, so that the displacement keeps its sign)."""
+"""Joints of `PAIRS` written the other way round (a sliding axis reversed, so that the displacement
+keeps its sign).
+"""
 
 
-@pytest.mark.parametrize("pair", [p for p in PAIRS if p.name in SWAPPED], ids=lambda pair: pair.name)
+@pytest.mark.parametrize(
+    "pair", [p for p in PAIRS if p.name in SWAPPED], ids=lambda pair: pair.name
+)
 def test_swapped_bodies_move_alike(pair: Pair) -> None:
     """Which body comes first changes nothing but the sign of the reaction."""
     join, start = SWAPPED[pair.name]

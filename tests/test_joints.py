@@ -1,16 +1,18 @@
-"""Every joint, planar and spatial, against equations of motion derived by hand and against its own condition.
+"""Every joint, planar and spatial, against equations of motion derived by hand and against its own
+condition.
 
-`joint_cases.CASES` holds one mechanism for each joint. A joint kind without a case fails `test_every_joint_has_a_case`.
+`joint_cases.CASES` holds one mechanism for each joint. A joint kind without a case fails
+`test_every_joint_has_a_case`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-
-import varimech as vm
 from joint_cases import CASES, DURATION, STEP, Case
 from newton_euler import check_order_two
+
+import varimech as vm
 from varimech.model.joints import JOINTS
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -30,8 +32,10 @@ def test_motion_converges_to_the_reference(case: Case) -> None:
 
 @each_case
 def test_joint_holds(case: Case) -> None:
-    """Freedoms, residuals of all levels, and the joint's condition stated from measured positions and rotations."""
-    assert case.mechanism.freedoms == case.freedoms
+    """Freedoms, residuals of all levels, and the joint's condition stated from measured positions
+    and rotations.
+    """
+    assert case.mechanism.dofs == case.dofs
     run = case.run(STEP)
     assert max(run.info["residuals"]) < 1e-9
     for broken in case.broken(run, case.p):
@@ -41,7 +45,9 @@ def test_joint_holds(case: Case) -> None:
 
 @each_case
 def test_sensitivity_to_the_joints_geometry(case: Case) -> None:
-    """Direct differentiation against differences of whole runs, and against differences of the reference motion."""
+    """Direct differentiation against differences of whole runs, and against differences of the
+    reference motion.
+    """
     point = case.points[-1]
     objectives = {
         "end": vm.final(lambda s: s.position(point)[0] + 2 * s.position(point)[1]),
@@ -49,7 +55,14 @@ def test_sensitivity_to_the_joints_geometry(case: Case) -> None:
     }
     m = case.mechanism
     direct, differences = (
-        m.sensitivity(objectives, "p", duration=0.3, step=2e-3, method=method, relative_steps=(1e-4, 1e-5, 1e-6))
+        m.sensitivity(
+            objectives,
+            "p",
+            duration=0.3,
+            step=2e-3,
+            method=method,
+            relative_steps=(1e-4, 1e-5, 1e-6),
+        )
         for method in ("direct", "finite-difference")
     )
     assert (np.abs(direct.gradient.values) > 1e-4).all(), "the parameter must matter"
@@ -57,7 +70,9 @@ def test_sensitivity_to_the_joints_geometry(case: Case) -> None:
     δ = 1e-4
     above, below = (case.reference(p, direct.run.time) for p in (case.p + δ, case.p - δ))
     slope = ((above - below) / (2 * δ))[:, -3:][:, : case.dimension]
-    np.testing.assert_allclose(direct.run.position(point, wrt="p").values, slope, rtol=0, atol=1e-4 * np.abs(slope).max())
+    np.testing.assert_allclose(
+        direct.run.position(point, wrt="p").values, slope, rtol=0, atol=1e-4 * np.abs(slope).max()
+    )
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if "moving" in c.note], ids=lambda c: c.name)

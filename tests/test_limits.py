@@ -1,4 +1,6 @@
-"""What a formulation or integrator does not take is refused by name and limit, and what it does take runs: starts, redundancy, size."""
+"""What a formulation or integrator does not take is refused by name and limit, and what it does
+take runs: starts, redundancy, size.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loops import pendulum
 
 import varimech as vm
-from loops import pendulum
-from varimech.methods import FORMULATIONS, integrators_of
+from varimech.schemes import FORMULATIONS, integrators_of
 from varimech.solving.programs import LARGE
 
 # starts
@@ -18,7 +20,12 @@ from varimech.solving.programs import LARGE
 
 @pytest.mark.parametrize(
     ("formulation", "integrator"),
-    [(f, i) for f in FORMULATIONS for i in (None, "cvodes") if i is None or i in integrators_of(FORMULATIONS[f])],
+    [
+        (f, i)
+        for f in FORMULATIONS
+        for i in (None, "cvodes")
+        if i is None or i in integrators_of(FORMULATIONS[f])
+    ],
 )
 def test_a_start_that_does_not_close(formulation: str, integrator: str | None) -> None:
     m = vm.Mechanism("open", gravity=(0, -9.81))
@@ -47,7 +54,10 @@ def twin() -> vm.Mechanism:
 @pytest.mark.parametrize("said", [{"step": 1e-2}, {"tolerance": 1e-6}])
 def test_redundant_constraints_are_refused_by_the_composite_system(said: dict[str, Any]) -> None:
     angle = vm.final(lambda s: s.angle("rod"))
-    with pytest.raises(vm.ModelError, match=r"'twin': method='composite' takes no redundant constraints .*; use method='direct'"):
+    with pytest.raises(
+        vm.ModelError,
+        match=r"'twin': method='composite' takes no redundant constraints .*; use method='direct'",
+    ):
         twin().sensitivity(angle, duration=0.1, method="composite", backend="interpreted", **said)
     g = twin().sensitivity(angle, duration=0.1, method="direct", backend="interpreted", **said)
     reference = pendulum().sensitivity(angle, duration=0.1, backend="interpreted", **said)
@@ -56,10 +66,15 @@ def test_redundant_constraints_are_refused_by_the_composite_system(said: dict[st
 
 def test_redundant_constraints_are_refused_by_idas() -> None:
     with pytest.raises(
-        vm.ModelError, match=r"'twin': integrator 'idas' takes no redundant constraints .*; use integrator='cvodes'"
+        vm.ModelError,
+        match=(
+            r"'twin': integrator 'idas' takes no redundant constraints .*; use integrator='cvodes'"
+        ),
     ):
         twin().simulate(0.1, integrator="idas")
-    angles = [float(m.simulate(0.1, integrator="cvodes").angle("rod")[-1]) for m in (twin(), pendulum())]
+    angles = [
+        float(m.simulate(0.1, integrator="cvodes").angle("rod")[-1]) for m in (twin(), pendulum())
+    ]
     assert angles[0] == pytest.approx(angles[1], abs=1e-7)
 
 
@@ -83,21 +98,33 @@ def chain() -> vm.Mechanism:
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ({"formulation": "independent"}, f"independent coordinates takes up to {LARGE}: use formulation='index1' or 'ali3p'"),
-        ({"integrator": "cvodes"}, f"CVODES takes up to {LARGE}: use formulation='index1' or 'ali3p'"),
+        (
+            {"formulation": "independent"},
+            f"independent coordinates takes up to {LARGE}: use formulation='index1' or 'ali3p'",
+        ),
+        (
+            {"integrator": "cvodes"},
+            f"CVODES takes up to {LARGE}: use formulation='index1' or 'ali3p'",
+        ),
         ({"integrator": "idas"}, f"IDAS takes up to {LARGE}: use formulation='index1' or 'ali3p'"),
         ({"method": "composite"}, f"method='composite' takes up to {LARGE}: use method='direct'"),
     ],
 )
 def test_large_models_are_refused_with_the_limit(said: dict[str, Any], words: str) -> None:
-    with pytest.raises(vm.ModelError, match=r"mechanism 'chain' has 5[13] unknowns and multipliers") as caught:
+    with pytest.raises(
+        vm.ModelError, match=r"mechanism 'chain' has 5[13] unknowns and multipliers"
+    ) as caught:
         chain().sensitivity(vm.final(lambda s: s.angle("b0")), duration=0.1, **said)
     assert words in str(caught.value)
 
 
 @cache
 def end_of_chain(step: float) -> np.ndarray:
-    return np.asarray(chain().simulate(0.1, step=step, every=1000, backend="interpreted").position(f"P{LARGE // 3 + 1}")[-1])
+    return np.asarray(
+        chain()
+        .simulate(0.1, step=step, every=1000, backend="interpreted")
+        .position(f"P{LARGE // 3 + 1}")[-1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -116,5 +143,8 @@ def test_large_models_run_with_the_others(said: dict[str, Any], error: float) ->
     coarse, fine = end_of_chain(2e-3), end_of_chain(1e-3)
     exact = fine + (fine - coarse) / 3  # the trapezoidal rule is of order 2
     run = chain().simulate(0.1, backend="interpreted", **said)
-    assert np.abs(run.position(f"P{LARGE // 3 + 1}")[-1] - run.position(f"P{LARGE // 3 + 1}")[0]).max() > 1e-3
+    assert (
+        np.abs(run.position(f"P{LARGE // 3 + 1}")[-1] - run.position(f"P{LARGE // 3 + 1}")[0]).max()
+        > 1e-3
+    )
     np.testing.assert_allclose(run.position(f"P{LARGE // 3 + 1}")[-1], exact, rtol=0, atol=error)

@@ -1,4 +1,6 @@
-"""What was built goes when nobody holds it any more; `python tools/harden/soak.py` watches thousands of mechanisms come and go."""
+"""What was built goes when nobody holds it any more; `python tools/harden/soak.py` watches
+thousands of mechanisms come and go.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +13,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from oscillator import oscillator, x_of
 
 import varimech as vm
-from oscillator import oscillator, x_of
-from varimech import elimination, expressions, units
 from varimech.backends import compiler
+from varimech.core import expressions, units
+from varimech.stages import elimination
 
 SHORT: dict[str, Any] = {"duration": 2e-3, "step": 1e-3}
 FINAL = vm.final(x_of)
 WORK: dict[str, Callable[[vm.Mechanism, Path], object]] = {
     "run": lambda m, path: m.simulate(**SHORT, backend="interpreted"),
     "direct": lambda m, path: m.sensitivity(FINAL, "k", **SHORT, backend="interpreted"),
-    "adjoint": lambda m, path: m.sensitivity(FINAL, "k", **SHORT, method="adjoint", backend="interpreted"),
-    "ensemble": lambda m, path: m.ensemble(FINAL, {"k": [90.0, 110.0]}, **SHORT, backend="interpreted"),
+    "adjoint": lambda m, path: m.sensitivity(
+        FINAL, "k", **SHORT, method="adjoint", backend="interpreted"
+    ),
+    "ensemble": lambda m, path: m.ensemble(
+        FINAL, {"k": [90.0, 110.0]}, **SHORT, backend="interpreted"
+    ),
     "saved": lambda m, path: m.simulate(**SHORT, backend="interpreted").save(path / "run.nc"),
-    "report": lambda m, path: vm.report(path / "report.html", m.simulate(**SHORT, backend="interpreted")),
+    "report": lambda m, path: vm.report(
+        path / "report.html", m.simulate(**SHORT, backend="interpreted")
+    ),
 }
 
 
@@ -51,7 +60,9 @@ def test_files_and_threads_are_given_back(which: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
-def test_a_library_is_unloaded_with_its_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_is_unloaded_with_its_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("VARIMECH_CACHE", str(tmp_path))
 
     def loaded() -> bool:

@@ -1,4 +1,6 @@
-"""Runs with every formulation and integrator: backends agree to the last bit, and runs to a tolerance keep what they promise."""
+"""Runs with every formulation and integrator: backends agree to the last bit, and runs to a
+tolerance keep what they promise.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +12,26 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loops import EQUAL_ONLY, OBJECTIVES, TOLERANCE_ONLY, four_bar, pendulum, trajectory
 
 import varimech as vm
-from loops import EQUAL_ONLY, OBJECTIVES, TOLERANCE_ONLY, four_bar, pendulum, trajectory
 from varimech.backends import compiler, interpreted, runner
 from varimech.backends.native import NativeProgram
 from varimech.backends.trajectory import Trajectory
-from varimech.methods import FORMULATIONS, INTEGRATORS, choose, integrators_of
+from varimech.schemes import FORMULATIONS, INTEGRATORS, choose, integrators_of
 from varimech.solving.programs import LONG
 
-needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
+needs_compiler = pytest.mark.skipif(
+    compiler.find_compiler() is None, reason="no C compiler on this machine"
+)
 
 
 # backends
 
 
-def combinations(formulations: tuple[str, ...], integrators: tuple[str, ...]) -> list[tuple[str, str, dict[str, Any]]]:
+def combinations(
+    formulations: tuple[str, ...], integrators: tuple[str, ...]
+) -> list[tuple[str, str, dict[str, Any]]]:
     """Formulation, integrator and times of all that go together."""
     found: list[tuple[str, str, dict[str, Any]]] = []
     for formulation in formulations:
@@ -37,22 +43,40 @@ def combinations(formulations: tuple[str, ...], integrators: tuple[str, ...]) ->
             elif integrator not in TOLERANCE_ONLY:
                 found.append((formulation, integrator, {"duration": 1.0, "step": 5e-3, "every": 7}))
             if integrator not in EQUAL_ONLY:
-                found.append((formulation, integrator, {"duration": 1.0, "tolerance": 1e-6, "output": 0.03}))
+                found.append(
+                    (formulation, integrator, {"duration": 1.0, "tolerance": 1e-6, "output": 0.03})
+                )
     return found
 
 
 def check_same(first: vm.Gradient, second: vm.Gradient) -> None:
     one, other = trajectory(first.run), trajectory(second.run)
-    for name in ("time", "states", "objectives", "sensitivities", "gradients", "residuals", "step_ends"):
+    for name in (
+        "time",
+        "states",
+        "objectives",
+        "sensitivities",
+        "gradients",
+        "residuals",
+        "step_ends",
+    ):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
     infos = [{k: v for k, v in g.run.info.items() if k != "seconds"} for g in (first, second)]
     assert infos[0] == infos[1]
-    assert np.isfinite(one.states).all() and one.sensitivities is not None and np.abs(one.sensitivities).max() > 0
+    assert (
+        np.isfinite(one.states).all()
+        and one.sensitivities is not None
+        and np.abs(one.sensitivities).max() > 0
+    )
 
 
-def check_backends(m: vm.Mechanism, formulation: str, integrator: str, times: dict[str, Any]) -> vm.Gradient:
+def check_backends(
+    m: vm.Mechanism, formulation: str, integrator: str, times: dict[str, Any]
+) -> vm.Gradient:
     native, slow = (
-        m.sensitivity(OBJECTIVES, formulation=formulation, integrator=integrator, backend=backend, **times)
+        m.sensitivity(
+            OBJECTIVES, formulation=formulation, integrator=integrator, backend=backend, **times
+        )
         for backend in ("native", "interpreted")
     )
     check_same(native, slow)
@@ -60,8 +84,12 @@ def check_backends(m: vm.Mechanism, formulation: str, integrator: str, times: di
 
 
 @needs_compiler
-@pytest.mark.parametrize(("formulation", "integrator", "times"), combinations(tuple(FORMULATIONS), tuple(INTEGRATORS)))
-def test_backends_agree_to_the_last_bit(formulation: str, integrator: str, times: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("formulation", "integrator", "times"), combinations(tuple(FORMULATIONS), tuple(INTEGRATORS))
+)
+def test_backends_agree_to_the_last_bit(
+    formulation: str, integrator: str, times: dict[str, Any]
+) -> None:
     info = check_backends(four_bar(), formulation, integrator, times).run.info
     if "tolerance" in times and integrator == "dop853":
         assert info["rejected"] > 0  # so that trials that fail are compared too
@@ -77,10 +105,18 @@ def test_backends_agree_to_the_last_bit(formulation: str, integrator: str, times
     combinations(("ali3p", "index1", "independent"), ("trapezoidal", "rk4", "dop853"))
     + combinations(("index1-stabilised", "penalty"), ("dopri5",)),
 )
-def test_backends_agree_with_redundant_constraints(formulation: str, integrator: str, times: dict[str, Any]) -> None:
+def test_backends_agree_with_redundant_constraints(
+    formulation: str, integrator: str, times: dict[str, Any]
+) -> None:
     g = check_backends(four_bar(twin=True), formulation, integrator, times)
     if formulation != "penalty":
-        plain = four_bar().sensitivity(OBJECTIVES, formulation=formulation, integrator=integrator, backend="interpreted", **times)
+        plain = four_bar().sensitivity(
+            OBJECTIVES,
+            formulation=formulation,
+            integrator=integrator,
+            backend="interpreted",
+            **times,
+        )
         np.testing.assert_allclose(g.values, plain.values, rtol=1e-6)
         np.testing.assert_allclose(g.gradient, plain.gradient, rtol=1e-4, atol=1e-6)
 
@@ -95,21 +131,36 @@ def swept_chain() -> vm.Mechanism:
         m.bar("rocker" if second == "C" else f"b{k}", first, second, length=L, mass=1 + k / 10)
         m.revolute(first)
     m.torsional_spring("coil", "P3", stiffness=20.0, damping=m.parameter("c", 0.1))
-    m.start(angle={name: 0.1 * k for k, name in enumerate(b.name for b in m.parts.moving_bodies)}, speed={"rocker": 2.0})
+    m.start(
+        angle={name: 0.1 * k for k, name in enumerate(b.name for b in m.data.moving_bodies)},
+        speed={"rocker": 2.0},
+    )
     return m
 
 
 @needs_compiler
 @pytest.mark.parametrize("coordinates", ["rtdyn0", "rtdyn1"])
-@pytest.mark.parametrize(("make", "swept"), [(four_bar, False), (swept_chain, True)], ids=["loop", "swept"])
-def test_backends_agree_in_relative_coordinates(make: Callable[[], vm.Mechanism], swept: bool, coordinates: str) -> None:
-    m, times = make(), {"duration": 0.3, "tolerance": 1e-6, "output": 0.03, "coordinates": coordinates}
+@pytest.mark.parametrize(
+    ("make", "recursive"), [(four_bar, False), (swept_chain, True)], ids=["loop", "swept"]
+)
+def test_backends_agree_in_relative_coordinates(
+    make: Callable[[], vm.Mechanism], recursive: bool, coordinates: str
+) -> None:
+    m, times = (
+        make(),
+        {"duration": 0.3, "tolerance": 1e-6, "output": 0.03, "coordinates": coordinates},
+    )
     check_backends(m, "index1", "dopri5", times)
-    assert m._solver(choose(1.0, integrator="dopri5", coordinates=coordinates)[0]).programs.swept == swept
+    assert (
+        m._solver(choose(1.0, integrator="dopri5", coordinates=coordinates)[0]).programs.recursive
+        == recursive
+    )
 
 
 @needs_compiler
-@pytest.mark.parametrize("force", [lambda t: 1 / (2 - t), lambda t: (2 - t) ** -2, lambda t: vm.exp(-t) / (1 + t**2)])
+@pytest.mark.parametrize(
+    "force", [lambda t: 1 / (2 - t), lambda t: (2 - t) ** -2, lambda t: vm.exp(-t) / (1 + t**2)]
+)
 def test_backends_agree_with_quotients_in_forces(force: Callable[[Any], Any]) -> None:
     """Compilers like to contract what follows a quotient."""
     m = vm.Mechanism("pushed", gravity=(0, -9.81))
@@ -118,7 +169,10 @@ def test_backends_agree_with_quotients_in_forces(force: Callable[[Any], Any]) ->
     m.revolute("O")
     m.force("push", "tip", lambda s: (force(s.time), 0))
     m.start(angle={"rod": -1.0})
-    native, slow = (trajectory(m.simulate(0.9, tolerance=1e-6, output=0.1, backend=b)) for b in ("native", "interpreted"))
+    native, slow = (
+        trajectory(m.simulate(0.9, tolerance=1e-6, output=0.1, backend=b))
+        for b in ("native", "interpreted")
+    )
     np.testing.assert_array_equal(native.states, slow.states)
     np.testing.assert_array_equal(native.step_ends, slow.step_ends)
 
@@ -126,11 +180,14 @@ def test_backends_agree_with_quotients_in_forces(force: Callable[[Any], Any]) ->
 @needs_compiler
 @pytest.mark.parametrize("formulation", ["index1", "independent"])
 def test_backends_agree_in_ensembles_to_a_tolerance(formulation: str) -> None:
-    """Samples close to the nominal one, which are carried out together, and one that is not; each as if it were alone."""
+    """Samples close to the nominal one, which are carried out together, and one that is not; each
+    as if it were alone.
+    """
     lengths, m = [1.8, 1.82, 1.75, 2.1], four_bar()
     said: dict[str, Any] = {"duration": 0.5, "tolerance": 1e-6, "formulation": formulation}
     native, slow = (
-        m.ensemble(OBJECTIVES, {"L": lengths}, wrt="L", backend=b, threads=2, **said) for b in ("native", "interpreted")
+        m.ensemble(OBJECTIVES, {"L": lengths}, wrt="L", backend=b, threads=2, **said)
+        for b in ("native", "interpreted")
     )
     assert not native.failures and not slow.failures
     np.testing.assert_array_equal(native.values, slow.values)
@@ -168,7 +225,12 @@ def test_a_run_that_turns_out_long_is_compiled_on_the_way(
         return plain(self, *args)
 
     monkeypatch.setattr(NativeProgram, "run", run)
-    said: dict[str, Any] = {"duration": 0.5, "tolerance": 1e-6, "output": 0.05, "formulation": formulation}
+    said: dict[str, Any] = {
+        "duration": 0.5,
+        "tolerance": 1e-6,
+        "output": 0.05,
+        "formulation": formulation,
+    }
     four_bar.cache_clear()
     short = four_bar().sensitivity(OBJECTIVES, **said)
     assert not ran
@@ -189,15 +251,24 @@ def test_a_run_that_turns_out_long_is_compiled_on_the_way(
 
 
 @cache
-def to_tolerance(tolerance: float, output: float, duration: float = 1.0, integrator: str = "dop853") -> vm.Gradient:
+def to_tolerance(
+    tolerance: float, output: float, duration: float = 1.0, integrator: str = "dop853"
+) -> vm.Gradient:
     return four_bar().sensitivity(
-        OBJECTIVES, duration=duration, tolerance=tolerance, output=output, integrator=integrator, backend="interpreted"
+        OBJECTIVES,
+        duration=duration,
+        tolerance=tolerance,
+        output=output,
+        integrator=integrator,
+        backend="interpreted",
     )
 
 
 @pytest.mark.parametrize("integrator", ["dopri5", "dop853", "cvodes", "idas"])
 def test_stored_times_are_those_asked_for(integrator: str) -> None:
-    run = pendulum().simulate(1.0, tolerance=1e-6, output=0.3, integrator=integrator, backend="interpreted")
+    run = pendulum().simulate(
+        1.0, tolerance=1e-6, output=0.3, integrator=integrator, backend="interpreted"
+    )
     np.testing.assert_allclose(run.time, [0, 0.25, 0.5, 0.75, 1.0], rtol=1e-15)
     assert run.time[-1] == 1.0
     info = run.info
@@ -212,7 +283,10 @@ def test_steps_of_a_run_to_a_tolerance(integrator: str) -> None:
         info = (run := to_tolerance(tolerance, 0.25, integrator=integrator).run).info
         ends = trajectory(run).step_ends
         assert info["steps"] == ends.size - 1
-        assert info["step"] == [pytest.approx(np.diff(ends).min()), pytest.approx(np.diff(ends).max())]
+        assert info["step"] == [
+            pytest.approx(np.diff(ends).min()),
+            pytest.approx(np.diff(ends).max()),
+        ]
         assert ends[0] == 0 and ends[-1] == 1.0 and info["step"][0] > 0
         assert info["tolerance"] == tolerance
         counts.append(info["steps"])
@@ -222,7 +296,10 @@ def test_steps_of_a_run_to_a_tolerance(integrator: str) -> None:
 @pytest.mark.parametrize("integrator", ["dopri5", "dop853"])
 def test_more_outputs_change_nothing(integrator: str) -> None:
     """At times that are binary fractions, not a bit."""
-    few, many = (trajectory(to_tolerance(1e-6, output, integrator=integrator).run) for output in (0.25, 0.0625))
+    few, many = (
+        trajectory(to_tolerance(1e-6, output, integrator=integrator).run)
+        for output in (0.25, 0.0625)
+    )
     np.testing.assert_array_equal(few.step_ends, many.step_ends)
     assert few.rejected == many.rejected
     for name in ("time", "states", "objectives", "sensitivities", "gradients"):
@@ -231,7 +308,9 @@ def test_more_outputs_change_nothing(integrator: str) -> None:
 
 @pytest.mark.parametrize("integrator", ["dopri5", "dop853"])
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8])
-def test_dense_output_is_as_good_as_a_run_that_ends_there(integrator: str, tolerance: float) -> None:
+def test_dense_output_is_as_good_as_a_run_that_ends_there(
+    integrator: str, tolerance: float
+) -> None:
     whole = to_tolerance(tolerance, 0.125, integrator=integrator)
     for k in range(1, 8):
         part = to_tolerance(tolerance, 0.125 * k, 0.125 * k, integrator=integrator)
@@ -241,17 +320,28 @@ def test_dense_output_is_as_good_as_a_run_that_ends_there(integrator: str, toler
             np.testing.assert_allclose(one[k], best[-1], rtol=0, atol=10 * tolerance)
             np.testing.assert_allclose(one[k], other[-1], rtol=0, atol=10 * tolerance)
         velocities = [np.asarray(g.run.velocity("C")) for g in (whole, exact)]
-        np.testing.assert_allclose(velocities[0][k], velocities[1][-1], rtol=0, atol=10 * tolerance * 6)
+        np.testing.assert_allclose(
+            velocities[0][k], velocities[1][-1], rtol=0, atol=10 * tolerance * 6
+        )
         values = [g.value_history for g in (whole, part, exact)]
-        np.testing.assert_allclose(values[0][k], values[2][-1], rtol=100 * tolerance, atol=10 * tolerance)
-        np.testing.assert_allclose(values[0][k], values[1][-1], rtol=100 * tolerance, atol=10 * tolerance)
+        np.testing.assert_allclose(
+            values[0][k], values[2][-1], rtol=100 * tolerance, atol=10 * tolerance
+        )
+        np.testing.assert_allclose(
+            values[0][k], values[1][-1], rtol=100 * tolerance, atol=10 * tolerance
+        )
 
 
 @pytest.mark.parametrize("formulation", ["index1", "independent"])
 @pytest.mark.parametrize("integrator", ["dopri5", "dop853"])
 def test_constraints_hold_between_steps(formulation: str, integrator: str) -> None:
     run = four_bar().simulate(
-        1.0, tolerance=1e-6, output=0.0137, formulation=formulation, integrator=integrator, backend="interpreted"
+        1.0,
+        tolerance=1e-6,
+        output=0.0137,
+        formulation=formulation,
+        integrator=integrator,
+        backend="interpreted",
     )
     between = ~np.isin(run.time, trajectory(run).step_ends)
     assert between.sum() > 60
@@ -266,14 +356,24 @@ def test_constraints_hold_between_steps(formulation: str, integrator: str) -> No
 
 @pytest.mark.parametrize("formulation", ["index1", "independent", "index1-stabilised"])
 def test_derivatives_to_a_tolerance_are_those_of_the_steps_taken(formulation: str) -> None:
-    """Steps held, they are those of the discrete solution, however coarse, and at dense outputs too."""
+    """Steps held, they are those of the discrete solution, however coarse, and at dense outputs
+    too.
+    """
     direct, differences = (
         four_bar().sensitivity(
-            OBJECTIVES, duration=0.4, tolerance=1e-3, output=0.1, formulation=formulation, method=method, backend="interpreted"
+            OBJECTIVES,
+            duration=0.4,
+            tolerance=1e-3,
+            output=0.1,
+            formulation=formulation,
+            method=method,
+            backend="interpreted",
         )
         for method in ("direct", "finite-difference")
     )
-    np.testing.assert_allclose(direct.gradient_history, differences.gradient_history, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        direct.gradient_history, differences.gradient_history, rtol=1e-6, atol=1e-7
+    )
 
 
 def test_a_run_tells_its_steps(tmp_path: Path) -> None:
@@ -283,7 +383,10 @@ def test_a_run_tells_its_steps(tmp_path: Path) -> None:
     assert (run.step_ends[0], run.step_ends[-1]) == (0.0, 0.5)
     assert run.info["step"] == [lengths.min(), lengths.max()]
     assert run.info["steps"] == lengths.size
-    assert f"in {lengths.size} steps of {lengths.min():.3g} to {lengths.max():.3g} s for a tolerance of 1e-06" in repr(run)
+    assert (
+        f"in {lengths.size} steps of {lengths.min():.3g} to {lengths.max():.3g} s for a tolerance"
+        " of 1e-06" in repr(run)
+    )
     run.save(tmp_path / "run.nc")
     loaded = vm.load_run(tmp_path / "run.nc")
     assert repr(loaded) == repr(run)

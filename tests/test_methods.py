@@ -1,4 +1,6 @@
-"""Choosing formulations and integrators: what is chosen where little is said, what goes together, and what is refused."""
+"""Choosing formulations and integrators: what is chosen where little is said, what goes together,
+and what is refused.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loops import EQUAL_ONLY, TOLERANCE_ONLY, pendulum
 from typer.testing import CliRunner
 
 import varimech as vm
-from loops import EQUAL_ONLY, TOLERANCE_ONLY, pendulum
 from varimech.cli.app import app
-from varimech.methods import COORDINATES, FORMULATIONS, INTEGRATORS, SUITS, choose, integrators_of
-from varimech.schedule import DEFAULT_OUTPUTS, DEFAULT_STEP, DEFAULT_TOLERANCE, MOST_STORED, equal_steps
+from varimech.core.schedule import (
+    DEFAULT_OUTPUTS,
+    DEFAULT_STEP,
+    DEFAULT_TOLERANCE,
+    MOST_STORED,
+    equal_steps,
+)
+from varimech.schemes import COORDINATES, FORMULATIONS, INTEGRATORS, SUITS, choose, integrators_of
 
 NAN, INF = math.nan, math.inf
 
@@ -43,9 +51,14 @@ NAN, INF = math.nan, math.inf
         ({"integrator": "dopri5", "step": 1e-2}, "index1", "dopri5"),
     ],
 )
-def test_what_is_chosen_where_little_is_said(said: dict[str, Any], formulation: str, integrator: str) -> None:
+def test_what_is_chosen_where_little_is_said(
+    said: dict[str, Any], formulation: str, integrator: str
+) -> None:
     method, schedule = choose(1.0, **said)
-    assert (method.formulation, method.integrator) == (FORMULATIONS[formulation], INTEGRATORS[integrator])
+    assert (method.formulation, method.integrator) == (
+        FORMULATIONS[formulation],
+        INTEGRATORS[integrator],
+    )
     equal = "step" in said or "every" in said or (integrator in EQUAL_ONLY)
     assert (schedule.tolerance == 0.0) == equal
     if equal:
@@ -58,11 +71,19 @@ def test_what_is_chosen_where_little_is_said(said: dict[str, Any], formulation: 
 
 def test_the_command_line_lists_all_there_is() -> None:
     told = json.loads(CliRunner().invoke(app, ["methods", "--json"]).stdout)["methods"]
-    kinds = {"formulation": list(FORMULATIONS), "integrator": list(INTEGRATORS), "coordinates": list(COORDINATES)}
-    assert [(row["kind"], row["name"]) for row in told] == [(kind, name) for kind, names in kinds.items() for name in names]
+    kinds = {
+        "formulation": list(FORMULATIONS),
+        "integrator": list(INTEGRATORS),
+        "coordinates": list(COORDINATES),
+    }
+    assert [(row["kind"], row["name"]) for row in told] == [
+        (kind, name) for kind, names in kinds.items() for name in names
+    ]
     for row in told:
         assert row["suits"] == SUITS[row["name"]]
-        assert set(row["goes_with"]) <= set(INTEGRATORS if row["kind"] == "formulation" else FORMULATIONS)
+        assert set(row["goes_with"]) <= set(
+            INTEGRATORS if row["kind"] == "formulation" else FORMULATIONS
+        )
     shown = CliRunner().invoke(app, ["methods"])
     assert shown.exit_code == 0
     assert all(name in shown.stdout for name in COORDINATES)
@@ -72,7 +93,10 @@ def test_penalties_without_inertia_go_with_implicit_integrators_only() -> None:
     stiff = vm.Penalty(inertial=False)
     assert choose(1.0, formulation=stiff)[0].integrator == INTEGRATORS["trapezoidal"]
     assert integrators_of(stiff) == list(EQUAL_ONLY[:4])
-    with pytest.raises(vm.ModelError, match=r"formulation 'penalty without inertia .*' does not go with integrator 'dop853'"):
+    with pytest.raises(
+        vm.ModelError,
+        match=r"formulation 'penalty without inertia .*' does not go with integrator 'dop853'",
+    ):
         choose(1.0, formulation=stiff, integrator="dop853")
 
 
@@ -87,17 +111,25 @@ def short(integrator: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_every_pair_runs_or_is_refused_with_one_that_runs(formulation: str, integrator: str) -> None:
+def test_every_pair_runs_or_is_refused_with_one_that_runs(
+    formulation: str, integrator: str
+) -> None:
     def angle(formulation: str, integrator: str) -> float:
         run = pendulum().simulate(
-            0.02, formulation=formulation, integrator=integrator, backend="interpreted", **short(integrator)
+            0.02,
+            formulation=formulation,
+            integrator=integrator,
+            backend="interpreted",
+            **short(integrator),
         )
         assert run.info["method"].startswith(FORMULATIONS[formulation].title)
         return float(run.angle("rod")[-1])
 
     allowed = integrator in integrators_of(FORMULATIONS[formulation])
     if allowed:
-        assert angle(formulation, integrator) == pytest.approx(-1 - 0.5 * 1.5 * 9.81 * math.cos(1) * 0.02**2, abs=2e-6)
+        assert angle(formulation, integrator) == pytest.approx(
+            -1 - 0.5 * 1.5 * 9.81 * math.cos(1) * 0.02**2, abs=2e-6
+        )
         return
     with pytest.raises(vm.ModelError) as caught:
         angle(formulation, integrator)
@@ -120,13 +152,25 @@ def test_every_pair_runs_or_is_refused_with_one_that_runs(formulation: str, inte
     ("said", "words"),
     [
         *[
-            ({"tolerance": 1e-6, "integrator": name}, (f"integrator '{name}'", "knows no tolerance", "step=", "'dop853'"))
+            (
+                {"tolerance": 1e-6, "integrator": name},
+                (f"integrator '{name}'", "knows no tolerance", "step=", "'dop853'"),
+            )
             for name in EQUAL_ONLY
         ],
-        ({"tolerance": 1e-6, "integrator": vm.Newmark(gamma=0.7)}, ("Newmark (γ = 0.7", "knows no tolerance")),
-        ({"tolerance": 1e-6, "formulation": "ali3p"}, ("'trapezoidal'", "knows no tolerance", "step=")),
+        (
+            {"tolerance": 1e-6, "integrator": vm.Newmark(gamma=0.7)},
+            ("Newmark (γ = 0.7", "knows no tolerance"),
+        ),
+        (
+            {"tolerance": 1e-6, "formulation": "ali3p"},
+            ("'trapezoidal'", "knows no tolerance", "step="),
+        ),
         *[
-            ({"step": 0.1, "integrator": name}, (f"integrator '{name}'", "tolerance= instead of step="))
+            (
+                {"step": 0.1, "integrator": name},
+                (f"integrator '{name}'", "tolerance= instead of step="),
+            )
             for name in TOLERANCE_ONLY
         ],
         ({"step": 0.1, "tolerance": 1e-6}, ("step=", "tolerance=", "give one of the two")),
@@ -139,7 +183,10 @@ def test_every_pair_runs_or_is_refused_with_one_that_runs(formulation: str, inte
             ({"tolerance": x}, (f"tolerance = {x!r}", "between 1e-13 and 0.1"))
             for x in (0, -1e-6, NAN, INF, True, "1e-6", 1e-14, 0.2)
         ],
-        *[({"output": x}, (f"output = {x!r}", "positive finite number of seconds")) for x in (0, -0.1, NAN, INF, True, "0.1")],
+        *[
+            ({"output": x}, (f"output = {x!r}", "positive finite number of seconds"))
+            for x in (0, -0.1, NAN, INF, True, "0.1")
+        ],
         *[({"output": x}, (f"output = {x!r} s is too short",)) for x in (1e-300, 5e-324, 1e-13)],
         *[({"step": x}, (f"step = {x!r} s is too short",)) for x in (1e-300, 5e-324)],
         ({"output": 2.0}, ("output = 2 s is longer than the whole run of 1 s",)),
@@ -165,25 +212,49 @@ def test_settings_that_make_no_sense(said: dict[str, Any], words: tuple[str, ...
 @pytest.mark.parametrize("duration", [0, -1.0, NAN, INF, True, "1"])
 @pytest.mark.parametrize("said", [{}, {"step": 0.1}, {"tolerance": 1e-6}, {"integrator": "rk4"}])
 def test_durations_that_make_no_sense(duration: Any, said: dict[str, Any]) -> None:
-    with pytest.raises(vm.ModelError, match=re.escape(f"duration = {duration!r} must be a positive finite number of seconds")):
+    with pytest.raises(
+        vm.ModelError,
+        match=re.escape(f"duration = {duration!r} must be a positive finite number of seconds"),
+    ):
         choose(duration, **said)
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        *[(lambda x=x: vm.Newmark(gamma=x), ("Newmark: gamma", repr(x))) for x in (0.49, 1.01, NAN, INF, "0.6", None, True)],
-        *[(lambda x=x: vm.Newmark(gamma=0.6, beta=x), ("Newmark: beta", repr(x))) for x in (0.29, -0.5, NAN, INF, "0.3")],
-        *[(lambda x=x: vm.HHT(alpha=x), ("HHT: alpha", repr(x))) for x in (-0.01, 0.34, NAN, INF, "0", None)],
+        *[
+            (lambda x=x: vm.Newmark(gamma=x), ("Newmark: gamma", repr(x)))
+            for x in (0.49, 1.01, NAN, INF, "0.6", None, True)
+        ],
+        *[
+            (lambda x=x: vm.Newmark(gamma=0.6, beta=x), ("Newmark: beta", repr(x)))
+            for x in (0.29, -0.5, NAN, INF, "0.3")
+        ],
+        *[
+            (lambda x=x: vm.HHT(alpha=x), ("HHT: alpha", repr(x)))
+            for x in (-0.01, 0.34, NAN, INF, "0", None)
+        ],
         *[
             (lambda x=x: vm.GeneralisedAlpha(rho=x), ("GeneralisedAlpha: rho", repr(x)))
             for x in (-0.01, 1.01, NAN, INF, "1", True)
         ],
-        *[(lambda x=x: vm.Penalty(factor=x), ("Penalty: factor", repr(x))) for x in (0, -1e7, NAN, INF, "1e7", None)],
-        *[(lambda x=x: vm.Penalty(omega=x), ("Penalty: omega", repr(x))) for x in (0, -1.0, NAN, INF)],
+        *[
+            (lambda x=x: vm.Penalty(factor=x), ("Penalty: factor", repr(x)))
+            for x in (0, -1e7, NAN, INF, "1e7", None)
+        ],
+        *[
+            (lambda x=x: vm.Penalty(omega=x), ("Penalty: omega", repr(x)))
+            for x in (0, -1.0, NAN, INF)
+        ],
         *[(lambda x=x: vm.Penalty(xi=x), ("Penalty: xi", repr(x))) for x in (-0.1, NAN, INF)],
-        *[(lambda x=x: vm.Stabilised(omega=x), ("Stabilised: omega", repr(x))) for x in (-1.0, NAN, INF, "10")],
-        *[(lambda x=x: vm.Stabilised(xi=x), ("Stabilised:", "xi", repr(x))) for x in (-1.0, NAN, INF)],
+        *[
+            (lambda x=x: vm.Stabilised(omega=x), ("Stabilised: omega", repr(x)))
+            for x in (-1.0, NAN, INF, "10")
+        ],
+        *[
+            (lambda x=x: vm.Stabilised(xi=x), ("Stabilised:", "xi", repr(x)))
+            for x in (-1.0, NAN, INF)
+        ],
     ],
 )
 def test_constants_out_of_range(make: Callable[[], object], words: tuple[str, ...]) -> None:
@@ -203,7 +274,9 @@ def test_constants_at_the_ends_of_their_ranges() -> None:
         vm.GeneralisedAlpha(1),
     ):
         run = pendulum().simulate(0.02, step=1e-3, integrator=integrator, backend="interpreted")
-        assert float(run.angle("rod")[-1]) == pytest.approx(-1 - 0.5 * 1.5 * 9.81 * math.cos(1) * 0.02**2, abs=1e-4)
+        assert float(run.angle("rod")[-1]) == pytest.approx(
+            -1 - 0.5 * 1.5 * 9.81 * math.cos(1) * 0.02**2, abs=1e-4
+        )
 
 
 def test_as_many_results_as_may_be_stored() -> None:
@@ -215,7 +288,9 @@ def test_as_many_results_as_may_be_stored() -> None:
 def test_stabilisation_by_nothing_is_none() -> None:
     """Both constants may be zero, together or alone."""
     plain, free, undamped = (
-        pendulum().simulate(0.02, step=1e-3, formulation=formulation, integrator="rk4", backend="interpreted")
+        pendulum().simulate(
+            0.02, step=1e-3, formulation=formulation, integrator="rk4", backend="interpreted"
+        )
         for formulation in ("index1", vm.Stabilised(omega=0, xi=0), vm.Stabilised(xi=0))
     )
     np.testing.assert_allclose(free.angle("rod"), plain.angle("rod"), rtol=1e-14)

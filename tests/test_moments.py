@@ -1,4 +1,6 @@
-"""Moments: exact where they can be, of the orders that theory says elsewhere, and a horizon that is where errors are."""
+"""Moments: exact where they can be, of the orders that theory says elsewhere, and a horizon that is
+where errors are.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
+from markdown_pages import DOCS, blocks, run_page
 from scipy import stats
 
 import varimech as vm
-from markdown_pages import DOCS, blocks, run_page
 from varimech.benchmarks.pendulum_tolerance import START, exact_moments, mechanism, objectives
-from varimech.uncertainty.beside import Beside, directions_of, unexplained
 from varimech.uncertainty.expansion import ROUNDING, contributions
-from varimech.uncertainty.spreads import spreads_of
+from varimech.uncertainty.neighbour_runs import Beside, directions_of, unexplained
+from varimech.uncertainty.parameter_distributions import distributions_of
 
 ANGLE = objectives()
 K, ω = 4.0, 2.0
@@ -52,10 +54,14 @@ def linear_slopes(t: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("order", [1, 2])
 def test_linear_models_are_exact_and_covariances_count_once(order: int) -> None:
     r = 0.6
-    found = linear_oscillator().moments(LINEAR, correlation={("F", "x0"): r}, duration=TIME, order=order, tolerance=1e-11)
+    found = linear_oscillator().moments(
+        LINEAR, correlation={("F", "x0"): r}, duration=TIME, order=order, tolerance=1e-11
+    )
     g = linear_slopes(found.time)
     σ = np.array([0.1, 0.2])
-    variance = (g[:, 0] * σ[0]) ** 2 + (g[:, 1] * σ[1]) ** 2 + 2 * r * g[:, 0] * g[:, 1] * σ[0] * σ[1]
+    variance = (
+        (g[:, 0] * σ[0]) ** 2 + (g[:, 1] * σ[1]) ** 2 + 2 * r * g[:, 0] * g[:, 1] * σ[0] * σ[1]
+    )
     assert found.mean.values[:, 0] == pytest.approx(g @ [1.0, 0.5], abs=1e-9)
     assert found.variance.values[:, 0] == pytest.approx(variance, abs=1e-11)
     assert found.horizon.item() == TIME
@@ -67,7 +73,12 @@ def test_normal_variance_of_a_quadratic_is_exact() -> None:
     """ψ = x², x normal: mean μ² + σ², variance 4μ²σ² + 2σ⁴."""
     r = -0.4
     found = linear_oscillator().moments(
-        SQUARE, correlation=[[1, r], [r, 1]], duration=TIME, tolerance=1e-11, accuracy=ANY, output=0.5
+        SQUARE,
+        correlation=[[1, r], [r, 1]],
+        duration=TIME,
+        tolerance=1e-11,
+        accuracy=ANY,
+        output=0.5,
     )
     g, σ = linear_slopes(found.time), np.array([0.1, 0.2])
     μ = g @ [1.0, 0.5]
@@ -81,10 +92,16 @@ def test_normal_variance_of_a_quadratic_is_exact() -> None:
 def test_other_independent_distributions_are_exact_for_a_quadratic() -> None:
     """Their densities are polynomials, so Gauss's rule integrates x² and x⁴ exactly."""
     spreads = {"F": stats.uniform(0.5, 1.5), "x0": stats.beta(2, 5, loc=-0.2)}
-    found = linear_oscillator().moments(SQUARE, spreads, duration=TIME, tolerance=1e-11, accuracy=ANY, output=0.5)
+    found = linear_oscillator().moments(
+        SQUARE, spreads, duration=TIME, tolerance=1e-11, accuracy=ANY, output=0.5
+    )
     node, weight = np.polynomial.legendre.leggauss(12)
     u, w = (node + 1) / 2, weight / 2
-    x = np.einsum("ti,iab->tab", linear_slopes(found.time), np.array(np.meshgrid(0.5 + 1.5 * u, u - 0.2, indexing="ij")))
+    x = np.einsum(
+        "ti,iab->tab",
+        linear_slopes(found.time),
+        np.array(np.meshgrid(0.5 + 1.5 * u, u - 0.2, indexing="ij")),
+    )
     p = np.outer(w, w * 30 * u * (1 - u) ** 4)
     mean = np.einsum("tab,ab->t", x**2, p)
     variance = np.einsum("tab,ab->t", (x**2 - mean[:, None, None]) ** 2, p)
@@ -94,18 +111,32 @@ def test_other_independent_distributions_are_exact_for_a_quadratic() -> None:
 
 def test_pendulum_slopes_are_known() -> None:
     """Computed elsewhere, from the elliptic function."""
-    found = mechanism().moments(ANGLE, {"L": vm.Tolerance(0.1)}, duration=3.0, tolerance=1e-11, output=1.0)
-    assert found.values[1:, 0] == pytest.approx([-0.4243060674, 0.1621887085, 0.1633495892], abs=1e-8)
-    assert found.slopes[1:, 0, 0] == pytest.approx([-0.5773158652, 1.8859102515, -2.8266627558], abs=1e-8)
+    found = mechanism().moments(
+        ANGLE, {"L": vm.Tolerance(0.1)}, duration=3.0, tolerance=1e-11, output=1.0
+    )
+    assert found.values[1:, 0] == pytest.approx(
+        [-0.4243060674, 0.1621887085, 0.1633495892], abs=1e-8
+    )
+    assert found.slopes[1:, 0, 0] == pytest.approx(
+        [-0.5773158652, 1.8859102515, -2.8266627558], abs=1e-8
+    )
 
 
 def test_errors_have_the_orders_of_theory() -> None:
-    """In σ: the mean of first order σ², of second σ⁴; both variances σ⁴, a part σ² of what they are: third derivatives count as much as the
-    squares of second ones."""
+    """In σ: the mean of first order σ², of second σ⁴; both variances σ⁴, a part σ² of what they
+    are: third derivatives count as much as the squares of second ones.
+    """
     m, widths = mechanism(), (0.03, 0.015)
-    errors: dict[str, list[np.ndarray]] = {"first_mean": [], "mean": [], "first_variance": [], "variance": []}
+    errors: dict[str, list[np.ndarray]] = {
+        "first_mean": [],
+        "mean": [],
+        "first_variance": [],
+        "variance": [],
+    }
     for width in widths:
-        found = m.moments(ANGLE, {"L": vm.Tolerance(width)}, duration=3.0, tolerance=1e-12, output=1.0)
+        found = m.moments(
+            ANGLE, {"L": vm.Tolerance(width)}, duration=3.0, tolerance=1e-12, output=1.0
+        )
         mean, variance = exact_moments(found.time, 1.0, width / 3)
         for name, list_ in errors.items():
             exact = mean if "mean" in name else variance
@@ -131,7 +162,9 @@ def test_moments_within_the_horizon_are_those_of_the_exact_motion() -> None:
 def test_the_second_mean_decays_and_the_first_does_not() -> None:
     """Figure 2 of Choi et al. (2005); the exact mean decays too."""
     with pytest.warns(vm.HorizonWarning):
-        found = mechanism().moments(ANGLE, {"L": vm.Tolerance(0.1)}, duration=10.0, tolerance=1e-10, output=0.02)
+        found = mechanism().moments(
+            ANGLE, {"L": vm.Tolerance(0.1)}, duration=10.0, tolerance=1e-10, output=0.02
+        )
     mean, _ = exact_moments(found.time, 1.0, 0.1 / 3)
     late = found.time > 8.3
     assert np.abs(found.first_mean.values[late, 0]).max() == pytest.approx(START, rel=1e-3)
@@ -139,15 +172,25 @@ def test_the_second_mean_decays_and_the_first_does_not() -> None:
     assert np.abs(found.mean.values[late, 0]).max() == pytest.approx(0.86 * START, rel=1e-2)
 
 
-@pytest.mark.parametrize(("order", "width", "close"), [(1, 0.03, 0.05), (1, 0.1, 0.05), (2, 0.03, 0.2), (2, 0.1, 0.2)])
+@pytest.mark.parametrize(
+    ("order", "width", "close"), [(1, 0.03, 0.05), (1, 0.1, 0.05), (2, 0.03, 0.2), (2, 0.1, 0.2)]
+)
 def test_the_horizon_is_where_errors_are(order: int, width: float, close: float) -> None:
-    """Of the first order to 5 %, of the second, which has to guess at third derivatives, to 20 %."""
+    """Of the first order to 5 %, of the second, which has to guess at third
+    derivatives, to 20 %.
+    """
     duration = 1.0 / width if order == 2 else 0.5 / width
-    with pytest.warns(vm.HorizonWarning, match=r"'angle' up to t = .* only, not up to .*monte_carlo"):
-        found = mechanism().moments(ANGLE, {"L": vm.Tolerance(width)}, duration=duration, order=order, output=duration / 400)
+    with pytest.warns(
+        vm.HorizonWarning, match=r"'angle' up to t = .* only, not up to .*monte_carlo"
+    ):
+        found = mechanism().moments(
+            ANGLE, {"L": vm.Tolerance(width)}, duration=duration, order=order, output=duration / 400
+        )
     mean, variance = exact_moments(found.time, 1.0, width / 3)
     σ = np.sqrt(variance)
-    largest = np.array([σ[np.searchsorted(found.time, t / 2) : k + 1].max() for k, t in enumerate(found.time)])
+    largest = np.array(
+        [σ[np.searchsorted(found.time, t / 2) : k + 1].max() for k, t in enumerate(found.time)]
+    )
     missed = np.maximum(np.abs(found.mean.values[:, 0] - mean), np.abs(found.std.values[:, 0] - σ))
     true = found.time[np.flatnonzero(missed > 0.1 * largest + 1e-9)[0]]
     assert found.horizon.item() == pytest.approx(true, rel=close)
@@ -162,18 +205,28 @@ def test_no_horizon_where_nothing_varies() -> None:
 
 
 def test_a_vanishing_slope_is_no_expansion() -> None:
-    """ψ = (L − 1)²: no slope at the mean. The second order is exact; how far it holds nobody can tell, and so it is said."""
+    """ψ = (L − 1)²: no slope at the mean. The second order is exact; how far it holds nobody can
+    tell, and so it is said.
+    """
     square = {"square": vm.final(lambda s: (s.parameter("L") - 1) ** 2)}
     with pytest.warns(vm.HorizonWarning, match=r"up to t = 0 s"):
         found = mechanism().moments(square, {"L": vm.Tolerance(0.3)}, duration=1.0)
-    assert found.mean[-1].item() == pytest.approx(0.01) and found.variance[-1].item() == pytest.approx(2e-4)
+    assert found.mean[-1].item() == pytest.approx(0.01) and found.variance[
+        -1
+    ].item() == pytest.approx(2e-4)
 
 
 def test_what_has_just_begun_does_not_count() -> None:
-    """∫ (x − ½)² dt from x₀ = ½ has no slope at first, only curvature; later slopes are all there is."""
+    """∫ (x − ½)² dt from x₀ = ½ has no slope at first, only curvature; later slopes are all there
+    is.
+    """
     travelled = {"travelled": vm.integral(lambda s: (s.displacement("guide") - 0.5) ** 2)}
-    found = linear_oscillator().moments(travelled, {"F": None, "x0": vm.Tolerance(0.01)}, duration=TIME)
-    assert found.curvatures is not None and found.curvatures[1, 0, 0, 0] * 0.01 / 3 > np.abs(found.slopes[1, 0, 0])
+    found = linear_oscillator().moments(
+        travelled, {"F": None, "x0": vm.Tolerance(0.01)}, duration=TIME
+    )
+    assert found.curvatures is not None and found.curvatures[1, 0, 0, 0] * 0.01 / 3 > np.abs(
+        found.slopes[1, 0, 0]
+    )
     assert found.horizon.item() == TIME
 
 
@@ -190,7 +243,13 @@ def test_contributions() -> None:
 
 def test_expansion_is_about_the_means() -> None:
     m = linear_oscillator()
-    found = m.moments(LINEAR, {"F": stats.uniform(2, 2), "x0": None}, duration=1.0, order=1, parameters={"x0": -1.0})
+    found = m.moments(
+        LINEAR,
+        {"F": stats.uniform(2, 2), "x0": None},
+        duration=1.0,
+        order=1,
+        parameters={"x0": -1.0},
+    )
     g = linear_slopes(found.time)
     assert found.mean.values[:, 0] == pytest.approx(g @ [3.0, -1.0], abs=1e-6)
     assert found.std.values[:, 0] == pytest.approx(np.abs(g[:, 0]) * 2 / math.sqrt(12), abs=1e-6)
@@ -199,10 +258,15 @@ def test_expansion_is_about_the_means() -> None:
 def test_orders_agree_on_what_both_know() -> None:
     """Also with equal steps, and with more objectives and parameters than one."""
     m, both = linear_oscillator(), LINEAR | SQUARE
-    one, two = (m.moments(both, duration=1.0, step=0.01, every=10, order=order, accuracy=ANY) for order in (1, 2))
+    one, two = (
+        m.moments(both, duration=1.0, step=0.01, every=10, order=order, accuracy=ANY)
+        for order in (1, 2)
+    )
     assert one.time.size == two.time.size == 11
     for name in ("first_mean", "first_variance", "contributions"):
-        assert one.dataset[name].values == pytest.approx(two.dataset[name].values, rel=1e-9, abs=1e-12)
+        assert one.dataset[name].values == pytest.approx(
+            two.dataset[name].values, rel=1e-9, abs=1e-12
+        )
     assert one.curvatures is None and one.mean.equals(one.first_mean.rename("mean"))
 
 
@@ -213,14 +277,21 @@ def test_results_can_be_read_drawn_and_kept(tmp_path: Path) -> None:
     band = found.bands(2.0)
     assert (band["upper"] - band["lower"]).values == pytest.approx(4 * found.std.values)
     kept = xr.load_dataset(found.save(tmp_path / "moments.nc"), engine="h5netcdf")
-    assert kept["std"].equals(found.std) and kept.attrs["order"] == 2 and kept["objective_unit"].item() == "m"
+    assert (
+        kept["std"].equals(found.std)
+        and kept.attrs["order"] == 2
+        and kept["objective_unit"].item() == "m"
+    )
     assert found.to_dataframe().shape == (5, 6)
     mean, deviation = found.plot().axes
     assert mean.get_ylabel() == "x (m)"
     assert [c.get_label() for c in deviation.collections] == ["x0", "F"]
     late = replace(found, errors=found.errors + np.linspace(0, 1, 5)[:, None])
     assert late.horizon.item() == pytest.approx(0.1)
-    assert [line.get_label() for line in late.plot().axes[1].lines] == ["standard deviation", "horizon, 0.1 s"]
+    assert [line.get_label() for line in late.plot().axes[1].lines] == [
+        "standard deviation",
+        "horizon, 0.1 s",
+    ]
     assert "up to t = 0.1 s only" in repr(late)
 
 
@@ -233,11 +304,16 @@ def test_many_parameters_are_told_together() -> None:
     weighed = {"sum": vm.final(lambda s: sum((k + 1) * s.parameter(f"p{k}") for k in range(12)))}
     text = repr(m.moments(weighed, spreads, duration=0.1, order=1, output=0.1))
     squares = np.arange(1, 13) ** 2 / np.sum(np.arange(1, 13) ** 2)
-    assert f"p11       {100 * squares[-1]:.1f} %" in text and f"5 others  {100 * squares[:5].sum():.1f} %" in text
+    assert (
+        f"p11       {100 * squares[-1]:.1f} %" in text
+        and f"5 others  {100 * squares[:5].sum():.1f} %" in text
+    )
     assert "p4 " not in text
 
 
-def test_the_page_tells_the_truth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_tells_the_truth(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     page = DOCS / "uncertainty.md"
     run_page(page)
@@ -253,7 +329,10 @@ def test_the_page_tells_the_truth(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ({"accuracy": "high"}, r"accuracy = 'high' is not a finite number"),
         ({"objectives": ()}, r"at least one objective"),
         ({"parameters": {"F": 2.0}}, r"names 'F', which has a spread.*spreads=\{'F': None\}"),
-        ({"spreads": {"F": stats.uniform(0, 1)}, "correlation": {("F", "x0"): 0.5}}, r"correlated, and not all normal.*order=1"),
+        (
+            {"spreads": {"F": stats.uniform(0, 1)}, "correlation": {("F", "x0"): 0.5}},
+            r"correlated, and not all normal.*order=1",
+        ),
         ({"spreads": {"F": stats.t(3.5)}}, r"four moments.*'F'"),
         ({"colour": "red"}, r"no option is called 'colour'"),
     ],
@@ -265,7 +344,9 @@ def test_refuses(changes: dict[str, Any], says: str) -> None:
 
 
 def test_refuses_spreads_that_leave_the_model() -> None:
-    """A standard deviation of 1.2 m below 1 m there is no pendulum; second derivatives need more than CVODES gives."""
+    """A standard deviation of 1.2 m below 1 m there is no pendulum; second derivatives need more
+    than CVODES gives.
+    """
     m = mechanism()
     with pytest.raises(vm.ModelError, match=r"length = -0.1\d+ must be positive"):
         m.moments(ANGLE, {"L": vm.Tolerance(3.5)}, duration=1.0, order=1)
@@ -276,21 +357,29 @@ def test_refuses_spreads_that_leave_the_model() -> None:
 
 
 def test_correlated_parameters_of_any_kind_have_a_first_order() -> None:
-    """Covariance of uniforms under a Gaussian copula: 6/π asin(r/2) of the product of their deviations."""
+    """Covariance of uniforms under a Gaussian copula: 6/π asin(r/2) of the product of their
+    deviations.
+    """
     m = linear_oscillator()
     spreads = {"F": stats.uniform(0, 2), "x0": stats.uniform(0, 1)}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = m.moments(LINEAR, spreads, correlation={("F", "x0"): 0.5}, duration=1.0, order=1)
-    g, σ, r = linear_slopes(found.time), np.array([2, 1]) / math.sqrt(12), 6 / math.pi * math.asin(0.25)
+    g, σ, r = (
+        linear_slopes(found.time),
+        np.array([2, 1]) / math.sqrt(12),
+        6 / math.pi * math.asin(0.25),
+    )
     exact = (g[:, 0] * σ[0]) ** 2 + (g[:, 1] * σ[1]) ** 2 + 2 * r * g[:, 0] * g[:, 1] * σ[0] * σ[1]
     assert found.variance.values[:, 0] == pytest.approx(exact, abs=1e-7)
-    assert spreads_of(m.parameters, spreads).independent
+    assert distributions_of(m.parameters, spreads).independent
 
 
 def test_rounding_has_no_contributions() -> None:
     found = mechanism().moments(
-        {"angle": vm.final(lambda s: 1 + 1e-17 * s.parameter("L")), "other": ANGLE["angle"]}, duration=0.2, step=0.02
+        {"angle": vm.final(lambda s: 1 + 1e-17 * s.parameter("L")), "other": ANGLE["angle"]},
+        duration=0.2,
+        step=0.02,
     )
     np.testing.assert_array_equal(found.contributions.sel(objective="angle"), 0.0)
     assert found.contributions.sel(objective="other")[-1].item() == 1.0
@@ -299,10 +388,15 @@ def test_rounding_has_no_contributions() -> None:
 
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
 def test_rounding_is_measured_by_the_size_of_the_objective(size: float) -> None:
-    C, directions = np.diag([1.0, 4.0]), np.array([0.6, 0.4])  # each adds 0.36 and 0.64 to a variance of 1
+    C, directions = (
+        np.diag([1.0, 4.0]),
+        np.array([0.6, 0.4]),
+    )  # each adds 0.36 and 0.64 to a variance of 1
     for share, expected in ((0.1, [0.0, 0.0]), (10.0, [0.36, 0.64])):
         slopes = share * ROUNDING * size * directions
-        assert contributions(np.full((1, 1), size), slopes[None, None], C)[0, 0] == pytest.approx(expected, abs=1e-12)
+        assert contributions(np.full((1, 1), size), slopes[None, None], C)[0, 0] == pytest.approx(
+            expected, abs=1e-12
+        )
 
 
 def test_runs_beside_the_means_have_to_be_allowed() -> None:
@@ -312,18 +406,28 @@ def test_runs_beside_the_means_have_to_be_allowed() -> None:
     m.bar("rod", "O", "tip", length=m.parameters["L"], mass=3.0)
     m.revolute("O")
     m.start(angle={"rod": -1.0})
-    with pytest.raises(vm.ModelError, match=r"order=1 runs the mechanism at means ± σ.*outside its bounds.*order=2 does without"):
+    with pytest.raises(
+        vm.ModelError,
+        match=r"order=1 runs the mechanism at means ± σ.*outside its bounds.*order=2 does without",
+    ):
         m.moments(ANGLE, duration=0.2, step=0.02, order=1)
-    with pytest.warns(vm.HorizonWarning, match=r"runs at means ± σ.* failed \(1 of them; ModelError: .*outside its bounds"):
+    with pytest.warns(
+        vm.HorizonWarning,
+        match=r"runs at means ± σ.* failed \(1 of them; ModelError: .*outside its bounds",
+    ):
         found = m.moments(ANGLE, duration=0.2, step=0.02, order=2)
     assert np.isfinite(found.std).all() and np.isfinite(found.error).all()
 
 
 def test_negative_contributions_are_drawn_as_lines() -> None:
-    found = linear_oscillator().moments(LINEAR, correlation={("F", "x0"): -0.9}, duration=TIME, tolerance=1e-6)
+    found = linear_oscillator().moments(
+        LINEAR, correlation={("F", "x0"): -0.9}, duration=TIME, tolerance=1e-6
+    )
     parts = (found.contributions * found.std).isel(objective=0)
     assert (parts < -1e-3).any()
-    lines: dict[Any, Any] = {line.get_label(): line.get_ydata() for line in found.plot().axes[1].get_lines()}
+    lines: dict[Any, Any] = {
+        line.get_label(): line.get_ydata() for line in found.plot().axes[1].get_lines()
+    }
     for name in ("F", "x0"):
         np.testing.assert_allclose(lines[name], parts.sel(parameter=name))
 
@@ -331,18 +435,36 @@ def test_negative_contributions_are_drawn_as_lines() -> None:
 SHAPES = {
     "sine": (np.sin, np.cos, lambda x: -np.sin(x)),
     "exponential": (np.exp, np.exp, np.exp),
-    "hyperbolic tangent": (np.tanh, lambda x: 1 / np.cosh(x) ** 2, lambda x: -2 * np.tanh(x) / np.cosh(x) ** 2),
-    "bell": (lambda x: np.exp(-(x**2)), lambda x: -2 * x * np.exp(-(x**2)), lambda x: (4 * x**2 - 2) * np.exp(-(x**2))),
+    "hyperbolic tangent": (
+        np.tanh,
+        lambda x: 1 / np.cosh(x) ** 2,
+        lambda x: -2 * np.tanh(x) / np.cosh(x) ** 2,
+    ),
+    "bell": (
+        lambda x: np.exp(-(x**2)),
+        lambda x: -2 * x * np.exp(-(x**2)),
+        lambda x: (4 * x**2 - 2) * np.exp(-(x**2)),
+    ),
     "cubic": (lambda x: x**3, lambda x: 3 * x**2, lambda x: 6 * x),
-    "quotient": (lambda x: 1 / (1 + x**2), lambda x: -2 * x / (1 + x**2) ** 2, lambda x: (6 * x**2 - 2) / (1 + x**2) ** 3),
+    "quotient": (
+        lambda x: 1 / (1 + x**2),
+        lambda x: -2 * x / (1 + x**2) ** 2,
+        lambda x: (6 * x**2 - 2) / (1 + x**2) ** 3,
+    ),
 }
 """Functions with their first two derivatives."""
 
 
 def of_plain_functions(order: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Estimated and true error, in standard deviations of the expansion, of Σ aₖ f(bₖ pₖ + cₖ) for two standard normal parameters."""
+    """Estimated and true error, in standard deviations of the expansion, of Σ aₖ f(bₖ pₖ + cₖ) for
+    two standard normal parameters.
+    """
     names = rng.choice(list(SHAPES), 2)
-    a, b, c = rng.uniform(0.2, 1, 2), 10 ** rng.uniform(-2.5, 0.5) * rng.uniform(0.5, 1, 2), rng.uniform(-2, 2, 2)
+    a, b, c = (
+        rng.uniform(0.2, 1, 2),
+        10 ** rng.uniform(-2.5, 0.5) * rng.uniform(0.5, 1, 2),
+        rng.uniform(-2, 2, 2),
+    )
     z, w = np.polynomial.hermite_e.hermegauss(120)
     w = w / w.sum()
     each = [
@@ -354,19 +476,30 @@ def of_plain_functions(order: int, rng: np.random.Generator) -> tuple[float, flo
     std = math.sqrt(sum(w @ (v - w @ v) ** 2 for v in at_nodes))
     (f0, g0, h0), (f1, g1, h1) = (g(0.0) for g in each)
     values, g, H = np.array([[f0 + f1]]), np.array([[[g0, g1]]]), np.array([[np.diag([h0, h1])]])
-    spreads = spreads_of({n: vm.Mechanism("plain").parameter(n, 0.0) for n in "ab"}, {n: stats.norm(0, 1) for n in "ab"})
+    spreads = distributions_of(
+        {n: vm.Mechanism("plain").parameter(n, 0.0) for n in "ab"},
+        {n: stats.norm(0, 1) for n in "ab"},
+    )
     u = directions_of(g, spreads)
-    sides = [np.array([[[each[0](s * d[0])[0] + each[1](s * d[1])[0]]] for d in u]) for s in (1, -1)]
+    sides = [
+        np.array([[[each[0](s * d[0])[0] + each[1](s * d[1])[0]]] for d in u]) for s in (1, -1)
+    ]
     beside = Beside(u, *sides)
     seen = unexplained(values, g, H if order == 2 else None, np.eye(2), beside)
     slope = float(np.hypot(g0, g1))
-    own_mean, own_std = (f0 + f1, slope) if order == 1 else (f0 + f1 + (h0 + h1) / 2, math.sqrt(slope**2 + (h0**2 + h1**2) / 2))
+    own_mean, own_std = (
+        (f0 + f1, slope)
+        if order == 1
+        else (f0 + f1 + (h0 + h1) / 2, math.sqrt(slope**2 + (h0**2 + h1**2) / 2))
+    )
     return float(seen[0, 0]) / slope, max(abs(own_mean - mean), abs(own_std - std)) / slope
 
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_errors_that_do_not_oscillate_are_seen(order: int) -> None:
-    """Whatever bends the objective: of 300 random functions, errors beyond 0.3 standard deviations are seen, and small ones not made up."""
+    """Whatever bends the objective: of 300 random functions, errors beyond 0.3 standard deviations
+    are seen, and small ones not made up.
+    """
     rng = np.random.default_rng(order)
     seen, true = np.array([of_plain_functions(order, rng) for _ in range(300)]).T
     assert (true > 0.3).sum() > 40 and (true < 0.01).sum() > 40
@@ -378,7 +511,9 @@ def test_errors_that_do_not_oscillate_are_seen(order: int) -> None:
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_a_sine_of_a_parameter_is_warned_of(order: int) -> None:
-    """sin(3p) + 3 with p normal about 1 with σ = 1 is 3.0016 ± 0.7071; the expansion makes 3 of it, and its curvature is small there."""
+    """sin(3p) + 3 with p normal about 1 with σ = 1 is 3.0016 ± 0.7071; the expansion makes 3 of it,
+    and its curvature is small there.
+    """
     m = mechanism()
     bent = {"bent": vm.final(lambda s: vm.sin(3 * s.parameter("L")) + 3)}
     with pytest.warns(vm.HorizonWarning, match=r"'bent' up to t = 0 s only"):

@@ -1,4 +1,6 @@
-"""Monte Carlo studies against exact moments of a pendulum; the same bits wherever they run; failures, targets, controls."""
+"""Monte Carlo studies against exact moments of a pendulum; the same bits wherever they run;
+failures, targets, controls.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from oscillator import oscillator, x_of
+from pendulum_exact import DURATION, OBJECTIVES, SPREADS, exact_moments, exact_quantile
 from scipy.stats import norm, uniform
 
 import varimech as vm
-from oscillator import oscillator, x_of
-from pendulum_exact import DURATION, OBJECTIVES, SPREADS, exact_moments, exact_quantile
 from varimech.backends.runner import Runner
 from varimech.benchmarks import pendulum
-from varimech.uncertainty.conduct import Conduct
 from varimech.uncertainty.sampling import KINDS
+from varimech.uncertainty.study_run import Conduct
 
 SETTINGS: dict[str, Any] = {"duration": DURATION, "step": 0.01, "every": 50, "integrator": "rk4"}
 ARRAYS = ("mean", "variance", "reduction")
@@ -63,15 +65,22 @@ def test_intervals_hold_the_exact_moments(sampling: str) -> None:
             assert (exact < bounds.upper).all()
             assert (bounds.upper - bounds.lower < 0.2 * np.sqrt(variance)).all()
         for q in (0.1, 0.9):
-            density = 4 * np.sqrt(0.09 / 4096) / norm.pdf(norm.ppf(0.1)) * np.sqrt(variance)  # four standard errors
-            assert (np.abs(found.quantile(q).sel(time=t, method="nearest") - exact_quantile(q, t)) < 2 * density).all()
+            density = (
+                4 * np.sqrt(0.09 / 4096) / norm.pdf(norm.ppf(0.1)) * np.sqrt(variance)
+            )  # four standard errors
+            assert (
+                np.abs(found.quantile(q).sel(time=t, method="nearest") - exact_quantile(q, t))
+                < 2 * density
+            ).all()
     assert found.failed == 0
     assert found.mean.dims == ("time", "objective")
     assert list(found.mean["objective_unit"].to_numpy()) == ["m", "m"]
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
-    """Of 100 studies each; 95 % intervals miss it in more than 12 of them with a probability of 0.15 %."""
+    """Of 100 studies each; 95 % intervals miss it in more than 12 of them with a probability of
+    0.15 %.
+    """
     truth, spread = exact_moments(DURATION)
     for sampling in KINDS:
         missed = np.zeros((2, 2))
@@ -110,7 +119,15 @@ def test_a_linear_objective_is_known_by_its_control() -> None:
     m = oscillator()
     spreads = {"a": norm(0.9, 0.1), "b": uniform(-1, 3)}
     sum_of = vm.final(lambda s: 2 * s.parameter("a") + s.parameter("b"))
-    found = m.monte_carlo(sum_of, spreads, duration=0.1, step=0.05, samples=64, control=True, correlation={("a", "b"): 0.5})
+    found = m.monte_carlo(
+        sum_of,
+        spreads,
+        duration=0.1,
+        step=0.05,
+        samples=64,
+        control=True,
+        correlation={("a", "b"): 0.5},
+    )
     np.testing.assert_allclose(found.mean, 2 * 0.9 + 0.5, rtol=1e-14)
 
 
@@ -130,10 +147,16 @@ def test_kept_samples_are_those_that_were_summed_up() -> None:
     assert kept["values"].dims == ("sample", "time", "objective")
     assert kept["parameters"].shape == (300, 1)
     np.testing.assert_allclose(kept["values"].mean("sample"), found.mean, rtol=1e-12, atol=1e-15)
-    np.testing.assert_allclose(kept["values"].var("sample", ddof=1), found.variance, rtol=1e-10, atol=1e-25)
+    np.testing.assert_allclose(
+        kept["values"].var("sample", ddof=1), found.variance, rtol=1e-10, atol=1e-25
+    )
     row = 123
     alone = mechanism().simulate(
-        DURATION, step=0.01, every=50, integrator="rk4", parameters={"L": kept["parameters"].values[row, 0]}
+        DURATION,
+        step=0.01,
+        every=50,
+        integrator="rk4",
+        parameters={"L": kept["parameters"].values[row, 0]},
     )
     np.testing.assert_array_equal(alone.position("mass").to_numpy(), kept["values"].values[row])
     with pytest.raises(vm.ModelError, match="keep=True"):
@@ -143,7 +166,12 @@ def test_kept_samples_are_those_that_were_summed_up() -> None:
 def test_other_parameters_stay_as_given() -> None:
     m = oscillator()
     found = m.monte_carlo(
-        vm.final(lambda s: s.parameter("b")), {"k": vm.Tolerance(1)}, duration=0.1, step=0.1, samples=3, parameters={"b": 7}
+        vm.final(lambda s: s.parameter("b")),
+        {"k": vm.Tolerance(1)},
+        duration=0.1,
+        step=0.1,
+        samples=3,
+        parameters={"b": 7},
     )
     np.testing.assert_array_equal(found.mean, 7)
     with pytest.raises(vm.ModelError, match="has a spread about a mean of its own"):
@@ -180,7 +208,9 @@ def test_a_target_ends_it() -> None:
 
 def test_the_first_samples_of_a_longer_study_are_those_of_a_shorter_one() -> None:
     for sampling in KINDS:
-        short, long = (study(samples=n, chunk=16, keep=True, sampling=sampling).samples for n in (70, 90))
+        short, long = (
+            study(samples=n, chunk=16, keep=True, sampling=sampling).samples for n in (70, 90)
+        )
         np.testing.assert_array_equal(short["values"], long["values"][:70])
 
 
@@ -190,7 +220,11 @@ def four_bar() -> vm.Mechanism:
     coupler = m.parameter("coupler", 1.35, unit="m")
     m.ground_point("A", (0, 0))
     m.ground_point("D", (2, 0))
-    for name, a, b, length in (("AB", "A", "B", 0.5), ("BC", "B", "C", coupler), ("DC", "D", "C", 1.2)):
+    for name, a, b, length in (
+        ("AB", "A", "B", 0.5),
+        ("BC", "B", "C", coupler),
+        ("DC", "D", "C", 1.2),
+    ):
         m.bar(name, a, b, length=length, mass=1.0)
     for joint in "ABCD":
         m.revolute(joint)
@@ -200,7 +234,15 @@ def four_bar() -> vm.Mechanism:
 
 def test_failures_are_counted_and_reported_and_the_others_go_on() -> None:
     m, reached = oscillator(a=(0.0, 1.0)), vm.final(lambda s: s.parameter("a"))
-    found = m.monte_carlo(reached, {"a": uniform(0.5, 0.6)}, duration=0.1, step=0.1, samples=400, allowed_failures=0.5, keep=True)
+    found = m.monte_carlo(
+        reached,
+        {"a": uniform(0.5, 0.6)},
+        duration=0.1,
+        step=0.1,
+        samples=400,
+        allowed_failures=0.5,
+        keep=True,
+    )
     values = found.samples["parameters"].values[:, 0]
     assert found.failed == (values > 1).sum() > 30
     assert found.count == 400 - found.failed
@@ -216,9 +258,12 @@ def test_failures_are_counted_and_reported_and_the_others_go_on() -> None:
 def test_too_many_failures_end_it_and_lose_nothing() -> None:
     m, reached = oscillator(a=(0.0, 1.0)), vm.final(lambda s: s.parameter("a"))
     with pytest.raises(
-        vm.StudyError, match=r"samples failed.*sample \d+, for one, with a = 1\.\d+: ModelError.*allowed_failures"
+        vm.StudyError,
+        match=r"samples failed.*sample \d+, for one, with a = 1\.\d+: ModelError.*allowed_failures",
     ) as caught:
-        m.monte_carlo(reached, {"a": uniform(0.5, 0.6)}, duration=0.1, step=0.1, samples=10**6, chunk=8)
+        m.monte_carlo(
+            reached, {"a": uniform(0.5, 0.6)}, duration=0.1, step=0.1, samples=10**6, chunk=8
+        )
     partial = caught.value.study
     assert partial.tally.taken == 56  # seven chunks of eight are the first to have fifty samples
     assert partial.failed == len(partial.failures) > 3
@@ -228,21 +273,33 @@ def test_too_many_failures_end_it_and_lose_nothing() -> None:
 def test_a_few_failures_more_than_allowed_may_be_chance_until_the_end() -> None:
     m, reached = oscillator(a=(0.0, 1.0)), vm.final(lambda s: s.parameter("a"))
     request: Any = {"duration": 0.1, "step": 0.1, "chunk": 8, "seed": 1}
-    found = m.monte_carlo(reached, {"a": uniform(0.5, 0.6)}, **request, samples=400, allowed_failures=0.5, keep=True)
+    found = m.monte_carlo(
+        reached, {"a": uniform(0.5, 0.6)}, **request, samples=400, allowed_failures=0.5, keep=True
+    )
     bad = np.cumsum(found.samples["parameters"].values[:, 0] > 1)
     share, taken = bad[-1] / 400 + 1e-9, np.arange(1, 401)
     early = bad[63:392:8] > share * taken[63:392:8]
     assert early.any()
     m.monte_carlo(reached, {"a": uniform(0.5, 0.6)}, **request, samples=400, allowed_failures=share)
     with pytest.raises(vm.StudyError, match="of 400 samples failed"):
-        m.monte_carlo(reached, {"a": uniform(0.5, 0.6)}, **request, samples=400, allowed_failures=share - 2e-9)
+        m.monte_carlo(
+            reached, {"a": uniform(0.5, 0.6)}, **request, samples=400, allowed_failures=share - 2e-9
+        )
 
 
 def test_a_control_is_not_used_where_samples_failed() -> None:
     """Its mean is known over all samples, not over those that went well: here below 1.1."""
     m, reached = oscillator(a=(0.0, 1.1)), vm.final(lambda s: s.parameter("a"))
-    request: Any = {"duration": 0.1, "step": 0.1, "samples": 512, "allowed_failures": 0.2, "sampling": "sobol"}
-    plain, controlled = (m.monte_carlo(reached, {"a": norm(1.0, 0.1)}, **request, control=c) for c in (False, True))
+    request: Any = {
+        "duration": 0.1,
+        "step": 0.1,
+        "samples": 512,
+        "allowed_failures": 0.2,
+        "sampling": "sobol",
+    }
+    plain, controlled = (
+        m.monte_carlo(reached, {"a": norm(1.0, 0.1)}, **request, control=c) for c in (False, True)
+    )
     assert controlled.failed > 50
     np.testing.assert_array_equal(controlled.mean, plain.mean)
     np.testing.assert_array_equal(controlled.interval().upper, plain.interval().upper)
@@ -264,13 +321,22 @@ def test_none_that_went_well() -> None:
 def test_mechanisms_that_cannot_be_assembled_are_failures() -> None:
     place = vm.final(lambda s: s.position("C")[1], unit="m")
     found = four_bar().monte_carlo(
-        place, {"coupler": vm.Tolerance(0.12)}, duration=0.01, step=0.005, samples=100, allowed_failures=0.2, keep=True, chunk=100
+        place,
+        {"coupler": vm.Tolerance(0.12)},
+        duration=0.01,
+        step=0.005,
+        samples=100,
+        allowed_failures=0.2,
+        keep=True,
+        chunk=100,
     )
     lengths = found.samples["parameters"].values[:, 0]
     assert [f.sample for f in found.failures] == np.flatnonzero(lengths < 1.3).tolist()
     assert found.failed > 2
     assert {f.kind for f in found.failures} == {"AssemblyError"}
-    assert ["loop" in f.message for f in found.failures] == [True, True] + [False] * (found.failed - 2)  # the others in short
+    assert ["loop" in f.message for f in found.failures] == [True, True] + [False] * (
+        found.failed - 2
+    )  # the others in short
 
 
 # where it runs
@@ -278,25 +344,36 @@ def test_mechanisms_that_cannot_be_assembled_are_failures() -> None:
 
 @pytest.mark.parametrize("sampling", KINDS)
 def test_the_same_bits_in_any_number_of_threads(sampling: str) -> None:
-    first, *others = (study(samples=1100, chunk=64, sampling=sampling, control=True, executor=n) for n in (1, 2, 5))
+    first, *others = (
+        study(samples=1100, chunk=64, sampling=sampling, control=True, executor=n)
+        for n in (1, 2, 5)
+    )
     for other in others:
         same(first, other)
 
 
 def test_one_by_one_is_the_same_too() -> None:
-    """Interpreted runs give the same bits, so a study does too, up to the order in which a chunk is added up."""
+    """Interpreted runs give the same bits, so a study does too, up to the order in which a chunk is
+    added up.
+    """
     settings: Any = {**SETTINGS, "samples": 40}
     np.testing.assert_allclose(
-        study(backend="interpreted", **settings).mean, study(backend="native", **settings).mean, rtol=1e-14
+        study(backend="interpreted", **settings).mean,
+        study(backend="native", **settings).mean,
+        rtol=1e-14,
     )
 
 
-def test_a_cluster_gives_the_same_bits_even_if_it_loses_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_gives_the_same_bits_even_if_it_loses_a_worker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     distributed = pytest.importorskip("distributed")
     settings: Any = {"samples": 2100, "chunk": 64, "control": True}
     here, add, killed = study(executor=2, **settings), Conduct._add, []
     with (
-        distributed.LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
+        distributed.LocalCluster(
+            n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+        ) as cluster,
         distributed.Client(cluster) as client,
     ):
         worker = next(iter(client.run(os.getpid).values()))
@@ -348,9 +425,13 @@ def test_what_is_told(tmp_path: Path) -> None:
 
     with xr.open_dataset(found.save(tmp_path / "study.nc"), engine="h5netcdf") as read:
         np.testing.assert_array_equal(read["variance"], found.variance)
-    assert (data["quantiles_lower"] <= data["quantiles"]).all() and (data["quantiles"] <= data["quantiles_upper"]).all()
+    assert (data["quantiles_lower"] <= data["quantiles"]).all() and (
+        data["quantiles"] <= data["quantiles_upper"]
+    ).all()
     bounds = found.interval(0.9, of="std").isel(time=-1)
-    np.testing.assert_allclose(bounds.upper**2, found.interval(0.9, of="variance").upper.isel(time=-1))
+    np.testing.assert_allclose(
+        bounds.upper**2, found.interval(0.9, of="variance").upper.isel(time=-1)
+    )
     for sigmas in (None, 2.0):
         axes = found.plot(sigmas).axes
         assert [ax.get_ylabel() for ax in axes] == ["x (m)", "y (m)"]
@@ -367,7 +448,7 @@ def test_progress_tells_the_running_estimate(monkeypatch: pytest.MonkeyPatch) ->
         assert (label, total, enabled) == ("pendulum: 256 samples", 256, True)
         yield lambda done, note: told.append((done, note()))
 
-    monkeypatch.setattr("varimech.uncertainty.conduct.progress_bar", bar)
+    monkeypatch.setattr("varimech.uncertainty.study_run.progress_bar", bar)
     found = study(samples=256, progress=True)
     assert [done for done, _ in told] == list(range(16, 257, 16))
     half = (found.interval().upper - found.mean)[-1, 0].item()

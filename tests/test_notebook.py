@@ -1,4 +1,6 @@
-"""What notebooks show, and figures for papers: nothing fails while it is shown, and settings stay as they were."""
+"""What notebooks show, and figures for papers: nothing fails while it is shown, and settings stay
+as they were.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ import numpy as np
 import pytest
 
 import varimech as vm
-from varimech.view.drawing import _free_direction
+from varimech.plotting.mechanism_drawing import _free_direction
 
 ψ = {"ψ": vm.final(lambda s: s.position("tip")[1], unit="m")}
 
@@ -23,7 +25,13 @@ from varimech.view.drawing import _free_direction
 def pendulum(name: str = "pendulum <b>") -> vm.Mechanism:
     m = vm.Mechanism(name, gravity=(0, -9.81))
     m.ground_point("O", (0, 0))
-    m.bar("rod", "O", "tip", length=m.parameter("L", 1.0, unit="m", bounds=(0.5, None), spread=vm.Tolerance(0.01)), mass=3.0)
+    m.bar(
+        "rod",
+        "O",
+        "tip",
+        length=m.parameter("L", 1.0, unit="m", bounds=(0.5, None), spread=vm.Tolerance(0.01)),
+        mass=3.0,
+    )
     m.revolute("O")
     m.start(angle={"rod": -1.0})
     return m
@@ -41,7 +49,10 @@ def gradient(m: vm.Mechanism) -> vm.Gradient:
 
 def pictures(html: str) -> list[str]:
     """All pictures, as SVG that parses."""
-    found = [base64.b64decode(x).decode() for x in re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', html)]
+    found = [
+        base64.b64decode(x).decode()
+        for x in re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', html)
+    ]
     for svg in found:
         assert ElementTree.fromstring(svg).tag.endswith("svg")
     return found
@@ -52,7 +63,11 @@ def things(m: vm.Mechanism, gradient: vm.Gradient) -> dict[str, tuple[Any, int, 
     """Thing, how many pictures, and what has to be read."""
     near = {"L": (0.9, 1.1)}
     at = gradient.time[::10]
-    data = vm.measurement(lambda s: s.angle("rod"), at, np.interp(at, gradient.time, gradient.run.angle("rod").to_numpy()))
+    data = vm.measurement(
+        lambda s: s.angle("rod"),
+        at,
+        np.interp(at, gradient.time, gradient.run.angle("rod").to_numpy()),
+    )
     return {
         "mechanism": (m, 1, "planar, 1 body, 1 joint"),
         "parameters": (m.parameters, 0, "± 0.01 (3σ)"),
@@ -61,10 +76,18 @@ def things(m: vm.Mechanism, gradient: vm.Gradient) -> dict[str, tuple[Any, int, 
         "gradient": (gradient, 1, "dψ/d L (m)"),
         "hessian": (m.hessian(ψ, duration=0.1, step=0.01), 0, "d²ψ/dρ²"),
         "topology": (m.topology(), 1, ""),
-        "ensemble": (m.ensemble(ψ, {"L": [0.9, 1.0]}, duration=0.1, step=0.01), 0, "Ensemble of 2 runs"),
+        "ensemble": (
+            m.ensemble(ψ, {"L": [0.9, 1.0]}, duration=0.1, step=0.01),
+            0,
+            "Ensemble of 2 runs",
+        ),
         "moments": (m.moments(ψ, duration=0.1, step=0.01), 1, "Moments of"),
         "study": (m.monte_carlo(ψ, duration=0.1, step=0.01, samples=16), 1, "16 samples"),
-        "optimum": (m.optimize(ψ, ["L"], duration=0.1, step=0.01, bounds=near), 1, "Local optimum of"),
+        "optimum": (
+            m.optimize(ψ, ["L"], duration=0.1, step=0.01, bounds=near),
+            1,
+            "Local optimum of",
+        ),
         "fit": (m.fit({"angle": data}, ["L"], duration=0.5, step=0.01, bounds=near), 1, "Fit of"),
         "certificate": (gradient.certify(relative_steps=[1e-3, 1e-4, 1e-5]), 1, "trusted"),
     }
@@ -105,7 +128,9 @@ def test_parameters_are_printed_as_a_table(m: vm.Mechanism) -> None:
 
 def test_a_mechanism_draws_itself_at_its_start(m: vm.Mechanism) -> None:
     ax = m.draw(parameters={"L": 2.0}).axes[0]
-    ends = [np.asarray(line.get_xydata())[-1] for line in ax.lines if np.size(line.get_xdata()) == 2]
+    ends = [
+        np.asarray(line.get_xydata())[-1] for line in ax.lines if np.size(line.get_xdata()) == 2
+    ]
     assert ends[0] == pytest.approx([2 * np.cos(-1.0), 2 * np.sin(-1.0)], abs=1e-12)
 
 
@@ -120,7 +145,10 @@ def test_figures_for_papers(things: dict[str, tuple[Any, int, str]], tmp_path: P
             else:
                 continue
             width = figure.get_size_inches()[0]
-            assert width == pytest.approx(7.0 if name in ("moments", "optimum") else 3.4) or name == "topology"
+            assert (
+                width == pytest.approx(7.0 if name in ("moments", "optimum") else 3.4)
+                or name == "topology"
+            )
             sizes = {float(t.get_fontsize()) for t in figure.findobj(mpl.text.Text) if t.get_text()}
             assert max(sizes) <= 8.0
             figure.savefig(tmp_path / "figure.svg")
@@ -135,9 +163,16 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = Path(__file__).parent.parent / "docs" / "figures.md"
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {}
-    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+    for block in re.findall(
+        r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL
+    ):
         exec(compile(block, str(page), "exec"), namespace)
-    assert {p.name for p in tmp_path.iterdir()} == {"both.png", "motion.pdf", "mechanism.svg", "wide.pdf"}
+    assert {p.name for p in tmp_path.iterdir()} == {
+        "both.png",
+        "motion.pdf",
+        "mechanism.svg",
+        "wide.pdf",
+    }
 
 
 def test_curves_for_papers_differ_in_grey(gradient: vm.Gradient, tmp_path: Path) -> None:
@@ -164,14 +199,25 @@ def sliding() -> vm.Run:
     for name in "OPS":
         m.revolute(name)
     m.prismatic("guide", "ground.O", "slider.S", axis=(0, 1))
-    m.spring("spring", "ground.O", "slider.S", stiffness=m.parameter("k", 200.0, unit="N/m"), natural_length=0.3)
+    m.spring(
+        "spring",
+        "ground.O",
+        "slider.S",
+        stiffness=m.parameter("k", 200.0, unit="N/m"),
+        natural_length=0.3,
+    )
     m.start(angle={"crank": 0.5}, near={"S": (0, 0.3)})
     return m.sensitivity(duration=0.1, step=0.01).run
 
 
 def test_curves_of_derivatives_tell_parameters_and_units(sliding: vm.Run) -> None:
-    (one,), (several,) = (sliding.panels(displacement="guide", wrt=wrt) for wrt in (["L"], ["L", "k"]))
-    assert (one.ylabel, [line.label for line in one.lines]) == ("∂ displacement / ∂ L (m/m)", ["guide"])
+    (one,), (several,) = (
+        sliding.panels(displacement="guide", wrt=wrt) for wrt in (["L"], ["L", "k"])
+    )
+    assert (one.ylabel, [line.label for line in one.lines]) == (
+        "∂ displacement / ∂ L (m/m)",
+        ["guide"],
+    )
     assert several.ylabel == "∂ displacement / ∂ parameter"
     assert [line.label for line in several.lines] == ["guide / ∂ L (m/m)", "guide / ∂ k (m/(N/m))"]
 

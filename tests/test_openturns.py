@@ -1,4 +1,6 @@
-"""Global sensitivity and reliability: exact where the mechanism is linear, known by quadrature where it is not, and what is refused."""
+"""Global sensitivity and reliability: exact where the mechanism is linear, known by quadrature
+where it is not, and what is refused.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,13 @@ from typing import Any
 import numpy as np
 import openturns as ot
 import pytest
+from markdown_pages import DOCS, run_page
 from scipy import stats
 
 import five_bar_reliability
 import varimech as vm
-from markdown_pages import DOCS, run_page
-from varimech.uncertainty.distributions import distribution_of
-from varimech.uncertainty.spreads import spreads_of
+from varimech.uncertainty.openturns_distributions import distribution_of
+from varimech.uncertainty.parameter_distributions import distributions_of
 
 T = 1.0
 SLOPES = np.array([(1 - math.cos(2 * T)) / 4, (T - math.sin(2 * T) / 2) / 4])
@@ -93,32 +95,51 @@ def test_derivatives_are_those_of_differences(swing: vm.GlobalStudy) -> None:
     assert np.array(f.gradient(x)) == pytest.approx(np.array(first), abs=1e-6)
     assert np.array(f.hessian(x)) == pytest.approx(np.array(second), abs=1e-4)
     assert np.array(f.gradient(x)).shape == (3, 2) and np.array(f.hessian(x)).shape == (3, 3, 2)
-    assert f.getInputDescription() == ["L", "M", "k"] and f.getOutputDescription() == ["angle", "height"]
+    assert f.getInputDescription() == ["L", "M", "k"] and f.getOutputDescription() == [
+        "angle",
+        "height",
+    ]
     points = np.array([x, [0.98, 2.1, 2.6]])
     assert np.array(f(points)) == pytest.approx(np.array([f(p) for p in points]), rel=1e-9)
 
 
 def test_distributions_are_those_of_the_spreads() -> None:
-    given = {"F": stats.lognorm(0.3, scale=2.0), "G": stats.uniform(-1, 3), "still": stats.norm(1.5, 0.2)}
+    given = {
+        "F": stats.lognorm(0.3, scale=2.0),
+        "G": stats.uniform(-1, 3),
+        "still": stats.norm(1.5, 0.2),
+    }
     R = {("F", "G"): 0.6, ("G", "still"): -0.3}
-    spreads = spreads_of(oscillator().parameters, given, R)
+    spreads = distributions_of(oscillator().parameters, given, R)
     joint = distribution_of(spreads)
     x = spreads.from_normal(np.random.default_rng(1).standard_normal((40, 3)))
     for k, exact in enumerate(given.values()):
         one = joint.getMarginal(k)
-        assert np.array(one.computeCDF(x[:, k : k + 1])).ravel() == pytest.approx(exact.cdf(x[:, k]), rel=1e-12)
+        assert np.array(one.computeCDF(x[:, k : k + 1])).ravel() == pytest.approx(
+            exact.cdf(x[:, k]), rel=1e-12
+        )
         for p in (1e-6, 0.3, 0.999):
             assert one.computeQuantile(p)[0] == pytest.approx(exact.ppf(p), rel=1e-9)
-        assert (one.getMean()[0], one.getStandardDeviation()[0]) == pytest.approx((exact.mean(), exact.std()))
+        assert (one.getMean()[0], one.getStandardDeviation()[0]) == pytest.approx(
+            (exact.mean(), exact.std())
+        )
         assert one.computeComplementaryCDF([exact.isf(1e-12)]) == pytest.approx(1e-12, rel=1e-3)
-    assert [one.getName() for one in (joint.getMarginal(k) for k in (1, 2))] == ["Uniform", "Normal"]
+    assert [one.getName() for one in (joint.getMarginal(k) for k in (1, 2))] == [
+        "Uniform",
+        "Normal",
+    ]
     # independent standard normal variables become the same points
-    to_physical, z = joint.getInverseIsoProbabilisticTransformation(), np.array([[0.3, -1.2, 0.7], [-2.0, 0.1, 1.0]])
+    to_physical, z = (
+        joint.getInverseIsoProbabilisticTransformation(),
+        np.array([[0.3, -1.2, 0.7], [-2.0, 0.1, 1.0]]),
+    )
     assert np.array(to_physical(z)) == pytest.approx(spreads.from_normal(z), rel=1e-8)
 
 
 def test_seeds_count_for_distributions_of_scipy() -> None:
-    joint = distribution_of(spreads_of(oscillator().parameters, {"F": stats.gamma(2.0), "G": None}))
+    joint = distribution_of(
+        distributions_of(oscillator().parameters, {"F": stats.gamma(2.0), "G": None})
+    )
     draws = []
     for seed in (1, 1, 2):
         ot.RandomGenerator.SetSeed(seed)
@@ -131,61 +152,99 @@ def test_a_linear_limit_is_exact(study: vm.GlobalStudy) -> None:
     β = 3.0
     found = study.probability(displaced >= float(MIDDLE + β * DEVIATION))
     shares = (SLOPES * σ / DEVIATION) ** 2
-    assert found.beta == pytest.approx(β, abs=1e-6) and found.form == pytest.approx(stats.norm.sf(β), rel=1e-5)
+    assert found.beta == pytest.approx(β, abs=1e-6) and found.form == pytest.approx(
+        stats.norm.sf(β), rel=1e-5
+    )
     assert list(found.sorms.values()) == pytest.approx([stats.norm.sf(β)] * 3, rel=1e-5)
     assert list(found.importance.values()) == pytest.approx(shares, rel=1e-4)
-    assert list(found.design.values()) == pytest.approx([1.0, 0.5] + β * SLOPES * σ**2 / DEVIATION, rel=1e-5)
+    assert list(found.design.values()) == pytest.approx(
+        [1.0, 0.5] + β * SLOPES * σ**2 / DEVIATION, rel=1e-5
+    )
     assert found.calls["gradients"] < 20 and found.calls["Hessians"] == 1
     below = study.probability(displaced <= MIDDLE - 2 * DEVIATION)
-    assert below.beta == pytest.approx(2, abs=1e-6) and below.form == pytest.approx(stats.norm.sf(2), rel=1e-5)
+    assert below.beta == pytest.approx(2, abs=1e-6) and below.form == pytest.approx(
+        stats.norm.sf(2), rel=1e-5
+    )
 
 
-def test_an_event_more_likely_than_not_is_looked_at_from_the_other_side(study: vm.GlobalStudy) -> None:
+def test_an_event_more_likely_than_not_is_looked_at_from_the_other_side(
+    study: vm.GlobalStudy,
+) -> None:
     found = study.probability(displaced >= MIDDLE - 2 * DEVIATION, samples=400)
-    assert found.beta == pytest.approx(-2, abs=1e-6) and found.form == pytest.approx(stats.norm.cdf(2), rel=1e-6)
+    assert found.beta == pytest.approx(-2, abs=1e-6) and found.form == pytest.approx(
+        stats.norm.cdf(2), rel=1e-6
+    )
     assert found.sorm == pytest.approx(stats.norm.cdf(2), rel=1e-6)
-    assert found.sampled is not None and found.sampled.lower < stats.norm.cdf(2) < found.sampled.upper
+    assert (
+        found.sampled is not None and found.sampled.lower < stats.norm.cdf(2) < found.sampled.upper
+    )
     assert found.sampled.upper - found.sampled.lower < 0.01
 
 
 def test_correlated_parameters(m: vm.Mechanism) -> None:
     r = 0.7
-    study = m.openturns({"x": displaced, "x²": squared}, correlation={("F", "G"): r}, duration=T, tolerance=1e-10)
+    study = m.openturns(
+        {"x": displaced, "x²": squared}, correlation={("F", "G"): r}, duration=T, tolerance=1e-10
+    )
     a = SLOPES * σ
     deviation = math.sqrt(a @ [[1, r], [r, 1]] @ a)
     assert deviation > 1.1 * DEVIATION
-    assert study.probability(displaced >= float(MIDDLE + 2.5 * deviation)).beta == pytest.approx(2.5, abs=1e-6)
+    assert study.probability(displaced >= float(MIDDLE + 2.5 * deviation)).beta == pytest.approx(
+        2.5, abs=1e-6
+    )
     chaos = study.chaos(runs=32, checks=8)
-    assert chaos.std[0].item() == pytest.approx(deviation, rel=1e-6) and chaos.q2.to_numpy() == pytest.approx(1)
+    assert chaos.std[0].item() == pytest.approx(
+        deviation, rel=1e-6
+    ) and chaos.q2.to_numpy() == pytest.approx(1)
     for refused in (lambda: chaos.sobol, study.sobol):
         with pytest.raises(vm.ModelError, match=r"'F' and 'G' have a correlation of 0\.7"):
             refused()
 
 
-def test_second_order_and_samples_are_better_where_the_limit_is_curved(curved: vm.GlobalStudy) -> None:
+def test_second_order_and_samples_are_better_where_the_limit_is_curved(
+    curved: vm.GlobalStudy,
+) -> None:
     """F + ½ (G − ½)² ≥ c: an integral over G of a normal tail in F."""
     c = 1.9
     g = np.linspace(-8, 8, 4001)
-    exact = float(np.trapezoid(stats.norm.pdf(g) * stats.norm.sf((c - 0.5 * (0.25 * g) ** 2 - 1.0) / 0.3), g))
+    exact = float(
+        np.trapezoid(stats.norm.pdf(g) * stats.norm.sf((c - 0.5 * (0.25 * g) ** 2 - 1.0) / 0.3), g)
+    )
     found = curved.probability(parabola >= c, samples=2000, seed=1)
     errors = {name: abs(p / exact - 1) for name, p in {"FORM": found.form, **found.sorms}.items()}
     assert errors["FORM"] > 0.25 and max(errors[n] for n in found.sorms) < 0.5 * errors["FORM"]
     assert found.sampled is not None and found.sampled.lower < exact < found.sampled.upper
     assert found.sampled.upper - found.sampled.lower < 0.3 * exact
     assert found.sampled.samples == 2000
-    same, other = (curved.probability(parabola >= c, samples=200, seed=seed).sampled for seed in (1, 2))
+    same, other = (
+        curved.probability(parabola >= c, samples=200, seed=seed).sampled for seed in (1, 2)
+    )
     assert curved.probability(parabola >= c, samples=200, seed=1).sampled == same != other
-    assert list(found.table().columns) == ["probability", "lower", "upper"] and "importance" in repr(found)
+    assert list(found.table().columns) == [
+        "probability",
+        "lower",
+        "upper",
+    ] and "importance" in repr(found)
 
 
-def test_points_to_both_sides_are_found_where_a_limit_bends_around_the_middle(m: vm.Mechanism, curved: vm.GlobalStudy) -> None:
-    """By symmetry the first search ends where F alone changes, but points to both sides are nearer: β κ = 3·1.2 > 1."""
+def test_points_to_both_sides_are_found_where_a_limit_bends_around_the_middle(
+    m: vm.Mechanism, curved: vm.GlobalStudy
+) -> None:
+    """By symmetry the first search ends where F alone changes, but points to both sides are nearer:
+    β κ = 3·1.2 > 1.
+    """
     study = m.openturns(dict(curved.runs.objectives), {"G": vm.Tolerance(1.8)}, duration=0.01)
     wide = study.probability(parabola >= 1.9, samples=1000)
-    assert wide.nearest and wide.beta < 2.1 and [p.beta for p in wide.points] == pytest.approx([wide.beta] * 2, abs=1e-5)
+    assert (
+        wide.nearest
+        and wide.beta < 2.1
+        and [p.beta for p in wide.points] == pytest.approx([wide.beta] * 2, abs=1e-5)
+    )
     assert wide.points[0].values[1] - 0.5 == pytest.approx(0.5 - wide.points[1].values[1], abs=1e-4)
     g = np.linspace(-8, 8, 4001)
-    exact = float(np.trapezoid(stats.norm.pdf(g) * stats.norm.sf((1.9 - 0.5 * (0.6 * g) ** 2 - 1.0) / 0.3), g))
+    exact = float(
+        np.trapezoid(stats.norm.pdf(g) * stats.norm.sf((1.9 - 0.5 * (0.6 * g) ** 2 - 1.0) / 0.3), g)
+    )
     assert wide.sampled is not None and wide.sampled.lower < exact < wide.sampled.upper
     assert wide.sorm == pytest.approx(exact, rel=0.1)
     narrow = curved.probability(parabola >= 1.9)
@@ -197,31 +256,47 @@ def test_sobol_indices_are_shares_of_the_variance(m: vm.Mechanism, study: vm.Glo
     chaos = study.chaos(runs=40, checks=20)
     a = SLOPES * σ
     shares = a**2 / (a @ a)
-    contributions = m.moments({"x": displaced}, duration=T, order=1).contributions.isel(time=-1).to_numpy()[0]
+    contributions = (
+        m.moments({"x": displaced}, duration=T, order=1).contributions.isel(time=-1).to_numpy()[0]
+    )
     assert chaos.sobol.first.sel(objective="x").to_numpy() == pytest.approx(shares, rel=1e-7)
     assert chaos.sobol.total.sel(objective="x").to_numpy() == pytest.approx(contributions, rel=1e-6)
     alone, together = 4 * MIDDLE**2 * a**2 + 2 * a**4, 4 * a[0] ** 2 * a[1] ** 2
     variance = alone.sum() + together
-    assert chaos.sobol.first.sel(objective="x²").to_numpy() == pytest.approx(alone / variance, rel=1e-6)
-    assert chaos.sobol.total.sel(objective="x²").to_numpy() == pytest.approx((alone + together) / variance, rel=1e-6)
-    assert chaos.sobol.second.sel(objective="x²", parameter="F", parameter2="G").item() == pytest.approx(
-        together / variance, rel=1e-5
+    assert chaos.sobol.first.sel(objective="x²").to_numpy() == pytest.approx(
+        alone / variance, rel=1e-6
     )
+    assert chaos.sobol.total.sel(objective="x²").to_numpy() == pytest.approx(
+        (alone + together) / variance, rel=1e-6
+    )
+    assert chaos.sobol.second.sel(
+        objective="x²", parameter="F", parameter2="G"
+    ).item() == pytest.approx(together / variance, rel=1e-5)
     assert chaos.mean.to_numpy() == pytest.approx([MIDDLE, MIDDLE**2 + a @ a], rel=1e-8)
     assert chaos.variance.to_numpy() == pytest.approx([a @ a, variance], rel=1e-7)
     assert chaos.q2.to_numpy() == pytest.approx(1, abs=1e-9)
-    assert np.array(chaos.metamodel([1.3, 0.2])) == pytest.approx(np.array(study.function([1.3, 0.2])), rel=1e-7)
+    assert np.array(chaos.metamodel([1.3, 0.2])) == pytest.approx(
+        np.array(study.function([1.3, 0.2])), rel=1e-7
+    )
     rows = chaos.sobol.table()
-    assert list(rows["parameter"]) == ["F", "G"] * 2 and "Q²" in repr(chaos) and "first" in repr(chaos.sobol)
+    assert (
+        list(rows["parameter"]) == ["F", "G"] * 2
+        and "Q²" in repr(chaos)
+        and "first" in repr(chaos.sobol)
+    )
 
 
 @pytest.mark.parametrize("estimator", ["martinez", "saltelli"])
-def test_sampled_indices_hold_the_truth_in_their_intervals(study: vm.GlobalStudy, estimator: str) -> None:
+def test_sampled_indices_hold_the_truth_in_their_intervals(
+    study: vm.GlobalStudy, estimator: str
+) -> None:
     found = study.sobol(samples=512, estimator=estimator, level=0.999)
     shares = (SLOPES * σ / DEVIATION) ** 2
     at = found.dataset.sel(objective="x")
     for kind in ("first", "total"):
-        assert (at[f"{kind}_lower"].to_numpy() < shares).all() and (shares < at[f"{kind}_upper"].to_numpy()).all()
+        assert (at[f"{kind}_lower"].to_numpy() < shares).all() and (
+            shares < at[f"{kind}_upper"].to_numpy()
+        ).all()
     assert found.dataset.sizes == {"objective": 2, "parameter": 2, "parameter2": 2}
     width = (at["first_upper"] - at["first_lower"]).to_numpy()
     assert (width > 0).all() and (width < 0.8).all()
@@ -246,7 +321,8 @@ def test_chaos_of_a_swing_has_the_moments_of_quadrature(swing: vm.GlobalStudy) -
 def test_runs_that_fail_are_named(m: vm.Mechanism) -> None:
     study = m.openturns({"x": displaced}, {"G": stats.norm(0.5, 2.0)}, duration=0.1)
     with pytest.raises(
-        vm.VarimechError, match=r"sample \d+ of 64 \(\d+ failed\), F = .* N, G = .* N/s: ModelError: .*'G'.*bounds"
+        vm.VarimechError,
+        match=r"sample \d+ of 64 \(\d+ failed\), F = .* N, G = .* N/s: ModelError: .*'G'.*bounds",
     ):
         study.chaos(runs=64)
     with pytest.raises(RuntimeError, match=r"F = 1 N, G = 4 N/s: ModelError: .*'G'.*bounds"):
@@ -261,27 +337,51 @@ def test_runs_that_fail_are_named(m: vm.Mechanism) -> None:
 
 
 def test_limits_out_of_reach_are_said_to_be(curved: vm.GlobalStudy) -> None:
-    with pytest.raises(vm.VarimechError, match=r"positive ≤ 0: no point with this limit was found .* monte_carlo"):
+    with pytest.raises(
+        vm.VarimechError, match=r"positive ≤ 0: no point with this limit was found .* monte_carlo"
+    ):
         curved.probability(positive <= 0)
-    with pytest.raises(vm.ModelError, match="the gradient of 'still' vanishes at the medians of F, G"):
+    with pytest.raises(
+        vm.ModelError, match="the gradient of 'still' vanishes at the medians of F, G"
+    ):
         curved.probability(still >= 2)
-    with pytest.raises(vm.ModelError, match="objective 'still' does not vary: none of the parameters F, G"):
+    with pytest.raises(
+        vm.ModelError, match="objective 'still' does not vary: none of the parameters F, G"
+    ):
         curved.chaos(runs=8)
     with pytest.raises(vm.ModelError, match="objective 'still' does not vary"):
         curved.sobol(samples=8)
 
 
 BAD: dict[str, tuple[str, Callable[[vm.GlobalStudy], Any]]] = {
-    "two limits": (r"between 0 and 1 m has two limits", lambda s: s.probability(displaced.between(0, 1))),
+    "two limits": (
+        r"between 0 and 1 m has two limits",
+        lambda s: s.probability(displaced.between(0, 1)),
+    ),
     "a value": (r"= 1 m has two limits", lambda s: s.probability(displaced.equals(1))),
     "no event": (r"3 is no event; compare an objective", lambda s: s.probability(3)),  # type: ignore[arg-type]
-    "another objective": (r"none of the objectives of this study \('x', 'x²'\)", lambda s: s.probability(parabola >= 1)),
-    "samples": (r"samples = -1 must be a whole number, 0 or more", lambda s: s.probability(displaced >= 1, samples=-1)),
-    "level": (r"level = 95 must be a probability", lambda s: s.probability(displaced >= 1, level=95)),
+    "another objective": (
+        r"none of the objectives of this study \('x', 'x²'\)",
+        lambda s: s.probability(parabola >= 1),
+    ),
+    "samples": (
+        r"samples = -1 must be a whole number, 0 or more",
+        lambda s: s.probability(displaced >= 1, samples=-1),
+    ),
+    "level": (
+        r"level = 95 must be a probability",
+        lambda s: s.probability(displaced >= 1, level=95),
+    ),
     "runs": (r"chaos: runs = 0\.5 must be a whole number", lambda s: s.chaos(runs=0.5)),  # type: ignore[arg-type]
-    "degree": (r"15 polynomials of degree 4 in 2 parameters, more than runs \(8\)", lambda s: s.chaos(runs=8, degree=4)),
+    "degree": (
+        r"15 polynomials of degree 4 in 2 parameters, more than runs \(8\)",
+        lambda s: s.chaos(runs=8, degree=4),
+    ),
     "no degree": (r"degree = 0 must be a whole number, 1 or more", lambda s: s.chaos(degree=0)),
-    "estimator": (r"no estimator .* 'martines'; did you mean 'martinez'", lambda s: s.sobol(estimator="martines")),
+    "estimator": (
+        r"no estimator .* 'martines'; did you mean 'martinez'",
+        lambda s: s.sobol(estimator="martines"),
+    ),
 }
 
 
@@ -295,10 +395,15 @@ def test_bad_input_is_refused(study: vm.GlobalStudy, case: str) -> None:
 def test_a_single_parameter(m: vm.Mechanism) -> None:
     study = m.openturns({"x": displaced, "x²": squared}, {"G": None}, duration=T, tolerance=1e-10)
     chaos = study.chaos(runs=16, checks=8)
-    assert chaos.sobol.first.to_numpy() == pytest.approx(1) and np.isnan(chaos.sobol.second.to_numpy()).all()
+    assert (
+        chaos.sobol.first.to_numpy() == pytest.approx(1)
+        and np.isnan(chaos.sobol.second.to_numpy()).all()
+    )
     found = study.probability(displaced >= float(MIDDLE + 2 * SLOPES[0] * σ[0]))
     assert list(found.sorms.values()) == pytest.approx([stats.norm.sf(2)] * 3, rel=1e-5)
-    with pytest.raises(vm.ModelError, match="'F' alone varies, so all of the variance is due to it"):
+    with pytest.raises(
+        vm.ModelError, match="'F' alone varies, so all of the variance is due to it"
+    ):
         study.sobol()
 
 
@@ -311,7 +416,9 @@ def test_bad_studies_are_refused(m: vm.Mechanism) -> None:
         m.openturns(displaced, duration=T, parameters={"F": 2.0})
 
 
-def test_blocks_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_blocks_of_the_page_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     page = DOCS / "reliability.md"
     monkeypatch.chdir(tmp_path)
     text, namespace = page.read_text(encoding="utf-8"), run_page(page)
@@ -319,24 +426,41 @@ def test_blocks_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert chaos.q2.item() > 0.9999 and f"{chaos.sobol.first[0, 0].item():.4f}" in text
     drawn = namespace["drawn"][:, -1, 0].to_numpy()
     share, error = (drawn >= 1.3).mean(), math.sqrt(0.01 / drawn.size)
-    assert abs(found.sorm - share) < 3 * error and f"{found.form:.7f}" in text and f"{found.sorm:.7f}" in text
+    assert (
+        abs(found.sorm - share) < 3 * error
+        and f"{found.form:.7f}" in text
+        and f"{found.sorm:.7f}" in text
+    )
     assert found.sampled.lower < found.sorm < found.sampled.upper
-    assert chaos.mean.item() == pytest.approx(drawn.mean(), abs=3 * drawn.std() / math.sqrt(drawn.size))
+    assert chaos.mean.item() == pytest.approx(
+        drawn.mean(), abs=3 * drawn.std() / math.sqrt(drawn.size)
+    )
     # OpenTURNS makes of our derivatives what the house does
     with warnings.catch_warnings(action="ignore", category=vm.HorizonWarning):
         own = namespace["m"].moments(namespace["psi1"], namespace["spreads"], duration=5.0, order=1)
-    assert namespace["taylor"].getCovariance()[0, 0] == pytest.approx(own.variance[-1].item(), rel=1e-5)
-    assert namespace["taylor"].getMeanFirstOrder()[0] == pytest.approx(own.mean[-1].item(), rel=1e-7)
+    assert namespace["taylor"].getCovariance()[0, 0] == pytest.approx(
+        own.variance[-1].item(), rel=1e-5
+    )
+    assert namespace["taylor"].getMeanFirstOrder()[0] == pytest.approx(
+        own.mean[-1].item(), rel=1e-7
+    )
     assert "Q²" in capsys.readouterr().out and (tmp_path / "sobol.png").stat().st_size > 5_000
 
 
-def test_the_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(five_bar_reliability, "LIMITS", np.array([1.0, 1.4, 1.8]))
     chaos, e = five_bar_reliability.main(tmp_path, samples=1000, around=200)
     assert chaos.sobol.total.sum().item() == pytest.approx(1, abs=0.03) and (e.form < e.sorm).all()
     p, half = e.around.T
-    assert (np.abs(p - e.sorm) < 1.6 * half).all() and (half < 0.6 * p).all()  # three standard errors
-    assert "design point" in capsys.readouterr().out and (tmp_path / "reliability.png").stat().st_size > 20_000
+    assert (np.abs(p - e.sorm) < 1.6 * half).all() and (
+        half < 0.6 * p
+    ).all()  # three standard errors
+    assert (
+        "design point" in capsys.readouterr().out
+        and (tmp_path / "reliability.png").stat().st_size > 20_000
+    )
 
 
 def test_without_the_package(m: vm.Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import casadi as ca
 import pytest
+from oscillator import GOAL, of, oscillator, x_of
 
 import varimech as vm
-from oscillator import GOAL, of, oscillator, x_of
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,9 @@ def m() -> vm.Mechanism:
     return oscillator()
 
 
-@pytest.mark.parametrize("step", [ca.floor, ca.ceil, vm.sign, lambda x: vm.where(x > 0.05, 1, 0), lambda x: x > 0.05])
+@pytest.mark.parametrize(
+    "step", [ca.floor, ca.ceil, vm.sign, lambda x: vm.where(x > 0.05, 1, 0), lambda x: x > 0.05]
+)
 @pytest.mark.parametrize("kind", [vm.final, vm.integral, vm.peak])
 def test_objectives_without_a_gradient(m: vm.Mechanism, step: Any, kind: Any) -> None:
     with pytest.raises(vm.ModelError, match="no gradient"):
@@ -32,8 +34,14 @@ def test_objectives_without_a_gradient(m: vm.Mechanism, step: Any, kind: Any) ->
         ({"over": ["a", "a"]}, "twice"),
         ({"over": ["a", "m"]}, "nothing depends on parameter 'm'"),
         ({"over": ["k"]}, "nothing depends on parameter 'k'"),
-        ({"over": ["a"], "constraints": {"c": vm.final(x_of) <= 1}}, "constraint 'c' depends on none of 'a'"),
-        ({"over": ["a"], "bounds": {"a": (1, 2)}}, r"nominal value 0.9 of 'a' is outside its bounds \(1, 2\)"),
+        (
+            {"over": ["a"], "constraints": {"c": vm.final(x_of) <= 1}},
+            "constraint 'c' depends on none of 'a'",
+        ),
+        (
+            {"over": ["a"], "bounds": {"a": (1, 2)}},
+            r"nominal value 0.9 of 'a' is outside its bounds \(1, 2\)",
+        ),
         ({"over": ["a"], "bounds": {"a": (1, 2)}, "start": {"a": 3}}, "start value 3"),
         ({"over": ["a"], "bounds": {"a": (2, 1)}}, "leave no room"),
         ({"over": ["a"], "bounds": {"b": (0, 1)}}, "over= does not"),
@@ -42,7 +50,10 @@ def test_objectives_without_a_gradient(m: vm.Mechanism, step: Any, kind: Any) ->
         ({"over": ["a"], "starts": 0}, "starts = 0"),
         ({"over": ["a"], "solver": "simplex"}, "no solver is called 'simplex'"),
         ({"over": ["a"], "solver": "BFGS", "bounds": {"a": (0, 1)}}, "takes no bounds"),
-        ({"over": ["a"], "solver": "L-BFGS-B", "constraints": [of(lambda a, b: a) <= 1]}, "takes no constraints"),
+        (
+            {"over": ["a"], "solver": "L-BFGS-B", "constraints": [of(lambda a, b: a) <= 1]},
+            "takes no constraints",
+        ),
         ({"over": ["a"], "solver": "trust-exact"}, "needs second derivatives"),
         ({"over": ["a"], "hessian": "precise"}, "kind of hessian"),
         ({"over": ["a"], "max_iterations": 0}, "max_iterations = 0"),
@@ -50,7 +61,10 @@ def test_objectives_without_a_gradient(m: vm.Mechanism, step: Any, kind: Any) ->
         ({"over": ["a"], "method": "guess"}, "'guess'"),
         ({"over": ["a"], "constraints": [vm.final(x_of) == 1]}, r"write .equals\(value\)"),
         ({"over": ["a"], "constraints": [3]}, "not a constraint"),
-        ({"over": ["a"], "objective": {"c": GOAL}, "constraints": {"c": GOAL <= 1}}, "both called 'c'"),
+        (
+            {"over": ["a"], "objective": {"c": GOAL}, "constraints": {"c": GOAL <= 1}},
+            "both called 'c'",
+        ),
         ({"over": ["a"], "objective": {"f": GOAL, "g": GOAL}}, "takes one objective"),
         ({"over": ["a"], "objective": vm.path(x_of)}, "minimise vm.peak"),
         ({"over": ["a"], "objective": 3}, "not an objective"),
@@ -81,7 +95,11 @@ def test_bad_comparisons() -> None:
     with pytest.raises(vm.ModelError, match="from above only"):
         _ = vm.peak(x_of) >= 1
     assert (f <= 2) == (f < 2) and (vm.peak(x_of, unit="m") <= 2).rule == "≤ 2 m"
-    assert [c.rule for c in (f >= 1, f.equals(1), f.between(1, 2))] == ["≥ 1", "= 1", "between 1 and 2"]
+    assert [c.rule for c in (f >= 1, f.equals(1), f.between(1, 2))] == [
+        "≥ 1",
+        "= 1",
+        "between 1 and 2",
+    ]
 
 
 def test_a_start_that_fails_says_why(m: vm.Mechanism) -> None:

@@ -1,5 +1,7 @@
-"""Forces that begin from nothing: a block gets an impulse, and its velocity is known whatever the shape, width and place of the pulse,
-wherever it starts, at any scale of length and time, by every integrator and tolerance. The closed forms are those of a free block."""
+"""Forces that begin from nothing: a block gets an impulse, and its velocity is known whatever the
+shape, width and place of the pulse, wherever it starts, at any scale of length and time, by every
+integrator and tolerance. The closed forms are those of a free block.
+"""
 
 import math
 from collections.abc import Callable
@@ -20,9 +22,15 @@ def _between(t: Any, a: float, b: float, inside: Any) -> Any:
 SHAPES: dict[str, Callable[[float, float], Pulse]] = {
     # of unit impulse, about c, of width w; bells are within w to nine digits
     "rectangle": lambda c, w: lambda t: _between(t, c - w / 2, c + w / 2, 1 / w),
-    "haversine": lambda c, w: lambda t: _between(t, c - w / 2, c + w / 2, (1 - vm.cos(2 * math.pi * (t - c + w / 2) / w)) / w),
+    "haversine": lambda c, w: (
+        lambda t: _between(
+            t, c - w / 2, c + w / 2, (1 - vm.cos(2 * math.pi * (t - c + w / 2) / w)) / w
+        )
+    ),
     "half sine": lambda c, w: (
-        lambda t: _between(t, c - w / 2, c + w / 2, vm.sin(math.pi * (t - c + w / 2) / w) * math.pi / 2 / w)
+        lambda t: _between(
+            t, c - w / 2, c + w / 2, vm.sin(math.pi * (t - c + w / 2) / w) * math.pi / 2 / w
+        )
     ),
     "triangle": lambda c, w: lambda t: vm.maximum(1 - vm.absolute(2 * (t - c) / w), 0) * 2 / w,
     "bell": lambda c, w: lambda t: vm.exp(-((9 * (t - c) / w) ** 2)) * 9 / (w * math.sqrt(math.pi)),
@@ -31,7 +39,9 @@ SHAPES: dict[str, Callable[[float, float], Pulse]] = {
 EQUAL = ("rk4", "trapezoidal", "hht", "generalised-alpha", "newmark")
 
 
-def _block(pulse: Pulse, impulse: float, mass: float = 1.0, x0: float = 0.0, v0: float = 0.0) -> vm.Mechanism:
+def _block(
+    pulse: Pulse, impulse: float, mass: float = 1.0, x0: float = 0.0, v0: float = 0.0
+) -> vm.Mechanism:
     m = vm.Mechanism("block", dimension=2)
     p = m.parameter("p", impulse)
     m.ground_point("O", (0, 0))
@@ -42,7 +52,10 @@ def _block(pulse: Pulse, impulse: float, mass: float = 1.0, x0: float = 0.0, v0:
     return m
 
 
-END = {"x": vm.final(lambda s: s.displacement("guide")), "v": vm.final(lambda s: s.displacement_rate("guide"))}
+END = {
+    "x": vm.final(lambda s: s.displacement("guide")),
+    "v": vm.final(lambda s: s.displacement_rate("guide")),
+}
 
 
 def _random_case(rng: np.random.Generator) -> dict[str, Any]:
@@ -61,7 +74,9 @@ def _random_case(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _errors(case: dict[str, Any], **options: Any) -> float:
-    """The largest error of end, velocity and their derivatives, relative to what they are measured by."""
+    """The largest error of end, velocity and their derivatives, relative to what they are measured
+    by.
+    """
     T, L, mass = case["duration"], case["length"], case["mass"]
     unit, c = L / T, case["place"] * T
     v0, dv, x0 = case["v0"] * unit, case["impulse"] * unit, case["x0"] * L
@@ -83,7 +98,9 @@ def test_chosen_steps_see_every_pulse(seed: int) -> None:
     rng = np.random.default_rng(seed)
     tolerance = float(rng.choice([1e-4, 1e-6, 1e-8, 1e-10, 1e-12]))
     options = {
-        "backend": "native" if seed % 8 == 0 else "interpreted",  # to compile takes longer than to run
+        "backend": "native"
+        if seed % 8 == 0
+        else "interpreted",  # to compile takes longer than to run
         "tolerance": tolerance,
         "integrator": str(rng.choice(["dop853", "dopri5"])),
         "coordinates": str(rng.choice(["natural", "rtdyn1"])),
@@ -96,7 +113,9 @@ def test_chosen_steps_see_every_pulse(seed: int) -> None:
 
 @pytest.mark.parametrize("integrator", EQUAL)
 def test_equal_steps_see_every_pulse(integrator: str) -> None:
-    """To the accuracy of schemes of order 2 (newmark: 1) with a hundred steps a pulse, however long the steps asked for are."""
+    """To the accuracy of schemes of order 2 (newmark: 1) with a hundred steps a pulse, however long
+    the steps asked for are.
+    """
     rng = np.random.default_rng(EQUAL.index(integrator))
     for _ in range(4):
         case = {**_random_case(rng), "duration": 1.0, "length": 1.0}
@@ -110,8 +129,12 @@ def test_equal_steps_see_every_pulse(integrator: str) -> None:
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-9, 1e-12])
 def test_a_bell_far_ahead_is_reached(x0: float, tolerance: float) -> None:
     """It begins below the smallest number there is; at the origin such a run did not end."""
-    run = _block(lambda t: vm.exp(-(((t - 3.333) / 0.1) ** 2)), 1.0, x0=x0).simulate(10.0, tolerance=tolerance)
-    assert run.velocity("b.P").values[-1, 0] == pytest.approx(0.1 * math.sqrt(math.pi), rel=30 * tolerance)
+    run = _block(lambda t: vm.exp(-(((t - 3.333) / 0.1) ** 2)), 1.0, x0=x0).simulate(
+        10.0, tolerance=tolerance
+    )
+    assert run.velocity("b.P").values[-1, 0] == pytest.approx(
+        0.1 * math.sqrt(math.pi), rel=30 * tolerance
+    )
     assert run.info["steps"] < 1000
 
 
@@ -127,11 +150,16 @@ def test_steps_end_at_both_sides_of_an_edge() -> None:
     ends = _block(SHAPES["rectangle"](0.5, 0.25), 1.0).simulate(1.0).step_ends
     assert ends is not None
     for edge in (0.375, 0.625):
-        assert any(abs(e - edge) <= 2e-16 for e in ends) and np.diff(ends[np.abs(ends - edge) < 1e-12]).max() <= 2e-16
+        assert (
+            any(abs(e - edge) <= 2e-16 for e in ends)
+            and np.diff(ends[np.abs(ends - edge) < 1e-12]).max() <= 2e-16
+        )
 
 
 def test_a_shock_isolator_at_the_origin() -> None:
-    """A half sine of 5 ms on a mass on a spring: its motion afterwards follows from Duhamel's integral."""
+    """A half sine of 5 ms on a mass on a spring: its motion afterwards follows from Duhamel's
+    integral.
+    """
     ω, w, c = 20.0, 5e-3, 0.2
     m = vm.Mechanism("isolator", dimension=2)
     m.ground_point("O", (0, 0))
@@ -148,17 +176,25 @@ def test_a_shock_isolator_at_the_origin() -> None:
 
 
 def test_square_waves_and_kinks_in_time() -> None:
-    """∫∫ of a square wave of eight periods is exact where steps end at its edges; so is that of |sin|."""
+    """∫∫ of a square wave of eight periods is exact where steps end at its edges; so is that of
+    |sin|.
+    """
     n, T = 8, 2.0
     square = _block(lambda t: vm.where(vm.sin(2 * math.pi * n * t / T) > 0, 1, -1), 1.0)
-    assert square.simulate(T).displacement("guide").values[-1] == pytest.approx(T**2 / (4 * n), rel=1e-8)
+    assert square.simulate(T).displacement("guide").values[-1] == pytest.approx(
+        T**2 / (4 * n), rel=1e-8
+    )
     kinked = _block(lambda t: vm.absolute(vm.sin(math.pi * n * t / T)), 1.0)
-    assert kinked.simulate(T).velocity("b.P").values[-1, 0] == pytest.approx(2 * T / math.pi, rel=1e-9)
+    assert kinked.simulate(T).velocity("b.P").values[-1, 0] == pytest.approx(
+        2 * T / math.pi, rel=1e-9
+    )
 
 
 def test_integrands_with_edges_are_integrated_to_them() -> None:
     m = _block(lambda t: 0 * t, 1.0, v0=1.0)
-    window = vm.integral(lambda s: vm.where(s.time > 0.31, vm.where(s.time < 0.3101, s.displacement("guide"), 0), 0))
+    window = vm.integral(
+        lambda s: vm.where(s.time > 0.31, vm.where(s.time < 0.3101, s.displacement("guide"), 0), 0)
+    )
     g = m.sensitivity({"w": window}, duration=1.0)
     assert g.value_history[-1, 0] == pytest.approx((0.3101**2 - 0.31**2) / 2, rel=1e-9)
 
@@ -169,11 +205,17 @@ def test_derivatives_by_what_moves_a_jump_are_refused_and_differences_know_them(
     m.ground_point("O", (0, 0))
     m.body("b", mass=1.0, inertia=0.01)
     m.prismatic("guide", "ground.O", "b.com", axis=(1, 0))
-    m.force("push", "b.com", lambda s: vm.vector(vm.where(s.time > τ, 2.0, 0) + vm.maximum(s.time - ramp, 0), 0))
+    m.force(
+        "push",
+        "b.com",
+        lambda s: vm.vector(vm.where(s.time > τ, 2.0, 0) + vm.maximum(s.time - ramp, 0), 0),
+    )
     m.start(displacement={"guide": 0.0})
     end = {"x": END["x"]}
     for method in ("direct", "adjoint", "complex-step", "composite"):
-        with pytest.raises(vm.ModelError, match=r"'τ' are not known: 'push' jumps at t = 0\.3 s.*finite-difference"):
+        with pytest.raises(
+            vm.ModelError, match=r"'τ' are not known: 'push' jumps at t = 0\.3 s.*finite-difference"
+        ):
             m.sensitivity(end, ["τ"], duration=1.0, method=method)
         # a kink moves without harm: x = (T − r)³/6
         g = m.sensitivity(end, ["ramp"], duration=1.0, method=method)
@@ -183,19 +225,24 @@ def test_derivatives_by_what_moves_a_jump_are_refused_and_differences_know_them(
     # x = (T − τ)² for each sample, whose edges differ
     found = m.ensemble(end, {"τ": [0.2, 0.3, 0.45]}, duration=1.0)
     assert np.allclose(
-        found.values.sel(objective="x").values.ravel(), (1 - np.array([0.2, 0.3, 0.45])) ** 2 + 0.3**3 / 6, rtol=1e-8
+        found.values.sel(objective="x").values.ravel(),
+        (1 - np.array([0.2, 0.3, 0.45])) ** 2 + 0.3**3 / 6,
+        rtol=1e-8,
     )
 
 
 @pytest.mark.parametrize("stiffness", [1e4, 1e6])
 def test_a_one_sided_stop_is_differentiated_right_or_refused(stiffness: float) -> None:
-    """A ball dropped from h on an elastic floor: ẏ is known in closed form before, in and after contact."""
+    """A ball dropped from h on an elastic floor: ẏ is known in closed form before, in and after
+    contact.
+    """
     h, g, T = 0.5, 9.81, 0.5
     ω = math.sqrt(stiffness)
 
     def height(h: float) -> float:
         fall, v = math.sqrt(2 * h / g), math.sqrt(2 * g * h)
-        # in contact y = −A sin(ωτ) + g/ω² (cos ωτ − 1), until y = 0 again: symmetric about the lowest point
+        # in contact y = −A sin(ωτ) + g/ω² (cos ωτ − 1), until y = 0 again: symmetric about the
+        # lowest point
         contact = 2 * (math.pi - math.atan2(v * ω, g)) / ω
         rest = T - fall - contact
         return v * rest - g * rest**2 / 2
@@ -207,9 +254,15 @@ def test_a_one_sided_stop_is_differentiated_right_or_refused(stiffness: float) -
     m.body("ball", mass=1.0, inertia=1e-3, points={"P": (0, 0)})
     m.prismatic("rail", "ground.O", "ball.P", axis=(0, 1))
     m.start(displacement={"rail": p})
-    m.force("floor", "ball.P", lambda s: vm.vector(0, stiffness * vm.maximum(-s.displacement("rail"), 0)))
+    m.force(
+        "floor",
+        "ball.P",
+        lambda s: vm.vector(0, stiffness * vm.maximum(-s.displacement("rail"), 0)),
+    )
     end = {"y": vm.final(lambda s: s.displacement("rail"))}
-    assert m.sensitivity(end, duration=T).gradient_history[-1, 0, 0] == pytest.approx(exact, rel=1e-4)
+    assert m.sensitivity(end, duration=T).gradient_history[-1, 0, 0] == pytest.approx(
+        exact, rel=1e-4
+    )
     for every in (1, 100):
         with pytest.raises(vm.SimulationError, match=r"kink of 'floor' \(maximum\).*tolerance="):
             m.sensitivity(end, duration=T, step=1e-4, every=every)
@@ -226,7 +279,9 @@ def test_equal_steps_across_a_soft_kink_are_taken() -> None:
     end = {"x": vm.final(lambda s: s.displacement("g"))}
     # x = 0.3 + sin(√k τ)/√k,  τ = 0.7
     exact = (0.7 * math.cos(0.7) - math.sin(0.7)) / 2
-    assert m.sensitivity(end, duration=1.0, step=1e-3).gradient_history[-1, 0, 0] == pytest.approx(exact, rel=1e-4)
+    assert m.sensitivity(end, duration=1.0, step=1e-3).gradient_history[-1, 0, 0] == pytest.approx(
+        exact, rel=1e-4
+    )
 
 
 def test_longest_step_bounds_chosen_steps() -> None:
@@ -244,12 +299,15 @@ def test_longest_step_bounds_chosen_steps() -> None:
 
 
 def test_a_run_without_progress_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a bound that no run can meet: the interpreted driver stops there, and the message names tolerance and remedy."""
+    """With a bound that no run can meet: the interpreted driver stops there, and the message names
+    tolerance and remedy.
+    """
     monkeypatch.setattr("varimech.backends.interpreted.TRIES", 50)
     monkeypatch.setattr("varimech.backends.interpreted.PROGRESS", 2.0)
     m = _block(lambda t: vm.sin(3000 * t), 1.0, x0=1.0)
     with pytest.raises(
-        vm.SimulationError, match=r"the last 2000 steps brought less than 1e-08 of the duration at tolerance 1e-08"
+        vm.SimulationError,
+        match=r"the last 2000 steps brought less than 1e-08 of the duration at tolerance 1e-08",
     ):
         m.simulate(1.0, backend="interpreted")
 
@@ -268,12 +326,16 @@ def test_sundials_sees_bells_and_refuses_edges(integrator: str) -> None:
         "v0": 0.0,
     }
     assert _errors(case, integrator=integrator, tolerance=1e-8) < 1e-6
-    with pytest.raises(vm.ModelError, match=r"jumps or has a kink at t = 0\.599 s.*integrator='dop853'"):
+    with pytest.raises(
+        vm.ModelError, match=r"jumps or has a kink at t = 0\.599 s.*integrator='dop853'"
+    ):
         _errors({**case, "shape": "rectangle"}, integrator=integrator, tolerance=1e-8)
 
 
 def test_edges_at_both_ends_of_a_run() -> None:
-    """At the start one side of a jump holds for an instant only, and so does the other at the end."""
+    """At the start one side of a jump holds for an instant only, and so does the other
+    at the end.
+    """
     m = _block(lambda t: vm.where(t < 1.0, 2.0, 7.0) + vm.where(t > 0, 1.0, 50.0), 1.0)
     for options, error in (({}, 1e-9), ({"integrator": "dopri5"}, 1e-9), ({"step": 0.1}, 5e-3)):
         run = m.simulate(1.0, backend="interpreted", **options)

@@ -1,4 +1,6 @@
-"""Every number × every unit × every form reads as the value that pint gives, or is refused; what could be two things is never guessed."""
+"""Every number × every unit × every form reads as the value that pint gives, or is refused; what
+could be two things is never guessed.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import varimech as vm
-from varimech.expressions import fixed_number
-from varimech.units import is_of_kind, is_si, si_unit, split_quantity
+from varimech.core.expressions import fixed_number
+from varimech.core.units import is_of_kind, is_si, si_unit, split_quantity
 
 COMMON = (
     *(
@@ -43,7 +45,24 @@ COMMON = (
         "deg",
         "turn",
     ),
-    *("Pa", "MPa", "GPa", "bar", "psi", "J", "W", "Hz", "rpm", "newton", "degree", "e", "eV", "L", "K", "A"),
+    *(
+        "Pa",
+        "MPa",
+        "GPa",
+        "bar",
+        "psi",
+        "J",
+        "W",
+        "Hz",
+        "rpm",
+        "newton",
+        "degree",
+        "e",
+        "eV",
+        "L",
+        "K",
+        "A",
+    ),
 )
 """None of these may be refused."""
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -82,19 +101,25 @@ numbers = st.builds(
     st.sampled_from(("", "", "-", "+")),
     st.integers(0, 10**20).map(str) | st.sampled_from(("1", "21", "101", "0", "007")),
     st.just("") | st.just(".") | st.integers(0, 10**20).map(lambda k: f".{k}"),
-    st.just("") | st.builds("{}{}".format, st.sampled_from("eE"), st.integers(-30, 30)) | st.just("e+05"),
+    st.just("")
+    | st.builds("{}{}".format, st.sampled_from("eE"), st.integers(-30, 30))
+    | st.just("e+05"),
 ) | st.integers(0, 999).map(lambda k: f".{k}")
 
 
 @st.composite
-def quantities(draw: st.DrawFn, known: st.SearchStrategy[str]) -> tuple[str, str, list[tuple[str, int]]]:
+def quantities(
+    draw: st.DrawFn, known: st.SearchStrategy[str]
+) -> tuple[str, str, list[tuple[str, int]]]:
     """A text, its number, and the names in it with their powers."""
 
     def item() -> str:
         name, power = draw(known), draw(st.sampled_from((1, 1, 1, 2, 3, -1)))
         items.append((name, power))
         return name + (
-            draw(st.sampled_from((f"**{power}", f"^{power}", str(power).translate(SUPERSCRIPTS)))) if power != 1 else ""
+            draw(st.sampled_from((f"**{power}", f"^{power}", str(power).translate(SUPERSCRIPTS))))
+            if power != 1
+            else ""
         )
 
     number, items = draw(numbers), list[tuple[str, int]]()
@@ -132,23 +157,34 @@ def check(text: str, number: str, powers: list[tuple[str, int]]) -> None:
     total: Counter[str] = Counter()
     for name, power in powers:
         total[name] += power
-    powers = [(name, power) for name, power in total.items() if power]  # decade/decade is 1, although a decade is no factor
-    factors = [factor(name) or (None if alone else factor(f"delta_{name}")) for name, _ in powers]  # W/degC is per kelvin
+    powers = [
+        (name, power) for name, power in total.items() if power
+    ]  # decade/decade is 1, although a decade is no factor
+    factors = [
+        factor(name) or (None if alone else factor(f"delta_{name}")) for name, _ in powers
+    ]  # W/degC is per kelvin
     if None in factors:
         assert read is None
     elif read is None:
         assert not {name for name, _ in powers} <= {*COMMON} or len(text) > 60
     else:
-        expected = Fraction(number) * math.prod(f**power for f, (_, power) in zip(factors, powers, strict=True) if f is not None)
+        expected = Fraction(number) * math.prod(
+            f**power for f, (_, power) in zip(factors, powers, strict=True) if f is not None
+        )
         exactly = abs(Fraction(read) - expected) <= abs(expected) * Fraction(1, 10**14)
         assert exactly or (
-            not {name for name, _ in powers} <= {*COMMON} and math.isclose(read, by_pint(number, powers), rel_tol=1e-14)
+            not {name for name, _ in powers} <= {*COMMON}
+            and math.isclose(read, by_pint(number, powers), rel_tol=1e-14)
         )
 
 
 def by_pint(number: str, powers: list[tuple[str, int]]) -> float:
-    """Pint's own floats: products of tiny constants of physics pass through numbers that have few digits."""
-    unit = math.prod((in_floats().Unit(name) ** power for name, power in powers), start=in_floats().Unit(""))
+    """Pint's own floats: products of tiny constants of physics pass through numbers that have few
+    digits.
+    """
+    unit = math.prod(
+        (in_floats().Unit(name) ** power for name, power in powers), start=in_floats().Unit("")
+    )
     return float(in_floats().Quantity(float(number), unit).to_base_units().magnitude)
 
 
@@ -158,13 +194,17 @@ def by_pint(number: str, powers: list[tuple[str, int]]) -> float:
 @example(("2e11/s", "2e11", [("s", -1)]))
 @example(("5 1/s", "5", [("s", -1)]))
 @settings(max_examples=200, deadline=None)
-def test_common_units_read_as_pint_gives_them(quantity: tuple[str, str, list[tuple[str, int]]]) -> None:
+def test_common_units_read_as_pint_gives_them(
+    quantity: tuple[str, str, list[tuple[str, int]]],
+) -> None:
     check(*quantity)
 
 
 @given(quantities(st.sampled_from(names())))
 @settings(max_examples=200, deadline=None)
-def test_every_unit_reads_as_pint_gives_it_or_is_refused(quantity: tuple[str, str, list[tuple[str, int]]]) -> None:
+def test_every_unit_reads_as_pint_gives_it_or_is_refused(
+    quantity: tuple[str, str, list[tuple[str, int]]],
+) -> None:
     check(*quantity)
 
 
@@ -176,7 +216,11 @@ def test_the_si_unit_of_every_unit_is_one(name: str, form: str) -> None:
     if value(text) is not None:
         number, unit = split_quantity(text) or (0.0, "")
         si = si_unit(unit, "it")
-        assert is_si(si) and is_of_kind(unit, si) and fixed_number(f"{number!r} {si}", si, "it") == number
+        assert (
+            is_si(si)
+            and is_of_kind(unit, si)
+            and fixed_number(f"{number!r} {si}", si, "it") == number
+        )
 
 
 def test_newton_metres_are_not_a_unit_of_yarns() -> None:
@@ -250,7 +294,14 @@ def expressions(draw: st.DrawFn, depth: int = 0) -> str:
     left, right = draw(leaf), draw(expressions(depth + 1))
     sign = draw(st.sampled_from(("/", "*", " / ", "/ ", "*", " + ", " - ", "-")))
     return draw(
-        st.sampled_from((f"{left}{sign}{right}", f"{left}{sign}({right})", f"({left}){sign}{right}", f"-({left}){sign}{right}"))
+        st.sampled_from(
+            (
+                f"{left}{sign}{right}",
+                f"{left}{sign}({right})",
+                f"({left}){sign}{right}",
+                f"-({left}){sign}{right}",
+            )
+        )
     )
 
 
@@ -269,17 +320,23 @@ def test_expressions_that_begin_with_a_number_are_those_of_python(text: str) -> 
         return
     if not math.isfinite(expected):
         return
-    numbers = model().parts.numbers
-    np.testing.assert_allclose(numbers.evaluate(numbers.scalar(text, "it", unit="kg·m²")), expected, rtol=1e-13)
+    numbers = model().data.parameter_set
+    np.testing.assert_allclose(
+        numbers.evaluate(numbers.scalar(text, "it", unit="kg·m²")), expected, rtol=1e-13
+    )
 
 
-@given(st.sampled_from(COMMON), st.sampled_from(("m", "kg", "rad/s", "1/s", "Pa", "N/m", "")), numbers)
+@given(
+    st.sampled_from(COMMON), st.sampled_from(("m", "kg", "rad/s", "1/s", "Pa", "N/m", "")), numbers
+)
 @settings(max_examples=100, deadline=None)
-def test_a_name_that_is_a_unit_and_a_parameter_is_never_guessed(name: str, wanted: str, number: str) -> None:
+def test_a_name_that_is_a_unit_and_a_parameter_is_never_guessed(
+    name: str, wanted: str, number: str
+) -> None:
     assume(not re.match(r"[-+]?0[0-9]", number))  # 007 is no number of Python
     m = vm.Mechanism("e")
     m.parameter(name, 3.0)
-    read = m.parts.numbers.scalar
+    read = m.data.parameter_set.scalar
     for text in (f"{number} {name}", f"{number} 1/{name}", f"{number} kg/{name}"):
         with pytest.raises(vm.ModelError, match=f"'({name}|kg)' is a unit and a parameter; write "):
             read(text, "it", unit=wanted)
@@ -288,8 +345,13 @@ def test_a_name_that_is_a_unit_and_a_parameter_is_never_guessed(name: str, wante
         with pytest.raises(vm.ModelError, match=r"is a unit and a parameter; write \("):
             read(quotient, "it", unit=wanted)
     else:
-        assert float(m.parts.numbers.evaluate(read(quotient, "it", unit=wanted)).item()) == meant
-    assert float(m.parts.numbers.evaluate(read(f"({quotient})", "it", unit=wanted)).item()) == meant
+        assert (
+            float(m.data.parameter_set.evaluate(read(quotient, "it", unit=wanted)).item()) == meant
+        )
+    assert (
+        float(m.data.parameter_set.evaluate(read(f"({quotient})", "it", unit=wanted)).item())
+        == meant
+    )
 
 
 def test_names_of_their_own_in_forces_motions_and_shapes() -> None:
@@ -303,8 +365,21 @@ def test_names_of_their_own_in_forces_motions_and_shapes() -> None:
         m.force("H", "rod.P", ("2 t*m/s^2", 0))
     m.drive_angle("D", "rod", "30 deg")
     with pytest.raises(vm.ModelError, match="wrong kind of unit; what belongs here is in m"):
-        m.beam("b", "A", "B", segments=2, E=1e9, area=1e-4, inertia=1e-9, mass=1, shape=("21/kg", "s"))
-    m.beam("b", "A", "B", segments=2, E=1e9, area=1e-4, inertia=1e-9, mass=1, shape=("0.5*s", "0.03*s"), floating=True)
+        m.beam(
+            "b", "A", "B", segments=2, E=1e9, area=1e-4, inertia=1e-9, mass=1, shape=("21/kg", "s")
+        )
+    m.beam(
+        "b",
+        "A",
+        "B",
+        segments=2,
+        E=1e9,
+        area=1e-4,
+        inertia=1e-9,
+        mass=1,
+        shape=("0.5*s", "0.03*s"),
+        floating=True,
+    )
 
 
 def test_values_of_a_run_are_quantities_in_python_too() -> None:
@@ -317,9 +392,11 @@ def test_values_of_a_run_are_quantities_in_python_too() -> None:
     m.revolute("O")
     m.start(angle={"rod": 0.0})
     for text in ("260 mm", "13/50"):
-        assert m.parts.numbers.values({"L": text}).tolist() == [0.0, 0.26]
+        assert m.data.parameter_set.values({"L": text}).tolist() == [0.0, 0.26]
     with pytest.raises(vm.ModelError, match=r"value 0\.9 m is outside its bounds"):
         m.simulate(0.02, parameters=dict[str, Any](L="90 cm"))
     assert "value: 0.26\n    unit: m" in m.to_text(values=dict[str, Any](L="260 mm"))
-    best = m.optimize(vm.final("parameter('x')"), over="x", parameters=dict[str, Any](L="260 mm"), duration=0.01)
+    best = m.optimize(
+        vm.final("parameter('x')"), over="x", parameters=dict[str, Any](L="260 mm"), duration=0.01
+    )
     assert best.parameters["x"] == pytest.approx(-1.0)

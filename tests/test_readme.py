@@ -6,13 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
-
 from markdown_pages import ROOT, run_page
 
 README = ROOT / "README.md"
 
 
-def test_readme_blocks_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_readme_blocks_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     run_page(README)
     assert "travel" in capsys.readouterr().out

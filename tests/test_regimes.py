@@ -1,4 +1,6 @@
-"""Small models run as straight-line code, large ones as plans over kinds of elements: same numbers, same errors, whatever the size."""
+"""Small models run as straight-line code, large ones as plans over kinds of elements: same numbers,
+same errors, whatever the size.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,9 @@ from functools import partial
 import casadi as ca
 import numpy as np
 import pytest
+from joint_cases import CASES
 
 import varimech as vm
-from joint_cases import CASES
 from varimech.backends import compiler
 from varimech.backends.bound import evaluated
 from varimech.backends.native import NativeProgram
@@ -19,35 +21,41 @@ from varimech.backends.trajectory import Trajectory
 from varimech.benchmarks import five_bar
 from varimech.coordinates.assembly import EXPLAINED
 from varimech.coordinates.dynamics import Dynamics, Element
+from varimech.coordinates.element_types import pieces_of
 from varimech.coordinates.equations import Equations
-from varimech.coordinates.kinds import pieces_of
 from varimech.coordinates.penalty import penalty_function, penalty_plan
-from varimech.elimination import Factorisation, minimum_degree
-from varimech.methods import choose
-from varimech.schedule import equal_steps
+from varimech.core.schedule import equal_steps
+from varimech.schemes import choose
+from varimech.solving.derivative_request import DerivativeRequest
 from varimech.solving.programs import LARGE
 from varimech.solving.solver import Solver
 from varimech.solving.task import Task
-from varimech.solving.wanted import Wanted
 from varimech.stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS
+from varimech.stages.elimination import Factorisation, minimum_degree
 from varimech.stages.plan import Plan
 from varimech.stages.saddle import Saddle
 
 Array = np.ndarray
 STEP = 5e-3  # a' and λ' carry the rounding of q' divided by h²/4: at 1e-3 they agree to 2e-13 only
 STATES = 1e-13
-"""Largest difference relative to the largest entry of q, q̇, q̈ and λ each. Measured: 2e-14, q̈ of 30 bars; 1e-15 for most models."""
+"""Largest difference relative to the largest entry of q, q̇, q̈ and λ each. Measured: 2e-14, q̈ of
+30 bars; 1e-15 for most models.
+"""
 SLOPES = 5e-13
-"""The same for derivatives, by parameter. Measured: 4e-14. A q' that is still small, such as by a mass after few steps, would need more."""
+"""The same for derivatives, by parameter. Measured: 4e-14. A q' that is still small, such as by a
+mass after few steps, would need more.
+"""
 
 ROBUST, _ = choose(1.0, step=1e-3)
 
-needs_compiler = pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
+needs_compiler = pytest.mark.skipif(
+    compiler.find_compiler() is None, reason="no C compiler on this machine"
+)
 
 
 def solvers(m: vm.Mechanism) -> tuple[Solver, Solver]:
     """In the small and in the large regime."""
-    return Solver(m.parts, ROBUST, large=False), Solver(m.parts, ROBUST, large=True)
+    return Solver(m.data, ROBUST, large=False), Solver(m.data, ROBUST, large=True)
 
 
 def run(
@@ -60,9 +68,14 @@ def run(
     backend: str = "interpreted",
 ) -> Trajectory:
     """With derivatives for all parameters, or those at `indices`."""
-    ρ = solver.model.numbers.nominal
+    ρ = solver.model.parameter_set.nominal
     indices = indices or list(range(ρ.size)) or None
-    return solver.run(Task(equal_steps(steps * step, step, 1), objectives or {}, indices, backend, progress=False), ρ)[0]
+    return solver.run(
+        Task(
+            equal_steps(steps * step, step, 1), objectives or {}, indices, backend, progress=False
+        ),
+        ρ,
+    )[0]
 
 
 # comparison
@@ -72,16 +85,31 @@ def difference(first: Array, second: Array) -> float:
     """Largest difference, for each column relative to its largest entry: (…, column)."""
     axes = tuple(range(first.ndim - 1))
     size = np.abs(first).max(axis=axes, initial=0.0)
-    return float((np.abs(first - second).max(axis=axes, initial=0.0) / np.where(size > 0, size, 1.0)).max(initial=0.0))
+    return float(
+        (np.abs(first - second).max(axis=axes, initial=0.0) / np.where(size > 0, size, 1.0)).max(
+            initial=0.0
+        )
+    )
 
 
 def constraint_forces(e: Equations, trajectory: Trajectory) -> tuple[Array, Array]:
-    """Φ_qᵀ λ, which is unique where λ is not, and its derivatives: (time, coordinate, 1 or parameter)."""
-    force, ρ, S = e.constraint_jacobian.T @ e.λ, e.model.numbers.nominal, ca.SX.sym("S", e.packed.numel(), e.ρ.numel())
+    """Φ_qᵀ λ, which is unique where λ is not, and its derivatives: (time, coordinate, 1 or
+    parameter).
+    """
+    force, ρ, S = (
+        e.constraint_jacobian.T @ e.λ,
+        e.model.parameter_set.nominal,
+        ca.SX.sym("S", e.packed.numel(), e.ρ.numel()),
+    )
     slope = ca.jacobian(force, e.packed) @ S + ca.jacobian(force, e.ρ)
     f = ca.Function("f", [e.packed, S, e.ρ, e.t], [ca.densify(force), ca.densify(slope)])
     assert trajectory.sensitivities is not None
-    found = [f(*values, ρ, t) for *values, t in zip(trajectory.states, trajectory.sensitivities, trajectory.time, strict=True)]
+    found = [
+        f(*values, ρ, t)
+        for *values, t in zip(
+            trajectory.states, trajectory.sensitivities, trajectory.time, strict=True
+        )
+    ]
     return np.array([x for x, _ in found]), np.array([x for _, x in found])
 
 
@@ -91,15 +119,24 @@ def check_same(e: Equations, first: Trajectory, second: Trajectory, *, unique: b
     np.testing.assert_array_equal(first.time, second.time)
     assert max(*first.residuals, *second.residuals) < 1e-9
     n = e.q.numel()
-    blocks = {"q": slice(0, n), "v": slice(n, 2 * n), "a": slice(2 * n, 3 * n)} | ({"λ": slice(3 * n, None)} if unique else {})
+    blocks = {"q": slice(0, n), "v": slice(n, 2 * n), "a": slice(2 * n, 3 * n)} | (
+        {"λ": slice(3 * n, None)} if unique else {}
+    )
     for name, rows in blocks.items():
         assert difference(first.states[:, rows, None], second.states[:, rows, None]) < STATES, name
     assert difference(first.objectives, second.objectives) < STATES
-    if first.sensitivities is None or second.sensitivities is None or first.gradients is None or second.gradients is None:
+    if (
+        first.sensitivities is None
+        or second.sensitivities is None
+        or first.gradients is None
+        or second.gradients is None
+    ):
         assert first.sensitivities is second.sensitivities is None
         return
     for name, rows in blocks.items():
-        assert difference(first.sensitivities[:, rows], second.sensitivities[:, rows]) < SLOPES, f"{name}'"
+        assert difference(first.sensitivities[:, rows], second.sensitivities[:, rows]) < SLOPES, (
+            f"{name}'"
+        )
     for k in range(first.objectives.shape[1]):
         assert difference(first.gradients[:, k], second.gradients[:, k]) < SLOPES
     if not unique:
@@ -124,12 +161,16 @@ def chain(lengths: Array, angles: Array | float = 0.0) -> vm.Mechanism:
 
 
 def lengths(n: int) -> Array:
-    """All different, but for the last: an element that is alone in its kind has its numbers in the code."""
+    """All different, but for the last: an element that is alone in its kind has its numbers in the
+    code.
+    """
     return np.append(0.5 + np.random.default_rng(0).random(n - 1), 1.0)
 
 
 def everything() -> vm.Mechanism:
-    """A loop with every kind of force: dampers and functions of the state make the tangent unsymmetric."""
+    """A loop with every kind of force: dampers and functions of the state make the tangent
+    unsymmetric.
+    """
     m = vm.Mechanism("everything", gravity=(0, -9.81))
     values = {"c": 3.0, "k": 20.0, "gain": 2.0, "torque": 1.5, "rate": 4.0, "L": 1.0, "angle": 1.0}
     p = {name: m.parameter(name, value) for name, value in values.items()}
@@ -145,13 +186,24 @@ def everything() -> vm.Mechanism:
     m.spring("damped", "Q", "S", stiffness=p["k"], natural_length=0.4, damping=p["c"])
     m.torsional_spring("coil", "P", stiffness=p["k"], rest_angle=0.3)
     m.torsional_damper("bearing", "Q", damping=p["c"])
-    m.spring("between ground points", "S", "T", stiffness=1, natural_length=0.5)  # an element without coordinates
+    m.spring(
+        "between ground points", "S", "T", stiffness=1, natural_length=0.5
+    )  # an element without coordinates
     m.force(
-        "wind", "b.com", lambda s: (p["gain"] * s.velocity("Q")[0] ** 3, vm.where(s.time > 0.025, 1, vm.sin(p["rate"] * s.time)))
+        "wind",
+        "b.com",
+        lambda s: (
+            p["gain"] * s.velocity("Q")[0] ** 3,
+            vm.where(s.time > 0.025, 1, vm.sin(p["rate"] * s.time)),
+        ),
     )
     for name, power in (("drag b", 1.5), ("drag c", 1.7)):  # alike but for a number
         body = name[-1]
-        m.force(name, f"{body}.com", lambda s, b=body, x=power: (-(vm.absolute(s.velocity(f"{b}.com")[1]) ** x), 0))
+        m.force(
+            name,
+            f"{body}.com",
+            lambda s, b=body, x=power: (-(vm.absolute(s.velocity(f"{b}.com")[1]) ** x), 0),
+        )
     m.force("thrust", "c.com", (p["torque"], -1), frame="body")
     m.torque("motor", "a", p["torque"], against="b")
     m.start(angle={"a": p["angle"], "b": 0.2}, speed={"a": 1.0}, near={"R": (3, 0)})
@@ -179,15 +231,35 @@ def driven() -> vm.Mechanism:
 def in_space() -> vm.Mechanism:
     """A free body, tied to a crank, with a torque between both."""
     m = vm.Mechanism("in space", gravity=(0, 0, -9.81))
-    c, k, torque, J = (m.parameter(n, x) for n, x in {"c": 3.0, "k": 20.0, "torque": 1.5, "J": 0.3}.items())
+    c, k, torque, J = (
+        m.parameter(n, x) for n, x in {"c": 3.0, "k": 20.0, "torque": 1.5, "J": 0.3}.items()
+    )
     m.ground_point("A", (0, 0, 0))
-    m.body("crank", mass=1, inertia=(0.1, 0.2, 0.2), com=(0.2, 0, 0), points={"A": (0, 0, 0), "P": (0.4, 0, 0)})
-    m.body("free", mass=1.5, inertia=(0.2, J, 0.4), com=(0.1, 0, 0.2), points={"B": (0.3, 0, 0)}, floating=True)
+    m.body(
+        "crank",
+        mass=1,
+        inertia=(0.1, 0.2, 0.2),
+        com=(0.2, 0, 0),
+        points={"A": (0, 0, 0), "P": (0.4, 0, 0)},
+    )
+    m.body(
+        "free",
+        mass=1.5,
+        inertia=(0.2, J, 0.4),
+        com=(0.1, 0, 0.2),
+        points={"B": (0.3, 0, 0)},
+        floating=True,
+    )
     m.revolute("A", axis=(0, 0, 1))
     m.spring("tie", "free.B", "crank.P", stiffness=k, natural_length=0.3, damping=c)
     m.torque("couple", "crank", (torque, 0, 1), against="free", frame="body")
     turn = vm.rotation((1, 2, 0), 0.7)
-    m.start(angle={"A": 0.7}, position={"free.com": (0, 0, 1)}, orientation={"free": turn}, speed={"A": 1, "free": (1, 2, 0)})
+    m.start(
+        angle={"A": 0.7},
+        position={"free.com": (0, 0, 1)},
+        orientation={"free": turn},
+        speed={"A": 1, "free": (1, 2, 0)},
+    )
     return m
 
 
@@ -196,7 +268,13 @@ def three_legs() -> vm.Mechanism:
     m = vm.Mechanism("three legs", gravity=(0, -9.81))
     L, mass = m.parameter("L", 1.0), m.parameter("mass", 2.0)
     places = (0, 1.2, 3.0)
-    m.body("beam", mass=mass, inertia=0.5, com=(1, 0), points={f"B{k}": (x, 0) for k, x in enumerate(places)})
+    m.body(
+        "beam",
+        mass=mass,
+        inertia=0.5,
+        com=(1, 0),
+        points={f"B{k}": (x, 0) for k, x in enumerate(places)},
+    )
     for k, x in enumerate(places):
         m.ground_point(f"A{k}", (x, 0))
         m.bar(f"leg{k}", f"A{k}", f"B{k}", length=L, mass=1)
@@ -213,7 +291,11 @@ def four_hinges() -> vm.Mechanism:
     ω, span = m.parameter("ω", 1.0), m.parameter("span", 2.0)
     m.ground_point("A", (0, 0, 0))
     m.ground_point("D", (span, 0, 0))
-    for name, p, q, length in (("crank", "A", "B", 0.5), ("coupler", "B", "C", 1.5), ("rocker", "D", "C", 1.2)):
+    for name, p, q, length in (
+        ("crank", "A", "B", 0.5),
+        ("coupler", "B", "C", 1.5),
+        ("rocker", "D", "C", 1.2),
+    ):
         inertia, com = (0.1, 0.2, 0.2), (length / 2, 0, 0)
         m.body(name, mass=1, inertia=inertia, com=com, points={p: (0, 0, 0), q: (length, 0, 0)})
     for name in "ABCD":
@@ -241,29 +323,43 @@ REDUNDANT = {"three legs", "four hinges"}
 def test_both_regimes_agree(make: Callable[[], vm.Mechanism]) -> None:
     m = make()
     small, large = solvers(m)
-    regular = small.start.regular(small.start.assemble(m.parts.numbers.nominal), m.parts.numbers.nominal)
+    regular = small.start.regular(
+        small.start.assemble(m.data.parameter_set.nominal), m.data.parameter_set.nominal
+    )
     assert regular == (m.name not in REDUNDANT)
     check_same(small.equations, run(small), run(large), unique=regular)
 
 
 @pytest.mark.parametrize(
     ("backend", "indices"),
-    [("interpreted", [0, 1, 2, 3, 4]), pytest.param("native", [4], marks=needs_compiler)],  # more take longer to compile
+    [
+        ("interpreted", [0, 1, 2, 3, 4]),
+        pytest.param("native", [4], marks=needs_compiler),
+    ],  # more take longer to compile
     ids=["interpreted", "native"],
 )
 def test_both_regimes_agree_on_the_five_bar(backend: str, indices: list[int]) -> None:
-    """Straight-line code gives the same bits with either backend (see `test_backends`), so it is not compiled here."""
+    """Straight-line code gives the same bits with either backend (see `test_backends`), so it is
+    not compiled here.
+    """
     small, large = solvers(five_bar.mechanism())
     expected = run(small, five_bar.objectives(), indices=indices)
-    check_same(small.equations, expected, run(large, five_bar.objectives(), indices=indices, backend=backend))
+    check_same(
+        small.equations,
+        expected,
+        run(large, five_bar.objectives(), indices=indices, backend=backend),
+    )
 
 
 @pytest.mark.parametrize("make", [everything, in_space])
 def test_penalties_of_both_regimes_agree(make: Callable[[], vm.Mechanism]) -> None:
     small = solvers(make())[0]
-    e, ρ, saddle = small.equations, small.model.numbers.nominal, Saddle(regular=True)
+    e, ρ, saddle = small.equations, small.model.parameter_set.nominal, Saddle(regular=True)
     given = small.start.assemble(ρ), ρ, np.zeros(1)
-    expected, found = evaluated(penalty_function(e, saddle), *given)[0], evaluated(penalty_plan(pieces_of(e), saddle), *given)[0]
+    expected, found = (
+        evaluated(penalty_function(e, saddle), *given)[0],
+        evaluated(penalty_plan(pieces_of(e), saddle), *given)[0],
+    )
     assert expected.max() > 2 * expected.min()
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
@@ -273,8 +369,11 @@ def test_compiled_plans_agree_with_interpreted_ones() -> None:
     n = 30
     m = chain(lengths(n))
     m.torsional_damper("damper", "P10", damping=m.parameter("c", 0.5))
-    m.start(angle={"b0": m.parameter("θ", 0.1)} | {f"b{k}": k / n for k in range(1, n)}, speed={"b10": 5.0})
-    solver = Solver(m.parts, ROBUST)
+    m.start(
+        angle={"b0": m.parameter("θ", 0.1)} | {f"b{k}": k / n for k in range(1, n)},
+        speed={"b10": 5.0},
+    )
+    solver = Solver(m.data, ROBUST)
     assert solver.programs.large
     check_same(solver.equations, run(solver), run(solver, backend="native"))
 
@@ -283,21 +382,35 @@ def test_compiled_plans_agree_with_interpreted_ones() -> None:
 
 
 def test_a_longer_chain_has_no_more_kinds() -> None:
-    kinds = [len(pieces_of(Solver(chain(lengths(n)).parts, ROBUST).equations).kinds) for n in (5, 20, 60)]
-    assert kinds[0] == kinds[1] == kinds[2] <= 6  # bars and their start angles: first, between, last
+    kinds = [
+        len(pieces_of(Solver(chain(lengths(n)).data, ROBUST).equations).kinds) for n in (5, 20, 60)
+    ]
+    assert (
+        kinds[0] == kinds[1] == kinds[2] <= 6
+    )  # bars and their start angles: first, between, last
 
 
-@pytest.mark.parametrize("make", [lambda: chain(lengths(20)), everything, in_space], ids=["chain", "everything", "in space"])
+@pytest.mark.parametrize(
+    "make",
+    [lambda: chain(lengths(20)), everything, in_space],
+    ids=["chain", "everything", "in space"],
+)
 def test_kinds_hold_every_element_once(make: Callable[[], vm.Mechanism]) -> None:
-    """Each row of constraints is in one place, and energies and constraints of all kinds are those of the whole."""
-    e = Solver(make().parts, ROBUST).equations
+    """Each row of constraints is in one place, and energies and constraints of all kinds are those
+    of the whole.
+    """
+    e = Solver(make().data, ROBUST).equations
     pieces = pieces_of(e)
     moving = [x for x in e.elements if x.name != "between ground points"]
     assert sum(p.count for p in pieces.kinds) == len(moving)
     rows = np.concatenate([p.tables[CONSTRAINTS].ravel() for p in pieces.kinds])
     np.testing.assert_array_equal(np.sort(rows), np.arange(e.constraints.numel()))
     rng = np.random.default_rng(1)
-    q, v, ρ = rng.standard_normal(e.q.numel()), rng.standard_normal(e.v.numel()), e.model.numbers.nominal
+    q, v, ρ = (
+        rng.standard_normal(e.q.numel()),
+        rng.standard_normal(e.v.numel()),
+        e.model.parameter_set.nominal,
+    )
     energy, Φ = 0.0, np.zeros(e.constraints.numel())
 
     def measured(d: Dynamics, elements: Iterable[Element], constants: ca.SX) -> ca.Function:
@@ -319,7 +432,9 @@ def test_kinds_hold_every_element_once(make: Callable[[], vm.Mechanism]) -> None
 @pytest.fixture(scope="module")
 def programs() -> tuple[NativeProgram, NativeProgram]:
     """Of chains of 60 and 90 bars."""
-    runners = [Solver(chain(lengths(n)).parts, ROBUST).runner({}, Wanted()) for n in (60, 90)]
+    runners = [
+        Solver(chain(lengths(n)).data, ROBUST).runner({}, DerivativeRequest()) for n in (60, 90)
+    ]
     first, second = (runner.native for runner in runners if isinstance(runner, Runner))
     return first, second
 
@@ -330,7 +445,9 @@ def test_a_longer_chain_has_the_same_kernels(programs: tuple[NativeProgram, Nati
     assert [f.serialize() for f in first.functions] == [f.serialize() for f in second.functions]
 
 
-def test_a_longer_chain_does_not_compile_again(programs: tuple[NativeProgram, NativeProgram]) -> None:
+def test_a_longer_chain_does_not_compile_again(
+    programs: tuple[NativeProgram, NativeProgram],
+) -> None:
     assert programs[0].source == programs[1].source
 
 
@@ -344,8 +461,11 @@ def test_size_decides_how_a_model_is_run(n: int) -> None:
     m.simulate(3 * STEP, step=STEP, backend="interpreted")
     solver = m._solver(ROBUST)
     assert solver.equations.q.numel() + solver.equations.λ.numel() == 3 * n
-    program = solver.runner({}, Wanted()).program
-    plans = [isinstance(f, Plan) for f in (program.step.iterate, program.step.finish, program.penalty, program.twist)]
+    program = solver.runner({}, DerivativeRequest()).program
+    plans = [
+        isinstance(f, Plan)
+        for f in (program.step.iterate, program.step.finish, program.penalty, program.twist)
+    ]
     assert plans == [3 * n > LARGE] * 4
 
 
@@ -356,7 +476,7 @@ def test_a_long_chain_falls_as_it_should() -> None:
     kinetic, total = motion.energy("kinetic").values, motion.energy().values
     assert kinetic[-1] > 10
     assert np.abs(total - total[0]).max() < 2e-6 * kinetic[-1]
-    small, large = Solver(m.parts, ROBUST, large=False), m._solver(ROBUST)
+    small, large = Solver(m.data, ROBUST, large=False), m._solver(ROBUST)
     check_same(small.equations, *[run(s, steps=50, step=2e-3) for s in (small, large)])
 
 
@@ -411,12 +531,24 @@ def stretched() -> vm.Mechanism:
         (broken_force, "broken", 0.0525, "a value became not finite .* look at 'broken'"),
         (lost_logarithm, "logarithm", None, "a value became not finite .* look at 'logarithm'"),
         (without_bounds, "left", 0.005, "a value became not finite .* look at 'left'"),
-        (overwound, "spring2", 0.045, "torsional spring 'spring2' is wound by more than half a turn"),
-        (stretched, "winch", 0.05, "no convergence .* worst constraint 'winch', .* near a singular position"),
+        (
+            overwound,
+            "spring2",
+            0.045,
+            "torsional spring 'spring2' is wound by more than half a turn",
+        ),
+        (
+            stretched,
+            "winch",
+            0.05,
+            "no convergence .* worst constraint 'winch', .* near a singular position",
+        ),
     ],
     ids=["force", "logarithm", "infinite forces", "spring", "driver"],
 )
-def test_failures_are_explained_alike(make: Callable[[], vm.Mechanism], worst: str, time: float | None, words: str) -> None:
+def test_failures_are_explained_alike(
+    make: Callable[[], vm.Mechanism], worst: str, time: float | None, words: str
+) -> None:
     errors = []
     for solver in solvers(make()):
         with pytest.raises(vm.SimulationError, match=words) as caught:
@@ -449,8 +581,12 @@ def test_late_rows_wait_for_all_their_neighbours(seed: int) -> None:
 
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("direction", [(0, 1), (1, 0), (1e-9, 1)])
-def test_entries_that_happen_to_be_zero_cost_no_digits(direction: tuple[float, float], symmetric: bool) -> None:
-    """Saddle matrix of a chain along an axis: a multiplier that waits for one neighbour only may meet a zero, then its pivot is 1e-12."""
+def test_entries_that_happen_to_be_zero_cost_no_digits(
+    direction: tuple[float, float], symmetric: bool
+) -> None:
+    """Saddle matrix of a chain along an axis: a multiplier that waits for one neighbour only may
+    meet a zero, then its pivot is 1e-12.
+    """
     bars, n = 12, 24
     A, entries = np.zeros((n + bars, n + bars)), np.eye(n + bars, dtype=bool)
     bar = np.kron([[2, 1], [1, 2]], np.eye(2)) / 6
@@ -478,7 +614,7 @@ def test_entries_that_happen_to_be_zero_cost_no_digits(direction: tuple[float, f
 
 
 def test_freedoms_of_a_long_chain() -> None:
-    assert chain(lengths(200)).freedoms == 200
+    assert chain(lengths(200)).dofs == 200
 
 
 @pytest.mark.parametrize("n", [3, 40])
@@ -486,14 +622,20 @@ def test_a_start_that_says_too_little(n: int) -> None:
     m = chain(lengths(n))
     m.start(angle={f"b{k}": 0.1 * k for k in range(n) if k != n // 2})
     given = rf"given: angle of 'b0', .*angle of 'b{n - 1}'"
-    with pytest.raises(vm.ModelError, match=rf"leaves 1 of {n} freedoms open \({given}\); .* a value that fixes 'P\d+\.[xy]'"):
+    with pytest.raises(
+        vm.ModelError,
+        match=rf"leaves 1 of {n} freedoms open \({given}\); .* a value that fixes 'P\d+\.[xy]'",
+    ):
         m.simulate(0.01)
 
 
 def test_a_start_that_says_nothing_is_told_three_coordinates_to_begin_with() -> None:
     m = chain(lengths(6))
     m.start()
-    with pytest.raises(vm.ModelError, match=r"leaves 6 of 6 freedoms open .* fixes 'P\d\.[xy]', 'P\d\.[xy]', 'P\d\.[xy]'$"):
+    with pytest.raises(
+        vm.ModelError,
+        match=r"leaves 6 of 6 freedoms open .* fixes 'P\d\.[xy]', 'P\d\.[xy]', 'P\d\.[xy]'$",
+    ):
         m.simulate(0.01)
 
 
@@ -502,7 +644,10 @@ def test_a_start_that_says_the_same_twice(n: int) -> None:
     """The first joint turns as the first bar does, and nothing is said of the second bar."""
     m = chain(lengths(n))
     m.start(angle={f"b{k}": 0.1 * k for k in range(n) if k != 1} | {"P0": 0.0})
-    words = rf"too much or twice the same \(angle of 'b0', .*angle of 'P0'\); it has {n} open freedoms: give one value for each"
+    words = (
+        rf"too much or twice the same \(angle of 'b0', .*angle of 'P0'\); it has {n} open freedoms:"
+        r" give one value for each"
+    )
     with pytest.raises(vm.ModelError, match=words):
         m.simulate(0.01)
 
@@ -514,5 +659,7 @@ def test_a_large_model_that_cannot_close_is_explained_without_delay() -> None:
     m.ground_point("far", (2.0 * n, 0))
     m.distance("rope", "ground.far", f"b{n - 1}.P{n}", length=0.5)
     m.start(angle={f"b{k}": 0.0 for k in range(1, n)})
-    with pytest.raises(vm.AssemblyError, match=r"mechanism 'chain' cannot be assembled: .* is missed by"):
+    with pytest.raises(
+        vm.AssemblyError, match=r"mechanism 'chain' cannot be assembled: .* is missed by"
+    ):
         m.simulate(0.01, step=1e-3)

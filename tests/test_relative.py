@@ -1,4 +1,6 @@
-"""Relative coordinates in use: the same motions as in natural ones, by every method, wherever loops are cut and bodies turn."""
+"""Relative coordinates in use: the same motions as in natural ones, by every method, wherever loops
+are cut and bodies turn.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import varimech as vm
 from loops import OBJECTIVES, TOLERANCE_ONLY, four_bar
 from newton_euler import turned, unit
+
+import varimech as vm
 from test_regimes import MODELS, NAMES, difference, everything, run
 from varimech.benchmarks import five_bar
 from varimech.coordinates.relative.choice import CENTRE_OF_MASS, ORIGIN
 from varimech.coordinates.relative.equations import relative_equations
 from varimech.coordinates.relative.joint_values import euler_parameters
-from varimech.coordinates.relative.sweeps import Sweeps
+from varimech.coordinates.relative.recursion_passes import RecursionPasses
 from varimech.coordinates.systems import COORDINATES
-from varimech.methods import FORMULATIONS, choose, integrators_of
+from varimech.schemes import FORMULATIONS, choose, integrators_of
 from varimech.solving.programs import DEEP
 from varimech.solving.solver import Solver
 from varimech.solving.task import Task
@@ -50,12 +52,16 @@ def test_euler_parameters_of_any_rotation(largest: int, sign: int) -> None:
 AS_IT_IS = np.eye(3)
 
 
-def top(*, gravity: float = 0.0, spin: Any = (0, 0, 1), orientation: Any = AS_IT_IS, com: float = 0.0) -> vm.Mechanism:
+def top(
+    *, gravity: float = 0.0, spin: Any = (0, 0, 1), orientation: Any = AS_IT_IS, com: float = 0.0
+) -> vm.Mechanism:
     """A body on a ball joint; without weight, and hung at its centre, a ball."""
     m = vm.Mechanism("top", gravity=(0, 0, -gravity))
     m.ground_point("O", (0, 0, 0))
     J = (0.2, 0.3, 0.4) if com else (0.3, 0.3, 0.3)
-    m.body("top", mass=2, inertia=J, com=(0, 0, com), points={"O": (0, 0, 0), "tip": (0.3, 0.2, 0.5)})
+    m.body(
+        "top", mass=2, inertia=J, com=(0, 0, com), points={"O": (0, 0, 0), "tip": (0.3, 0.2, 0.5)}
+    )
     m.spherical("O")
     m.start(orientation={"top": orientation}, speed={"top": spin})
     return m
@@ -66,20 +72,36 @@ AXES = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, -2, 0.5)]
 
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize("first", [None, *AXES])
-def test_a_ball_turns_through_every_orientation(axis: tuple[float, ...], first: tuple[float, ...] | None) -> None:
-    """About any axis, from where it is or from half a turn about any other one: two turns at 4π rad/s in 1 s."""
+def test_a_ball_turns_through_every_orientation(
+    axis: tuple[float, ...], first: tuple[float, ...] | None
+) -> None:
+    """About any axis, from where it is or from half a turn about any other one: two turns at 4π
+    rad/s in 1 s.
+    """
     start = AS_IT_IS if first is None else turned(np.array(first), np.pi)
     m = top(spin=4 * np.pi * unit(axis), orientation=start)
     motion = m.simulate(1.0, tolerance=1e-10, output=0.05, coordinates="rtdyn1", **SLOW)
-    expected = [turned(np.array(axis), 4 * np.pi * t) @ start @ [0.3, 0.2, 0.5] for t in motion.time]
+    expected = [
+        turned(np.array(axis), 4 * np.pi * t) @ start @ [0.3, 0.2, 0.5] for t in motion.time
+    ]
     np.testing.assert_allclose(motion.position("top.tip"), expected, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("coordinates", RELATIVE)
 @pytest.mark.parametrize("axis", AXES)
-def test_a_heavy_top_is_the_same_in_natural_coordinates(axis: tuple[float, ...], coordinates: str) -> None:
-    m = top(gravity=9.81, spin=15 * unit(axis), orientation=turned(np.array([1, 1, 0.2]), np.pi), com=0.4)
-    one, other = (m.simulate(1.0, tolerance=1e-11, output=0.05, coordinates=c, **SLOW) for c in (coordinates, "natural"))
+def test_a_heavy_top_is_the_same_in_natural_coordinates(
+    axis: tuple[float, ...], coordinates: str
+) -> None:
+    m = top(
+        gravity=9.81,
+        spin=15 * unit(axis),
+        orientation=turned(np.array([1, 1, 0.2]), np.pi),
+        com=0.4,
+    )
+    one, other = (
+        m.simulate(1.0, tolerance=1e-11, output=0.05, coordinates=c, **SLOW)
+        for c in (coordinates, "natural")
+    )
     for measure in ("position", "velocity", "acceleration"):
         found, expected = (np.asarray(getattr(r, measure)("top.tip")) for r in (one, other))
         assert difference(found[..., None], expected[..., None]) < 1e-8, measure
@@ -92,8 +114,12 @@ def test_a_heavy_top_is_the_same_in_natural_coordinates(axis: tuple[float, ...],
 def test_euler_parameters_stay_unit(coordinates: str, large: bool) -> None:
     """About a hundred turns; steps are coarse, so that they would not by themselves."""
     m = top(gravity=9.81, spin=(10, 20, -15), com=0.4)
-    solver = Solver(m.parts, choose(20.0, step=0.02, integrator="dopri5", coordinates=coordinates)[0], large=large)
-    assert solver.programs.swept == large
+    solver = Solver(
+        m.data,
+        choose(20.0, step=0.02, integrator="dopri5", coordinates=coordinates)[0],
+        large=large,
+    )
+    assert solver.programs.recursive == large
     states = run(solver, steps=1000, step=0.02).states
     p, ṗ = states[:, :4], states[:, 4:8]
     np.testing.assert_allclose((p * p).sum(axis=1), 1, rtol=0, atol=1e-13)
@@ -111,18 +137,42 @@ def tree(speed: float = 3.0) -> vm.Mechanism:
     m.ground_point("O", (0, 0, 0))
     m.ground_point("G", (0.6, -0.9, 0.1))
     m.body(
-        "mast", mass=2, inertia=(0.4, 0.3, 0.2), com=(0.1, 0, 0.3), points={"O": (0, 0, 0), "B": (L, 0, 0.4), "P": (0, L, 0.2)}
+        "mast",
+        mass=2,
+        inertia=(0.4, 0.3, 0.2),
+        com=(0.1, 0, 0.3),
+        points={"O": (0, 0, 0), "B": (L, 0, 0.4), "P": (0, L, 0.2)},
     )
-    m.body("bell", mass=M, inertia=(0.05, 0.06, 0.08), com=(0, 0.1, -0.3), points={"B": (0, 0, 0), "end": (0.1, 0, -0.5)})
-    m.body("plate", mass=1, inertia=(0.1, 0.1, 0.2), com=(0.2, 0, 0), points={"P": (0, 0, 0), "end": (0.4, 0.1, 0)})
+    m.body(
+        "bell",
+        mass=M,
+        inertia=(0.05, 0.06, 0.08),
+        com=(0, 0.1, -0.3),
+        points={"B": (0, 0, 0), "end": (0.1, 0, -0.5)},
+    )
+    m.body(
+        "plate",
+        mass=1,
+        inertia=(0.1, 0.1, 0.2),
+        com=(0.2, 0, 0),
+        points={"P": (0, 0, 0), "end": (0.4, 0.1, 0)},
+    )
     m.revolute("O", axis=(0.1, 0.2, 1))
     m.spherical("B", "bell.B", "mast.B")
     m.revolute("P", axis=(1, 0.2, 0))
     m.torsional_spring("coil", "P", stiffness=k, rest_angle=0.2, damping=0.3)
     m.spring("tie", "bell.end", "ground.G", stiffness=k, natural_length=0.4, damping=0.5)
-    m.force("drag", "plate.end", lambda s: -0.4 * vm.norm(s.velocity("plate.end")) * s.velocity("bell.end"))
+    m.force(
+        "drag",
+        "plate.end",
+        lambda s: -0.4 * vm.norm(s.velocity("plate.end")) * s.velocity("bell.end"),
+    )
     orientation = turned(np.array([1, 2, 0.5]), 0.4)
-    m.start(angle={"O": 0.3, "P": 0.1}, orientation={"bell": orientation}, speed={"O": speed, "bell": (1, 2, -1)})
+    m.start(
+        angle={"O": 0.3, "P": 0.1},
+        orientation={"bell": orientation},
+        speed={"O": speed, "bell": (1, 2, -1)},
+    )
     return m
 
 
@@ -134,7 +184,7 @@ Make = Callable[[], vm.Mechanism]
 def seen(m: vm.Mechanism, run: vm.Run) -> dict[str, Array]:
     """All that can be measured of a motion."""
     found = {
-        name: np.array([getattr(run, name)(p.label) for p in m.parts.all_points])
+        name: np.array([getattr(run, name)(p.label) for p in m.data.all_points])
         for name in ("position", "velocity", "acceleration")
     }
     found["reaction"] = np.array([run.reaction(j) for j in m.joints])
@@ -173,19 +223,38 @@ def test_motions_are_those_of_natural_coordinates(make: Make, coordinates: str) 
 
 WAYS = [(f, i) for f, formulation in FORMULATIONS.items() for i in integrators_of(formulation)]
 ERRORS = {"newmark": 3e-4, "trapezoidal": 3e-5, "hht": 3e-5, "generalised-alpha": 3e-5}
-"""Of positions at steps of 2 ms, relative to the largest, by the order of the integrator; 1e-8 for all others. Measured: half of it."""
+"""Of positions at steps of 2 ms, relative to the largest, by the order of the integrator; 1e-8 for
+all others. Measured: half of it.
+"""
 
 
 @pytest.mark.parametrize(("formulation", "integrator"), WAYS)
 @pytest.mark.parametrize(
-    ("make", "coordinates"), [(five_bar.mechanism, "rtdyn0"), (tree, "rtdyn1")], ids=["five-bar", "small tree"]
+    ("make", "coordinates"),
+    [(five_bar.mechanism, "rtdyn0"), (tree, "rtdyn1")],
+    ids=["five-bar", "small tree"],
 )
-def test_every_way_to_solve_agrees(make: Make, coordinates: str, formulation: str, integrator: str) -> None:
+def test_every_way_to_solve_agrees(
+    make: Make, coordinates: str, formulation: str, integrator: str
+) -> None:
     m, expected = natural(make)
-    times: dict[str, Any] = {"tolerance": 1e-7, "output": 0.05} if integrator in TOLERANCE_ONLY else {"step": 2e-3, "every": 25}
-    found = m.simulate(0.1, formulation=formulation, integrator=integrator, coordinates=coordinates, **times, **SLOW)
-    places = np.array([found.position(p.label) for p in m.parts.all_points])
-    assert difference(places[..., None], expected["position"][..., None]) < ERRORS.get(integrator, 1e-8)
+    times: dict[str, Any] = (
+        {"tolerance": 1e-7, "output": 0.05}
+        if integrator in TOLERANCE_ONLY
+        else {"step": 2e-3, "every": 25}
+    )
+    found = m.simulate(
+        0.1,
+        formulation=formulation,
+        integrator=integrator,
+        coordinates=coordinates,
+        **times,
+        **SLOW,
+    )
+    places = np.array([found.position(p.label) for p in m.data.all_points])
+    assert difference(places[..., None], expected["position"][..., None]) < ERRORS.get(
+        integrator, 1e-8
+    )
 
 
 TREE_OBJECTIVES = {
@@ -198,20 +267,36 @@ TREE_OBJECTIVES = {
 def exact(make: Make) -> tuple[vm.Mechanism, Any, vm.Gradient]:
     """A mechanism with objectives, and their derivatives to many digits in natural coordinates."""
     m, objectives = make(), OBJECTIVES if make is four_bar else TREE_OBJECTIVES
-    return m, objectives, m.sensitivity(objectives, duration=0.1, tolerance=1e-11, output=0.1, **SLOW)
+    return (
+        m,
+        objectives,
+        m.sensitivity(objectives, duration=0.1, tolerance=1e-11, output=0.1, **SLOW),
+    )
 
 
 @pytest.mark.parametrize(
-    ("times", "close"), [({"tolerance": 1e-9, "output": 0.1}, 1e-9), ({"step": 2e-3}, 1e-3)], ids=["index1", "ali3p"]
+    ("times", "close"),
+    [({"tolerance": 1e-9, "output": 0.1}, 1e-9), ({"step": 2e-3}, 1e-3)],
+    ids=["index1", "ali3p"],
 )
 @pytest.mark.parametrize("coordinates", RELATIVE)
 @pytest.mark.parametrize("make", [four_bar, tree], ids=["four-bar", "small tree"])
-def test_sensitivities_by_all_methods(make: Make, coordinates: str, times: dict[str, Any], close: float) -> None:
-    """Direct ones are those of the discrete solution, others are as close as the motion is. Measured: 2e-14 and 3e-4."""
+def test_sensitivities_by_all_methods(
+    make: Make, coordinates: str, times: dict[str, Any], close: float
+) -> None:
+    """Direct ones are those of the discrete solution, others are as close as the motion is.
+    Measured: 2e-14 and 3e-4.
+    """
     m, objectives, expected = exact(make)
     direct, composite, differences = (
         m.sensitivity(
-            objectives, duration=0.1, method=method, coordinates=coordinates, relative_steps=(1e-5,), **times, **SLOW
+            objectives,
+            duration=0.1,
+            method=method,
+            coordinates=coordinates,
+            relative_steps=(1e-5,),
+            **times,
+            **SLOW,
         ).gradient.to_numpy()
         for method in ("direct", "composite", "finite-difference")
     )
@@ -225,11 +310,11 @@ def test_sensitivities_by_all_methods(make: Make, coordinates: str, times: dict[
 def test_both_regimes_agree_on_an_open_tree(coordinates: str) -> None:
     m, objectives, expected = exact(tree)
     method, schedule = choose(0.1, tolerance=1e-10, output=0.1, coordinates=coordinates)
-    ρ = m.parts.numbers.nominal
+    ρ = m.data.parameter_set.nominal
     task = Task(schedule, objectives, list(range(ρ.size)), "interpreted", progress=False)
     for large in (False, True):
-        solver = Solver(m.parts, method, large=large)
-        assert solver.programs.swept == large
+        solver = Solver(m.data, method, large=large)
+        assert solver.programs.recursive == large
         found, _ = solver.run(task, ρ)
         assert found.gradients is not None
         assert difference(found.objectives[-1:], expected.values.to_numpy()[None]) < 1e-11
@@ -253,11 +338,17 @@ def test_a_loop_may_be_cut_anywhere(make: Make, cut: str) -> None:
 
 
 def driven(driver: str) -> vm.Mechanism:
-    """Its crank is driven where it turns on the ground, or its rocker where it turns on the coupler."""
+    """Its crank is driven where it turns on the ground, or its rocker where it turns on the
+    coupler.
+    """
     m = vm.Mechanism("driven four-bar", gravity=(0, -9.81))
     m.ground_point("A", (0, 0))
     m.ground_point("D", (2, 0))
-    for name, first, second, length in (("crank", "A", "B", 0.5), ("coupler", "B", "C", 1.8), ("rocker", "D", "C", 1.2)):
+    for name, first, second, length in (
+        ("crank", "A", "B", 0.5),
+        ("coupler", "B", "C", 1.8),
+        ("rocker", "D", "C", 1.2),
+    ):
         m.bar(name, first, second, length=length, mass=1)
     for name in "ABCD":
         m.revolute(name)
@@ -281,7 +372,9 @@ def chain(n: int, kind: str) -> vm.Mechanism:
     m = vm.Mechanism("chain", gravity=(*[0] * (dimension - 1), -9.81))
     m.ground_point("P0", (0,) * dimension)
     for k in range(n):
-        m.bar(f"b{k}", f"P{k}", f"P{k + 1}", length=0.5, mass=1, radius=0.0 if dimension == 2 else 0.1)
+        m.bar(
+            f"b{k}", f"P{k}", f"P{k + 1}", length=0.5, mass=1, radius=0.0 if dimension == 2 else 0.1
+        )
         if kind == "balls":
             m.spherical(f"P{k}")
         else:
@@ -291,14 +384,23 @@ def chain(n: int, kind: str) -> vm.Mechanism:
 
 def instructions(m: vm.Mechanism, reference: str) -> int:
     """Of one evaluation of accelerations."""
-    return sum(op.count * op.kernel.n_instructions() for op in Sweeps(relative_equations(m.parts, reference)).rates(None).maps)
+    return sum(
+        op.count * op.kernel.n_instructions()
+        for op in RecursionPasses(relative_equations(m.data, reference)).rates(None).maps
+    )
 
 
 @pytest.mark.parametrize(
     ("kind", "reference", "sizes"),
-    [("planar", ORIGIN, (10, 100, 1000)), ("hinges", CENTRE_OF_MASS, (10, 30, 100)), ("balls", ORIGIN, (10, 30, 100))],
+    [
+        ("planar", ORIGIN, (10, 100, 1000)),
+        ("hinges", CENTRE_OF_MASS, (10, 30, 100)),
+        ("balls", ORIGIN, (10, 30, 100)),
+    ],
 )
-def test_each_body_of_a_chain_costs_the_same(kind: str, reference: str, sizes: tuple[int, ...]) -> None:
+def test_each_body_of_a_chain_costs_the_same(
+    kind: str, reference: str, sizes: tuple[int, ...]
+) -> None:
     counts = [instructions(chain(n, kind), reference) for n in sizes]
     first, second = np.diff(counts) / np.diff(sizes)
     assert first == second > 0
@@ -317,17 +419,24 @@ def ladder(n: int) -> vm.Mechanism:
 
 def test_deep_large_loops_say_what_to_use() -> None:
     with pytest.raises(
-        vm.ModelError, match=rf"bodies \d+ joints away .* take up to 50 .* or {DEEP} .*: use coordinates='natural'"
+        vm.ModelError,
+        match=(
+            rf"bodies \d+ joints away .* take up to 50 .* or {DEEP} .*: use coordinates='natural'"
+        ),
     ):
         ladder(60).simulate(0.1, coordinates="rtdyn1")
 
 
 def test_deep_large_trees_say_what_to_use() -> None:
-    with pytest.raises(vm.ModelError, match=r"60 joints away .*: use formulation='index1' or coordinates='natural'"):
+    with pytest.raises(
+        vm.ModelError, match=r"60 joints away .*: use formulation='index1' or coordinates='natural'"
+    ):
         chain(60, "planar").simulate(0.1, step=1e-2, coordinates="rtdyn0")
 
 
-@pytest.mark.parametrize(("name", "reference"), [("rtdyn0", "centre of mass"), ("rtdyn1", "origin")])
+@pytest.mark.parametrize(
+    ("name", "reference"), [("rtdyn0", "centre of mass"), ("rtdyn1", "origin")]
+)
 def test_names_tell_what_the_recursion_is_about(name: str, reference: str) -> None:
     assert COORDINATES[name] == vm.Relative(reference)
 

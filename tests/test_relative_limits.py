@@ -1,4 +1,6 @@
-"""Relative coordinates where they could go wrong: many turns, no lengths, parts without inertia, singular guesses, long paths."""
+"""Relative coordinates where they could go wrong: many turns, no lengths, parts without inertia,
+singular guesses, long paths.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ import pytest
 
 import varimech as vm
 from varimech.coordinates.systems import COORDINATES
-from varimech.methods import choose
+from varimech.schemes import choose
 from varimech.solving.programs import LONG, STARTED
 
 RELATIVE = ("rtdyn0", "rtdyn1")
@@ -38,7 +40,9 @@ def beside_a_rotor(speed: float) -> vm.Mechanism:
 
 @each
 @pytest.mark.parametrize("speed", [0.0, 100.0, 10_000.0])
-def test_many_turns_of_one_joint_do_not_loosen_the_tolerance_for_others(speed: float, coordinates: str) -> None:
+def test_many_turns_of_one_joint_do_not_loosen_the_tolerance_for_others(
+    speed: float, coordinates: str
+) -> None:
     exact = beside_a_rotor(0.0).simulate(2.0, tolerance=1e-12, output=0.5)
     run = beside_a_rotor(speed).simulate(2.0, tolerance=1e-6, output=0.5, coordinates=coordinates)
     assert largest(run, exact, "C") < 1e-6
@@ -52,7 +56,11 @@ def carts(amplitude: float) -> vm.Mechanism:
         m.body(name, mass=1, inertia=1, points={"O": (0, 0)})
     m.prismatic("one", "ground.O", "first.O", axis=(1, 0))
     m.prismatic("two", "first.O", "second.O", axis=(1, 0))
-    m.force("cubic", "first.O", lambda s: (-s.displacement("one") - s.displacement("one") ** 3 / amplitude**2, 0))
+    m.force(
+        "cubic",
+        "first.O",
+        lambda s: (-s.displacement("one") - s.displacement("one") ** 3 / amplitude**2, 0),
+    )
     m.force("linear", "second.O", lambda s: (-2 * s.displacement("two"), 0))
     m.start(displacement={"one": amplitude, "two": -amplitude / 2})
     return m
@@ -77,19 +85,33 @@ def test_a_ball_joint_carries_bodies_on_one_without_inertia(hinges: int, coordin
     m.fixed("weld", "cross.O", "arm.P")
     last = "arm.com"
     for k in range(hinges):
-        m.body(f"b{k}", mass=0.5, inertia=(0.01, 0.02, 0.03), com=(0.1, 0, 0), points={"S": (0, 0, 0), "E": (0.3, 0, 0)})
+        m.body(
+            f"b{k}",
+            mass=0.5,
+            inertia=(0.01, 0.02, 0.03),
+            com=(0.1, 0, 0),
+            points={"S": (0, 0, 0), "E": (0.3, 0, 0)},
+        )
         m.revolute(f"h{k}", last, f"b{k}.S", axis=(0, 1, 0.2))
         last = f"b{k}.E"
     angles = {f"h{k}": 0.2 for k in range(hinges)}
-    m.start(orientation={"cross": vm.rotation((0, 1, 0), 0.3)}, speed={"cross": (1, 2, 0.5)}, angle=angles)
+    m.start(
+        orientation={"cross": vm.rotation((0, 1, 0), 0.3)},
+        speed={"cross": (1, 2, 0.5)},
+        angle=angles,
+    )
     settings: dict[str, Any] = {"step": 0.01, "integrator": "dop853", "backend": "interpreted"}
-    natural, relative = (m.simulate(0.1, coordinates=c, **settings) for c in ("natural", coordinates))
+    natural, relative = (
+        m.simulate(0.1, coordinates=c, **settings) for c in ("natural", coordinates)
+    )
     assert largest(natural, relative, "arm.com") < 1e-12
 
 
 @each
 def test_starts_are_found_from_singular_guesses(coordinates: str) -> None:
-    """The open component is first taken as zero, where the held ones do not depend on the joint; nothing else may turn over meanwhile."""
+    """The open component is first taken as zero, where the held ones do not depend on the joint;
+    nothing else may turn over meanwhile.
+    """
     m = vm.Mechanism("universal", gravity=(0, 0, -9.81))
     m.ground_point("U", (0, -1, 0))
     m.body("arm", mass=0.4, inertia=(0.01, 0.012, 0.015), com=(0.3, 0, 0), points={"U": (0, 0, 0)})
@@ -101,10 +123,14 @@ def test_starts_are_found_from_singular_guesses(coordinates: str) -> None:
     places = {"arm.com": (None, -0.95, 0.05), "f0.com": (1, 0, 0), "f1.com": (2, 0, 0)}
     m.start(position=places, orientation={f"f{k}": tilt for k in range(2)})
     run = m.simulate(0.01, coordinates=coordinates, tolerance=1e-5, backend="interpreted")
-    np.testing.assert_allclose(run.position("arm.com")[0], (math.sqrt(0.085), -0.95, 0.05), atol=1e-9)
+    np.testing.assert_allclose(
+        run.position("arm.com")[0], (math.sqrt(0.085), -0.95, 0.05), atol=1e-9
+    )
     np.testing.assert_allclose(run.rotation("f0")[0], tilt, atol=1e-9)
     solver = m._solver(choose(1.0, coordinates=coordinates)[0])
-    assert np.abs(solver.start.assemble(m.parts.numbers.nominal)).max() <= math.pi  # no joint is wound up
+    assert (
+        np.abs(solver.start.assemble(m.data.parameter_set.nominal)).max() <= math.pi
+    )  # no joint is wound up
 
 
 @each
@@ -113,7 +139,9 @@ def test_bodies_that_are_all_welded_to_the_ground_have_no_freedom(coordinates: s
     m.ground_point("O", (0, 0))
     m.bar("post", "O", "top", length=1, mass=1)
     m.fixed("O")
-    with pytest.raises(vm.ModelError, match="mechanism 'post' has no freedom: its joints hold every body still"):
+    with pytest.raises(
+        vm.ModelError, match="mechanism 'post' has no freedom: its joints hold every body still"
+    ):
         m.simulate(0.1, coordinates=coordinates)
 
 
@@ -132,7 +160,7 @@ def chain(bars: int) -> vm.Mechanism:
 def test_a_force_may_span_a_thousand_joints() -> None:
     m = chain(1100)
     m.spring("rope", "bar 1.com", "bar 1099.com", stiffness=1, natural_length=1)
-    e = COORDINATES["rtdyn1"].equations(m.parts.frozen())
+    e = COORDINATES["rtdyn1"].equations(m.data.frozen())
     rope = next(x for x in e.elements if x.name == "rope")
     assert rope.potential.n_dep() > 0
 
@@ -147,7 +175,10 @@ def test_composite_sensitivities_take_trees_that_are_swept(coordinates: str) -> 
         "coordinates": coordinates,
         "backend": "interpreted",
     }
-    direct, composite = (m.sensitivity(end, method=method, **settings).gradient_history[-1] for method in ("direct", "composite"))
+    direct, composite = (
+        m.sensitivity(end, method=method, **settings).gradient_history[-1]
+        for method in ("direct", "composite")
+    )
     np.testing.assert_allclose(composite, direct, rtol=1e-9)
 
 
@@ -160,16 +191,24 @@ def test_composite_sensitivities_take_mechanisms_without_constraints(coordinates
     m.revolute("O", axis=(0, 1, 1))
     m.start(angle={"O": 0.3})
     end = vm.final(lambda s: s.position("edge")[2])
-    said: dict[str, Any] = {"duration": 0.02, "step": 0.01, "coordinates": coordinates, "backend": "interpreted"}
+    said: dict[str, Any] = {
+        "duration": 0.02,
+        "step": 0.01,
+        "coordinates": coordinates,
+        "backend": "interpreted",
+    }
     direct, composite = (
-        m.sensitivity(end, method=method, integrator="dop853", **said).gradient for method in ("direct", "composite")
+        m.sensitivity(end, method=method, integrator="dop853", **said).gradient
+        for method in ("direct", "composite")
     )
     np.testing.assert_allclose(composite, direct, rtol=1e-9)
 
 
 @each
 def test_composite_sensitivities_are_those_of_long_steps(coordinates: str) -> None:
-    """Inside of a step Euler parameters leave unit length, where forces of inertia have several forms: both roads take the same."""
+    """Inside of a step Euler parameters leave unit length, where forces of inertia have several
+    forms: both roads take the same.
+    """
     m = vm.Mechanism("top", gravity=(0, 0, -9.81))
     L = m.parameter("L", 1.0)
     m.ground_point("O", (0, 0, 0))
@@ -177,9 +216,15 @@ def test_composite_sensitivities_are_those_of_long_steps(coordinates: str) -> No
     m.spherical("O")
     m.start(orientation={"top": vm.rotation((0, 1, 0), -0.9)}, speed={"top": (1, 2, 0.5)})
     tip = vm.final(lambda s: s.velocity("tip")[2])
-    said: dict[str, Any] = {"duration": 0.4, "step": 0.2, "coordinates": coordinates, "backend": "interpreted"}
+    said: dict[str, Any] = {
+        "duration": 0.4,
+        "step": 0.2,
+        "coordinates": coordinates,
+        "backend": "interpreted",
+    }
     direct, composite = (
-        m.sensitivity(tip, method=method, integrator="dop853", **said).gradient for method in ("direct", "composite")
+        m.sensitivity(tip, method=method, integrator="dop853", **said).gradient
+        for method in ("direct", "composite")
     )
     np.testing.assert_allclose(composite, direct, rtol=1e-9)
 
@@ -188,10 +233,20 @@ def test_composite_sensitivities_are_those_of_long_steps(coordinates: str) -> No
 def test_starts_in_generated_code_and_before_are_the_same(bars: int) -> None:
     """Beyond a size the start of a tree is found before the run, derivatives included."""
     m = chain(bars)
-    settings: dict[str, Any] = {"wrt": "L", "duration": 0.01, "step": 0.005, "integrator": "dop853", "backend": "interpreted"}
-    natural, relative = (m.sensitivity(coordinates=c, **settings).run for c in ("natural", "rtdyn1"))
+    settings: dict[str, Any] = {
+        "wrt": "L",
+        "duration": 0.01,
+        "step": 0.005,
+        "integrator": "dop853",
+        "backend": "interpreted",
+    }
+    natural, relative = (
+        m.sensitivity(coordinates=c, **settings).run for c in ("natural", "rtdyn1")
+    )
     point = f"P{bars}"
     for wrt in (None, "L"):
         for measure in ("position", "acceleration"):
-            one, other = (getattr(run, measure)(point, wrt=wrt).to_numpy() for run in (natural, relative))
+            one, other = (
+                getattr(run, measure)(point, wrt=wrt).to_numpy() for run in (natural, relative)
+            )
             np.testing.assert_allclose(other, one, rtol=0, atol=1e-8 * np.abs(one).max())

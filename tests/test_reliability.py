@@ -1,4 +1,6 @@
-"""Probabilities of random limits that are known: one or two sides, products, spheres, paraboloids; and intervals that are never empty."""
+"""Probabilities of random limits that are known: one or two sides, products, spheres, paraboloids;
+and intervals that are never empty.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,11 @@ from scipy import stats
 from scipy.integrate import quad
 
 import varimech as vm
-from varimech.uncertainty.distributions import distribution_of
 from varimech.uncertainty.function import function_of
 from varimech.uncertainty.global_study import GlobalStudy
 from varimech.uncertainty.importance import gamma_interval
-from varimech.uncertainty.spreads import spreads_of
+from varimech.uncertainty.openturns_distributions import distribution_of
+from varimech.uncertainty.parameter_distributions import distributions_of
 
 objective = vm.final(lambda s: s.time)
 """Stands for the objective, whose values are those of a plain function."""
@@ -39,7 +41,14 @@ class Case:
 
 def quadratic(A: np.ndarray, b: np.ndarray, limit: float, exact: float) -> Case:
     """½u'Au + b'u."""
-    return Case(len(b), limit, exact, lambda u: 0.5 * np.einsum("ni,ij,nj->n", u, A, u) + u @ b, lambda u: A @ u + b, lambda u: A)
+    return Case(
+        len(b),
+        limit,
+        exact,
+        lambda u: 0.5 * np.einsum("ni,ij,nj->n", u, A, u) + u @ b,
+        lambda u: A @ u + b,
+        lambda u: A,
+    )
 
 
 def rotated(rng: np.random.Generator, d: int) -> np.ndarray:
@@ -50,7 +59,12 @@ def two_sided(rng: np.random.Generator) -> Case:
     """(w'u + m)² ≥ c², one side nearer than the other by 2m."""
     d, c, m = int(rng.integers(1, 6)), rng.uniform(2, 4), rng.choice([0.0, rng.uniform(0, 0.3)])
     w = rotated(rng, d)[0]
-    return quadratic(2 * np.outer(w, w), 2 * m * w, c**2 - m**2, float(stats.norm.sf(c - m) + stats.norm.sf(c + m)))
+    return quadratic(
+        2 * np.outer(w, w),
+        2 * m * w,
+        c**2 - m**2,
+        float(stats.norm.sf(c - m) + stats.norm.sf(c + m)),
+    )
 
 
 def half_space(rng: np.random.Generator) -> Case:
@@ -62,7 +76,10 @@ def product(rng: np.random.Generator) -> Case:
     """(a'u)(b'u) ≥ c for orthogonal unit vectors a and b."""
     d, c = int(rng.integers(2, 6)), rng.uniform(2, 6)
     a, b = rotated(rng, d)[:2]
-    exact = 2 * quad(lambda x: stats.norm.pdf(x) * stats.norm.sf(c / x), 0, 12, points=[0.5, 1, 2, 4])[0]
+    exact = (
+        2
+        * quad(lambda x: stats.norm.pdf(x) * stats.norm.sf(c / x), 0, 12, points=[0.5, 1, 2, 4])[0]
+    )
     return quadratic(np.outer(a, b) + np.outer(b, a), np.zeros(d), c, exact)
 
 
@@ -75,7 +92,13 @@ def paraboloid(rng: np.random.Generator) -> Case:
     """w'u + a |u_⊥|² ≥ c; curved about the origin where 2 a c > 1, and then nearest on a ring."""
     d, c, a = int(rng.integers(2, 5)), rng.uniform(2, 4), rng.uniform(-0.1, 0.3)
     Q = rotated(rng, d)
-    exact = quad(lambda s: stats.chi2.pdf(s, d - 1) * stats.norm.sf(c - a * s), 0, 80, points=[1e-6, 1, 4, 10, 20], limit=200)[0]
+    exact = quad(
+        lambda s: stats.chi2.pdf(s, d - 1) * stats.norm.sf(c - a * s),
+        0,
+        80,
+        points=[1e-6, 1, 4, 10, 20],
+        limit=200,
+    )[0]
     return quadratic(2 * a * (np.eye(d) - np.outer(Q[0], Q[0])), Q[0], c, exact)
 
 
@@ -116,19 +139,25 @@ class PlainRuns:
         yield
 
 
-def probability(case: Case, fails: Callable[[np.ndarray], np.ndarray] | None = None, **how: Any) -> vm.Reliability:
+def probability(
+    case: Case, fails: Callable[[np.ndarray], np.ndarray] | None = None, **how: Any
+) -> vm.Reliability:
     m = vm.Mechanism("plain", dimension=2)
     for k in range(case.dimension):
         m.parameter(f"u{k}", 0.0, spread=stats.norm(0, 1))
-    spreads = spreads_of(m.parameters, None)
+    spreads = distributions_of(m.parameters, None)
     runs: Any = PlainRuns(case, spreads, {"g": objective}, fails)
-    study = GlobalStudy("plain", ("g",), ("",), spreads, runs, function_of(runs), distribution_of(spreads))
+    study = GlobalStudy(
+        "plain", ("g",), ("",), spreads, runs, function_of(runs), distribution_of(spreads)
+    )
     return study.probability(objective >= case.limit, **how)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_intervals_hold_known_probabilities(family: Callable[[np.random.Generator], Case]) -> None:
-    """At 99.9 %, of ten random limits of each family, from 1e-1 to 1e-7; and they are short enough to be of use."""
+    """At 99.9 %, of ten random limits of each family, from 1e-1 to 1e-7; and they are short enough
+    to be of use.
+    """
     rng = np.random.default_rng(11)
     for seed in range(10):
         case = family(rng)
@@ -147,12 +176,17 @@ def test_intervals_hold_known_probabilities(family: Callable[[np.random.Generato
 def test_both_sides_are_found(seed: int) -> None:
     case = two_sided(np.random.default_rng(100 + seed))
     found = probability(case, seed=seed)
-    sides = {round(float(p.standard @ case.hessian(p.standard) @ found.points[0].standard), 6) > 0 for p in found.points}
+    sides = {
+        round(float(p.standard @ case.hessian(p.standard) @ found.points[0].standard), 6) > 0
+        for p in found.points
+    }
     if len(found.points) == 1:  # the other side is less likely by a factor of a thousand
         assert found.form == pytest.approx(case.exact, rel=1.1e-3)
     else:
         assert sides == {True, False} and len(found.points) == 2
-        assert found.form == pytest.approx(case.exact, rel=1e-4) and found.sorm == pytest.approx(case.exact, rel=1e-4)
+        assert found.form == pytest.approx(case.exact, rel=1e-4) and found.sorm == pytest.approx(
+            case.exact, rel=1e-4
+        )
         assert "another design point" in repr(found)
 
 
@@ -169,7 +203,9 @@ def test_a_vanishing_gradient_at_the_medians_is_no_end() -> None:
 
 
 def test_runs_that_fail_widen_the_interval() -> None:
-    """u₁ ≥ 3, where runs with u₂ > 1 fail: a part Φ(−1) of the event, and the rest of the parameters besides."""
+    """u₁ ≥ 3, where runs with u₂ > 1 fail: a part Φ(−1) of the event, and the rest of the
+    parameters besides.
+    """
     case = quadratic(np.zeros((2, 2)), np.array([1.0, 0.0]), 3.0, float(stats.norm.sf(3)))
     found = probability(case, fails=lambda u: u[:, 1] > 1, samples=4000)
     s = found.sampled
@@ -180,7 +216,9 @@ def test_runs_that_fail_widen_the_interval() -> None:
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 def test_gamma_intervals_hold_those_of_counts(level: float) -> None:
-    """Equal weights are Poisson counts, of which the exact interval is known; none at all has an upper bound."""
+    """Equal weights are Poisson counts, of which the exact interval is known; none at all has an
+    upper bound.
+    """
     n, α = 500, 1 - level
     for hits in (0, 1, 7, 60):
         lower, upper = gamma_interval(np.full(hits, 1 / n), 1 / n, level)

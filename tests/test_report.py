@@ -1,4 +1,6 @@
-"""Reports in a real browser: they load without a network, play, scrub, turn, follow the time, and no name in a model can harm them."""
+"""Reports in a real browser: they load without a network, play, scrub, turn, follow the time, and
+no name in a model can harm them.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,10 @@ import numpy as np
 import pytest
 
 import varimech as vm
-from varimech.reports import measures
+from varimech.plotting.figure import COLOURS
+from varimech.reports import outputs
 from varimech.reports.animation import MOST_NUMBERS
 from varimech.reports.encoding import escaped, printed, script_json, thinned, worth_plotting
-from varimech.view.figure import COLOURS
 
 CHROMIUM = shutil.which("chromium")
 browsing = pytest.mark.skipif(CHROMIUM is None, reason="no chromium to look at reports with")
@@ -69,7 +71,9 @@ def moments() -> vm.Moments:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One address for all reports: a browser that has read plotly.js from there once does so faster again."""
+    """One address for all reports: a browser that has read plotly.js from there once does so faster
+    again.
+    """
     return tmp_path_factory.mktemp("reports")
 
 
@@ -103,7 +107,11 @@ class Look:
             page.evaluate("varimech.plots.makeAll()")
 
     def close(self) -> None:
-        for event, listener in (("console", self._hear), ("pageerror", self._hear_error), ("requestfailed", self._hear_failure)):
+        for event, listener in (
+            ("console", self._hear),
+            ("pageerror", self._hear_error),
+            ("requestfailed", self._hear_failure),
+        ):
             self.page.remove_listener(event, listener)
         assert self.asked == []
         assert self.complaints == []
@@ -123,7 +131,9 @@ class Look:
         self.complaints.append(request.url)
 
     def wait(self, condition: str) -> None:
-        """Until it holds; the page allows no script from outside, so it is asked again and again."""
+        """Until it holds; the page allows no script from outside, so it is asked again
+        and again.
+        """
         for _ in range(500):
             if self.page.evaluate(condition):
                 return
@@ -144,7 +154,8 @@ class Look:
 
     def set(self, slider: str, value: float) -> None:
         self.page.evaluate(
-            "([id, value]) => { const e = document.getElementById(id); e.value = value; e.dispatchEvent(new Event('input')); }",
+            "([id, value]) => { const e = document.getElementById(id); e.value = value;"
+            " e.dispatchEvent(new Event('input')); }",
             [slider, value],
         )
 
@@ -165,7 +176,9 @@ def opened(page: Any, folder: Path) -> Iterator[Open]:
     def open_report(*results: Any, plots: bool = True, **options: Any) -> Look:
         if looks:
             looks.pop().close()
-        looks.append(Look(page, vm.report(folder / "report.html", *results, **options), plots=plots))
+        looks.append(
+            Look(page, vm.report(folder / "report.html", *results, **options), plots=plots)
+        )
         return looks[-1]
 
     yield open_report
@@ -191,7 +204,9 @@ def test_a_run_plays_and_scrubs(opened: Open) -> None:
     assert look.page.inner_text("#clock") == "0.305 s"
     assert look.picture() != first
     r, v = (measure("slider.S").to_numpy()[30:32] for measure in (run.position, run.velocity))
-    assert look.place("slider.S") == pytest.approx(r.mean(axis=0) + 0.01 * (v[0] - v[1]) / 8, abs=1e-7)
+    assert look.place("slider.S") == pytest.approx(
+        r.mean(axis=0) + 0.01 * (v[0] - v[1]) / 8, abs=1e-7
+    )
     assert look.cursor(0) == pytest.approx(0.305, abs=2e-3)
     assert look.page.is_hidden("#sensitivity")
 
@@ -233,9 +248,11 @@ def test_keys_and_switches(opened: Open) -> None:
 @browsing
 def test_a_click_in_a_plot_sets_the_time(opened: Open) -> None:
     look = opened(slider_crank().simulate(**how()))
-    place = look.page.evaluate("""() => { const p = varimech.plots.plots.find((p) => p.cursor), L = p.area._fullLayout;
+    place = look.page.evaluate(
+        """() => { const p = varimech.plots.plots.find((p) => p.cursor), L = p.area._fullLayout;
         p.area.scrollIntoView(); const b = p.area.getBoundingClientRect();
-        return [b.left + L._size.l + L.xaxis.d2p(0.25), b.top + L._size.t + L._size.h / 2]; }""")
+        return [b.left + L._size.l + L.xaxis.d2p(0.25), b.top + L._size.t + L._size.h / 2]; }"""
+    )
     look.page.mouse.click(*place)
     assert look.page.evaluate("varimech.player.time") == pytest.approx(0.25, abs=2e-3)
     assert look.cursor(1) == pytest.approx(0.25, abs=2e-3)
@@ -254,7 +271,10 @@ def test_a_gradient_with_arrows_ghost_and_bands(opened: Open, gradient: vm.Gradi
     look.set("change", 4)
     ghost = look.picture()
     assert len({plain, arrows, ghost}) == 3
-    look.wait("document.getElementById('stage-legend').textContent === 'Ghost: rod changed by +4 %, to first order'")
+    look.wait(
+        "document.getElementById('stage-legend').textContent === 'Ghost: rod changed by +4 %, to"
+        " first order'"
+    )
     script = """() => { const a = varimech.animation, p = a.place(a.others, a.data.points.indexOf('slider.S'));
         return a.data.origin.map((x, k) => x + p[k]); }"""
     slope = gradient.run.position("slider.S", wrt="rod").to_numpy()[30]
@@ -291,7 +311,9 @@ def test_tolerances(opened: Open, moments: vm.Moments) -> None:
     assert {"Monte Carlo", "Tolerances"} <= set(look.page.locator("h2").all_inner_texts())
     titles = [p["title"] for p in look.page.evaluate("varimech.plots.plots.map((p) => p.spec)")]
     assert {"travel", "travel at the end", "what is behind the spread of travel"} <= set(titles)
-    counted = look.page.evaluate("varimech.plots.plots.find((p) => p.spec.title === 'travel at the end').spec.data[0].y")
+    counted = look.page.evaluate(
+        "varimech.plots.plots.find((p) => p.spec.title === 'travel at the end').spec.data[0].y"
+    )
     assert sum(counted) == 64
     script = """() => { const p = varimech.plots.plots.find((p) => p.spec.title === 'displacement');
         const d = p.area._fullData, b = p.spec.bands[0]; return d[b.upper].y[50] - d[b.line].y[50]; }"""
@@ -306,9 +328,15 @@ def test_an_optimum_is_shown_beside_what_was_before_and_a_fit_beside_its_data(op
     m = slider_crank()
     best = m.optimize(TRAVEL, over=["rod"], bounds={"rod": (0.24, 0.26)}, duration=0.2, step=0.01)
     times = np.linspace(0.02, 0.2, 10)
-    found = m.simulate(0.2, step=0.01).displacement("guide").to_numpy()[np.round(times / 0.01).astype(int)]
+    found = (
+        m.simulate(0.2, step=0.01)
+        .displacement("guide")
+        .to_numpy()[np.round(times / 0.01).astype(int)]
+    )
     data = vm.measurement(lambda s: s.displacement("guide"), times, found, unit="m")
-    look = opened(best, m.fit({"measured": data}, over=["rod"], duration=0.2, step=0.01, start={"rod": 0.251}))
+    look = opened(
+        best, m.fit({"measured": data}, over=["rod"], duration=0.2, step=0.01, start={"rod": 0.251})
+    )
     both = look.picture()
     look.page.click("#show-before")
     assert look.picture() != both
@@ -337,7 +365,9 @@ def test_downloads(opened: Open) -> None:
 
 @browsing
 def test_names_do_no_harm(opened: Open) -> None:
-    name = HOSTILE.replace("/", "\\")  # parts of a mechanism have no slash in their names; all else may
+    name = HOSTILE.replace(
+        "/", "\\"
+    )  # parts of a mechanism have no slash in their names; all else may
     m = vm.Mechanism(name, gravity=(0, -9.81))
     m.parameter(HOSTILE, 1.0)
     m.ground_point("O", (0, 0))
@@ -373,7 +403,9 @@ def test_dark_and_narrow(opened: Open, gradient: vm.Gradient) -> None:
 
 @browsing
 def test_vibrations_are_drawn_whole(opened: Open) -> None:
-    """A slow swing with a fast vibration of two thousandths of it: simplified, a curve loses every other point."""
+    """A slow swing with a fast vibration of two thousandths of it: simplified, a curve loses every
+    other point.
+    """
     m = vm.Mechanism("vibrating", dimension=2)
     m.ground_point("O", (0, 0))
     m.body("block", mass=1.0, inertia=1.0, points={"P": (0, 0)})
@@ -383,7 +415,8 @@ def test_vibrations_are_drawn_whole(opened: Open) -> None:
     run = m.simulate(1.0, output=0.002)
     look = opened(run, show={"displacement": ["guide"]})
     drawn = look.page.evaluate(
-        "[...document.querySelectorAll('.js-line')].map((e) => e.getAttribute('d').split(/[ML]/).length - 1)"
+        "[...document.querySelectorAll('.js-line')].map((e) =>"
+        " e.getAttribute('d').split(/[ML]/).length - 1)"
     )
     assert set(drawn) - {1} == {run.time.size}  # empty bands have a single place
 
@@ -395,9 +428,14 @@ def test_wide_tables_fit_on_paper(opened: Open, columns: int) -> None:
     rows = [[-1.23456789e-5 * (k + 1) for k in range(columns)]]
     look = opened(slider_crank().simulate(**how()), plots=False, tables={"Wide": (head, rows)})
     size = look.page.viewport_size
-    look.page.set_viewport_size({"width": 703, "height": 1000})  # A4 within margins of 12 mm, at 96 pixels an inch
+    look.page.set_viewport_size(
+        {"width": 703, "height": 1000}
+    )  # A4 within margins of 12 mm, at 96 pixels an inch
     look.page.emulate_media(media="print")
-    script = "[...document.querySelectorAll('.table')].map((e) => [e.scrollWidth - e.clientWidth, getComputedStyle(e).overflowX])"
+    script = (
+        "[...document.querySelectorAll('.table')].map((e) => [e.scrollWidth - e.clientWidth,"
+        " getComputedStyle(e).overflowX])"
+    )
     found = look.page.evaluate(script)
     look.page.emulate_media(media="screen")
     look.page.set_viewport_size(size)
@@ -415,7 +453,9 @@ def test_what_is_at_rest(opened: Open) -> None:
 
 
 @browsing
-def test_a_saved_run_and_one_saved_earlier(opened: Open, gradient: vm.Gradient, tmp_path: Path) -> None:
+def test_a_saved_run_and_one_saved_earlier(
+    opened: Open, gradient: vm.Gradient, tmp_path: Path
+) -> None:
     saved = vm.load_run(gradient.run.save(tmp_path / "run.nc"))
     look = opened(saved, plots=False)
     assert look.page.locator("#parameter option").all_inner_texts() == ["crank", "rod"]
@@ -423,7 +463,9 @@ def test_a_saved_run_and_one_saved_earlier(opened: Open, gradient: vm.Gradient, 
     saved.info["drawing"] = {key: plan[key] for key in ("shapes", "labels", "fixed")}
     look = opened(saved, plots=False)
     look.set("scrub", 0.2)
-    assert look.place("slider.S") == pytest.approx(gradient.run.position("slider.S").to_numpy()[20], abs=1e-6)
+    assert look.place("slider.S") == pytest.approx(
+        gradient.run.position("slider.S").to_numpy()[20], abs=1e-6
+    )
 
 
 def test_a_long_run_stays_small(tmp_path: Path) -> None:
@@ -441,13 +483,17 @@ def test_a_long_run_stays_small(tmp_path: Path) -> None:
 
 
 def test_nothing_is_fetched(tmp_path: Path) -> None:
-    text = vm.report(tmp_path / "r.html", slider_crank().simulate(**how())).read_text(encoding="utf-8")
+    text = vm.report(tmp_path / "r.html", slider_crank().simulate(**how())).read_text(
+        encoding="utf-8"
+    )
     outside = re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
     assert "default-src 'none'" in outside
     assert re.findall(r"https?://|(?:src|href)=(?!\"data:)", outside) == []
 
 
-def test_curves_of_long_runs_are_thinned_before_they_are_evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_curves_of_long_runs_are_thinned_before_they_are_evaluated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = slider_crank().simulate(**how())
     evaluated: list[int] = []
     energy = vm.Run.energy
@@ -457,7 +503,7 @@ def test_curves_of_long_runs_are_thinned_before_they_are_evaluated(tmp_path: Pat
         return energy(self, kind)
 
     monkeypatch.setattr(vm.Run, "energy", counted)
-    monkeypatch.setattr(measures, "MOST_TIMES", 20)
+    monkeypatch.setattr(outputs, "MOST_TIMES", 20)
     text = vm.report(tmp_path / "r.html", run).read_text(encoding="utf-8")
     assert run.time.size > 20 and set(evaluated) == {20}
     assert f"{run.time.size:,}, curves are of 20" in text
@@ -478,7 +524,9 @@ def test_refusals(tmp_path: Path, gradient: vm.Gradient) -> None:
         vm.report(path, gradient, certificate=True)  # type: ignore[arg-type]
     with pytest.raises(vm.ModelError, match="must map measures to names"):
         vm.report(path, gradient, show=["2"])  # type: ignore[arg-type]
-    with pytest.raises(vm.ModelError, match="no measure is called 'positon'; did you mean 'position'"):
+    with pytest.raises(
+        vm.ModelError, match="no measure is called 'positon'; did you mean 'position'"
+    ):
         vm.report(path, gradient, show={"positon": ["P"]})
     with pytest.raises(vm.ModelError, match="no point is called 'Q'"):
         vm.report(path, gradient, show={"trace": ["Q"]})

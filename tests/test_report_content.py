@@ -35,7 +35,9 @@ def slider_crank(**options: Any) -> vm.Mechanism:
     return m
 
 
-def pendulum(at: tuple[float, ...] = (0, 0), length: float = 0.1, gravity: float = -9.81) -> vm.Mechanism:
+def pendulum(
+    at: tuple[float, ...] = (0, 0), length: float = 0.1, gravity: float = -9.81
+) -> vm.Mechanism:
     space: dict[str, Any] = {"radius": 0.01} if len(at) == 3 else {}
     hinge: dict[str, Any] = {"axis": (0, 1, 0)} if len(at) == 3 else {}
     m = vm.Mechanism("pendulum", gravity=(*[0.0] * (len(at) - 1), gravity))
@@ -55,15 +57,23 @@ class Content:
 
     def __init__(self, *results: Any, **options: Any):
         text = page(results, **options)
-        self.data: dict[str, Any] = json.loads(re.search(r'id="report-data">(.*?)</script>', text, re.DOTALL).group(1))  # type: ignore[union-attr]
+        self.data: dict[str, Any] = json.loads(
+            re.search(r'id="report-data">(.*?)</script>', text, re.DOTALL).group(1)  # type: ignore[union-attr]
+        )
         self.html = text[: text.index('<script type="application/json"')]
         self.text = re.sub(r"<style>.*?</style>|<[^>]*>", " ", self.html, flags=re.DOTALL)
-        self.chips = dict(reversed(pair) for pair in re.findall(r'<li class="(\w*)">(.*?)</li>', self.html.split("<main>")[0]))
+        self.chips = dict(
+            reversed(pair)
+            for pair in re.findall(r'<li class="(\w*)">(.*?)</li>', self.html.split("<main>")[0])
+        )
 
     @property
     def cells(self) -> list[list[str]]:
         """Of all tables, row by row."""
-        return [re.findall(r"<td [^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>.*?</tr>", self.html)]
+        return [
+            re.findall(r"<td [^>]*>(.*?)</td>", row)
+            for row in re.findall(r"<tr>.*?</tr>", self.html)
+        ]
 
     @property
     def animation(self) -> dict[str, Any]:
@@ -75,12 +85,17 @@ class Content:
 
     def curves(self, title: str) -> dict[str, np.ndarray]:
         spec = self.plot(title)
-        return {c["name"]: _numbers(spec["data"][c["trace"]]["y"]["bdata"], "<f8") for c in spec["curves"]}
+        return {
+            c["name"]: _numbers(spec["data"][c["trace"]]["y"]["bdata"], "<f8")
+            for c in spec["curves"]
+        }
 
     def places(self, point: str) -> np.ndarray:
         """As they are drawn, (time, component)."""
         a = self.animation
-        all_of_them = _numbers(a["motion"]["places"], "<f4").reshape(a["motion"]["frames"], len(a["points"]), -1)
+        all_of_them = _numbers(a["motion"]["places"], "<f4").reshape(
+            a["motion"]["frames"], len(a["points"]), -1
+        )
         return np.asarray(all_of_them[:, a["points"].index(point)].astype(float) + a["origin"])
 
     def joint(self, name: str) -> dict[str, Any]:
@@ -93,7 +108,9 @@ def _numbers(text: str, kind: str) -> np.ndarray:
 
 def test_the_spread_by_a_parameter_is_what_it_would_make_alone() -> None:
     m = slider_crank()
-    found = Content(m.moments(TRAVEL, order=1, **how())).curves("spread of travel by each parameter alone")
+    found = Content(m.moments(TRAVEL, order=1, **how())).curves(
+        "spread of travel by each parameter alone"
+    )
     for name in ("crank", "rod"):
         others = {n: None for n in ("crank", "rod") if n != name}
         alone = m.moments(TRAVEL, others, order=1, **how())
@@ -104,7 +121,9 @@ def test_the_spread_by_a_parameter_is_what_it_would_make_alone() -> None:
 def test_far_from_the_origin_it_is_drawn_as_near_it() -> None:
     near, far = (Content(pendulum(at).simulate(**how())) for at in ((0.0, 0.0), (5e5, 5e6)))
     assert far.places("rod.tip") - (5e5, 5e6) == pytest.approx(near.places("rod.tip"), abs=1e-8)
-    assert np.ptp(far.animation["box"], axis=0) == pytest.approx(np.ptp(near.animation["box"], axis=0), abs=1e-8)
+    assert np.ptp(far.animation["box"], axis=0) == pytest.approx(
+        np.ptp(near.animation["box"], axis=0), abs=1e-8
+    )
 
 
 @pytest.mark.parametrize(("gravity", "up"), [(-9.81, [2, 1]), (9.81, [2, -1]), (0.0, [2, 1])])
@@ -112,11 +131,15 @@ def test_gravity_points_down(gravity: float, up: list[int]) -> None:
     assert Content(pendulum((0, 0, 0), gravity=gravity).simulate(**how(0.1))).animation["up"] == up
 
 
-def test_what_turns_too_far_between_stored_times_is_said_and_not_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_turns_too_far_between_stored_times_is_said_and_not_made_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     m = pendulum(gravity=0.0)
     m.drive_angle("motor", "rod", lambda t: 300 * t)
     m.start()
-    fast, slow = (m.simulate(0.2, step=1e-3, every=k, backend="interpreted") for k in (20, 5))  # 6 rad, 1.5 rad
+    fast, slow = (
+        m.simulate(0.2, step=1e-3, every=k, backend="interpreted") for k in (20, 5)
+    )  # 6 rad, 1.5 rad
     found = Content(fast)
     assert "This run is stored every 0.02 s" in found.animation["warning"]
     assert found.animation["warning"] in found.text
@@ -140,7 +163,12 @@ def test_a_swinging_mass_too() -> None:
 
 def test_a_study_moves_as_at_the_means_of_its_parameters(tmp_path: Any) -> None:
     m = slider_crank()
-    wanted: dict[str, Any] = {"duration": 0.2, "step": 0.01, "samples": 32, "checkpoint": tmp_path / "samples"}
+    wanted: dict[str, Any] = {
+        "duration": 0.2,
+        "step": 0.01,
+        "samples": 32,
+        "checkpoint": tmp_path / "samples",
+    }
     spreads = {"crank": scipy.stats.uniform(0.1, 0.02), "rod": vm.Tolerance(0.001)}
     m.monte_carlo(TRAVEL, spreads, **wanted)
     study = m.monte_carlo(TRAVEL, spreads, **wanted)  # goes on from there, with nothing left to do
@@ -185,7 +213,9 @@ def test_parameters_that_are_zero_have_bars_and_ghosts() -> None:
     m.bar("rod", "O", "tip", length=1.0, mass=1.0)
     m.revolute("O")
     m.start(angle={"rod": 0.0})
-    found = Content(m.sensitivity({"y": vm.final(lambda s: s.position("tip")[1], unit="m")}, **how()))
+    found = Content(
+        m.sensitivity({"y": vm.final(lambda s: s.position("tip")[1], unit="m")}, **how())
+    )
     bars = found.data["plots"][0]["data"][0]
     assert dict(zip(bars["y"], bars["x"], strict=True)) == pytest.approx(
         {"plain, by 1 m": 1.0, "bounded, by 0.4 m": 0.4, "tolerated, by 0.02 m": 0.02, "given": 2.0}
@@ -198,13 +228,18 @@ def test_a_body_of_one_point_is_a_disc_and_a_slider_its_block() -> None:
     m.body("ball", mass=1.0, inertia=1.0, points={"P": (0, 0)}, floating=True)
     m.start(position={"P": (0, 1)}, angle={"ball": 0.0}, speed={"P": (1.0, 2.0), "ball": 3.0})
     found = Content(m.simulate(**how())).animation
-    assert [(s["kind"], found["points"][s["points"][0]], s["colour"]) for s in found["shapes"]] == [("mass", "ball.com", 0)]
+    assert [(s["kind"], found["points"][s["points"][0]], s["colour"]) for s in found["shapes"]] == [
+        ("mass", "ball.com", 0)
+    ]
     slid = Content(slider_crank().simulate(**how()))
     assert [s["name"] for s in slid.animation["shapes"]] == ["crank", "rod"]
     assert not slid.joint("guide")["ground"]
     assert "rail" in slid.joint("guide")
     turned_round = Content(slider_crank(guide=("slider.S", "ground.O")).simulate(**how()))
-    assert [(s["kind"], s["name"]) for s in turned_round.animation["shapes"]][-1] == ("mass", "slider")
+    assert [(s["kind"], s["name"]) for s in turned_round.animation["shapes"]][-1] == (
+        "mass",
+        "slider",
+    )
     assert turned_round.joint("guide")["ground"]
 
 
@@ -218,7 +253,14 @@ def test_what_is_at_rest_has_its_forces() -> None:
     m.start(displacement={"guide": 0.3})
     cells = Content(m.equilibrium(wrt="k")).cells
     assert ["displacement", "guide", "", "0.5", "m", "−0.002"] in cells  # 0.3 m + m g / k
-    assert ["energy", "potential", "", "−8", "J", "0.02"] in cells  # k x² / 2 − m g (0.3 m + x); x² / 2
+    assert [
+        "energy",
+        "potential",
+        "",
+        "−8",
+        "J",
+        "0.02",
+    ] in cells  # k x² / 2 − m g (0.3 m + x); x² / 2
 
 
 def test_an_optimum_says_what_its_start_breaks_and_units() -> None:
@@ -226,13 +268,21 @@ def test_an_optimum_says_what_its_start_breaks_and_units() -> None:
     wear = vm.integral(lambda s: vm.dot(s.reaction("O"), s.reaction("O")), unit="N²·s")
     wall = vm.path(lambda s: s.displacement("guide"), unit="m") <= 0.32
     best = m.optimize(
-        {"wear": wear}, over=["crank"], bounds={"crank": (0.05, 0.12)}, constraints={"wall": wall}, duration=0.5, step=0.01
+        {"wear": wear},
+        over=["crank"],
+        bounds={"crank": (0.05, 0.12)},
+        constraints={"wall": wall},
+        duration=0.5,
+        step=0.01,
     )
     found, reached = Content(best), float(m.simulate(0.5, step=0.01).displacement("guide").max())
     assert reached > 0.33
     assert best.broken_before == pytest.approx({"wall": reached - 0.32})
     assert f"before (breaking wall by {reached - 0.32:.3g} m)" in found.text
-    assert found.plot("integrand of wear")["layout"]["yaxis"]["title"]["text"] == "integrand of wear (N²)"
+    assert (
+        found.plot("integrand of wear")["layout"]["yaxis"]["title"]["text"]
+        == "integrand of wear (N²)"
+    )
 
 
 @pytest.mark.parametrize("scale", [1e-5, 1.0, 1e7])
@@ -250,10 +300,14 @@ def test_measures_are_those_that_change_most_of_however_many() -> None:
     for k in range(20):
         m.bar(f"b{k}", f"p{k}", f"p{k + 1}", length=0.1, mass=1.0)
         m.revolute(f"p{k}")
-    m.start(angle={f"b{k}": 0.0 for k in range(20)}, speed={f"b{k}": 3.0 * (k == 18) for k in range(20)})
+    m.start(
+        angle={f"b{k}": 0.0 for k in range(20)}, speed={f"b{k}": 3.0 * (k == 18) for k in range(20)}
+    )
     run = m.simulate(**how(0.1))
     turned = {name: float(np.ptp(run.angle(name).to_numpy())) for name in run.names_of("turn")}
-    assert {name: float(np.ptp(curve)) for name, curve in run.curves("angle").items()} == pytest.approx(turned)
+    assert {
+        name: float(np.ptp(curve)) for name, curve in run.curves("angle").items()
+    } == pytest.approx(turned)
     shown = list(Content(run).curves("angle"))
     assert max(turned, key=lambda name: turned[name]) in shown
     assert len(shown) == 3
@@ -264,7 +318,10 @@ def test_units_of_efforts() -> None:
     m.drive_angle("motor", "crank", lambda t: 1.0 + t)
     m.start(near={"S": (0.3, 0)})
     run = m.simulate(**how(0.1))
-    assert Content(run, show={"effort": ["motor"]}).plot("effort")["layout"]["yaxis"]["title"]["text"] == "effort (N·m)"
+    assert (
+        Content(run, show={"effort": ["motor"]}).plot("effort")["layout"]["yaxis"]["title"]["text"]
+        == "effort (N·m)"
+    )
 
 
 def test_axes_of_hinges_turn_with_their_bodies() -> None:
@@ -281,7 +338,9 @@ def test_axes_of_hinges_turn_with_their_bodies() -> None:
     φ = run.angle("O").to_numpy()
     expected = np.stack([-np.sin(φ), np.cos(φ), np.zeros_like(φ)], axis=1)
     assert axes[:, found.joint("E")["axis"]] == pytest.approx(expected, abs=1e-6)
-    assert axes[:, found.joint("O")["axis"]] == pytest.approx(np.tile([0, 0, 1], (run.time.size, 1)))
+    assert axes[:, found.joint("O")["axis"]] == pytest.approx(
+        np.tile([0, 0, 1], (run.time.size, 1))
+    )
 
 
 def test_histograms_have_as_many_bars_as_samples_can_fill() -> None:

@@ -1,4 +1,6 @@
-"""Results: labelled arrays with units and derivatives, checked by hand on a driven rod; files that hold the same; gradients."""
+"""Results: labelled arrays with units and derivatives, checked by hand on a driven rod; files that
+hold the same; gradients.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ import pytest
 import xarray as xr
 
 import varimech as vm
-from varimech import progress
+from varimech.core import progress
 from varimech.results.catalog import MEASURES
 
 L, M, W, G = 0.8, 2.0, 40.0, 9.81
@@ -80,7 +82,9 @@ def spatial() -> vm.Run:
 
 @pytest.fixture(scope="module")
 def flexible() -> vm.Run:
-    """Three beams of different numbers of segments, clamped, pinned and hanging: measures within beams, and of their points."""
+    """Three beams of different numbers of segments, clamped, pinned and hanging: measures within
+    beams, and of their points.
+    """
     m = vm.Mechanism("reeds", gravity=(0, -G))
     E = m.parameter("E", 1e7, unit="Pa")
     m.ground_point("A", (0, 0))
@@ -145,7 +149,9 @@ def test_efforts_are_forces_or_torques() -> None:
         ("rotation", "rod", ("time", "row", "column"), "1"),
     ],
 )
-def test_labels_in_the_plane(kind: str, name: str, dims: tuple[str, ...], unit: str, rotor: vm.Gradient) -> None:
+def test_labels_in_the_plane(
+    kind: str, name: str, dims: tuple[str, ...], unit: str, rotor: vm.Gradient
+) -> None:
     array = getattr(rotor.run, kind)(name)
     assert isinstance(array, xr.DataArray)
     assert (array.name, array.dims, array.attrs["units"]) == (kind, dims, unit)
@@ -155,7 +161,10 @@ def test_labels_in_the_plane(kind: str, name: str, dims: tuple[str, ...], unit: 
     for dim in dims[1:]:
         assert list(array[dim].values) == ["x", "y"]
     slope = getattr(rotor.run, kind)(name, wrt="all")
-    assert (slope.dims, slope.attrs["units"]) == ((*dims, "parameter"), f"({unit}) per parameter unit")
+    assert (slope.dims, slope.attrs["units"]) == (
+        (*dims, "parameter"),
+        f"({unit}) per parameter unit",
+    )
     assert list(slope["parameter"].values) == PARAMETERS
     assert list(slope["parameter_unit"].values) == ["m", "kg", "rad/s"]
 
@@ -176,7 +185,9 @@ def test_labels_in_the_plane(kind: str, name: str, dims: tuple[str, ...], unit: 
         ("reaction_torque", "P", ("time", "component"), "N·m"),
     ],
 )
-def test_labels_in_space(kind: str, name: str, dims: tuple[str, ...], unit: str, spatial: vm.Run) -> None:
+def test_labels_in_space(
+    kind: str, name: str, dims: tuple[str, ...], unit: str, spatial: vm.Run
+) -> None:
     array = getattr(spatial, kind)(name)
     assert (array.dims, array.attrs["units"]) == (dims, unit)
     for dim in dims[1:]:
@@ -203,7 +214,9 @@ def test_rotation_in_the_plane(planar: vm.Run, loaded: vm.Run) -> None:
     θ = planar.angle("rod").values
     expected = np.array([[np.cos(θ), -np.sin(θ)], [np.sin(θ), np.cos(θ)]]).transpose(2, 0, 1)
     for run in (planar, loaded):
-        assert run.rotation("rod").transpose("time", "row", "column").values == pytest.approx(expected, abs=1e-9)
+        assert run.rotation("rod").transpose("time", "row", "column").values == pytest.approx(
+            expected, abs=1e-9
+        )
 
 
 # values
@@ -256,8 +269,13 @@ def test_energy_kinds_add_up(planar: vm.Run) -> None:
     assert planar.energy("total").values == pytest.approx(planar.energy().values, rel=0)
     x = planar.displacement("rail").values
     heights = {"crank": 1, "rod": 2, "block": 3}
-    lifted = sum(m * G * planar.position(f"{body}.com").sel(component="y").values for body, m in heights.items())
-    assert planar.energy("potential").values == pytest.approx(lifted + 40 / 2 * (x - 0.5) ** 2, rel=1e-12)
+    lifted = sum(
+        m * G * planar.position(f"{body}.com").sel(component="y").values
+        for body, m in heights.items()
+    )
+    assert planar.energy("potential").values == pytest.approx(
+        lifted + 40 / 2 * (x - 0.5) ** 2, rel=1e-12
+    )
 
 
 def test_angles_do_not_jump_over_many_turns(rotor: vm.Gradient) -> None:
@@ -291,7 +309,9 @@ def test_angles_do_not_jump_in_space() -> None:
     m.start(angle={"O": 0.5}, speed={"O": -25.0})
     run = m.simulate(1.0, step=0.01)
     # the trapezoidal rule turns by 2 atan(ωh/2) a step
-    assert run.angle("O").values == pytest.approx(0.5 - 2 * math.atan(25 * 0.005) / 0.01 * run.time, abs=1e-6)
+    assert run.angle("O").values == pytest.approx(
+        0.5 - 2 * math.atan(25 * 0.005) / 0.01 * run.time, abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("every", [4, np.int64(4)], ids=["int", "int64"])
@@ -329,15 +349,24 @@ def test_wrt_takes_a_name_a_parameter_a_list_or_all(rotor: vm.Gradient) -> None:
 
 def test_a_sensitivity_takes_all_parameters_by_default_or_by_word() -> None:
     for wrt in (None, "all"):
-        assert driven_rod().sensitivity(wrt=wrt, duration=0.02, step=0.01).run.parameter_names == PARAMETERS
+        assert (
+            driven_rod().sensitivity(wrt=wrt, duration=0.02, step=0.01).run.parameter_names
+            == PARAMETERS
+        )
 
 
 def test_only_the_parameters_asked_for(rotor: vm.Gradient) -> None:
     few = driven_rod().sensitivity({"height": HEIGHT}, ["W", "L"], duration=DURATION, step=STEP)
     assert few.run.parameter_names == ["W", "L"]
-    assert few.gradient.values == pytest.approx(rotor.gradient.sel(objective=["height"], parameter=["W", "L"]).values, rel=1e-12)
-    assert few.run.position("tip", wrt="L").values == pytest.approx(rotor.run.position("tip", wrt="L").values, rel=1e-12)
-    with pytest.raises(vm.ModelError, match="no parameter of this run is called 'M'; known: 'L', 'W'"):
+    assert few.gradient.values == pytest.approx(
+        rotor.gradient.sel(objective=["height"], parameter=["W", "L"]).values, rel=1e-12
+    )
+    assert few.run.position("tip", wrt="L").values == pytest.approx(
+        rotor.run.position("tip", wrt="L").values, rel=1e-12
+    )
+    with pytest.raises(
+        vm.ModelError, match="no parameter of this run is called 'M'; known: 'L', 'W'"
+    ):
         few.run.position("tip", wrt="M")
 
 
@@ -348,7 +377,10 @@ def test_wrt_needs_a_differentiated_run(plain: vm.Run) -> None:
         lambda: plain.energy(wrt="all"),
         lambda: plain.distance("tip", "Q", wrt="L"),
     ):
-        with pytest.raises(vm.ModelError, match=r"not differentiated along the way; get one from Mechanism\.sensitivity"):
+        with pytest.raises(
+            vm.ModelError,
+            match=r"not differentiated along the way; get one from Mechanism\.sensitivity",
+        ):
             call()
 
 
@@ -358,17 +390,25 @@ def test_wrt_needs_a_differentiated_run(plain: vm.Run) -> None:
 def test_custom_measures(rotor: vm.Gradient) -> None:
     run, t = rotor.run, rotor.run.time
     e, n = turning(t)
-    power = run.measure(lambda s: s.effort("motor") * s.angular_velocity("rod"), name="power", unit="W")
+    power = run.measure(
+        lambda s: s.effort("motor") * s.angular_velocity("rod"), name="power", unit="W"
+    )
     assert (power.name, power.dims, power.attrs["units"]) == ("power", ("time",), "W")
     assert power.values == pytest.approx(M * G * L / 2 * e[:, 0] * W, abs=1e-8)
     momentum = run.measure(lambda s: M * s.velocity("rod.com"), unit="N·s")
-    assert (momentum.name, momentum.dims, list(momentum["component"].values)) == ("measure", ("time", "component"), ["x", "y"])
+    assert (momentum.name, momentum.dims, list(momentum["component"].values)) == (
+        "measure",
+        ("time", "component"),
+        ["x", "y"],
+    )
     assert momentum.values == pytest.approx(M * L / 2 * W * n, abs=1e-9)
     mixed = run.measure(lambda s: [s.time, s.angular_velocity("rod"), s.distance("O", "tip")])
     assert mixed.values == pytest.approx(np.stack([t, W + 0 * t, L + 0 * t], axis=1), abs=1e-9)
     rate = run.measure(lambda s: s.rate(s.position("tip")[0]))
     assert rate.values == pytest.approx(run.velocity("tip").sel(component="x").values, abs=1e-12)
-    assert run.measure(lambda s: 2 * s.parameter("L")).values == pytest.approx(2 * L + 0 * t, rel=1e-15)
+    assert run.measure(lambda s: 2 * s.parameter("L")).values == pytest.approx(
+        2 * L + 0 * t, rel=1e-15
+    )
     assert run.measure(lambda s: 3.0).values == pytest.approx(3 + 0 * t, rel=0)
     assert run.measure('M*velocity("rod.com")').values == pytest.approx(momentum.values, rel=1e-12)
 
@@ -376,19 +416,34 @@ def test_custom_measures(rotor: vm.Gradient) -> None:
 def test_custom_measures_of_any_size(plain: vm.Run) -> None:
     four = plain.measure(lambda s: [s.time, 1.0, 2.0, 3 * s.time])
     assert (four.dims, four.shape) == (("time", "component"), (11, 4))
-    assert four.values == pytest.approx(np.stack([plain.time, 1 + 0 * plain.time, 2 + 0 * plain.time, 3 * plain.time], axis=1))
+    assert four.values == pytest.approx(
+        np.stack([plain.time, 1 + 0 * plain.time, 2 + 0 * plain.time, 3 * plain.time], axis=1)
+    )
     matrix = plain.measure(lambda s: s.rotation("rod"))
     assert matrix.sizes["time"] == 11
     e, n = turning(plain.time)
-    assert matrix.values == pytest.approx(np.concatenate([e, n], axis=1), abs=1e-9)  # column by column
+    assert matrix.values == pytest.approx(
+        np.concatenate([e, n], axis=1), abs=1e-9
+    )  # column by column
 
 
 def test_derivatives_of_custom_measures(rotor: vm.Gradient) -> None:
     run, t = rotor.run, rotor.run.time
-    power = run.measure(lambda s: s.effort("motor") * s.angular_velocity("rod"), wrt=["L", "M"], name="power", unit="W")
-    assert (power.name, power.dims, power.attrs["units"]) == ("power_wrt", ("time", "parameter"), "(W) per parameter unit")
+    power = run.measure(
+        lambda s: s.effort("motor") * s.angular_velocity("rod"),
+        wrt=["L", "M"],
+        name="power",
+        unit="W",
+    )
+    assert (power.name, power.dims, power.attrs["units"]) == (
+        "power_wrt",
+        ("time", "parameter"),
+        "(W) per parameter unit",
+    )
     c = np.cos(W * t)
-    assert power.values == pytest.approx(np.stack([M * G / 2 * c * W, G * L / 2 * c * W], axis=1), abs=1e-7)
+    assert power.values == pytest.approx(
+        np.stack([M * G / 2 * c * W, G * L / 2 * c * W], axis=1), abs=1e-7
+    )
     direct = run.measure(lambda s: s.parameter("M") * s.time, wrt="M")
     assert direct.values == pytest.approx(t, abs=1e-15)
 
@@ -416,7 +471,9 @@ def test_custom_measures_that_make_no_sense(function: Any, words: str, plain: vm
 
 
 @pytest.mark.parametrize("which", ["planar", "spatial", "flexible"])
-def test_a_saved_run_holds_every_measure(which: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_saved_run_holds_every_measure(
+    which: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     live: vm.Run = request.getfixturevalue(which)
     path = live.save(tmp_path / "run.nc")
     assert path == tmp_path / "run.nc"
@@ -425,7 +482,10 @@ def test_a_saved_run_holds_every_measure(which: str, tmp_path: Path, request: py
     assert loaded.parameter_names == live.parameter_names
     assert {key: loaded.info[key] for key in live.info} == live.info
     assert repr(loaded) == repr(live)
-    in_beams, in_space = {"axial_force", "bending_moment"}, {"body_angular_velocity", "body_angular_acceleration"}
+    in_beams, in_space = (
+        {"axial_force", "bending_moment"},
+        {"body_angular_velocity", "body_angular_acceleration"},
+    )
     missing = {
         "planar": in_beams | in_space,
         "spatial": in_beams,
@@ -446,12 +506,18 @@ def test_a_saved_run_holds_every_measure(which: str, tmp_path: Path, request: py
 
 def test_a_saved_run_knows_short_names(planar: vm.Run, loaded: vm.Run) -> None:
     for name in ("B", "rod.B", "crank.B"):
-        assert loaded.position(name).values == pytest.approx(planar.position(name).values, rel=0, abs=1e-15)
+        assert loaded.position(name).values == pytest.approx(
+            planar.position(name).values, rel=0, abs=1e-15
+        )
         full = "crank.B" if name == "B" else name
         assert [str(run.position(name)["point"].item()) for run in (planar, loaded)] == [full, full]
-    assert loaded.distance("A", "C").values == pytest.approx(planar.distance("A", "C").values, rel=1e-15)
+    assert loaded.distance("A", "C").values == pytest.approx(
+        planar.distance("A", "C").values, rel=1e-15
+    )
     slope = planar.distance("A", "C", wrt="crank")
-    assert loaded.distance("A", "C", wrt="crank").values == pytest.approx(slope.values, rel=1e-12, abs=1e-15)
+    assert loaded.distance("A", "C", wrt="crank").values == pytest.approx(
+        slope.values, rel=1e-12, abs=1e-15
+    )
 
 
 @pytest.mark.parametrize(
@@ -473,15 +539,22 @@ def test_unknown_names_in_a_saved_run(kind: str, name: str, words: str, loaded: 
 def test_what_a_saved_run_cannot_do(plain: vm.Run, loaded: vm.Run, tmp_path: Path) -> None:
     undifferentiated = vm.load_run(plain.save(tmp_path / "plain.nc"))
     assert undifferentiated.parameter_names == []
-    with pytest.raises(vm.ModelError, match="a run read from a file has only its saved measures; run the mechanism again"):
+    with pytest.raises(
+        vm.ModelError,
+        match="a run read from a file has only its saved measures; run the mechanism again",
+    ):
         loaded.measure(lambda s: s.energy)
     with pytest.raises(vm.ModelError, match="not differentiated"):
         undifferentiated.position("tip", wrt="L")
-    with pytest.raises(vm.ModelError, match="no parameter of this run is called 'cranck'; did you mean 'crank'"):
+    with pytest.raises(
+        vm.ModelError, match="no parameter of this run is called 'cranck'; did you mean 'crank'"
+    ):
         loaded.position("C", wrt="cranck")
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of h5netcdf, which closes what did not open
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # of h5netcdf, which closes what did not open
 @pytest.mark.parametrize("of", [b'"mechanism"', b"_Netcdf4Dimid", b"REFERENCE_LIST"])
 def test_a_damaged_file_is_told(of: bytes, plain: vm.Run, tmp_path: Path) -> None:
     """In what Varimech says of the run, and in what HDF5 says of its variables."""
@@ -511,7 +584,9 @@ def test_the_file_is_plain_netcdf(planar: vm.Run, tmp_path: Path) -> None:
     assert data["position_wrt"].sel(point="block.C", parameter="crank").values == pytest.approx(
         planar.position("block.C", wrt="crank").values, rel=0
     )
-    assert data["energy"].sel(energy_kind="total").values == pytest.approx(planar.energy().values, rel=0)
+    assert data["energy"].sel(energy_kind="total").values == pytest.approx(
+        planar.energy().values, rel=0
+    )
 
 
 def test_table_of_all_measures(rotor: vm.Gradient, plain: vm.Run) -> None:
@@ -583,7 +658,10 @@ def test_gradient_labels(rotor: vm.Gradient) -> None:
     assert rotor.values.dims == ("objective",)
     assert rotor.gradient.dims == ("objective", "parameter")
     history = rotor.history
-    assert (history["value"].dims, history["gradient"].dims) == (("time", "objective"), ("time", "objective", "parameter"))
+    assert (history["value"].dims, history["gradient"].dims) == (
+        ("time", "objective"),
+        ("time", "objective", "parameter"),
+    )
     assert list(history["objective"].values) == ["height", "work"]
     assert list(history["objective_unit"].values) == ["m", "J"]
     assert list(history["parameter"].values) == PARAMETERS
@@ -602,8 +680,13 @@ def test_gradient_values(rotor: vm.Gradient) -> None:
     power = M * G * L / 2 * W * e[:, 0]
     work = np.concatenate([[0.0], np.cumsum(STEP / 2 * (power[1:] + power[:-1]))])
     assert history["value"].sel(objective="work").values == pytest.approx(work, abs=1e-8)
-    assert history["gradient"].sel(objective="work", parameter="M").values == pytest.approx(work / M, abs=1e-8)
-    assert rotor.values.sel(objective="work").item() == history["value"].sel(objective="work").values[-1]
+    assert history["gradient"].sel(objective="work", parameter="M").values == pytest.approx(
+        work / M, abs=1e-8
+    )
+    assert (
+        rotor.values.sel(objective="work").item()
+        == history["value"].sel(objective="work").values[-1]
+    )
     assert rotor.gradient.values == pytest.approx(history["gradient"].values[-1], rel=0)
 
 
@@ -635,7 +718,12 @@ def test_sweep_of_finite_differences() -> None:
     steps = (1e-3, 1e-4, 1e-5)
     exact = m.sensitivity({"height": HEIGHT, "work": WORK}, ["L", "W"], duration=0.1, step=0.01)
     found = m.sensitivity(
-        {"height": HEIGHT, "work": WORK}, ["L", "W"], duration=0.1, step=0.01, method="finite-difference", relative_steps=steps
+        {"height": HEIGHT, "work": WORK},
+        ["L", "W"],
+        duration=0.1,
+        step=0.01,
+        method="finite-difference",
+        relative_steps=steps,
     )
     assert found.method == "finite-difference" and "finite-difference" in repr(found)
     assert found.sweep is not None
@@ -646,7 +734,9 @@ def test_sweep_of_finite_differences() -> None:
     error = abs(found.sweep - exact.gradient).sel(objective="work", parameter="W").values
     assert error[1] < 0.02 * error[0]  # of second order
     assert found.gradient.values == pytest.approx(exact.gradient.values, rel=1e-7, abs=1e-9)
-    assert found.history["gradient"].values == pytest.approx(exact.history["gradient"].values, rel=1e-6, abs=1e-8)
+    assert found.history["gradient"].values == pytest.approx(
+        exact.history["gradient"].values, rel=1e-6, abs=1e-8
+    )
     assert found.run.position("tip", wrt="W").values == pytest.approx(
         exact.run.position("tip", wrt="W").values, rel=1e-6, abs=1e-8
     )
@@ -659,7 +749,9 @@ def test_text_of_a_run_and_of_a_mechanism(plain: vm.Run) -> None:
     text = repr(plain)
     assert text.startswith("<Run of 'rotor': 0.1 s in 10 steps of 0.01 s, ALI3-P, trapezoidal rule")
     assert "residuals" in text
-    assert repr(driven_rod()) == "<Mechanism 'rotor': planar, 1 body, 1 joint, 1 driver, 3 parameters>"
+    assert (
+        repr(driven_rod()) == "<Mechanism 'rotor': planar, 1 body, 1 joint, 1 driver, 3 parameters>"
+    )
     assert repr(driven_rod().parameters["L"]) == "Parameter('L', 0.8, unit='m')"
 
 

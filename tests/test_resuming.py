@@ -1,4 +1,6 @@
-"""Studies that were broken off go on where they were, to the same bits; those that are something else do not."""
+"""Studies that were broken off go on where they were, to the same bits; those that are something
+else do not.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from oscillator import oscillator
+from pendulum_exact import OBJECTIVES
 from scipy.stats import uniform
 
 import varimech as vm
-from oscillator import oscillator
-from pendulum_exact import OBJECTIVES
 from test_monte_carlo import SETTINGS, mechanism, same, study
 from varimech.uncertainty.checkpoint import Checkpoint
 
-REQUEST: dict[str, Any] = {"samples": 330, "chunk": 32, "sampling": "sobol", "control": True, "keep": True}
+REQUEST: dict[str, Any] = {
+    "samples": 330,
+    "chunk": 32,
+    "sampling": "sobol",
+    "control": True,
+    "keep": True,
+}
 KILLED = """
 import os, signal
 from varimech.uncertainty import checkpoint
@@ -70,13 +78,27 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.parametrize(
-    ("backend", "how"), [("native", {"step": 2e-4, "every": 5000}), ("interpreted", {"step": 0.1, "every": 10})]
+    ("backend", "how"),
+    [("native", {"step": 2e-4, "every": 5000}), ("interpreted", {"step": 0.1, "every": 10})],
 )
-def test_an_interrupt_stops_within_a_chunk_and_leaves_what_was_done(backend: str, how: dict[str, Any], tmp_path: Path) -> None:
-    request = {"chunk": 1 << 14, "executor": 2, "checkpoint": str(tmp_path), "backend": backend, **how}
+def test_an_interrupt_stops_within_a_chunk_and_leaves_what_was_done(
+    backend: str, how: dict[str, Any], tmp_path: Path
+) -> None:
+    request = {
+        "chunk": 1 << 14,
+        "executor": 2,
+        "checkpoint": str(tmp_path),
+        "backend": backend,
+        **how,
+    }
     path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     script = INTERRUPTED.replace("{request!r}", repr(request))
-    ended = subprocess.run([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
     assert ended.returncode == 0, ended.stderr
     assert int(ended.stdout) < 1 << 13
     assert study(samples=5, **request).count == 5
@@ -87,7 +109,12 @@ def test_a_study_that_was_killed_goes_on(tmp_path: Path) -> None:
     whole, folder = study(**REQUEST), tmp_path / "study"
     path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     script = KILLED.replace("{folder!r}", repr(str(folder)))
-    ended = subprocess.run([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
     assert ended.returncode == -signal.SIGKILL, ended.stderr
     with np.load(folder / "state.npz") as state:
         assert state["taken"] == 6 * 32
@@ -95,7 +122,9 @@ def test_a_study_that_was_killed_goes_on(tmp_path: Path) -> None:
     same(whole, resumed)
     np.testing.assert_array_equal(whole.samples["values"], resumed.samples["values"])
     np.testing.assert_array_equal(whole.samples["parameters"], resumed.samples["parameters"])
-    assert study(checkpoint=folder, **REQUEST).seconds["run"] == resumed.seconds["run"]  # there is nothing left to do
+    assert (
+        study(checkpoint=folder, **REQUEST).seconds["run"] == resumed.seconds["run"]
+    )  # there is nothing left to do
 
 
 def test_a_study_can_be_extended(tmp_path: Path) -> None:
@@ -103,7 +132,9 @@ def test_a_study_can_be_extended(tmp_path: Path) -> None:
     study(**{**request, "samples": 100})  # three chunks and a part of one
     extended, whole = study(**request), study(**REQUEST)
     np.testing.assert_array_equal(extended.samples["values"], whole.samples["values"])
-    np.testing.assert_allclose(extended.mean, whole.mean, rtol=1e-13)  # a chunk in two parts is added up in another order
+    np.testing.assert_allclose(
+        extended.mean, whole.mean, rtol=1e-13
+    )  # a chunk in two parts is added up in another order
     np.testing.assert_array_equal(extended.histogram(), whole.histogram())
     np.testing.assert_array_equal(extended.quantile([0.1, 0.5]), whole.quantile([0.1, 0.5]))
 
@@ -127,7 +158,9 @@ def test_a_longer_study_keeps_its_chunks(tmp_path: Path) -> None:
         ({"duration": 2.0}, "differs in duration"),
     ],
 )
-def test_another_study_does_not_go_on_from_there(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+def test_another_study_does_not_go_on_from_there(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
     request = {**REQUEST, "samples": 1, "checkpoint": tmp_path}
     study(**request)
     with pytest.raises(vm.ModelError, match=message):
@@ -140,7 +173,9 @@ def test_neither_do_other_objectives_nor_spreads(tmp_path: Path) -> None:
         mechanism().monte_carlo(objectives, {"L": vm.Tolerance(spread)}, **settings)
 
     go(OBJECTIVES, 0.01)
-    go({name: vm.final(o.final, unit=o.unit) for name, o in OBJECTIVES.items() if o.final}, 0.01)  # the same, written anew
+    go(
+        {name: vm.final(o.final, unit=o.unit) for name, o in OBJECTIVES.items() if o.final}, 0.01
+    )  # the same, written anew
     with pytest.raises(vm.ModelError, match="differs in spreads"):
         go(OBJECTIVES, 0.02)
     other = {**OBJECTIVES, "y": vm.final(lambda s: 2 * s.position("mass")[1])}
@@ -165,10 +200,18 @@ def test_a_state_of_an_older_format_is_refused(tmp_path: Path) -> None:
     study(samples=10, checkpoint=tmp_path)
     path = tmp_path / "state.npz"
     with np.load(path) as arrays:
-        older = {name: arrays[name] for name in arrays.files if name != "format" and not name.startswith("sketch")}
+        older = {
+            name: arrays[name]
+            for name in arrays.files
+            if name != "format" and not name.startswith("sketch")
+        }
     np.savez(path, **older)
     with pytest.raises(
-        vm.ModelError, match=r"state.npz has format 1, of another version of Varimech; .* delete the file to begin anew"
+        vm.ModelError,
+        match=(
+            r"state.npz has format 1, of another version of Varimech; .* delete the file to begin"
+            r" anew"
+        ),
     ):
         study(samples=20, checkpoint=tmp_path)
 
@@ -176,10 +219,19 @@ def test_a_state_of_an_older_format_is_refused(tmp_path: Path) -> None:
 def test_two_studies_at_once_do_not_share_a_folder(tmp_path: Path) -> None:
     with (
         Checkpoint(tmp_path).alone(),
-        pytest.raises(vm.ModelError, match=r"another study is under way in .*; wait until it has ended, or give another folder"),
+        pytest.raises(
+            vm.ModelError,
+            match=(
+                r"another study is under way in .*; wait until it has ended, or give another folder"
+            ),
+        ),
     ):
         study(samples=10, checkpoint=tmp_path)
-    assert study(samples=10, checkpoint=tmp_path).count == study(samples=10, checkpoint=tmp_path).count == 10
+    assert (
+        study(samples=10, checkpoint=tmp_path).count
+        == study(samples=10, checkpoint=tmp_path).count
+        == 10
+    )
 
 
 def test_samples_that_are_missing_or_broken(tmp_path: Path) -> None:
@@ -190,10 +242,15 @@ def test_samples_that_are_missing_or_broken(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for broken in (b"", whole[: len(whole) // 2], b"text"):
         path.write_bytes(broken)
-        with pytest.raises(vm.ModelError, match=r"samples-000000000032\.npz cannot be read .* delete the folder"):
+        with pytest.raises(
+            vm.ModelError, match=r"samples-000000000032\.npz cannot be read .* delete the folder"
+        ):
             found.samples
     path.unlink()
-    with pytest.raises(vm.ModelError, match=r"samples-000000000032\.npz is missing, with the samples from number 32 on"):
+    with pytest.raises(
+        vm.ModelError,
+        match=r"samples-000000000032\.npz is missing, with the samples from number 32 on",
+    ):
         found.samples
     path.write_bytes((tmp_path / "samples-000000000064.npz").read_bytes())
     with pytest.raises(vm.ModelError, match=r"samples-000000000048\.npz is missing"):
@@ -206,7 +263,9 @@ def test_samples_of_another_study_are_not_taken_for_its_own(tmp_path: Path) -> N
     (tmp_path / "samples-by-hand.npz").touch()
     (tmp_path / "state.npz").unlink()
     found = study(**{**request, "samples": 64}).samples
-    np.testing.assert_array_equal(found["values"], study(**{**REQUEST, "samples": 64}).samples["values"])
+    np.testing.assert_array_equal(
+        found["values"], study(**{**REQUEST, "samples": 64}).samples["values"]
+    )
     assert {p.name for p in tmp_path.glob("samples-*")} == {
         "samples-000000000000.npz",
         "samples-000000000032.npz",
@@ -231,7 +290,13 @@ def test_a_study_that_was_refused_is_refused_again(tmp_path: Path) -> None:
 
 def test_a_study_that_failed_goes_on_when_more_may_fail(tmp_path: Path) -> None:
     m, objective = oscillator(a=(0.0, 1.0)), vm.final(lambda s: s.parameter("a"))
-    request: dict[str, Any] = {"duration": 0.1, "step": 0.1, "samples": 200, "chunk": 8, "spreads": {"a": uniform(0.5, 0.6)}}
+    request: dict[str, Any] = {
+        "duration": 0.1,
+        "step": 0.1,
+        "samples": 200,
+        "chunk": 8,
+        "spreads": {"a": uniform(0.5, 0.6)},
+    }
     whole = m.monte_carlo(objective, allowed_failures=0.5, **request)
     with pytest.raises(vm.StudyError, match="its checkpoint is kept"):
         m.monte_carlo(objective, checkpoint=tmp_path, **request)

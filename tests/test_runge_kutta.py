@@ -1,4 +1,6 @@
-"""Coefficients of explicit schemes: every condition of their orders (Butcher's rooted trees), and the steps that vibrations allow."""
+"""Coefficients of explicit schemes: every condition of their orders (Butcher's rooted trees), and
+the steps that vibrations allow.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,10 @@ def test_trees_are_as_many_as_there_are() -> None:
 def test_steps_are_of_their_order_and_of_no_higher_one(scheme: RungeKutta) -> None:
     a = all_stages(scheme)
     off = [
-        max(abs(scheme.b @ stages(tree, a)[: len(scheme.b)] * density(tree) - 1) for tree in forests(order - 1))
+        max(
+            abs(scheme.b @ stages(tree, a)[: len(scheme.b)] * density(tree) - 1)
+            for tree in forests(order - 1)
+        )
         for order in range(1, scheme.order + 2)
     ]
     assert max(off[:-1]) < 1e-11 and off[-1] > 1e-3
@@ -72,7 +77,9 @@ def test_errors_are_differences_to_solutions_of_lower_order(scheme: RungeKutta) 
     a = all_stages(scheme)
     estimates = [e for e in (scheme.error, scheme.second_error) if e]
     for e, order in zip(estimates, ERROR_ORDERS[scheme.name], strict=True):
-        seen = [max(abs(e @ stages(tree, a)[: len(e)]) for tree in forests(n)) for n in range(order + 1)]
+        seen = [
+            max(abs(e @ stages(tree, a)[: len(e)]) for tree in forests(n)) for n in range(order + 1)
+        ]
         assert max(seen[:-1]) < 1e-12 and seen[-1] > 1e-5
 
 
@@ -80,7 +87,9 @@ def test_errors_are_differences_to_solutions_of_lower_order(scheme: RungeKutta) 
 def test_dense_output_is_of_its_order_everywhere(scheme: RungeKutta) -> None:
     a, dense = all_stages(scheme), np.array(scheme.dense)
     for order in range(1, DENSE_ORDER[scheme.name] + 1):
-        wanted = 1.0 * (np.arange(1, dense.shape[1] + 1) == order)  # θ to the power of the order, and no other
+        wanted = 1.0 * (
+            np.arange(1, dense.shape[1] + 1) == order
+        )  # θ to the power of the order, and no other
         for tree in forests(order - 1):
             assert dense.T @ stages(tree, a) == pytest.approx(wanted / density(tree), abs=1e-11)
 

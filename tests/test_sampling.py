@@ -1,4 +1,6 @@
-"""Points in the unit cube: the same wherever they are made, different in every chunk, as even as their kind promises."""
+"""Points in the unit cube: the same wherever they are made, different in every chunk, as even as
+their kind promises.
+"""
 
 from __future__ import annotations
 
@@ -46,13 +48,17 @@ def test_a_chunk_is_a_latin_hypercube() -> None:
 
 
 def test_chunks_go_on_with_their_sobol_sequence() -> None:
-    """All points of a replicate together are a net: one in each of as many intervals; so are those of others, at other places."""
+    """All points of a replicate together are a net: one in each of as many intervals; so are those
+    of others, at other places.
+    """
     s = Sampling("sobol", 1, 32, 3)
     for replicate in (0, 5):
         points = np.concatenate([s.points(replicate + REPLICATES * turn) for turn in range(4)])
         for column in points.T:
             np.testing.assert_array_equal(np.sort(np.floor(128 * column)), np.arange(128))
-        assert discrepancy(points) < 0.2 * discrepancy(np.random.default_rng(0).random(points.shape))
+        assert discrepancy(points) < 0.2 * discrepancy(
+            np.random.default_rng(0).random(points.shape)
+        )
 
 
 @pytest.mark.parametrize(
@@ -72,7 +78,10 @@ def test_chunks_go_on_with_their_sobol_sequence() -> None:
 def test_chunks_are_as_large_as_a_study_needs(samples: int, columns: int, size: int) -> None:
     assert chunk_size("random", samples, columns) == size
     assert chunk_size("random", samples, columns, target=True) == min(size, 256)
-    assert chunk_size("sobol", samples, columns) in (size, max(1, size // 2))  # twice as many replicates have their share
+    assert chunk_size("sobol", samples, columns) in (
+        size,
+        max(1, size // 2),
+    )  # twice as many replicates have their share
 
 
 @pytest.mark.parametrize("samples", [1, 31, 33, 500, 1000, 4096, 99_999, 10**6 + 7])

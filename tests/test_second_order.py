@@ -1,4 +1,6 @@
-"""Second derivatives: symmetric, the same by both ways, those of closed forms, and differences of exact first ones."""
+"""Second derivatives: symmetric, the same by both ways, those of closed forms, and differences of
+exact first ones.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +14,24 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+from loops import EQUAL_ONLY, four_bar
 from scipy.special import ellipj, ellipk
 
 import varimech as vm
-from loops import EQUAL_ONLY, four_bar
 from test_adjoint import GROUPS, STEPS, objectives, with_scheme
 from test_adjoint_runs import many
 from varimech.benchmarks import BENCHMARKS, chain, pendulum
-from varimech.errors import ModelError
-from varimech.methods import INTEGRATORS, choose
+from varimech.core.errors import ModelError
+from varimech.schemes import INTEGRATORS, choose
 from varimech.solving.solver import Solver
 from varimech.solving.task import Task
 from varimech.stages.plan import Plan
 
 Array = np.ndarray
 SYMMETRIC = 1e-9
-"""Largest difference of both halves of a Hessian, and of both ways, over its largest entry, each parameter changed by its size."""
+"""Largest difference of both halves of a Hessian, and of both ways, over its largest entry, each
+parameter changed by its size.
+"""
 CHANGE = 1e-5
 """Of parameters for differences, relative."""
 DIFFERENCES = 1e-7
@@ -36,46 +40,65 @@ DIFFERENCES = 1e-7
 
 def sizes(m: vm.Mechanism, names: Sequence[str] | None = None) -> Array:
     """Of these parameters, or all."""
-    nominal = m.parts.numbers.nominal[m.parts.numbers.indices(list(names or m.parameters))]
+    nominal = m.data.parameter_set.nominal[
+        m.data.parameter_set.indices(list(names or m.parameters))
+    ]
     return np.where(nominal != 0, np.abs(nominal), 1.0)
 
 
 def apart(first: Array, second: Array, scale: Array) -> float:
-    """Largest difference of Hessians (objective, parameter, parameter), for each objective by the largest of its entries."""
+    """Largest difference of Hessians (objective, parameter, parameter), for each objective by the
+    largest of its entries.
+    """
     scale = scale[:, None] * scale
     largest = np.abs(first * scale).max(axis=(1, 2))
     assert (largest > 0).all()
     return float((np.abs((first - second) * scale).max(axis=(1, 2)) / largest).max())
 
 
-def differences(m: vm.Mechanism, named: dict[str, vm.Objective], names: Sequence[str], **how: Any) -> Array:
+def differences(
+    m: vm.Mechanism, named: dict[str, vm.Objective], names: Sequence[str], **how: Any
+) -> Array:
     """Central ones of exact gradients: (objective, parameter, parameter)."""
 
     def slope(name: str, size: float) -> Array:
         nominal = m.parameters[name].value
         up, down = (
-            m.sensitivity(named, names, parameters={name: nominal + x * size}, backend="interpreted", **how).gradient.to_numpy()
+            m.sensitivity(
+                named, names, parameters={name: nominal + x * size}, backend="interpreted", **how
+            ).gradient.to_numpy()
             for x in (CHANGE, -CHANGE)
         )
         return np.asarray((up - down) / (2 * CHANGE * size))
 
-    return np.stack([slope(*pair) for pair in zip(names, sizes(m, names).tolist(), strict=True)], axis=1)
+    return np.stack(
+        [slope(*pair) for pair in zip(names, sizes(m, names).tolist(), strict=True)], axis=1
+    )
 
 
 def times(duration: float, integrator: str | None) -> dict[str, Any]:
     """Five steps, different ones where the integrator takes such."""
     if integrator is None or integrator in EQUAL_ONLY:
         return {"duration": duration, "step": duration / 5}
-    return {"duration": duration, "output": duration, "ends": duration * np.array([0, 0.1, 0.35, 0.4, 0.75, 1])}
+    return {
+        "duration": duration,
+        "output": duration,
+        "ends": duration * np.array([0, 0.1, 0.35, 0.4, 0.75, 1]),
+    }
 
 
 # all methods, all benchmarks
 
 
-def check(m: vm.Mechanism, named: dict[str, vm.Objective], wrt: Sequence[str] | None = None, **how: Any) -> None:
+def check(
+    m: vm.Mechanism, named: dict[str, vm.Objective], wrt: Sequence[str] | None = None, **how: Any
+) -> None:
     names = tuple(wrt or m.parameters)
     scale = sizes(m, names)
-    forward, backward = (m.hessian(named, names, method=way, backend="interpreted", **how) for way in ("forward", "backward"))
+    forward, backward = (
+        m.hessian(named, names, method=way, backend="interpreted", **how)
+        for way in ("forward", "backward")
+    )
     assert (forward.method, backward.method) == ("forward over forward", "backward over forward")
     for H in (forward, backward):
         assert apart(H.curvatures, H.curvatures.transpose(0, 2, 1), scale) < SYMMETRIC
@@ -89,7 +112,9 @@ def check(m: vm.Mechanism, named: dict[str, vm.Objective], wrt: Sequence[str] | 
         np.testing.assert_allclose(H.slopes * scale, first.gradient * scale, rtol=1e-9, atol=1e-10)
 
 
-@pytest.mark.parametrize(("formulation", "integrators"), GROUPS, ids=lambda x: x if isinstance(x, str) else "+".join(x))
+@pytest.mark.parametrize(
+    ("formulation", "integrators"), GROUPS, ids=lambda x: x if isinstance(x, str) else "+".join(x)
+)
 def test_every_method(formulation: str, integrators: tuple[str, ...]) -> None:
     m = BENCHMARKS["five-bar"].mechanism()
     named, first = (
@@ -98,14 +123,30 @@ def test_every_method(formulation: str, integrators: tuple[str, ...]) -> None:
     )
     for integrator in integrators:
         if integrator != integrators[0]:
-            m._solvers[m.parts.revision, replace(first, integrator=INTEGRATORS[integrator])] = with_scheme(
-                m._solver(first), integrator
+            m._solvers[m.data.revision, replace(first, integrator=INTEGRATORS[integrator])] = (
+                with_scheme(m._solver(first), integrator)
             )
-        check(m, named, ["Ls1", "L_A1"], formulation=formulation, integrator=integrator, **times(0.1, integrator))
+        check(
+            m,
+            named,
+            ["Ls1", "L_A1"],
+            formulation=formulation,
+            integrator=integrator,
+            **times(0.1, integrator),
+        )
 
 
 @pytest.mark.parametrize(
-    "name", ["five-bar", "pendulum", "four-bar", "andrews", "spatial-slider-crank", "governor", "flexible-five-bar"]
+    "name",
+    [
+        "five-bar",
+        "pendulum",
+        "four-bar",
+        "andrews",
+        "spatial-slider-crank",
+        "governor",
+        "flexible-five-bar",
+    ],
 )
 def test_benchmarks(name: str) -> None:
     """Those without redundant constraints; the tree takes too long to derive."""
@@ -133,15 +174,27 @@ def test_written_out_and_assembled() -> None:
     """In one direction; written out forward, assembled backward."""
     m = driven()
     method, schedule = choose(0.02, step=5e-3)
-    ρ = m.parts.numbers.nominal
+    ρ = m.data.parameter_set.nominal
     direction = np.random.default_rng(0).uniform(0.5, 1.5, ρ.size) * sizes(m)
     found = []
     for large, way in ((False, "direct"), (True, "adjoint")):
-        solver = Solver(m.parts, method, large=large)
-        task = Task(schedule, {"both": objectives(m)["both"]}, list(range(ρ.size)), "interpreted", False, way)
+        solver = Solver(m.data, method, large=large)
+        task = Task(
+            schedule,
+            {"both": objectives(m)["both"]},
+            list(range(ρ.size)),
+            "interpreted",
+            False,
+            way,
+        )
         second, _ = solver.run_second(task, ρ, direction)
         found.append((second.gradients[-1] * sizes(m), second.gradients_along[-1] * sizes(m)))
-        assert isinstance(solver._second._runner(task, regular=True, relaxed=True).program.step.finish, Plan) == large
+        assert (
+            isinstance(
+                solver._second._runner(task, regular=True, relaxed=True).program.step.finish, Plan
+            )
+            == large
+        )
     for others in found[1:]:
         for one, other in zip(found[0], others, strict=True):
             assert (np.abs(one - other).max(axis=1) < SYMMETRIC * np.abs(one).max(axis=1)).all()
@@ -161,7 +214,9 @@ def test_large_models() -> None:
 def oscillator(damping: float) -> vm.Mechanism:
     """A block on a rail, drawn back to x = 0."""
     m = vm.Mechanism("oscillator", dimension=2)
-    k, M, x0 = (m.parameter(name, value) for name, value in {"k": 40.0, "M": 2.0, "x0": 0.3}.items())
+    k, M, x0 = (
+        m.parameter(name, value) for name, value in {"k": 40.0, "M": 2.0, "x0": 0.3}.items()
+    )
     m.ground_point("O", (0, 0))
     m.body("block", mass=M, inertia=1.0, points={"P": (0, 0)})
     m.prismatic("rail", "ground.O", "block.P", axis=(1, 0))
@@ -181,13 +236,17 @@ def test_oscillator(damping: float, way: str) -> None:
     curvature, slope = ca.hessian(x, p)
     exact = ca.Function("exact", [p], [x, slope, curvature])([40.0, 2.0, 0.3])
     place = {"place": vm.final(lambda s: s.position("P")[0])}
-    H = oscillator(damping).hessian(place, duration=t, tolerance=1e-13, method=way, backend="interpreted")
+    H = oscillator(damping).hessian(
+        place, duration=t, tolerance=1e-13, method=way, backend="interpreted"
+    )
     for found, expected in zip((H.psi, H.slopes, H.curvatures[0]), exact, strict=True):
         np.testing.assert_allclose(found.ravel(), np.array(expected).ravel(), rtol=0, atol=1e-11)
 
 
 def angle(length: float, gravity: float, amplitude: float) -> float:
-    """Of a pendulum that is let go at t = 0, after 1 s: sin θ/2 = k sn(K − √(g/L) t),  k = sin θ₀/2."""
+    """Of a pendulum that is let go at t = 0, after 1 s: sin θ/2 = k sn(K − √(g/L) t),  k = sin
+    θ₀/2.
+    """
     k = np.sin(amplitude / 2)
     return float(2 * np.arcsin(k * ellipj(ellipk(k**2) - np.sqrt(gravity / length), k**2)[0]))
 
@@ -195,7 +254,9 @@ def angle(length: float, gravity: float, amplitude: float) -> float:
 def curvature(f: Callable[..., float], p: Array) -> Array:
     """Second derivatives by differences of order 8."""
     first = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
-    second = np.array([-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560])
+    second = np.array(
+        [-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560]
+    )
     h, n, found = 0.01 * p, np.arange(-4, 5), np.zeros((p.size, p.size))
     for i in range(p.size):
         for j in range(p.size):
@@ -203,7 +264,12 @@ def curvature(f: Callable[..., float], p: Array) -> Array:
             if i == j:
                 found[i, i] = second @ [f(*(p + a * e)) for a in n] / h[i] ** 2
             else:
-                found[i, j] = first @ [[f(*(p + a * e + b * d)) for b in n] for a in n] @ first / (h[i] * h[j])
+                found[i, j] = (
+                    first
+                    @ [[f(*(p + a * e + b * d)) for b in n] for a in n]
+                    @ first
+                    / (h[i] * h[j])
+                )
     return found
 
 
@@ -220,7 +286,9 @@ def test_pendulum(way: str) -> None:
     swing = {"angle": vm.final(lambda s: vm.atan2(s.position("tip")[0], -s.position("tip")[1]))}
     H = m.hessian(swing, duration=1.0, tolerance=1e-12, method=way, backend="interpreted")
     assert H.psi[0] == pytest.approx(angle(*values.values()), abs=1e-10)
-    np.testing.assert_allclose(H.curvatures[0], curvature(angle, np.array(list(values.values()))), rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(
+        H.curvatures[0], curvature(angle, np.array(list(values.values()))), rtol=1e-8, atol=1e-9
+    )
 
 
 # what a user sees
@@ -228,16 +296,26 @@ def test_pendulum(way: str) -> None:
 
 @cache
 def hessian(method: str) -> vm.Hessian:
-    return four_bar().hessian(NAMED, duration=0.5, tolerance=1e-8, output=0.05, method=method, backend="interpreted")
+    return four_bar().hessian(
+        NAMED, duration=0.5, tolerance=1e-8, output=0.05, method=method, backend="interpreted"
+    )
 
 
-NAMED = {"place": vm.final(lambda s: s.position("C")[1]), "swing": vm.integral(lambda s: s.angular_velocity("rocker") ** 2)}
+NAMED = {
+    "place": vm.final(lambda s: s.position("C")[1]),
+    "swing": vm.integral(lambda s: s.angular_velocity("rocker") ** 2),
+}
 
 
 @pytest.mark.parametrize("way", ["forward", "backward"])
 def test_products(way: str) -> None:
     H, along = hessian(way), {"M": -2.0, "L": 0.3}
-    how: dict[str, Any] = {"duration": 0.5, "ends": H.run.step_ends, "method": way, "backend": "interpreted"}
+    how: dict[str, Any] = {
+        "duration": 0.5,
+        "ends": H.run.step_ends,
+        "method": way,
+        "backend": "interpreted",
+    }
     found = four_bar().hessian_product(NAMED, along, **how)
     assert found.dims == ("objective", "parameter")
     expected = H.curvatures @ [along[name] for name in H.parameter_names]
@@ -254,18 +332,28 @@ def test_measures_over_time() -> None:
     H, m = hessian("forward"), four_bar()
     found = H.measure(lambda s: s.position("C"))
     assert found.dims == ("time", "component", "parameter", "parameter2")
-    np.testing.assert_allclose(found.isel(time=-1).sel(component="y"), H.hessian.sel(objective="place"), rtol=1e-9)
+    np.testing.assert_allclose(
+        found.isel(time=-1).sel(component="y"), H.hessian.sel(objective="place"), rtol=1e-9
+    )
     for name, nominal in {"L": 1.8, "M": 1.0}.items():
         up, down = (
             m.sensitivity(
-                parameters={name: nominal * (1 + x)}, duration=0.5, ends=H.run.step_ends, output=0.05, backend="interpreted"
+                parameters={name: nominal * (1 + x)},
+                duration=0.5,
+                ends=H.run.step_ends,
+                output=0.05,
+                backend="interpreted",
             ).run
             for x in (CHANGE, -CHANGE)
         )
         for other in m.parameters:
-            slope = (up.position("C", wrt=other) - down.position("C", wrt=other)) / (2 * CHANGE * nominal)
+            slope = (up.position("C", wrt=other) - down.position("C", wrt=other)) / (
+                2 * CHANGE * nominal
+            )
             one = found.sel(parameter=name, parameter2=other).to_numpy()
-            np.testing.assert_allclose(one, slope.to_numpy(), rtol=0, atol=1e-6 * max(1.0, np.abs(one).max()))
+            np.testing.assert_allclose(
+                one, slope.to_numpy(), rtol=0, atol=1e-6 * max(1.0, np.abs(one).max())
+            )
     energy = H.measure(lambda s: s.kinetic_energy + m.parameters["M"] ** 2)
     assert energy.dims == ("time", "parameter", "parameter2")
     np.testing.assert_array_equal(H.measure('position("C")'), found)
@@ -275,8 +363,12 @@ def test_what_is_refused() -> None:
     how: dict[str, Any] = {"duration": 0.1, "step": 0.02, "backend": "interpreted"}
     with pytest.raises(ModelError, match="second derivatives do not go with"):
         four_bar().hessian(NAMED, duration=0.1, integrator="cvodes")
-    with pytest.raises(ModelError, match=r"second derivatives by .* or 12 of the latter: use coordinates='natural'"):
-        chain.mechanism(60).hessian(chain.objectives(60), duration=0.1, integrator="rk4", step=0.02, coordinates="rtdyn1")
+    with pytest.raises(
+        ModelError, match=r"second derivatives by .* or 12 of the latter: use coordinates='natural'"
+    ):
+        chain.mechanism(60).hessian(
+            chain.objectives(60), duration=0.1, integrator="rk4", step=0.02, coordinates="rtdyn1"
+        )
     with pytest.raises(ModelError, match="'forwards'"):
         four_bar().hessian(NAMED, method="forwards", **how)
     with pytest.raises(ModelError, match=r"there are none.*method='forward'"):
@@ -289,7 +381,9 @@ def test_auto_counts() -> None:
     how: dict[str, Any] = {"duration": 0.02, "step": 0.01, "backend": "interpreted"}
     assert four_bar().hessian(NAMED, **how).method == "forward over forward"
     m = many(5)
-    assert m.hessian(vm.final(lambda s: s.position("tip")[0]), **how).method == "backward over forward"
+    assert (
+        m.hessian(vm.final(lambda s: s.position("tip")[0]), **how).method == "backward over forward"
+    )
     assert m.hessian(**how).method == "forward over forward"
 
 
@@ -323,7 +417,9 @@ def test_time_is_told_in_parts_of_what_it_took() -> None:
 @pytest.mark.parametrize("along", [None, [1.0], {"L": "a"}, {"L": math.nan}, {"L": None}])
 def test_bad_vectors_are_refused(along: Any) -> None:
     with pytest.raises(vm.ModelError, match="along"):
-        pendulum.mechanism().hessian_product(vm.final(lambda s: s.angle("bar")), along, duration=0.1, step=0.01)
+        pendulum.mechanism().hessian_product(
+            vm.final(lambda s: s.angle("bar")), along, duration=0.1, step=0.01
+        )
 
 
 def test_unknown_options_are_refused() -> None:

@@ -1,4 +1,6 @@
-"""Streaming statistics: parts merged are the whole, histograms whatever the order; quantiles, against NumPy and SciPy."""
+"""Streaming statistics: parts merged are the whole, histograms whatever the order; quantiles,
+against NumPy and SciPy.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +8,23 @@ import math
 
 import numpy as np
 import pytest
+from interval_coverage import covered
 from scipy import stats
 
-from interval_coverage import covered
 from varimech.uncertainty.estimates import mean_of
 from varimech.uncertainty.histogram import Histogram
 from varimech.uncertainty.quantiles import bracket, interval, quantile
 from varimech.uncertainty.sketch import FINEST, SIDE, Sketch
 from varimech.uncertainty.statistics import BLOCK, CoMoments, Summary
-from varimech.uncertainty.words import known
+from varimech.uncertainty.study_text import known
 
 PARTS = (3, 700, 1, 64, 300)
 
 
 def columns(count: int = sum(PARTS)) -> np.ndarray:
-    """Of all kinds: constant, zero, wide, skew, far from zero, tiny, huge, discrete, zero at first."""
+    """Of all kinds: constant, zero, wide, skew, far from zero, tiny, huge, discrete,
+    zero at first.
+    """
     rng = np.random.default_rng(5)
     z = rng.normal(size=count)
     late = np.where(np.arange(count) < 800, 0.0, z)
@@ -57,7 +61,9 @@ def test_parts_merged_are_the_whole() -> None:
     np.testing.assert_allclose(first.variance[usual], values.var(axis=0, ddof=1)[usual], rtol=1e-9)
     m2, m3, m4 = (m[usual] / len(values) for m in (first.m2, first.m3, first.m4))
     np.testing.assert_allclose(m3 / m2**1.5, stats.skew(values[:, usual]), rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(m4 / m2**2, stats.kurtosis(values[:, usual], fisher=False), rtol=1e-6)
+    np.testing.assert_allclose(
+        m4 / m2**2, stats.kurtosis(values[:, usual], fisher=False), rtol=1e-6
+    )
 
 
 def test_columns_that_do_not_vary_have_no_variance() -> None:
@@ -93,7 +99,9 @@ def test_bins_hold_what_lies_within_their_bounds() -> None:
     for c in range(values.shape[1]):
         counts, edges = h.counts[c, : h.used[c]], h.edges(c)
         assert counts.sum() == len(values)
-        np.testing.assert_array_equal(counts, np.histogram(values[:, c], np.append(edges[:-1], np.inf))[0])
+        np.testing.assert_array_equal(
+            counts, np.histogram(values[:, c], np.append(edges[:-1], np.inf))[0]
+        )
         assert edges[0] <= values[:, c].min()
         assert values[:, c].max() < edges[-1]
         if c in (2, 3, 5, 6):  # where rounding does not limit them
@@ -110,7 +118,9 @@ DISTRIBUTIONS = {
     "beta at both ends": stats.beta(0.01, 0.01),
     "uniform": stats.uniform(-1e-300, 2e-300),
 }
-"""Light and heavy tails, near and far from zero. 1/U, for U uniform, is Pareto's with exponent 1, and its median is 2."""
+"""Light and heavy tails, near and far from zero. 1/U, for U uniform, is Pareto's with exponent 1,
+and its median is 2.
+"""
 PROBABILITIES = (0.0, 0.001, 0.05, 0.5, 0.77, 0.95, 0.9999, 1.0)
 
 
@@ -118,7 +128,9 @@ def drawn(count: int, columns: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Of every distribution, and the centre of each: a value near the middle, or another one."""
     rng = np.random.default_rng(7)
     values = [d.ppf(rng.random((count, columns))) for d in DISTRIBUTIONS.values()]
-    return np.concatenate(values, axis=1), np.repeat([d.ppf(0.4) for d in DISTRIBUTIONS.values()], columns)
+    return np.concatenate(values, axis=1), np.repeat(
+        [d.ppf(0.4) for d in DISTRIBUTIONS.values()], columns
+    )
 
 
 def same_sketch(a: Sketch, b: Sketch) -> None:
@@ -143,9 +155,14 @@ def test_sketches_do_not_depend_on_order(order: tuple[int, ...], about: float) -
 
 @pytest.mark.parametrize("q", PROBABILITIES)
 def test_quantiles_are_within_their_stated_error_whatever_the_distribution(q: float) -> None:
-    """Those of the samples, which NumPy has from the samples themselves; and the error is small beside the distance from the centre."""
+    """Those of the samples, which NumPy has from the samples themselves; and the error is small
+    beside the distance from the centre.
+    """
     heavy, centre = drawn(5_000)
-    values, centre = np.concatenate([columns(5_000), heavy], axis=1), np.concatenate([np.zeros(10), centre])
+    values, centre = (
+        np.concatenate([columns(5_000), heavy], axis=1),
+        np.concatenate([np.zeros(10), centre]),
+    )
     s = Summary.of(values[:2000], centre).merged(Summary.of(values[2000:], centre))
     exact = np.quantile(values, q, axis=0, method="inverted_cdf")
     lower, upper = bracket(s.histogram, s.sketch, q * len(values))
@@ -153,9 +170,16 @@ def test_quantiles_are_within_their_stated_error_whatever_the_distribution(q: fl
     assert (lower - rounding <= exact).all() and (exact <= upper + rounding).all()
     found = quantile(s.histogram, s.sketch, q)
     assert (lower <= found).all() and (found <= upper).all()
-    octaves = np.ptp(np.log2(np.abs(values - centre), where=values != centre, out=np.full(values.shape, np.nan)), axis=0)
+    octaves = np.ptp(
+        np.log2(np.abs(values - centre), where=values != centre, out=np.full(values.shape, np.nan)),
+        axis=0,
+    )
     bits = np.clip(np.floor(np.log2(SIDE / (np.nan_to_num(octaves) + 2))), 0, FINEST)
-    assert (upper - lower <= np.exp2(-bits) * 1.01 * np.maximum(np.abs(lower - centre), np.abs(upper - centre)) + rounding).all()
+    assert (
+        upper - lower
+        <= np.exp2(-bits) * 1.01 * np.maximum(np.abs(lower - centre), np.abs(upper - centre))
+        + rounding
+    ).all()
     assert (upper - lower <= s.histogram.width).all()
 
 
@@ -169,18 +193,26 @@ def test_intervals_of_quantiles_cover_whatever_the_distribution(count: int) -> N
         lower, upper = interval(s.histogram, s.sketch, q, 0.95)
         rounding = 4e-16 * np.abs(exact)
         assert (lower <= upper).all()
-        covered_by = ((lower - rounding <= exact) & (exact <= upper + rounding)).reshape(-1, 300).mean(axis=1)
+        covered_by = (
+            ((lower - rounding <= exact) & (exact <= upper + rounding))
+            .reshape(-1, 300)
+            .mean(axis=1)
+        )
         assert (covered_by > 0.91).all(), (q, covered_by)
     assert np.isneginf(interval(s.histogram, s.sketch, 0.0, 0.95)[0]).all()
     assert np.isposinf(interval(s.histogram, s.sketch, 1.0, 0.95)[1]).all()
 
 
 def test_the_median_of_a_reciprocal_is_known() -> None:
-    """Equal bins between the extremes put it at 8.5, for the largest of 20,000 samples is some 20,000."""
+    """Equal bins between the extremes put it at 8.5, for the largest of 20,000 samples is some
+    20,000.
+    """
     values = 1 / np.random.default_rng(0).random((20_000, 1))
     s = Summary.of(values, np.array([2.0]))
     assert quantile(s.histogram, s.sketch, 0.5).item() == pytest.approx(np.median(values), rel=1e-3)
-    assert quantile(s.histogram, s.sketch, 0.95).item() == pytest.approx(np.quantile(values, 0.95), rel=0.016)
+    assert quantile(s.histogram, s.sketch, 0.95).item() == pytest.approx(
+        np.quantile(values, 0.95), rel=0.016
+    )
     lower, upper = interval(s.histogram, s.sketch, 0.5, 0.999)
     assert lower < 2 < upper and upper - lower < 0.1
 
@@ -200,7 +232,9 @@ def test_the_median_of_a_reciprocal_is_known() -> None:
         (math.nan, 1.0, "–"),
     ],
 )
-def test_numbers_are_printed_with_the_digits_that_are_known(value: float, half: float, text: str) -> None:
+def test_numbers_are_printed_with_the_digits_that_are_known(
+    value: float, half: float, text: str
+) -> None:
     assert known(value, half) == text
 
 
@@ -210,19 +244,28 @@ def test_wide_tables_are_done_in_blocks() -> None:
     np.testing.assert_allclose(whole.mean[9], one.mean[0], atol=1e-14)
     np.testing.assert_array_equal(whole.histogram.counts[9], one.histogram.counts[0])
     np.testing.assert_array_equal(whole.sketch.counts[9], one.sketch.counts[0])
-    np.testing.assert_allclose(whole.m4, ((values - values.mean(axis=0)) ** 4).sum(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(
+        whole.m4, ((values - values.mean(axis=0)) ** 4).sum(axis=0), rtol=1e-12
+    )
 
 
 def test_co_moments_of_parts_are_those_of_the_whole() -> None:
     rng = np.random.default_rng(2)
     x = 5 + rng.normal(size=(500, 2))
     y = 3 * x + rng.normal(size=(500, 2)) + [0, 1e3]
-    each = [CoMoments.of(b, a) for a, b in zip(np.split(x, [7, 300]), np.split(y, [7, 300]), strict=True)]
+    each = [
+        CoMoments.of(b, a)
+        for a, b in zip(np.split(x, [7, 300]), np.split(y, [7, 300]), strict=True)
+    ]
     whole = each[0].merged(each[1]).merged(each[2])
     for c in range(2):
         S = 499 * np.cov(x[:, c], y[:, c])
-        np.testing.assert_allclose([whole.xx[c], whole.xy[c], whole.yy[c]], [S[0, 0], S[0, 1], S[1, 1]], rtol=1e-12)
-        np.testing.assert_allclose([whole.control[c], whole.mean[c]], [x[:, c].mean(), y[:, c].mean()], rtol=1e-14)
+        np.testing.assert_allclose(
+            [whole.xx[c], whole.xy[c], whole.yy[c]], [S[0, 0], S[0, 1], S[1, 1]], rtol=1e-12
+        )
+        np.testing.assert_allclose(
+            [whole.control[c], whole.mean[c]], [x[:, c].mean(), y[:, c].mean()], rtol=1e-14
+        )
     assert whole.columns(slice(1, 2)).mean == whole.mean[1]
 
 
@@ -232,10 +275,14 @@ def test_the_error_of_a_mean_is_the_deviation_over_the_root_of_the_number() -> N
     assert found.error == pytest.approx(y.std(axis=0, ddof=1) / np.sqrt(500), rel=1e-12)
     replicates = [CoMoments.of(part, np.zeros_like(part)) for part in np.split(y, 10)]
     means = y.reshape(10, 50).mean(axis=1)
-    assert mean_of(replicates, controlled=False).error == pytest.approx(means.std(ddof=1) / np.sqrt(10), rel=1e-12)
+    assert mean_of(replicates, controlled=False).error == pytest.approx(
+        means.std(ddof=1) / np.sqrt(10), rel=1e-12
+    )
 
 
 def test_intervals_of_hypercubes_cover() -> None:
-    """Of 1,000 studies each; 93 to 97 %. Sixteen replicates, with a control fitted to their means, reached 90 %."""
+    """Of 1,000 studies each; 93 to 97 %. Sixteen replicates, with a control fitted to their means,
+    reached 90 %.
+    """
     for name, shares in covered("latin-hypercube", 256, 1000).items():
         assert all(0.93 <= share <= 0.97 for share in shares), (name, shares)

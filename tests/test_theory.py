@@ -18,7 +18,10 @@ both_backends = pytest.mark.parametrize(
     [
         "interpreted",
         pytest.param(
-            "native", marks=pytest.mark.skipif(compiler.find_compiler() is None, reason="no C compiler on this machine")
+            "native",
+            marks=pytest.mark.skipif(
+                compiler.find_compiler() is None, reason="no C compiler on this machine"
+            ),
         ),
     ],
 )
@@ -47,7 +50,19 @@ def stored(material: str) -> float:
 
 
 def beam(m: vm.Mechanism, material: str = "logarithmic") -> None:
-    m.beam("b", "A", "B", segments=3, E=E, area=A, inertia=I, mass=MASS, length=LENGTH, material=material, floating=True)
+    m.beam(
+        "b",
+        "A",
+        "B",
+        segments=3,
+        E=E,
+        area=A,
+        inertia=I,
+        mass=MASS,
+        length=LENGTH,
+        material=material,
+        floating=True,
+    )
 
 
 @pytest.mark.parametrize("material", ["logarithmic", "linear"])
@@ -65,7 +80,9 @@ def test_energies_of_a_beam_are_those_of_the_formulas(material: str) -> None:
 
 
 def test_energy_and_moment_of_a_clamp_are_those_of_the_formulas() -> None:
-    """k/2 |d × a|²,  k = 2 E I (1 + 2/n²)/ℓ³;  the moment k (d × a)(d · a), against the turn of a."""
+    """k/2 |d × a|²,  k = 2 E I (1 + 2/n²)/ℓ³;  the moment k (d × a)(d · a), against
+    the turn of a.
+    """
     d, n, ℓ = np.array([math.cos(0.6), math.sin(0.6)]), 3, LENGTH / 3
     m = vm.Mechanism("clamped", dimension=2)
     m.ground_point("O", (0, 0))
@@ -74,18 +91,28 @@ def test_energy_and_moment_of_a_clamp_are_those_of_the_formulas() -> None:
     m.start(position={node: tuple(r) for node, r in zip(NODES[1:], PLACES[1:], strict=True)})
     run = m.simulate(1e-4, step=1e-4)
     a, k = PLACES[1] - PLACES[0], 2 * E * I * (1 + 2 / n**2) / ℓ**3
-    assert run.energy("potential").values[0] == pytest.approx(stored("logarithmic") + k / 2 * wedge(d, a) ** 2, rel=1e-12)
+    assert run.energy("potential").values[0] == pytest.approx(
+        stored("logarithmic") + k / 2 * wedge(d, a) ** 2, rel=1e-12
+    )
     assert run.reaction_torque("O").values[0] == pytest.approx(-k * wedge(d, a) * (d @ a), rel=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::varimech.RedundantReactionWarning")
 def test_redundant_reactions_are_of_least_norm() -> None:
-    """Two hinges on one vertical axis, h apart, hold a door whose weight has the moment M about it: each carries half of the weight, and a
-    couple of forces f with torques T of both hinges makes M = h f + 2 T, of which 2 f² + 2 (T/ℓ)² is smallest at f = h T/(2 ℓ²), ℓ being the
-    root mean square of the ways from the centre of mass to the hinges."""
+    """Two hinges on one vertical axis, h apart, hold a door whose weight has the moment M about it:
+    each carries half of the weight, and a couple of forces f with torques T of both hinges makes M
+    = h f + 2 T, of which 2 f² + 2 (T/ℓ)² is smallest at f = h T/(2 ℓ²), ℓ being the root mean
+    square of the ways from the centre of mass to the hinges.
+    """
     h, weight, ℓ = 0.5, 2 * 9.81, math.sqrt(0.7**2 + (0.4**2 + 0.1**2) / 2)
     m = vm.Mechanism("door", gravity=(0, 0, -9.81))
-    m.body("door", mass=2.0, inertia=(0.1, 0.2, 0.25), com=(0.7, 0, 0.4), points={"A": (0, 0, 0), "B": (0, 0, h)})
+    m.body(
+        "door",
+        mass=2.0,
+        inertia=(0.1, 0.2, 0.25),
+        com=(0.7, 0, 0.4),
+        points={"A": (0, 0, 0), "B": (0, 0, h)},
+    )
     for k, name in enumerate("AB"):
         m.ground_point(name, (0, 0, k * h))
         m.revolute(name, f"ground.{name}", f"door.{name}", axis=(0, 0, 1))
@@ -93,11 +120,14 @@ def test_redundant_reactions_are_of_least_norm() -> None:
     run = m.simulate(0.01, step=0.01)
     T = 0.7 * weight / (h**2 / (2 * ℓ**2) + 2)
     for name, side in (("A", 1), ("B", -1)):
-        np.testing.assert_allclose(run.reaction(name).values[-1], [side * h * T / (2 * ℓ**2), 0, weight / 2], atol=1e-12)
+        np.testing.assert_allclose(
+            run.reaction(name).values[-1], [side * h * T / (2 * ℓ**2), 0, weight / 2], atol=1e-12
+        )
         np.testing.assert_allclose(run.reaction_torque(name).values[-1], [0, -T, 0], atol=1e-12)
 
 
-# penalties: a mass hangs on a rod and falls by δ until the penalty holds it, Φ = δ, α = factor · mass
+# penalties: a mass hangs on a rod and falls by δ until the penalty holds it, Φ = δ, α = factor ·
+# mass
 
 HUNG, FALL = 1.3, 9.81
 
@@ -112,15 +142,24 @@ def fallen(formulation: vm.Penalty, times: list[float], **said: Any) -> np.ndarr
     return -10.0 - run.position("b.com").sel(component="y").interp(time=times).values
 
 
-@pytest.mark.parametrize("said", [{"step": 2e-3, "integrator": "rk4"}, {"step": 2e-3}], ids=["explicit", "implicit"])
+@pytest.mark.parametrize(
+    "said", [{"step": 2e-3, "integrator": "rk4"}, {"step": 2e-3}], ids=["explicit", "implicit"]
+)
 def test_a_penalty_is_the_mass_damper_and_spring_of_the_formula(said: dict[str, Any]) -> None:
-    """m δ̈ = m g − α (δ̈ + 2ξω δ̇ + ω² δ):  δ = g/(f ω²) (1 − e^(−st) (cos pt + s/p sin pt)) with f = factor, k = f/(1 + f)."""
+    """m δ̈ = m g − α (δ̈ + 2ξω δ̇ + ω² δ):  δ = g/(f ω²) (1 − e^(−st) (cos pt + s/p sin pt)) with f
+    = factor, k = f/(1 + f).
+    """
     f, ω, ξ, times = 2e4, 3.0, 0.3, [0.2, 0.4, 0.9, 1.5]
     k = f / (1 + f)
     s = k * ξ * ω
     p = math.sqrt(k * ω**2 - s**2)
-    exact = [FALL / (f * ω**2) * (1 - math.exp(-s * t) * (math.cos(p * t) + s / p * math.sin(p * t))) for t in times]
-    np.testing.assert_allclose(fallen(vm.Penalty(factor=f, omega=ω, xi=ξ), times, **said), exact, rtol=1e-2)
+    exact = [
+        FALL / (f * ω**2) * (1 - math.exp(-s * t) * (math.cos(p * t) + s / p * math.sin(p * t)))
+        for t in times
+    ]
+    np.testing.assert_allclose(
+        fallen(vm.Penalty(factor=f, omega=ω, xi=ξ), times, **said), exact, rtol=1e-2
+    )
 
 
 def test_a_pure_penalty_is_the_spring_of_the_formula() -> None:
@@ -135,7 +174,9 @@ def test_a_pure_penalty_is_the_spring_of_the_formula() -> None:
 
 
 def test_a_choice_of_coordinates_is_kept_down_to_half_of_the_best_pivot() -> None:
-    """One row (x, 1), x being the pivot of the present choice; and a second pivot x beside a first of 1."""
+    """One row (x, 1), x being the pivot of the present choice; and a second pivot x beside a first
+    of 1.
+    """
     present = np.array([0.0, 1.0])
     for x, kept in ((0.51, True), (0.49, False)):
         chosen, singular = select(np.array([[x, 1.0]]), present)
@@ -146,9 +187,13 @@ def test_a_choice_of_coordinates_is_kept_down_to_half_of_the_best_pivot() -> Non
 
 @both_backends
 @pytest.mark.parametrize(("slope", "choices"), [(0.51, 2), (0.49, 3)])
-def test_a_swing_makes_the_choices_that_half_of_the_best_pivot_asks_for(slope: float, choices: int, backend: str) -> None:
-    """A rod along (cos φ, sin φ) has them as pivots. It swings from tan φ = −slope to the other side: chosen at the start and where
-    tan φ = −2; and once more at the end if sin φ falls below half of cos φ there."""
+def test_a_swing_makes_the_choices_that_half_of_the_best_pivot_asks_for(
+    slope: float, choices: int, backend: str
+) -> None:
+    """A rod along (cos φ, sin φ) has them as pivots. It swings from tan φ = −slope to the other
+    side: chosen at the start and where tan φ = −2; and once more at the end if sin φ falls below
+    half of cos φ there.
+    """
     m = vm.Mechanism("pendulum", gravity=(0, -9.81))
     m.ground_point("O", (0, 0))
     m.bar("rod", "O", "tip", length=1.0, mass=3.0)
@@ -160,14 +205,24 @@ def test_a_swing_makes_the_choices_that_half_of_the_best_pivot_asks_for(slope: f
 
 
 def test_a_step_of_ali3p_is_the_one_of_the_formulas() -> None:
-    """A mass on a rod, Φ = (q·q − L²)/2L:  motion with Φ = 0, then both projections, by the trapezoidal rule (β = ¼, γ = ½)."""
+    """A mass on a rod, Φ = (q·q − L²)/2L:  motion with Φ = 0, then both projections, by the
+    trapezoidal rule (β = ¼, γ = ½).
+    """
     L, mass, h, g = 0.7, 1.3, 0.01, np.array([0.0, -9.81])
-    q, v = np.array([L * math.cos(0.4), -L * math.sin(0.4)]), np.array([math.sin(0.4), math.cos(0.4)])
+    q, v = (
+        np.array([L * math.cos(0.4), -L * math.sin(0.4)]),
+        np.array([math.sin(0.4), math.cos(0.4)]),
+    )
     m = vm.Mechanism("mass on a rod", gravity=g)
     m.ground_point("O", (0, 0))
     m.body("b", mass=mass, inertia=0.1)
     m.distance("rod", "ground.O", "b.com", length=L)
-    m.start(position={"b.com": (q[0], None)}, angle={"b": 0.0}, speed={"b.com": (v[0], None)}, near={"b.com": q})
+    m.start(
+        position={"b.com": (q[0], None)},
+        angle={"b": 0.0},
+        speed={"b.com": (v[0], None)},
+        near={"b.com": q},
+    )
     run = m.simulate(0.5, step=h)
 
     def projected(x: np.ndarray, q: np.ndarray, violation: float) -> np.ndarray:

@@ -1,4 +1,6 @@
-"""One mechanism used by many threads at once: results are those of one after the other, to the last bit, also where all of them build it."""
+"""One mechanism used by many threads at once: results are those of one after the other, to the last
+bit, also where all of them build it.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from oscillator import oscillator, x_of
 
 import varimech as vm
-from oscillator import oscillator, x_of
 from varimech.backends import compiler
 
 FINAL = vm.final(x_of, unit="m")
@@ -19,11 +21,21 @@ HOW: dict[str, Any] = {"duration": 0.02, "step": 1e-3}
 BACKENDS = ["interpreted", *(["native"] if compiler.find_compiler() else [])]
 WORK: dict[str, Callable[[vm.Mechanism, str], Any]] = {
     "simulate": lambda m, backend: m.simulate(**HOW, backend=backend).live.trajectory.states,
-    "chosen steps": lambda m, backend: m.simulate(0.02, tolerance=1e-6, backend=backend).live.trajectory.states,
-    "direct": lambda m, backend: m.sensitivity(FINAL, ["k", "c"], **HOW, backend=backend).gradient_history,
-    "adjoint": lambda m, backend: m.sensitivity(FINAL, ["k", "c"], **HOW, method="adjoint", backend=backend).gradient,
-    "ensemble": lambda m, backend: m.ensemble(FINAL, {"k": [90.0, 110.0]}, **HOW, threads=2, backend=backend).values,
-    "others": lambda m, backend: m.simulate(**HOW, parameters={"k": 120.0}, backend=backend).live.trajectory.states,
+    "chosen steps": lambda m, backend: (
+        m.simulate(0.02, tolerance=1e-6, backend=backend).live.trajectory.states
+    ),
+    "direct": lambda m, backend: (
+        m.sensitivity(FINAL, ["k", "c"], **HOW, backend=backend).gradient_history
+    ),
+    "adjoint": lambda m, backend: (
+        m.sensitivity(FINAL, ["k", "c"], **HOW, method="adjoint", backend=backend).gradient
+    ),
+    "ensemble": lambda m, backend: (
+        m.ensemble(FINAL, {"k": [90.0, 110.0]}, **HOW, threads=2, backend=backend).values
+    ),
+    "others": lambda m, backend: (
+        m.simulate(**HOW, parameters={"k": 120.0}, backend=backend).live.trajectory.states
+    ),
 }
 
 

@@ -32,11 +32,32 @@ UNARY: list[Callable[[Any], Any]] = [
         ca.sign,
         ca.erf,
     ),
-    *(lambda x: -x, lambda x: x**2, lambda x: x**3, lambda x: x**-1, lambda x: 2**x, ca.asinh, ca.log1p, ca.expm1),
+    *(
+        lambda x: -x,
+        lambda x: x**2,
+        lambda x: x**3,
+        lambda x: x**-1,
+        lambda x: 2**x,
+        ca.asinh,
+        ca.log1p,
+        ca.expm1,
+    ),
 ]
 BINARY: list[Callable[[Any, Any], Any]] = [
-    *(lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a / b, ca.fmin, ca.fmax, ca.atan2, ca.fmod),
-    *(lambda a, b: ca.if_else(a < b, a, 2), lambda a, b: ca.if_else(ca.logic_and(a <= b, a > 0), a, b)),
+    *(
+        lambda a, b: a + b,
+        lambda a, b: a - b,
+        lambda a, b: a * b,
+        lambda a, b: a / b,
+        ca.fmin,
+        ca.fmax,
+        ca.atan2,
+        ca.fmod,
+    ),
+    *(
+        lambda a, b: ca.if_else(a < b, a, 2),
+        lambda a, b: ca.if_else(ca.logic_and(a <= b, a > 0), a, b),
+    ),
     lambda a, b: ca.sqrt(a**2 + b**2),
 ]
 
@@ -46,12 +67,16 @@ def _random_expression(rng: np.random.Generator, depth: int = 3) -> Any:
         return [T, P[0], rng.normal(), T * P[1]][rng.integers(4)]
     if rng.random() < 0.5:
         return UNARY[rng.integers(len(UNARY))](_random_expression(rng, depth - 1))
-    return BINARY[rng.integers(len(BINARY))](*[_random_expression(rng, depth - 1) for _ in range(2)])
+    return BINARY[rng.integers(len(BINARY))](
+        *[_random_expression(rng, depth - 1) for _ in range(2)]
+    )
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_bounds_contain_all_values(seed: int) -> None:
-    """CasADi's values at many points lie within the bounds of their interval, wherever nothing on the way to them is undefined."""
+    """CasADi's values at many points lie within the bounds of their interval, wherever nothing on
+    the way to them is undefined.
+    """
     rng = np.random.default_rng(seed)
     expressions = [ca.SX(_random_expression(rng)) for _ in range(5)]
     tape, values = Tape(T, P, expressions), rng.normal(size=2)
@@ -62,7 +87,9 @@ def test_bounds_contain_all_values(seed: int) -> None:
     for share in np.linspace(0, 1, 9):
         times = np.minimum(low + share * (high - low), high)
         exact = np.array(f(times[None], values))
-        defined = np.logical_and.reduce([np.isfinite(low) for low, _ in tape.bounds(times, times, values)])
+        defined = np.logical_and.reduce(
+            [np.isfinite(low) for low, _ in tape.bounds(times, times, values)]
+        )
         for number, row in zip(tape.outputs, exact, strict=True):
             known = defined & np.isfinite(row)
             value, (least, most) = row[known], [x[known] for x in bounds[number]]
@@ -70,13 +97,17 @@ def test_bounds_contain_all_values(seed: int) -> None:
             assert (least <= value + slack).all() and (value - slack <= most).all()
 
 
-def _resolved(expression: Any, duration: float = 1.0, values: tuple[float, float] = (0.5, 1e-4)) -> TimeResolution:
+def _resolved(
+    expression: Any, duration: float = 1.0, values: tuple[float, float] = (0.5, 1e-4)
+) -> TimeResolution:
     return resolve(ExplicitTime(Tape(T, P, [ca.SX(expression)]), ["f"]), duration, np.array(values))
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_every_feature_is_found(seed: int) -> None:
-    """Pulses of any width, place and size in the run, beside a slow force a thousand times as large: edges to rounding, bells by limits."""
+    """Pulses of any width, place and size in the run, beside a slow force a thousand times as
+    large: edges to rounding, bells by limits.
+    """
     rng = np.random.default_rng(seed)
     duration = 10 ** rng.uniform(-9, 9)
     w, c = 10 ** rng.uniform(-8, -3) * duration, rng.uniform(0.1, 0.9) * duration
@@ -92,7 +123,14 @@ def test_every_feature_is_found(seed: int) -> None:
 
 
 def test_slow_functions_ask_for_nothing() -> None:
-    for f in (T**3 - T, ca.sin(30 * T), P[0] * T, ca.sin(T) ** 2 + ca.cos(T) ** 2, ca.exp(-T), 1 / (1 + T)):
+    for f in (
+        T**3 - T,
+        ca.sin(30 * T),
+        P[0] * T,
+        ca.sin(T) ** 2 + ca.cos(T) ** 2,
+        ca.exp(-T),
+        1 / (1 + T),
+    ):
         assert _resolved(f).pieces(0.02) is None
 
 
@@ -115,11 +153,15 @@ def test_edges_of_every_kind() -> None:
     ]
     for expression, exact in cases:
         found = _resolved(expression).edges
-        assert found.shape[0] == len(exact) and np.abs(found.mean(axis=1) - exact).max() < 1e-15, expression
+        assert found.shape[0] == len(exact) and np.abs(found.mean(axis=1) - exact).max() < 1e-15, (
+            expression
+        )
 
 
 def test_what_is_not_used_does_not_count() -> None:
-    """The cosine of a haversine oscillates a hundred thousand times outside of its window, where it is not used."""
+    """The cosine of a haversine oscillates a hundred thousand times outside of its window, where it
+    is not used.
+    """
     w = 1e-5
     inside = (1 - ca.cos(2 * math.pi * (T - 0.3) / w)) / w
     found = _resolved(vm.where(T > 0.3, vm.where(0.3 + w > T, inside, 0), 0))

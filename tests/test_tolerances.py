@@ -1,4 +1,6 @@
-"""Runs that choose their steps are as accurate as asked, on every benchmark; other ways to solve agree within their order."""
+"""Runs that choose their steps are as accurate as asked, on every benchmark; other ways to solve
+agree within their order.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+import squeezer
 from scipy.integrate import solve_ivp
 
-import squeezer
 import varimech as vm
 from test_benchmarks import slider_crank_alone
 from test_five_bar import CONVERGED_GRADIENT
 from varimech.backends.compiler import find_compiler
-from varimech.benchmarks import andrews, bricard, five_bar, four_bar, governor, pendulum, spatial_slider_crank
+from varimech.benchmarks import (
+    andrews,
+    bricard,
+    five_bar,
+    four_bar,
+    governor,
+    pendulum,
+    spatial_slider_crank,
+)
 from varimech.benchmarks.outcome import energy_drift, row_at
 
 Array = np.ndarray
@@ -34,7 +44,9 @@ FACTOR = 10.0
 
 def solved_alone(rates: Callable[[float, Array], Any], start: list[float], times: Array) -> Array:
     """Solution of a few differential equations, (component, time), to about twelve digits."""
-    found = solve_ivp(rates, (0.0, times[-1]), start, method="DOP853", rtol=1e-12, atol=1e-12, t_eval=times)
+    found = solve_ivp(
+        rates, (0.0, times[-1]), start, method="DOP853", rtol=1e-12, atol=1e-12, t_eval=times
+    )
     assert found.success
     return np.asarray(found.y)
 
@@ -56,17 +68,29 @@ def pendulum_paths(times: Array) -> Paths:
 
 
 def andrews_paths(times: Array) -> Paths:
-    model = squeezer.Squeezer(**{name: np.array([value + 0j]) for name, value in squeezer.NOMINAL.items()})
-    places = np.array([model.positions(y[:7])[..., 0].real for y in model.run(times[-1], times.size - 1)])
+    model = squeezer.Squeezer(
+        **{name: np.array([value + 0j]) for name, value in squeezer.NOMINAL.items()}
+    )
+    places = np.array(
+        [model.positions(y[:7])[..., 0].real for y in model.run(times[-1], times.size - 1)]
+    )
     points = {"F": squeezer.F, "FE.E": squeezer.END, "D": squeezer.D}
-    points |= {f"{name}.com": k for k, name in enumerate(("OF", "FE", "BDE", "EG", "AG", "HE", "AH"))}
+    points |= {
+        f"{name}.com": k for k, name in enumerate(("OF", "FE", "BDE", "EG", "AG", "HE", "AH"))
+    }
     return {name: places[:, :, k] for name, k in points.items()}
 
 
 def bricard_paths(times: Array) -> Paths:
-    """By one coordinate out of all, at a tolerance of 1e-12; it goes through the published points."""
+    """By one coordinate out of all, at a tolerance of 1e-12; it goes through the
+    published points.
+    """
     run = bricard.mechanism().simulate(
-        times[-1], tolerance=1e-12, output=times[1], formulation="independent", backend="interpreted"
+        times[-1],
+        tolerance=1e-12,
+        output=times[1],
+        formulation="independent",
+        backend="interpreted",
     )
     for t, place in bricard.PLACES.items():
         np.testing.assert_allclose(run.position("P3")[row_at(run, t)], place, atol=2e-9)
@@ -74,9 +98,11 @@ def bricard_paths(times: Array) -> Paths:
 
 
 def governor_paths(times: Array) -> Paths:
-    """Lagrange's equations for the angle ψ of the shaft, the droop φ of both rods, and the height s of the slider.
+    """Lagrange's equations for the angle ψ of the shaft, the droop φ of both rods, and the height s
+    of the slider.
 
-    2T = I(φ) ψ̇² + 2 J φ̇² + 3 ṡ²; each spring, of length l = |(cos φ, 2 (1 − s) − sin φ)| / 2, pulls with k (l − l₀) + c l̇.
+    2T = I(φ) ψ̇² + 2 J φ̇² + 3 ṡ²; each spring, of length l = |(cos φ, 2 (1 − s) − sin φ)| / 2,
+    pulls with k (l − l₀) + c l̇.
     """
     bar, tip, g, k, c, l0, r = 0.3, 5.0, 9.81, 8e5, 4e4, 0.5, 0.05
     m = bar + tip
@@ -100,7 +126,10 @@ def governor_paths(times: Array) -> Paths:
 
     ψ, φ, s = solved_alone(rates, [0.0, math.pi / 6, 0.5, 2 * math.pi, 0.0, 0.0], times)[:3]
     x, z = r + np.cos(φ), 1 - np.sin(φ)
-    tips = {f"tip {side}": np.column_stack([q * x * np.cos(ψ), q * x * np.sin(ψ), z]) for side, q in (("right", 1), ("left", -1))}
+    tips = {
+        f"tip {side}": np.column_stack([q * x * np.cos(ψ), q * x * np.sin(ψ), z])
+        for side, q in (("right", 1), ("left", -1))
+    }
     return {"S": np.column_stack([0 * s, 0 * s, s]), **tips}
 
 
@@ -150,30 +179,48 @@ def error(name: str, integrator: str, tolerance: float, coordinates: str) -> flo
     """Of all places at all stored times, the largest, relative to the largest coordinate."""
     (mechanism, paths), case = built(name), CASES[name]
     run = mechanism.simulate(
-        case.duration, tolerance=tolerance, integrator=integrator, coordinates=coordinates, backend=case.backend
+        case.duration,
+        tolerance=tolerance,
+        integrator=integrator,
+        coordinates=coordinates,
+        backend=case.backend,
     )
     assert run.time.size == TIMES
-    off = {p: np.abs(run.position(p).transpose("time", "component").to_numpy() - path).max() for p, path in paths.items()}
+    off = {
+        p: np.abs(run.position(p).transpose("time", "component").to_numpy() - path).max()
+        for p, path in paths.items()
+    }
     assert all(path.shape[0] == TIMES and np.ptp(path) > 0 for path in paths.values())
     return float(max(off.values()) / max(np.abs(path).max() for path in paths.values()))
 
 
 ACCURACY: list[tuple[str, str, tuple[float, ...], str]] = [
-    (name, "dop853", (1e-4, 1e-6, 1e-8, 1e-10), coordinates) for name in CASES for coordinates in ("natural", "rtdyn0", "rtdyn1")
+    (name, "dop853", (1e-4, 1e-6, 1e-8, 1e-10), coordinates)
+    for name in CASES
+    for coordinates in ("natural", "rtdyn0", "rtdyn1")
 ]
 ACCURACY += [
     (name, "dopri5", (1e-4, 1e-6, 1e-8), coordinates)
     for name in CASES
     for coordinates in ("natural", "rtdyn1")
-    # within its long steps Bricard's redundant constraints contradict each other, and errors come to some 40 tolerances (docs/theory.md)
+    # within its long steps Bricard's redundant constraints contradict each other, and errors come
+    # to some 40 tolerances (docs/theory.md)
     if (name, coordinates) != ("bricard", "rtdyn1")
 ]
-ACCURACY += [(name, integrator, (1e-6,), "natural") for name in ("five-bar", "andrews") for integrator in ("cvodes", "idas")]
+ACCURACY += [
+    (name, integrator, (1e-6,), "natural")
+    for name in ("five-bar", "andrews")
+    for integrator in ("cvodes", "idas")
+]
 
 
 @pytest.mark.parametrize(("name", "integrator", "tolerances", "coordinates"), ACCURACY)
-def test_as_accurate_as_asked(name: str, integrator: str, tolerances: tuple[float, ...], coordinates: str) -> None:
-    errors = {tolerance: error(name, integrator, tolerance, coordinates) for tolerance in tolerances}
+def test_as_accurate_as_asked(
+    name: str, integrator: str, tolerances: tuple[float, ...], coordinates: str
+) -> None:
+    errors = {
+        tolerance: error(name, integrator, tolerance, coordinates) for tolerance in tolerances
+    }
     factors = {tolerance: e / tolerance for tolerance, e in errors.items()}
     assert max(factors.values()) <= FACTOR, factors
     # a smaller tolerance is of use, until the digits of the reference are reached
@@ -192,8 +239,12 @@ def gradients(**settings: Any) -> Array:
 
 
 def apart(first: Array, second: Array) -> Array:
-    """For each objective the 2-norm of the difference of two gradients, over that of the gradient."""
-    return np.asarray(np.linalg.norm(first - second, axis=1) / np.linalg.norm(CONVERGED_GRADIENT, axis=1))
+    """For each objective the 2-norm of the difference of two gradients, over that of
+    the gradient.
+    """
+    return np.asarray(
+        np.linalg.norm(first - second, axis=1) / np.linalg.norm(CONVERGED_GRADIENT, axis=1)
+    )
 
 
 def gradient_errors(**settings: Any) -> Array:
@@ -228,8 +279,13 @@ def test_five_bar_gradients_of_order_two(integrator: str) -> None:
 
 @pytest.mark.parametrize("formulation", ["index1", "index1-stabilised", "independent"])
 def test_five_bar_gradients_of_order_four(formulation: str) -> None:
-    """The error is soon below the digits of the reference: differences of three runs tell the order, which comes down to 4 from above."""
-    found = [gradients(step=h, every=50, integrator="rk4", formulation=formulation) for h in (5e-3, 2.5e-3, 1.25e-3)]
+    """The error is soon below the digits of the reference: differences of three runs tell the
+    order, which comes down to 4 from above.
+    """
+    found = [
+        gradients(step=h, every=50, integrator="rk4", formulation=formulation)
+        for h in (5e-3, 2.5e-3, 1.25e-3)
+    ]
     coarse, fine = (apart(x, y) for x, y in pairwise(found))
     orders = np.log2(coarse / fine)
     assert ((orders > 3.9) & (orders < 4.4)).all(), orders
@@ -237,12 +293,16 @@ def test_five_bar_gradients_of_order_four(formulation: str) -> None:
 
 
 def test_five_bar_gradients_with_penalties_are_off_by_one_over_the_factor() -> None:
-    soft, stiff = (gradient_errors(tolerance=1e-9, formulation=vm.Penalty(factor=f)) for f in (1e5, 1e6))
+    soft, stiff = (
+        gradient_errors(tolerance=1e-9, formulation=vm.Penalty(factor=f)) for f in (1e5, 1e6)
+    )
     np.testing.assert_allclose(soft / stiff, 10, rtol=0.1)
 
 
 def test_penalties_with_the_trapezoidal_rule_and_usual_steps() -> None:
-    coarse, fine = (gradient_errors(step=h, every=50, formulation=vm.Penalty(factor=1e7)) for h in (4e-3, 2e-3))
+    coarse, fine = (
+        gradient_errors(step=h, every=50, formulation=vm.Penalty(factor=1e7)) for h in (4e-3, 2e-3)
+    )
     np.testing.assert_allclose(np.log2(coarse / fine), 2, atol=0.15)
 
 
@@ -252,7 +312,9 @@ def test_penalties_with_the_trapezoidal_rule_and_usual_steps() -> None:
 def test_bricard_with_ali3p() -> None:
     """Overconstrained, 10 s: constraints at rounding, everything else of order two."""
     mechanism, steps = bricard.mechanism(), (1e-2, 5e-3, 2.5e-3)
-    runs = [mechanism.simulate(10.0, step=h, every=round(0.5 / h), backend="interpreted") for h in steps]
+    runs = [
+        mechanism.simulate(10.0, step=h, every=round(0.5 / h), backend="interpreted") for h in steps
+    ]
     for run in runs:
         position, velocity, acceleration = run.info["residuals"]
         assert position < 1e-13
@@ -270,7 +332,9 @@ def test_bricard_with_ali3p() -> None:
 
 
 def test_governor_to_its_end() -> None:
-    """Stiff: stability bounds the steps, which stay alike throughout, and the trapezoidal rule goes the same way."""
+    """Stiff: stability bounds the steps, which stay alike throughout, and the trapezoidal rule goes
+    the same way.
+    """
     mechanism = governor.mechanism()
     chosen = mechanism.simulate(10.0, tolerance=1e-7, backend=FAST)
     smallest, largest = chosen.info["step"]

@@ -1,4 +1,6 @@
-"""Topologies: trees and cuts as a reader of the mechanism would draw them, with as many unknowns and equations as are solved for."""
+"""Topologies: trees and cuts as a reader of the mechanism would draw them, with as many unknowns
+and equations as are solved for.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from typer.testing import CliRunner
 import varimech as vm
 from varimech.benchmarks import BENCHMARKS, chain, find_benchmark, four_bar
 from varimech.cli.app import app
-from varimech.view.outline import Branch, outline
+from varimech.plotting.outline import Branch, outline
 
 
 def benchmark(name: str) -> vm.Mechanism:
@@ -74,7 +76,11 @@ def hexapod() -> vm.Mechanism:
 
 
 CASES: dict[str, tuple[Callable[[], vm.Mechanism], tuple[str, ...]]] = {
-    **{name: (find_benchmark(name).mechanism, ()) for name in BENCHMARKS if not benchmark(name).parts.beams},
+    **{
+        name: (find_benchmark(name).mechanism, ())
+        for name in BENCHMARKS
+        if not benchmark(name).data.beams
+    },
     "four-bar with 7 windows": (lambda: four_bar.mechanism(7), ()),
     "five-bar cut at B": (lambda: benchmark("five-bar"), ("B",)),
     "five-bar cut twice": (lambda: benchmark("five-bar"), ("1", "3")),
@@ -96,14 +102,18 @@ CASES: dict[str, tuple[Callable[[], vm.Mechanism], tuple[str, ...]]] = {
 def test_counts_are_those_of_the_equations(case: str) -> None:
     make, cut = CASES[case]
     m = make()
-    found, equations = m.topology(cut), vm.Relative(cut=cut).equations(m.parts.frozen())
+    found, equations = m.topology(cut), vm.Relative(cut=cut).equations(m.data.frozen())
     assert len(found.coordinates) == equations.q.numel()
     assert found.coordinates == equations.coordinate_names
     assert sum(found.equations.values()) == equations.λ.numel()
     closing = {c.joint: c.equations for c in found.closures}
     for joint, count in closing.items():
         assert (
-            sum(name.startswith(f"joint {joint} [") or name == f"joint {joint}" for name in equations.constraint_names) == count
+            sum(
+                name.startswith(f"joint {joint} [") or name == f"joint {joint}"
+                for name in equations.constraint_names
+            )
+            == count
         )
 
 
@@ -112,7 +122,7 @@ def test_trees_are_trees_and_every_joint_has_its_place(case: str) -> None:
     make, cut = CASES[case]
     m = make()
     found = m.topology(cut)
-    assert set(found.tree) == {b.name for b in m.parts.moving_bodies}
+    assert set(found.tree) == {b.name for b in m.data.moving_bodies}
     used = [joint for _, joint in found.tree.values() if joint is not None]
     assert sorted([*used, *found.cut]) == sorted(m.joints)
     assert set(cut) <= set(found.cut)
@@ -122,12 +132,17 @@ def test_trees_are_trees_and_every_joint_has_its_place(case: str) -> None:
         known.add(body)
         if joint is not None:
             assert {b.name for b in m.joints[joint].bodies} == {body, parent}
-    assert found.roots == ("ground", *(body for body, (_, joint) in found.tree.items() if joint is None))
+    assert found.roots == (
+        "ground",
+        *(body for body, (_, joint) in found.tree.items() if joint is None),
+    )
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_loops_close(case: str) -> None:
-    """Without free bodies every body of a loop is on two of its joints; neighbours in the list share a body."""
+    """Without free bodies every body of a loop is on two of its joints; neighbours in the list
+    share a body.
+    """
     make, cut = CASES[case]
     m = make()
     found = m.topology(cut)
@@ -161,21 +176,37 @@ def test_loops_close(case: str) -> None:
 )
 def test_benchmarks(name: str, cut: tuple[str, ...], coordinates: int, equations: int) -> None:
     found = benchmark(name).topology()
-    assert (found.cut, len(found.coordinates), sum(found.equations.values())) == (cut, coordinates, equations)
+    assert (found.cut, len(found.coordinates), sum(found.equations.values())) == (
+        cut,
+        coordinates,
+        equations,
+    )
 
 
 def test_five_bar() -> None:
     found = benchmark("five-bar").topology()
-    assert found.tree == {"A1": ("ground", "A"), "3B": ("ground", "B"), "12": ("A1", "1"), "23": ("3B", "3")}
+    assert found.tree == {
+        "A1": ("ground", "A"),
+        "3B": ("ground", "B"),
+        "12": ("A1", "1"),
+        "23": ("3B", "3"),
+    }
     assert found.loops == {"2": ("A", "1", "2", "3", "B")}
     assert found.coordinates == ("A.angle", "B.angle", "1.angle", "3.angle")
     assert (found.roots, found.depth) == (("ground",), 2)
-    assert [body.body for body in found.bodies if body.reversed] == ["23"]  # its joint was written from bar 23 to bar 3B
+    assert [body.body for body in found.bodies if body.reversed] == [
+        "23"
+    ]  # its joint was written from bar 23 to bar 3B
 
 
 def test_own_cuts() -> None:
     found = benchmark("five-bar").topology(cut=["B"])
-    assert found.tree == {"A1": ("ground", "A"), "12": ("A1", "1"), "23": ("12", "2"), "3B": ("23", "3")}
+    assert found.tree == {
+        "A1": ("ground", "A"),
+        "12": ("A1", "1"),
+        "23": ("12", "2"),
+        "3B": ("23", "3"),
+    }
     assert (found.cut, set(found.loops["B"]), found.depth) == (("B",), {"A", "1", "2", "3", "B"}, 4)
 
 
@@ -195,7 +226,10 @@ def test_bodies_on_distances_and_floating_ones_are_free() -> None:
     assert found.equations == {"closure": 2, "Euler-parameter": 4, "driver": 0}
     text = str(found)
     assert re.search(r"^bob +free +bob\.e0, .* bob\.z$", text, flags=re.MULTILINE)
-    assert "distance string between bob and lower: 1 equation; loop string with bob and lower free" in text
+    assert (
+        "distance string between bob and lower: 1 equation; loop string with bob and lower free"
+        in text
+    )
 
 
 def test_a_loop_off_the_ground_with_a_driver() -> None:
@@ -208,7 +242,9 @@ def test_a_loop_off_the_ground_with_a_driver() -> None:
 
 def test_a_second_hinge_on_the_same_axis_needs_no_equation() -> None:
     assert door().topology().equations["closure"] == 0
-    assert "no equation (fits in all positions or in none); loop A – B" in str(door().topology()).replace("B – A", "A – B")
+    assert "no equation (fits in all positions or in none); loop A – B" in str(
+        door().topology()
+    ).replace("B – A", "A – B")
     assert door(oblique=True).topology().equations["closure"] == 5
 
 
@@ -268,7 +304,11 @@ def test_text_names_what_there_is(case: str) -> None:
 def test_long_chains_are_short() -> None:
     text = str(chain.mechanism(1000).topology())
     assert len(text.splitlines()) < 10
-    assert "1,000 bodies" in text and "⋮ 997 more, each on the one before" in text and "bar 1000" in text
+    assert (
+        "1,000 bodies" in text
+        and "⋮ 997 more, each on the one before" in text
+        and "bar 1000" in text
+    )
 
 
 def test_wide_trees_are_short() -> None:
@@ -278,24 +318,37 @@ def test_wide_trees_are_short() -> None:
 
 
 def accounted(lines: list[str]) -> int:
-    """Nodes of an outline, those that are only counted included; for outlines whose neighbours that are alike have one node each."""
-    return sum(int(match[1]) if (match := re.search(r"⋮ (\d+) more", line)) else 1 for line in lines)
+    """Nodes of an outline, those that are only counted included; for outlines whose neighbours that
+    are alike have one node each.
+    """
+    return sum(
+        int(match[1]) if (match := re.search(r"⋮ (\d+) more", line)) else 1 for line in lines
+    )
 
 
 @pytest.mark.parametrize("count", range(1, 12))
 def test_no_node_is_lost_in_an_outline(count: int) -> None:
-    row = [Branch("n0", "", "a", "a"), *(Branch(f"n{k}", f"n{k - 1}", "a", "a") for k in range(1, count))]
+    row = [
+        Branch("n0", "", "a", "a"),
+        *(Branch(f"n{k}", f"n{k - 1}", "a", "a") for k in range(1, count)),
+    ]
     fan = [Branch("root", "", "a", "b"), *(Branch(f"n{k}", "root", "a", "a") for k in range(count))]
     assert accounted(outline(row)) == count
     assert accounted(outline(fan)) == count + 1
 
 
 def test_deep_and_irregular_trees_are_cut_short() -> None:
-    mixed = [Branch("n0", "", "a", "0"), *(Branch(f"n{k}", f"n{k - 1}", "a", f"{k}") for k in range(1, 3000))]
+    mixed = [
+        Branch("n0", "", "a", "0"),
+        *(Branch(f"n{k}", f"n{k - 1}", "a", f"{k}") for k in range(1, 3000)),
+    ]
     lines = outline(mixed)
     assert accounted(lines) == 3000
     assert len(lines) < 30
-    comb = [Branch("root", "", "a", "root"), *(Branch(f"n{k}", "root", "a", f"{k}") for k in range(1, 3000))]
+    comb = [
+        Branch("root", "", "a", "root"),
+        *(Branch(f"n{k}", "root", "a", f"{k}") for k in range(1, 3000)),
+    ]
     assert (len(outline(comb)), accounted(outline(comb))) == (61, 3000)
 
 
@@ -356,7 +409,8 @@ def test_command_writes_a_picture(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"), [(["five-bra"], "did you mean 'five-bar'"), (["five-bar", "--cut", "Q"], "no joint to cut")]
+    ("arguments", "words"),
+    [(["five-bra"], "did you mean 'five-bar'"), (["five-bar", "--cut", "Q"], "no joint to cut")],
 )
 def test_command_says_what_is_wrong(arguments: list[str], words: str) -> None:
     result = CliRunner().invoke(app, ["topology", *arguments])

@@ -1,4 +1,6 @@
-"""Whatever happens while a file is written, it is whole or not there, and nothing lies beside it."""
+"""Whatever happens while a file is written, it is whole or not there, and nothing lies
+beside it.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,15 @@ from typing import Any
 
 import pytest
 from matplotlib.figure import Figure
+from oscillator import oscillator
 from typer.testing import CliRunner
 
 import varimech as vm
-from oscillator import oscillator
 from test_interrupts import interrupt
 from varimech.benchmarks.outcome import Checked
 from varimech.cli.app import app
+from varimech.core.whole_files import write_text, written_whole
 from varimech.interchange import c_source
-from varimech.whole_files import write_text, written_whole
 
 
 def test_a_file_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
@@ -29,7 +31,9 @@ def test_a_file_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
         assert path.read_text(encoding="utf-8") == text and os.listdir(path.parent) == ["file.txt"]
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt(), ValueError()], ids=repr)
+@pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device"), KeyboardInterrupt(), ValueError()], ids=repr
+)
 def test_what_fails_leaves_what_was_there(tmp_path: Path, error: BaseException) -> None:
     path = tmp_path / "file.txt"
     path.write_text("before", encoding="utf-8")
@@ -81,15 +85,25 @@ def save_certificate(path: Path) -> object:
 
 WRITERS: dict[str, tuple[Any, str, Callable[[Path], object]]] = {
     "model": (Path, "write_text", lambda path: vm.Mechanism("m").to_file(path / "m.yaml")),
-    "netCDF": (Path, "write_bytes", lambda path: oscillator().simulate(0.01, step=1e-3).save(path / "r.nc")),
-    "report": (Path, "write_text", lambda path: vm.report(path / "r.html", oscillator().simulate(0.01, step=1e-3))),
+    "netCDF": (
+        Path,
+        "write_bytes",
+        lambda path: oscillator().simulate(0.01, step=1e-3).save(path / "r.nc"),
+    ),
+    "report": (
+        Path,
+        "write_text",
+        lambda path: vm.report(path / "r.html", oscillator().simulate(0.01, step=1e-3)),
+    ),
     "certificate": (Path, "write_text", lambda path: save_certificate(path / "c.json")),
     "C": (c_source, "write_text", lambda path: oscillator().equations().to_c(path)),
 }
 
 
 @pytest.mark.parametrize("which", WRITERS)
-def test_ctrl_c_leaves_no_half_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: str) -> None:
+def test_ctrl_c_leaves_no_half_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: str
+) -> None:
     owner, name, write = WRITERS[which]
     stopped_in(owner, name, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
@@ -98,13 +112,17 @@ def test_ctrl_c_leaves_no_half_of_a_file(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("at", ["write", "savefig"])
-def test_ctrl_c_leaves_no_half_of_the_files_of_a_benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+def test_ctrl_c_leaves_no_half_of_the_files_of_a_benchmark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
     stopped_in(Checked if at == "write" else Figure, at, monkeypatch)
     found = CliRunner().invoke(app, ["benchmark", "pendulum", "--out", str(tmp_path)])
     assert found.exit_code == 130 and os.listdir(tmp_path) == []
 
 
-def test_ctrl_c_leaves_no_half_of_a_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_leaves_no_half_of_a_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stopped_in(Figure, "savefig", monkeypatch)
     found = CliRunner().invoke(app, ["topology", "pendulum", "--out", str(tmp_path / "t.png")])
     assert found.exit_code == 130 and os.listdir(tmp_path) == []

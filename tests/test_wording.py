@@ -15,9 +15,14 @@ from varimech.cli import completion
 from varimech.cli.app import app
 from varimech.coordinates.systems import COORDINATES
 from varimech.files.wording import in_keys, in_options
-from varimech.methods import BACKENDS, FORMULATIONS, INTEGRATORS
+from varimech.schemes import BACKENDS, FORMULATIONS, INTEGRATORS
 
-OPTIONS = {"step": "--step", "tolerance": "--tolerance", "formulation": "--formulation", "order": "--order"}
+OPTIONS = {
+    "step": "--step",
+    "tolerance": "--tolerance",
+    "formulation": "--formulation",
+    "order": "--order",
+}
 
 
 @pytest.mark.parametrize(
@@ -41,9 +46,15 @@ def test_remedies_are_in_the_words_of_the_caller(message: str, command: str, fil
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("run five-bar --step 0.01 --tolerance 1e-6", "--step takes equal steps and --tolerance chooses them"),
+        (
+            "run five-bar --step 0.01 --tolerance 1e-6",
+            "--step takes equal steps and --tolerance chooses them",
+        ),
         ("run five-bar --every 0", "--every 0 must be a whole number of steps"),
-        ("sensitivity five-bar --method composite --formulation penalty --step 0.01", "use --method direct"),
+        (
+            "sensitivity five-bar --method composite --formulation penalty --step 0.01",
+            "use --method direct",
+        ),
         ("run five-bar --step 0.5 --integrator rk4", "or --tolerance 1e-8 in its place"),
     ],
 )
@@ -56,7 +67,8 @@ def test_commands_suggest_their_options(line: str, words: str) -> None:
 def test_files_get_keys(tmp_path: Path) -> None:
     path = tmp_path / "loose.yaml"
     path.write_text(
-        "varimech: 1\nname: loose\nground: {O: [0, 0]}\nbodies:\n  b: {beam: [O, P], length: 1, segments: 2, E: 1e9, density: 1000}\n",
+        "varimech: 1\nname: loose\nground: {O: [0, 0]}\nbodies:\n  b: {beam: [O, P], length: 1,"
+        " segments: 2, E: 1e9, density: 1000}\n",
         encoding="utf-8",
     )
     with pytest.raises(vm.FileError) as caught:
@@ -67,15 +79,23 @@ def test_files_get_keys(tmp_path: Path) -> None:
 def proposed(line: str, folder: Path | None = None) -> list[str]:
     """Proposals that bash gets for the last word."""
     words = line.split(" ")
-    environment = {**os.environ, "_VARIMECH_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    environment = {
+        **os.environ,
+        "_VARIMECH_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+    }
     code = "import sys; sys.argv = ['varimech']; from varimech_command import main; main()"
-    found = subprocess.run([sys.executable, "-c", code], env=environment, cwd=folder, capture_output=True, text=True)
+    found = subprocess.run(
+        [sys.executable, "-c", code], env=environment, cwd=folder, capture_output=True, text=True
+    )
     return found.stdout.split()
 
 
 def test_the_tab_key_completes_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "my.yaml").write_text(
-        "parameters: {rod: 1, radius: 2, mass: 3}\nstudies: {objectives: {travel: {}}}\n", encoding="utf-8"
+        "parameters: {rod: 1, radius: 2, mass: 3}\nstudies: {objectives: {travel: {}}}\n",
+        encoding="utf-8",
     )
     (tmp_path / "models").mkdir()
     (tmp_path / "mine.txt").touch()
@@ -110,13 +130,18 @@ def test_shells_get_proposals() -> None:
     assert proposed("varimech sensitivity five-bar --wrt L_") == ["L_A1"]
 
 
-@pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["benchmark", "-h"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["--help"], ["run", "--help"], ["benchmark", "-h"]], ids=" ".join
+)
 def test_help_loads_nothing_that_computes(words: list[str]) -> None:
     """It takes a quarter of a second, and importing all of this another one."""
     code = (
-        "import sys\nfrom varimech_command import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
-        "print('LOADED', *({'casadi', 'numpy', 'pandas', 'xarray', 'scipy', 'matplotlib', 'pint'} & set(sys.modules)))"
+        "import sys\nfrom varimech_command import main\ntry:\n    main()\nexcept SystemExit:\n   "
+        " pass\nprint('LOADED', *({'casadi', 'numpy', 'pandas', 'xarray', 'scipy', 'matplotlib',"
+        " 'pint'} & set(sys.modules)))"
     )
-    found = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True).stdout
+    found = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=True
+    ).stdout
     assert "Usage" in found
     assert found.splitlines()[-1].split() == ["LOADED"]

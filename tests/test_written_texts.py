@@ -1,4 +1,6 @@
-"""Every model that can be written can be read again, to the same bits: parameters, and all numbers and expressions, at any values."""
+"""Every model that can be written can be read again, to the same bits: parameters, and all numbers
+and expressions, at any values.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,35 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-
-import varimech as vm
 from random_mechanisms import build
 from random_recipes import Recipe, recipes
-from varimech.expressions import DEPTH
 
-NAMES = ("p", "L", "s", "t", "m", "k", "N", "pi", "e5", "µ", "sin", "my length", "null", "1", "if", "[a]")
+import varimech as vm
+from varimech.core.expressions import DEPTH
+
+NAMES = (
+    "p",
+    "L",
+    "s",
+    "t",
+    "m",
+    "k",
+    "N",
+    "pi",
+    "e5",
+    "µ",
+    "sin",
+    "my length",
+    "null",
+    "1",
+    "if",
+    "[a]",
+)
 """Units, the time, constants, functions, keywords, and what is no word at all."""
 finite = st.floats(allow_nan=False, allow_infinity=False)
-moderate = st.floats(-1e3, 1e3, allow_subnormal=False) | st.sampled_from((0.1, 1 / 3, 1e-5, 2.0, 21.0, -0.0, 5e-324, math.pi))
+moderate = st.floats(-1e3, 1e3, allow_subnormal=False) | st.sampled_from(
+    (0.1, 1 / 3, 1e-5, 2.0, 21.0, -0.0, 5e-324, math.pi)
+)
 
 
 def read_again(m: vm.Mechanism) -> vm.Mechanism:
@@ -39,13 +60,15 @@ def bits(values: Any) -> list[bytes]:
 
 def facts(m: vm.Mechanism, values: np.ndarray) -> dict[str, bytes]:
     """All numbers that were checked when the model was made, and those of its elements."""
-    numbers = m.parts.numbers
-    known: dict[str, Any] = {f"gravity of {m.name}": m.parts.gravity}
-    for body in m.parts.moving_bodies:
+    numbers = m.data.parameter_set
+    known: dict[str, Any] = {f"gravity of {m.name}": m.data.gravity}
+    for body in m.data.moving_bodies:
         for point in body.points.values():
             known[point.label] = point.local
-    for k, hold in enumerate(m.parts.start_conditions.holds if m.parts.start_conditions else ()):
-        known |= {f"start {k} {field}": x for field, x in vars(hold).items() if isinstance(x, ca.SX)}
+    for k, hold in enumerate(m.data.start_conditions.holds if m.data.start_conditions else ()):
+        known |= {
+            f"start {k} {field}": x for field, x in vars(hold).items() if isinstance(x, ca.SX)
+        }
     for k, requirement in enumerate(sorted(numbers.requirements, key=lambda r: (r.label, r.rule))):
         known[f"{requirement.label} {requirement.rule} {k}"] = requirement.expression
     found = numbers.evaluate_all([ca.densify(ca.SX(x)) for x in known.values()], values)
@@ -64,7 +87,7 @@ def check_same(m: vm.Mechanism, rng: np.random.Generator) -> None:
             other.bounds,
             other.spread,
         )
-    nominal = m.parts.numbers.nominal
+    nominal = m.data.parameter_set.nominal
     for values in (nominal, nominal * rng.uniform(0.5, 1.0, nominal.size)):
         assert facts(m, values) == facts(again, values)
 
@@ -74,14 +97,34 @@ def check_same(m: vm.Mechanism, rng: np.random.Generator) -> None:
 
 @st.composite
 def operations(draw: st.DrawFn) -> list[tuple[str, Any, Any]]:
-    """Instructions on a stack of values: the operands are numbers, parameters and earlier results."""
-    kinds = ("+", "-", "*", "/", "**", "neg", "sqrt", "sin", "atan2", "where", "minimum", "norm", "1/", "==", "sq")
+    """Instructions on a stack of values: the operands are numbers, parameters and
+    earlier results.
+    """
+    kinds = (
+        "+",
+        "-",
+        "*",
+        "/",
+        "**",
+        "neg",
+        "sqrt",
+        "sin",
+        "atan2",
+        "where",
+        "minimum",
+        "norm",
+        "1/",
+        "==",
+        "sq",
+    )
     operand = (
         st.tuples(st.just("number"), moderate)
         | st.tuples(st.just("name"), st.integers(0, 3))
         | st.tuples(st.just("earlier"), st.integers(0, 9))
     )
-    return draw(st.lists(st.tuples(st.sampled_from(kinds), operand, operand), min_size=1, max_size=7))
+    return draw(
+        st.lists(st.tuples(st.sampled_from(kinds), operand, operand), min_size=1, max_size=7)
+    )
 
 
 def compute(program: list[tuple[str, Any, Any]], parameters: list[Any]) -> Any:
@@ -89,7 +132,13 @@ def compute(program: list[tuple[str, Any, Any]], parameters: list[Any]) -> Any:
 
     def value(operand: tuple[str, Any]) -> Any:
         kind, at = operand
-        return ca.SX(at) if kind == "number" else parameters[at].symbol if kind == "name" else done[at % len(done)]
+        return (
+            ca.SX(at)
+            if kind == "number"
+            else parameters[at].symbol
+            if kind == "name"
+            else done[at % len(done)]
+        )
 
     apply = {
         **{
@@ -99,28 +148,50 @@ def compute(program: list[tuple[str, Any, Any]], parameters: list[Any]) -> Any:
             "/": lambda a, b: a / b,
             "**": lambda a, b: a**b,
         },
-        **{"neg": lambda a, b: -a, "sqrt": lambda a, b: vm.sqrt(a), "sin": lambda a, b: vm.sin(a), "atan2": vm.atan2},
-        **{"where": lambda a, b: vm.where(a < b, a, b), "minimum": vm.minimum, "norm": lambda a, b: vm.norm([a, b])},
-        **{"1/": lambda a, b: 1 / a, "==": lambda a, b: vm.where(a == b, 1, a), "sq": lambda a, b: a**2},
+        **{
+            "neg": lambda a, b: -a,
+            "sqrt": lambda a, b: vm.sqrt(a),
+            "sin": lambda a, b: vm.sin(a),
+            "atan2": vm.atan2,
+        },
+        **{
+            "where": lambda a, b: vm.where(a < b, a, b),
+            "minimum": vm.minimum,
+            "norm": lambda a, b: vm.norm([a, b]),
+        },
+        **{
+            "1/": lambda a, b: 1 / a,
+            "==": lambda a, b: vm.where(a == b, 1, a),
+            "sq": lambda a, b: a**2,
+        },
     }
     for kind, left, right in program:
         done.append(ca.SX(apply[kind](value(left), value(right))))
     return done[-1]
 
 
-@given(operations(), st.permutations(NAMES), st.lists(moderate.map(abs), min_size=4, max_size=4), st.integers(0, 99))
+@given(
+    operations(),
+    st.permutations(NAMES),
+    st.lists(moderate.map(abs), min_size=4, max_size=4),
+    st.integers(0, 99),
+)
 @example([("/", ("number", 21.0), ("name", 0))], ["s", "L", "t", "m"], [1.0, 2.0, 3.0, 4.0], 0)
 @example([("*", ("number", 1e-5), ("name", 0))], ["L1", "L", "t", "m"], [2e4, 2.0, 3.0, 4.0], 0)
 @example([("1/", ("name", 0), ("name", 0))], ["rad", "L", "t", "m"], [2e4, 2.0, 3.0, 4.0], 0)
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_expressions_are_read_as_they_were_computed(program: Any, names: list[str], values: list[float], seed: int) -> None:
+def test_expressions_are_read_as_they_were_computed(
+    program: Any, names: list[str], values: list[float], seed: int
+) -> None:
     m = vm.Mechanism("e", gravity=(0, -9.81))
     parameters = [m.parameter(name, value) for name, value in zip(names[:4], values, strict=True)]
     try:
         expression = compute(program, parameters)
         m.body("b", mass=1.0, inertia=1.0, points={"P": (expression, 0)}, floating=True)
         m.start(
-            position={"b.P": (expression, 1)}, angle={"b": expression}, speed={"b": 21 / parameters[0]} if values[0] else None
+            position={"b.P": (expression, 1)},
+            angle={"b": expression},
+            speed={"b": 21 / parameters[0]} if values[0] else None,
         )
     except vm.ModelError:
         return  # not finite
@@ -132,7 +203,9 @@ def test_expressions_are_read_as_they_were_computed(program: Any, names: list[st
 def test_every_number_is_read_again_to_the_bit(first: float, second: float, unit: str) -> None:
     m = vm.Mechanism("n", gravity=(first, second))
     m.parameter("a", first, unit=unit, bounds=(None, math.inf))
-    m.parameter("b", str(second), unit=unit, bounds=(f"{second!r}", None) if second > -1e308 else None)
+    m.parameter(
+        "b", str(second), unit=unit, bounds=(f"{second!r}", None) if second > -1e308 else None
+    )
     m.ground_point("O", (first, f"{second!r} m"))
     m.ground_point("Q", (np.float64(second), ca.SX(first)))
     check_same(m, np.random.default_rng(0))
@@ -142,11 +215,18 @@ def test_every_number_is_read_again_to_the_bit(first: float, second: float, unit
 
 
 @given(recipes(3))
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=20,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 def test_random_mechanisms_are_read_again_to_the_bit(recipe: Recipe) -> None:
     """Without forces and drivers, which are Python functions there."""
     loads = tuple(load for load in recipe.loads if load.word not in ("force", "torque"))
-    check_same(build(replace(recipe, loads=loads, drivers=())).mechanism, np.random.default_rng(recipe.seed))
+    check_same(
+        build(replace(recipe, loads=loads, drivers=())).mechanism,
+        np.random.default_rng(recipe.seed),
+    )
 
 
 # an order that files do not have
@@ -165,7 +245,11 @@ def rod(**given: Any) -> vm.Mechanism:
 
 def test_parameters_that_were_made_later_do_not_change_what_texts_mean() -> None:
     m = rod(m=3.0, s=7.0, deg=2.0, g=1.0)
-    assert "length: 1.0" in m.to_text() and "speed: {rod: 21.0}" in m.to_text() and "mass: 0.3" in m.to_text()
+    assert (
+        "length: 1.0" in m.to_text()
+        and "speed: {rod: 21.0}" in m.to_text()
+        and "mass: 0.3" in m.to_text()
+    )
     check_same(m, np.random.default_rng(0))
     assert "length: 1 m" in rod().to_text()
 
@@ -175,7 +259,10 @@ def test_a_text_that_a_file_would_not_understand_is_refused() -> None:
     m.drive_angle("motor", "rod", "2*t")
     check_same(m, np.random.default_rng(0))
     m.parameter("t", 7.0)
-    with pytest.raises(vm.ModelError, match=r"drive_angle.*'2[*]t': a parameter 't' was made later.*rename the parameter"):
+    with pytest.raises(
+        vm.ModelError,
+        match=r"drive_angle.*'2[*]t': a parameter 't' was made later.*rename the parameter",
+    ):
         m.to_text()
 
 

@@ -1,4 +1,6 @@
-"""For the API pages: doctests of docstrings become examples, set as code (an extension of Griffe, named in mkdocs.yml)."""
+"""For the API pages: doctests of docstrings become examples, set as code (an extension of Griffe,
+named in mkdocs.yml).
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,8 @@ class DoctestSections(griffe.Extension):
 
 
 def with_section(text: str) -> str:
-    """The docstring with its first block of doctests, and all that follows, as a section of examples."""
+    """The docstring with its first block of doctests, and all that follows, as a section of
+    examples.
+    """
     head, doctest = re.split(r"(?=^>>>)", text, maxsplit=1, flags=re.MULTILINE)
     return head + "Examples:\n" + re.sub(r"^(?=.)", "    ", doctest, flags=re.MULTILINE)

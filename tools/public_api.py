@@ -1,7 +1,8 @@
-"""Lists the public interface: every public name with its signature, every public member, every command with its options.
+"""Lists the public interface: every public name with its signature, every public member, every
+command with its options.
 
-`python tools/public_api.py` writes the list that `tests/test_api.py` holds the package to. A line that changes is a change for users:
-it belongs into CHANGELOG.md.
+`python tools/public_api.py` writes the list that `tests/test_api.py` holds the package to. A line
+that changes is a change for users: it belongs into CHANGELOG.md.
 """
 
 from __future__ import annotations
@@ -49,18 +50,28 @@ def _lines(name: str, thing: Any) -> Iterator[str]:
 
 
 def _members(kind: type) -> dict[str, type]:
-    """Public members that Varimech itself states, inherited ones included → the class that has them."""
+    """Public members that Varimech itself states, inherited ones included → the class that has
+    them.
+    """
     found: dict[str, type] = {}
     for base in reversed(kind.__mro__):
         if base.__module__.partition(".")[0] == "varimech":
-            found.update((name, base) for name in {**vars(base), **inspect.get_annotations(base)} if not name.startswith("_"))
+            found.update(
+                (name, base)
+                for name in {**vars(base), **inspect.get_annotations(base)}
+                if not name.startswith("_")
+            )
     return found
 
 
 def _signature(function: Any) -> str:
     """Names, kinds and defaults; types are the type checker's business."""
     signature = inspect.signature(function)
-    bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values() if p.name not in ("self", "cls")]
+    bare = [
+        p.replace(annotation=inspect.Parameter.empty)
+        for p in signature.parameters.values()
+        if p.name not in ("self", "cls")
+    ]
     return str(inspect.Signature(bare))
 
 
@@ -72,7 +83,10 @@ def _app() -> Any:
 
 def _commands(command: Any, path: str) -> Iterator[str]:
     options = (
-        "/".join([*p.opts, *p.secondary_opts]) if p.param_type_name == "option" else str(p.name).upper() for p in command.params
+        "/".join([*p.opts, *p.secondary_opts])
+        if p.param_type_name == "option"
+        else str(p.name).upper()
+        for p in command.params
     )
     yield f"$ {path}: {' '.join(options)}"
     for name, inner in getattr(command, "commands", {}).items():

@@ -1,4 +1,6 @@
-"""Writes the model files of all benchmarks from their Python: `python tools/write_models.py`, and the JSON Schema of model files."""
+"""Writes the model files of all benchmarks from their Python: `python tools/write_models.py`, and
+the JSON Schema of model files.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ def model_text(name: str) -> str:
     module = import_module(f"varimech.benchmarks.{entry.module}")
     studies: dict[str, Any] = {}
     if hasattr(module, "objectives"):
-        studies["objectives"] = {key: told(objective) for key, objective in module.objectives().items()}
+        studies["objectives"] = {
+            key: told(objective) for key, objective in module.objectives().items()
+        }
     studies["simulate"] = {"duration": module.DURATION, **entry.settings}
     if "objectives" in studies:
         studies["uncertainty" if name.endswith("tolerance") else "sensitivity"] = {}
@@ -31,7 +35,9 @@ def told(objective: Any) -> dict[str, str]:
     """An objective as files have it."""
     parts = {"integral": objective.integrand, "final": objective.final}
     texts = {kind: part.text for kind, part in parts.items() if isinstance(part, StateExpression)}
-    assert texts and len(texts) == sum(part is not None for part in parts.values()), "objectives of benchmarks are texts"
+    assert texts and len(texts) == sum(part is not None for part in parts.values()), (
+        "objectives of benchmarks are texts"
+    )
     return {**texts, "unit": objective.unit}
 
 

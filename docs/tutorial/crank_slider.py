@@ -19,5 +19,7 @@ def crank_slider() -> vm.Mechanism:
     m.revolute("S")
     m.prismatic("guide", "ground.O", "slider.S", axis=(1, 0))
     m.spring("spring", "ground.O", "slider.S", stiffness=stiffness, natural_length=0.3)
-    m.start(angle={"crank": 1.0}, near={"S": (0.3, 0)})  # one freedom: one value; the rest is assembled
+    m.start(
+        angle={"crank": 1.0}, near={"S": (0.3, 0)}
+    )  # one freedom: one value; the rest is assembled
     return m

@@ -1,4 +1,6 @@
-"""Varimech: mechanisms, their motion, and how every result changes when a number of the model changes."""
+"""Varimech: mechanisms, their motion, and how every result changes when a number of the model
+changes.
+"""
 
 from typing import TYPE_CHECKING, Any
 
@@ -86,9 +88,10 @@ __all__ = [
 
 
 if TYPE_CHECKING:
+    from .certification.certificate import Certificate
     from .coordinates.redundancy import RedundantReactionWarning
     from .coordinates.systems import Relative
-    from .errors import (
+    from .core.errors import (
         AssemblyError,
         FileError,
         InfeasibleError,
@@ -98,13 +101,7 @@ if TYPE_CHECKING:
         StudyError,
         VarimechError,
     )
-    from .formulations.index1 import Stabilised
-    from .formulations.penalty import Penalty
-    from .integrators.generalised_alpha import GeneralisedAlpha
-    from .integrators.hht import HHT
-    from .integrators.newmark import Newmark
-    from .interchange.motion_equations import MotionEquations
-    from .mathematics import (
+    from .core.mathematics import (
         absolute,
         acos,
         asin,
@@ -129,6 +126,12 @@ if TYPE_CHECKING:
         vector,
         where,
     )
+    from .formulations.index1 import Stabilised
+    from .formulations.penalty import Penalty
+    from .integrators.generalised_alpha import GeneralisedAlpha
+    from .integrators.hht import HHT
+    from .integrators.newmark import Newmark
+    from .interchange.motion_equations import MotionEquations
     from .mechanism import Mechanism
     from .model.parameter import Parameter, Tolerance
     from .model.sections import Section, circle, rectangle, square, tube
@@ -138,8 +141,8 @@ if TYPE_CHECKING:
     from .optimization.optimum import Optimum
     from .optimization.problem import DesignProblem
     from .optimization.quantities import Path, Peak, path, peak
+    from .plotting.figure import Line, Panel, line_figure
     from .reports.page import report
-    from .results.certificate import Certificate
     from .results.ensemble import Ensemble
     from .results.gradient import Gradient
     from .results.hessian import Hessian
@@ -154,35 +157,34 @@ if TYPE_CHECKING:
     from .uncertainty.reliability import Reliability
     from .uncertainty.sobol import SobolIndices
     from .uncertainty.study import Study
-    from .view.figure import Line, Panel, line_figure
 
 PLACES = {
     "HHT": "integrators.hht",
-    "AssemblyError": "errors",
-    "Certificate": "results.certificate",
+    "AssemblyError": "core.errors",
+    "Certificate": "certification.certificate",
     "Chaos": "uncertainty.chaos",
     "Constraint": "sensitivity.comparison",
     "DesignProblem": "optimization.problem",
     "Ensemble": "results.ensemble",
-    "FileError": "errors",
+    "FileError": "core.errors",
     "Fit": "optimization.fit",
     "GeneralisedAlpha": "integrators.generalised_alpha",
     "GlobalStudy": "uncertainty.global_study",
     "Gradient": "results.gradient",
     "Hessian": "results.hessian",
     "HorizonWarning": "uncertainty.horizon",
-    "InfeasibleError": "errors",
-    "Interrupted": "errors",
-    "Line": "view.figure",
+    "InfeasibleError": "core.errors",
+    "Interrupted": "core.errors",
+    "Line": "plotting.figure",
     "Measurement": "optimization.measurement",
     "Mechanism": "mechanism",
-    "ModelError": "errors",
+    "ModelError": "core.errors",
     "Moments": "uncertainty.moments",
     "MotionEquations": "interchange.motion_equations",
     "Newmark": "integrators.newmark",
     "Objective": "sensitivity.objective",
     "Optimum": "optimization.optimum",
-    "Panel": "view.figure",
+    "Panel": "plotting.figure",
     "Parameter": "model.parameter",
     "Path": "optimization.quantities",
     "Peak": "optimization.quantities",
@@ -192,52 +194,54 @@ PLACES = {
     "Reliability": "uncertainty.reliability",
     "Run": "results.run",
     "Section": "model.sections",
-    "SimulationError": "errors",
+    "SimulationError": "core.errors",
     "SobolIndices": "uncertainty.sobol",
     "Stabilised": "formulations.index1",
     "State": "model.state",
     "Study": "uncertainty.study",
-    "StudyError": "errors",
+    "StudyError": "core.errors",
     "Tolerance": "model.parameter",
     "Topology": "results.topology",
-    "VarimechError": "errors",
-    "absolute": "mathematics",
-    "acos": "mathematics",
-    "asin": "mathematics",
-    "atan": "mathematics",
-    "atan2": "mathematics",
+    "VarimechError": "core.errors",
+    "absolute": "core.mathematics",
+    "acos": "core.mathematics",
+    "asin": "core.mathematics",
+    "atan": "core.mathematics",
+    "atan2": "core.mathematics",
     "circle": "model.sections",
-    "cos": "mathematics",
-    "cosh": "mathematics",
-    "cross": "mathematics",
-    "dot": "mathematics",
-    "exp": "mathematics",
+    "cos": "core.mathematics",
+    "cosh": "core.mathematics",
+    "cross": "core.mathematics",
+    "dot": "core.mathematics",
+    "exp": "core.mathematics",
     "final": "sensitivity.objective",
     "integral": "sensitivity.objective",
-    "line_figure": "view.figure",
+    "line_figure": "plotting.figure",
     "load_run": "results.run",
-    "log": "mathematics",
-    "maximum": "mathematics",
+    "log": "core.mathematics",
+    "maximum": "core.mathematics",
     "measurement": "optimization.measurement",
-    "minimum": "mathematics",
-    "norm": "mathematics",
+    "minimum": "core.mathematics",
+    "norm": "core.mathematics",
     "path": "optimization.quantities",
     "peak": "optimization.quantities",
     "rectangle": "model.sections",
     "report": "reports.page",
-    "rotation": "mathematics",
-    "sign": "mathematics",
-    "sin": "mathematics",
-    "sinh": "mathematics",
-    "sqrt": "mathematics",
+    "rotation": "core.mathematics",
+    "sign": "core.mathematics",
+    "sin": "core.mathematics",
+    "sinh": "core.mathematics",
+    "sqrt": "core.mathematics",
     "square": "model.sections",
-    "tan": "mathematics",
-    "tanh": "mathematics",
+    "tan": "core.mathematics",
+    "tanh": "core.mathematics",
     "tube": "model.sections",
-    "vector": "mathematics",
-    "where": "mathematics",
+    "vector": "core.mathematics",
+    "where": "core.mathematics",
 }
-"""The module of every public name; it is imported when the name is first used, so that a command that needs little starts fast."""
+"""The module of every public name; it is imported when the name is first used, so that a command
+that needs little starts fast.
+"""
 
 
 def __getattr__(name: str) -> Any:

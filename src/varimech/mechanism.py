@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, final
 
-from .errors import VarimechError
-from .files.verbs import Filed
-from .interchange.verbs import Exchanging
-from .markup import Displayed, counted, html_heading, html_table, html_text
-from .optimization.verbs import Designing
-from .uncertainty.verbs import Uncertain
-from .verbs.at_rest import AtRest
-from .view.figure import picture
+from .analyses.at_rest import AtRest
+from .core.errors import VarimechError
+from .core.markup import Displayed, counted, html_heading, html_table, html_text
+from .files.model_files import Filed
+from .interchange.analyses import Exchanging
+from .optimization.analyses import Designing
+from .plotting.figure import picture
+from .uncertainty.analyses import Uncertain
 
 MOST_DRAWN = 200
 """Bodies up to which a notebook shows a drawing."""
@@ -21,7 +21,8 @@ MOST_DRAWN = 200
 class Mechanism(Displayed, AtRest, Designing, Exchanging, Uncertain, Filed):
     """A mechanism: bodies, joints, forces and a start, written once; motion and derivatives follow.
 
-    Two components of gravity (or `dimension=2`) make it planar, three (or `dimension=3`) spatial. SI units throughout.
+    Two components of gravity (or `dimension=2`) make it planar, three (or `dimension=3`) spatial.
+    SI units throughout.
 
     >>> import varimech as vm
     >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
@@ -35,14 +36,16 @@ class Mechanism(Displayed, AtRest, Designing, Exchanging, Uncertain, Filed):
     101
     """
 
-    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):  # what Python calls it in errors
+    def __init__(
+        self, name: str, *, gravity: Any = None, dimension: int | None = None
+    ):  # what Python calls it in errors
         super().__init__(name, gravity=gravity, dimension=dimension)
 
     def __repr__(self) -> str:
         kind = "planar" if self.dimension == 2 else "spatial"
         counts = (
-            (len(self.parts.moving_bodies) - len(self.parts.beams), "body", "bodies"),
-            (len(self.parts.beams), "beam", "beams"),
+            (len(self.data.moving_bodies) - len(self.data.beams), "body", "bodies"),
+            (len(self.data.beams), "beam", "beams"),
             (len(self.joints), "joint", "joints"),
             (len(self.forces), "force", "forces"),
             (len(self.drivers), "driver", "drivers"),
@@ -54,13 +57,18 @@ class Mechanism(Displayed, AtRest, Designing, Exchanging, Uncertain, Filed):
     def _display(self) -> str:
         heading = html_heading(self.name, repr(self).partition(": ")[2].rstrip(">"))
         parameters = self.parameters._display() if self.parameters else ""
-        if len(self.parts.moving_bodies) > MOST_DRAWN:
+        if len(self.data.moving_bodies) > MOST_DRAWN:
             return heading + parameters
         try:
             return heading + picture(self.draw()) + parameters
         except VarimechError as error:
-            parts = [[b.name, "body", ", ".join(b.points)] for b in self.parts.moving_bodies]
-            parts += [[j.name, j.kind, " – ".join(b.name for b in j.bodies)] for j in self.joints.values()]
+            parts = [[b.name, "body", ", ".join(b.points)] for b in self.data.moving_bodies]
+            parts += [
+                [j.name, j.kind, " – ".join(b.name for b in j.bodies)] for j in self.joints.values()
+            ]
             return (
-                heading + html_text(f"not drawn: {error}") + html_table(["name", "kind", "points or bodies"], parts) + parameters
+                heading
+                + html_text(f"not drawn: {error}")
+                + html_table(["name", "kind", "points or bodies"], parts)
+                + parameters
             )

@@ -1,7 +1,9 @@
-"""What a careful user writes with CasADi for this one mechanism: compiled right-hand sides for CVODES.
+"""What a careful user writes with CasADi for this one mechanism: compiled right-hand sides for
+CVODES.
 
-Two programs: the seven angles of the test set, accelerations from M q̈ + Gᵀλ = f and G q̈ = −γ (14 states); and the crank's angle alone, every
-point found from it as the meeting of two circles (2 states). Both take their mass matrix and forces from the energies.
+Two programs: the seven angles of the test set, accelerations from M q̈ + Gᵀλ = f and G q̈ = −γ (14
+states); and the crank's angle alone, every point found from it as the meeting of two circles (2
+states). Both take their mass matrix and forces from the energies.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ Accelerations: TypeAlias = Callable[[SX, SX], SX]
 
 COMPILER = ("gcc", "-O3", "-march=native", "-fPIC", "-shared")
 BALANCE = 1e4
-"""Factor of the equations of motion beside those of the constraints: the elimination does not look for pivots."""
+"""Factor of the equations of motion beside those of the constraints: the elimination does not look
+for pivots.
+"""
 
 
 def vector(place: complex) -> SX:
@@ -47,7 +51,9 @@ def vector(place: complex) -> SX:
 
 def times(number: complex, v: SX) -> SX:
     """A vector turned and stretched, as by a complex factor."""
-    return ca.vertcat(number.real * v[0] - number.imag * v[1], number.imag * v[0] + number.real * v[1])
+    return ca.vertcat(
+        number.real * v[0] - number.imag * v[1], number.imag * v[0] + number.real * v[1]
+    )
 
 
 def potential(D: SX) -> SX:
@@ -55,7 +61,9 @@ def potential(D: SX) -> SX:
 
 
 def accelerations_of_seven(q: SX, v: SX) -> SX:
-    """By sparse elimination, written out; the unknowns are the angles of the seven bodies against the ground."""
+    """By sparse elimination, written out; the unknowns are the angles of the seven bodies against
+    the ground.
+    """
     angles = dict(zip(BODIES, ca.vertsplit(q), strict=True))
 
     def across(name: str, local: complex) -> SX:
@@ -64,7 +72,11 @@ def accelerations_of_seven(q: SX, v: SX) -> SX:
     origins: dict[str, SX] = {}
 
     def place(name: str, point: str) -> SX:
-        return vector(GROUND[point]) if name == "ground" else origins[name] + across(name, BODIES[name].points[point])
+        return (
+            vector(GROUND[point])
+            if name == "ground"
+            else origins[name] + across(name, BODIES[name].points[point])
+        )
 
     for point, parent, name in PINS:
         if name not in origins:
@@ -76,7 +88,9 @@ def accelerations_of_seven(q: SX, v: SX) -> SX:
     M, momentum = ca.hessian(kinetic, v)
     applied = ca.gradient(TORQUE * q[0] - potential(place("BDE", "D")), q)
     f = applied + ca.gradient(kinetic, q) - ca.jtimes(momentum, q, v)
-    closed = ca.vertcat(*(place(first, point) - place(second, point) for point, first, second in CLOSING))
+    closed = ca.vertcat(
+        *(place(first, point) - place(second, point) for point, first, second in CLOSING)
+    )
     G = ca.jacobian(closed, q)
     γ = ca.jtimes(ca.jtimes(closed, q, v), q, v)
     K = ca.blockcat([[BALANCE * M, G.T], [G, ca.SX(6, 6)]])
@@ -93,7 +107,9 @@ def accelerations_of_one(q: SX, v: SX) -> SX:
         to_second = second - first
         squared = ca.sumsqr(to_second)
         along = (abs(X - P) ** 2 - abs(X - Q) ** 2 + squared) / (2 * squared)
-        aside = math.copysign(1, ((X - P) / (Q - P)).imag) * ca.sqrt(abs(X - P) ** 2 / squared - along**2)
+        aside = math.copysign(1, ((X - P) / (Q - P)).imag) * ca.sqrt(
+            abs(X - P) ** 2 / squared - along**2
+        )
         return first + along * to_second + aside * ca.vertcat(-to_second[1], to_second[0])
 
     points = {name: vector(place) for name, place in GROUND.items()}
@@ -114,24 +130,40 @@ def accelerations_of_one(q: SX, v: SX) -> SX:
 
 
 WAYS: dict[str, tuple[str, Accelerations, list[float]]] = {
-    SEVEN_ANGLES: ("CVODES, index 1 by hand, compiled", accelerations_of_seven, [b.angle for b in BODIES.values()]),
-    ONE_ANGLE: ("CVODES, closed form by hand, compiled", accelerations_of_one, [BODIES["OF"].angle]),
+    SEVEN_ANGLES: (
+        "CVODES, index 1 by hand, compiled",
+        accelerations_of_seven,
+        [b.angle for b in BODIES.values()],
+    ),
+    ONE_ANGLE: (
+        "CVODES, closed form by hand, compiled",
+        accelerations_of_one,
+        [BODIES["OF"].angle],
+    ),
 }
 
 
 def compiled(accelerations: Accelerations, size: int) -> Function:
-    """The system as CVODES takes it, from a library of its own: CasADi would take apart a function that it compiled itself."""
+    """The system as CVODES takes it, from a library of its own: CasADi would take apart a function
+    that it compiled itself.
+    """
     q, v = ca.SX.sym("q", size), ca.SX.sym("v", size)
     inputs, outputs, name = ca.dyn_in(), ca.dyn_out(), f"rates_{size}"
     given = {"x": ca.vertcat(q, v), "ode": ca.vertcat(v, accelerations(q, v)), "t": ca.SX.sym("t")}
     arguments = [given.get(i, ca.SX.sym(i, 0)) for i in inputs]
-    ca.Function(name, arguments, [given.get(o, ca.SX(0, 1)) for o in outputs], inputs, outputs).generate(f"{name}.c")
+    ca.Function(
+        name, arguments, [given.get(o, ca.SX(0, 1)) for o in outputs], inputs, outputs
+    ).generate(f"{name}.c")
     subprocess.run([*COMPILER, f"{name}.c", "-o", f"{name}.so"], check=True)
-    return ca.external(name, f"./{name}.so", {"enable_fd": True})  # derivatives are asked for, though never evaluated
+    return ca.external(
+        name, f"./{name}.so", {"enable_fd": True}
+    )  # derivatives are asked for, though never evaluated
 
 
 def cvodes(rates: Function, tolerance: float) -> Function:
-    """Adams' method with functional iteration; BDF with Newton's method took longer to every accuracy, both interpreted."""
+    """Adams' method with functional iteration; BDF with Newton's method took longer to every
+    accuracy, both interpreted.
+    """
     options = {
         "reltol": tolerance,
         "abstol": tolerance,
@@ -154,7 +186,10 @@ def main() -> None:
         x0 = ca.DM([*start, *(0.0 for _ in start)])
         curve = Curve(engine, how, build_seconds)
         curve.climb(
-            "Adams", [(f"tolerance {t:.1e}", partial(cvodes(rates, t), x0=x0)) for t in tighter(2, 13)], end, (RuntimeError,)
+            "Adams",
+            [(f"tolerance {t:.1e}", partial(cvodes(rates, t), x0=x0)) for t in tighter(2, 13)],
+            end,
+            (RuntimeError,),
         )
         curves.append(curve)
     AndrewsReport({"casadi": ca.__version__}, curves).print()

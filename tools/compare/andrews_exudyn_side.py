@@ -1,7 +1,9 @@
-"""Exudyn's side: rigid bodies in the plane and revolute joints, its implicit integrators with equal steps.
+"""Exudyn's side: rigid bodies in the plane and revolute joints, its implicit integrators with equal
+steps.
 
-Modified Newton's method, dense solver, one thread, the build without range checks, nothing written or stored. Its explicit integrators
-refuse these joints ("contains constraints that cannot be solved").
+Modified Newton's method, dense solver, one thread, the build without range checks, nothing written
+or stored. Its explicit integrators refuse these joints ("contains constraints that cannot be
+solved").
 """
 
 from __future__ import annotations
@@ -38,9 +40,11 @@ LADDERS = (
     ("generalised α", "GeneralizedAlpha", 1e-6, 500, 4_000),
     ("generalised α", "GeneralizedAlpha", 1e-8, 500, 32_000),
 )
-"""Method, its name, relative tolerance of Newton's method (a tight one is needed with short steps only), fewest and most steps.
+"""Method, its name, relative tolerance of Newton's method (a tight one is needed with short steps
+only), fewest and most steps.
 
-Generalised α has about twice the error of the trapezoidal rule with the same steps; it is left at 32,000.
+Generalised α has about twice the error of the trapezoidal rule with the same steps; it is left at
+32,000.
 """
 
 
@@ -52,27 +56,44 @@ class Model:
         u = import_module("exudyn.utilities")
         self.container = self.exu.SystemContainer()
         self.system = system = self.container.AddSystem()
-        self.numbers = {"ground": system.AddObject(u.ObjectGround())}
-        self.places = {("ground", name): [place.real, place.imag, 0.0] for name, place in GROUND.items()}
+        self.parameter_set = {"ground": system.AddObject(u.ObjectGround())}
+        self.places = {
+            ("ground", name): [place.real, place.imag, 0.0] for name, place in GROUND.items()
+        }
         start = start_places()
         nodes = []
         for name, body in BODIES.items():
             origin = start[next(iter(body.points))]
             com = origin + body.com * exp(1j * body.angle)
-            nodes.append(system.AddNode(u.NodeRigidBody2D(referenceCoordinates=[com.real, com.imag, body.angle])))
+            nodes.append(
+                system.AddNode(
+                    u.NodeRigidBody2D(referenceCoordinates=[com.real, com.imag, body.angle])
+                )
+            )
             rigid = u.ObjectRigidBody2D(mass=body.mass, inertia=body.inertia, nodeNumber=nodes[-1])
-            self.numbers[name] = system.AddObject(rigid)
+            self.parameter_set[name] = system.AddObject(rigid)
             seen = {point: at - body.com for point, at in body.points.items()}
             self.places |= {(name, point): [at.real, at.imag, 0.0] for point, at in seen.items()}
 
         def marker(place: tuple[str, str]) -> int:
-            return system.AddMarker(u.MarkerBodyPosition(bodyNumber=self.numbers[place[0]], localPosition=self.places[place]))
+            return system.AddMarker(
+                u.MarkerBodyPosition(
+                    bodyNumber=self.parameter_set[place[0]], localPosition=self.places[place]
+                )
+            )
 
         for point, first, second in PINS:
-            system.AddObject(u.ObjectJointRevolute2D(markerNumbers=[marker((first, point)), marker((second, point))]))
+            system.AddObject(
+                u.ObjectJointRevolute2D(
+                    markerNumbers=[marker((first, point)), marker((second, point))]
+                )
+            )
         system.AddObject(
             u.ObjectConnectorSpringDamper(
-                markerNumbers=[marker(end) for end in SPRING], stiffness=STIFFNESS, damping=0, referenceLength=NATURAL_LENGTH
+                markerNumbers=[marker(end) for end in SPRING],
+                stiffness=STIFFNESS,
+                damping=0,
+                referenceLength=NATURAL_LENGTH,
             )
         )
         crank = system.AddMarker(u.MarkerNodeCoordinate(nodeNumber=nodes[0], coordinate=2))
@@ -83,12 +104,16 @@ class Model:
         settings = implicit(steps, DURATION, tolerance, "EXUdense")
         settings.timeIntegration.generalizedAlpha.spectralRadius = SPECTRAL_RADIUS
         settings.solution.sensors.active = False
-        self.system.SolveDynamic(settings, solverType=getattr(self.exu.DynamicSolverType, integrator), showHints=False)
+        self.system.SolveDynamic(
+            settings, solverType=getattr(self.exu.DynamicSolverType, integrator), showHints=False
+        )
 
     def end(self, _: None) -> complex:
         place = ("OF", "F")
         kind = self.exu.OutputVariableType.Position
-        x, y, _ = self.system.GetObjectOutputBody(self.numbers["OF"], kind, self.places[place])
+        x, y, _ = self.system.GetObjectOutputBody(
+            self.parameter_set["OF"], kind, self.places[place]
+        )
         return complex(x, y)
 
 
@@ -98,7 +123,10 @@ def main() -> None:
     build_seconds, model = timed(Model)
     curve = Curve("Exudyn", "bodies and joints, implicit", build_seconds)
     for method, integrator, tolerance, fewest, most in LADDERS:
-        ladder = [(f"{n:,} steps", partial(model.run, integrator, n, tolerance)) for n in more_steps(fewest, most)]
+        ladder = [
+            (f"{n:,} steps", partial(model.run, integrator, n, tolerance))
+            for n in more_steps(fewest, most)
+        ]
         curve.climb(f"{method}, Newton {tolerance:.0e}", ladder, model.end, (RuntimeError,))
     AndrewsReport({"exudyn": version}, [curve]).print()
 

@@ -1,8 +1,10 @@
-"""Andrews' squeezing mechanism as plain numbers, and how every side measures and reports. Needs NumPy only, as problem.py does.
+"""Andrews' squeezing mechanism as plain numbers, and how every side measures and reports. Needs
+NumPy only, as problem.py does.
 
-Seven bodies, one freedom, driven by a torque, 0.05 s from rest. Data: Hairer and Wanner, Solving Ordinary Differential Equations II, VII.7,
-as in the test set for IVP solvers (Bari), with x_B = −0.03635; the start is the one of the test set, which closes to the last digit. A place
-in the plane is a complex number. A side prints one JSON object, an `AndrewsReport`; it is asked nothing.
+Seven bodies, one freedom, driven by a torque, 0.05 s from rest. Data: Hairer and Wanner, Solving
+Ordinary Differential Equations II, VII.7, as in the test set for IVP solvers (Bari), with x_B =
+−0.03635; the start is the one of the test set, which closes to the last digit. A place in the plane
+is a complex number. A side prints one JSON object, an `AndrewsReport`; it is asked nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Body:
-    """A body in its own frame: inertia about its centre of mass, points by name (the first is the origin), and its angle at the start."""
+    """A body in its own frame: inertia about its centre of mass, points by name (the first is the
+    origin), and its angle at the start.
+    """
 
     mass: float
     inertia: float
@@ -64,7 +68,9 @@ class Body:
 BODIES = {
     "OF": Body(0.04325, 2.194e-6, 0.00092, {"O": 0, "F": 0.007}, β),
     "FE": Body(0.00365, 4.410e-7, -0.0115, {"F": 0, "E": -0.028}, β + Θ),
-    "BDE": Body(0.02373, 5.255e-6, 0.01043 - 0.01874j, {"B": 0, "E": -0.035j, "D": 0.02 - 0.018j}, γ),
+    "BDE": Body(
+        0.02373, 5.255e-6, 0.01043 - 0.01874j, {"B": 0, "E": -0.035j, "D": 0.02 - 0.018j}, γ
+    ),
     "EG": Body(0.00706, 5.667e-7, 0.01421j, {"E": 0, "G": 0.02j}, φ + δ),
     "AG": Body(0.07050, 1.169e-5, 0.02308 + 0.00916j, {"A": 0, "G": 0.04}, δ),
     "HE": Body(0.00706, 5.667e-7, -0.01421, {"E": 0, "H": -0.02}, ω + ε),
@@ -92,7 +98,11 @@ def start_places() -> dict[str, complex]:
     places = dict(GROUND)
     for body in BODIES.values():
         origin = places[next(iter(body.points))]
-        places |= {name: origin + at * exp(1j * body.angle) for name, at in body.points.items() if name not in places}
+        places |= {
+            name: origin + at * exp(1j * body.angle)
+            for name, at in body.points.items()
+            if name not in places
+        }
     return places
 
 
@@ -103,7 +113,9 @@ def error_of(F: complex) -> float:
 
 def more_steps(fewest: int, most: int) -> list[int]:
     """Numbers of steps, √2 times as many each."""
-    return [round(fewest * 2 ** (k / 2)) for k in range(1 + math.floor(2 * math.log2(most / fewest)))]
+    return [
+        round(fewest * 2 ** (k / 2)) for k in range(1 + math.floor(2 * math.log2(most / fewest)))
+    ]
 
 
 def tighter(loosest: int, tightest: int) -> list[float]:
@@ -138,7 +150,8 @@ class Curve:
         gives_up: tuple[type[Exception], ...] = (),
         longest: float = 20.0,
     ) -> None:
-        """Measures settings, coarse to fine, until three in a row are ten times as accurate as asked for or a run takes too long.
+        """Measures settings, coarse to fine, until three in a row are ten times as accurate as
+        asked for or a run takes too long.
 
         One that gives up is left out. Only the run is timed, not reading point F from its result.
         """

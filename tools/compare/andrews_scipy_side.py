@@ -1,7 +1,9 @@
-"""What a careful user writes with SciPy for this one mechanism: the crank's angle alone, the right-hand side in plain Python.
+"""What a careful user writes with SciPy for this one mechanism: the crank's angle alone, the
+right-hand side in plain Python.
 
-Every point is found from the crank's angle as the meeting of two circles, its derivatives from two linear equations; places are complex
-numbers. That takes about a third of the time of a 13×13 system for the seven angles in NumPy.
+Every point is found from the crank's angle as the meeting of two circles, its derivatives from two
+linear equations; places are complex numbers. That takes about a third of the time of a 13×13 system
+for the seven angles in NumPy.
 """
 
 from __future__ import annotations
@@ -33,13 +35,17 @@ Jet: TypeAlias = tuple[complex, complex, complex]
 A, B, C = (GROUND[name] for name in "ABC")
 STILL_A, STILL_B, STILL_O = (A, 0j, 0j), (B, 0j, 0j), (0j, 0j, 0j)
 START = start_places()
-OF, FE, BDE, EG, AG, HE, AH = ((body.mass, body.inertia, body.seen(body.com)) for body in BODIES.values())
+OF, FE, BDE, EG, AG, HE, AH = (
+    (body.mass, body.inertia, body.seen(body.com)) for body in BODIES.values()
+)
 RADIUS = BODIES["OF"].points["F"]
 D_SEEN = BODIES["BDE"].seen(BODIES["BDE"].points["D"])
 
 
 def sides(first: str, second: str, third: str) -> tuple[float, float, float]:
-    """Squared distances of the third point from both others, and the side on which it lies (1 or −1)."""
+    """Squared distances of the third point from both others, and the side on which it lies (1 or
+    −1).
+    """
     P, Q, X = START[first], START[second], START[third]
     return abs(X - P) ** 2, abs(X - Q) ** 2, float(np.sign(((X - P) / (Q - P)).imag))
 
@@ -104,7 +110,11 @@ def rates(_: float, y: np.ndarray) -> tuple[float, float]:
     to_D = B + D_SEEN * (E[0] - B) - C
     moved = D_SEEN * E[1]
     length = abs(to_D)
-    pull = STIFFNESS * (1 - NATURAL_LENGTH / length) * (to_D.real * moved.real + to_D.imag * moved.imag)
+    pull = (
+        STIFFNESS
+        * (1 - NATURAL_LENGTH / length)
+        * (to_D.real * moved.real + to_D.imag * moved.imag)
+    )
     return speed, (TORQUE - pull - dJ * speed**2) / J
 
 
@@ -119,7 +129,14 @@ def main() -> None:
             (
                 f"tolerance {tolerance:.1e}",
                 partial(
-                    solve_ivp, rates, (0, DURATION), [BODIES["OF"].angle, 0.0], method, [DURATION], rtol=tolerance, atol=tolerance
+                    solve_ivp,
+                    rates,
+                    (0, DURATION),
+                    [BODIES["OF"].angle, 0.0],
+                    method,
+                    [DURATION],
+                    rtol=tolerance,
+                    atol=tolerance,
                 ),
             )
             for tolerance in tighter(2, 12)

@@ -1,4 +1,6 @@
-"""Simbody's side, where its library and headers are installed: writes the mechanism as numbers for andrews_simbody.cpp, compiled here."""
+"""Simbody's side, where its library and headers are installed: writes the mechanism as numbers for
+andrews_simbody.cpp, compiled here.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ SOURCE = Path(__file__).with_name("andrews_simbody.cpp")
 METHODS = ("RungeKuttaMerson", "RungeKuttaFeldberg")
 """CPODES (Adams) comes to a halt with some tolerances; RungeKutta3 takes longer."""
 CONSTRAINTS = {"default": 0.0, "1e-3": 1e-3}
-"""Tolerances of the constraints: by default a tenth of the accuracy. A loose one means fewer projections, which cost accuracy here."""
+"""Tolerances of the constraints: by default a tenth of the accuracy. A loose one means fewer
+projections, which cost accuracy here.
+"""
 ENGINE, HOW = "Simbody", "bodies and joints, tree of pins with closed loops, explicit"
 MISSING = "not measured: no libsimbody-dev on this machine"
 
@@ -40,7 +44,9 @@ def installed() -> str | None:
     """Its version, where the compiler and pkg-config find it."""
     if shutil.which("pkg-config") is None or shutil.which("g++") is None:
         return None
-    asked = subprocess.run(["pkg-config", "--modversion", "simbody"], capture_output=True, text=True, check=False)
+    asked = subprocess.run(
+        ["pkg-config", "--modversion", "simbody"], capture_output=True, text=True, check=False
+    )
     return asked.stdout.strip() if asked.returncode == 0 else None
 
 
@@ -48,13 +54,19 @@ def compiled() -> str:
     flags = subprocess.run(
         ["pkg-config", "--cflags", "--libs", "simbody"], capture_output=True, text=True, check=True
     ).stdout.split()
-    subprocess.run(["g++", str(SOURCE), "-o", "andrews_simbody", *flags, "-std=c++14", "-O3"], check=True)
+    subprocess.run(
+        ["g++", str(SOURCE), "-o", "andrews_simbody", *flags, "-std=c++14", "-O3"], check=True
+    )
     return "./andrews_simbody"
 
 
 def as_numbers() -> list[float]:
     """The mechanism as the program reads it; places on a body are seen from its pin."""
-    tree = {name: (point, parent) for point, parent, name in reversed(PINS) if (point, parent, name) not in CLOSING}
+    tree = {
+        name: (point, parent)
+        for point, parent, name in reversed(PINS)
+        if (point, parent, name) not in CLOSING
+    }
     order = [name for _, _, name in PINS if name in tree][: len(tree)]
     number = {"ground": -1.0} | {name: float(k) for k, name in enumerate(order)}
 
@@ -66,7 +78,11 @@ def as_numbers() -> list[float]:
         return [seen.real, seen.imag]
 
     def at_point(name: str, point: str) -> list[float]:
-        return [GROUND[point].real, GROUND[point].imag] if name == "ground" else on(name, BODIES[name].points[point])
+        return (
+            [GROUND[point].real, GROUND[point].imag]
+            if name == "ground"
+            else on(name, BODIES[name].points[point])
+        )
 
     numbers = [float(len(order))]
     for name in order:
@@ -82,15 +98,28 @@ def as_numbers() -> list[float]:
         ]
     numbers.append(float(len(CLOSING)))
     for point, first, second in CLOSING:
-        numbers += [number[first], *at_point(first, point), number[second], *at_point(second, point)]
+        numbers += [
+            number[first],
+            *at_point(first, point),
+            number[second],
+            *at_point(second, point),
+        ]
     (body_end, ground_end) = SPRING
-    numbers += [number[body_end[0]], *at_point(*body_end), *at_point(*ground_end), STIFFNESS, NATURAL_LENGTH]
+    numbers += [
+        number[body_end[0]],
+        *at_point(*body_end),
+        *at_point(*ground_end),
+        STIFFNESS,
+        NATURAL_LENGTH,
+    ]
     return [*numbers, TORQUE, *at_point("OF", "F"), DURATION]
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One setting: the method with its tolerance of the constraints, and the accuracy or the number of steps."""
+    """One setting: the method with its tolerance of the constraints, and the accuracy or the number
+    of steps.
+    """
 
     method: str
     constraints: str
@@ -108,7 +137,9 @@ class Asked:
 
     @property
     def ladder(self) -> str:
-        return f"{self.method}, {'equal steps, ' if self.steps else ''}constraints {self.constraints}"
+        return (
+            f"{self.method}, {'equal steps, ' if self.steps else ''}constraints {self.constraints}"
+        )
 
 
 def settings() -> Iterator[Asked]:
@@ -125,12 +156,16 @@ def main() -> None:
         return
     asked = list(settings())
     words = " ".join([*(repr(x) for x in as_numbers()), *(one.words for one in asked)])
-    first, *lines = subprocess.run([compiled()], input=words, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    first, *lines = subprocess.run(
+        [compiled()], input=words, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout.splitlines()
     curve = Curve(ENGINE, HOW, float(first))
     for one, line in zip(asked, lines, strict=True):
         seconds, x, y = map(float, line.split())
         if math.isfinite(seconds):
-            curve.settings.append(Setting(one.ladder, one.name, 1e3 * seconds, error_of(complex(x, y))))
+            curve.settings.append(
+                Setting(one.ladder, one.name, 1e3 * seconds, error_of(complex(x, y)))
+            )
     AndrewsReport({"simbody": version}, [curve]).print()
 
 

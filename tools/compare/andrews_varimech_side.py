@@ -18,12 +18,20 @@ LAST_ONLY = 10**9
 
 def fixed(integrator: str, fewest: int, most: int) -> list[dict[str, Any]]:
     """Settings with equal steps, only the last one stored."""
-    return [{"integrator": integrator, "step": DURATION / n, "every": LAST_ONLY} for n in more_steps(fewest, most)]
+    return [
+        {"integrator": integrator, "step": DURATION / n, "every": LAST_ONLY}
+        for n in more_steps(fewest, most)
+    ]
 
 
 def chosen(integrator: str, loosest: int, tightest: int) -> list[dict[str, Any]]:
-    """Settings with steps chosen for tolerances of 10^−loosest … 10^−tightest, only the end stored."""
-    return [{"integrator": integrator, "tolerance": t, "output": DURATION} for t in tighter(loosest, tightest)]
+    """Settings with steps chosen for tolerances of 10^−loosest … 10^−tightest, only
+    the end stored.
+    """
+    return [
+        {"integrator": integrator, "tolerance": t, "output": DURATION}
+        for t in tighter(loosest, tightest)
+    ]
 
 
 LADDERS: dict[str, list[dict[str, Any]]] = {
@@ -46,7 +54,11 @@ def end(run: vm.Run) -> complex:
 
 
 def named(setting: dict[str, Any]) -> str:
-    return f"tolerance {setting['tolerance']:.1e}" if "tolerance" in setting else f"{DURATION / setting['step']:.0f} steps"
+    return (
+        f"tolerance {setting['tolerance']:.1e}"
+        if "tolerance" in setting
+        else f"{DURATION / setting['step']:.0f} steps"
+    )
 
 
 def main() -> None:
@@ -55,7 +67,12 @@ def main() -> None:
     curve = Curve("Varimech", HOW, stating_seconds + first.info["seconds"]["build"])
     for method, ladder in LADDERS.items():
         simulated(m, ladder[-1])  # compiles
-        curve.climb(method, [(named(s), partial(simulated, m, s)) for s in ladder], end, (vm.SimulationError,))
+        curve.climb(
+            method,
+            [(named(s), partial(simulated, m, s)) for s in ladder],
+            end,
+            (vm.SimulationError,),
+        )
     AndrewsReport({"varimech": version("varimech")}, [curve]).print()
 
 

@@ -1,8 +1,10 @@
-"""What a careful user writes with CasADi for this one mechanism, and the reference that everybody is compared with.
+"""What a careful user writes with CasADi for this one mechanism, and the reference that everybody
+is compared with.
 
-Two programs: natural coordinates (points 1, 2, 3) as an index-1 system with Baumgarte's terms for IDAS and its forward sensitivities; and
-the two angles as an ordinary differential equation, extended by its sensitivities by hand and compiled, for SciPy's DOP853 and for CVODES.
-The mass matrix is the Hessian of the kinetic energy, the forces the gradient of the potential one.
+Two programs: natural coordinates (points 1, 2, 3) as an index-1 system with Baumgarte's terms for
+IDAS and its forward sensitivities; and the two angles as an ordinary differential equation,
+extended by its sensitivities by hand and compiled, for SciPy's DOP853 and for CVODES. The mass
+matrix is the Hessian of the kinetic energy, the forces the gradient of the potential one.
 """
 
 from __future__ import annotations
@@ -48,7 +50,10 @@ Gradient = Callable[[], np.ndarray]
 
 def mass_and_force(q: SX, v: SX, ρ: SX) -> tuple[SX, SX]:
     """Mass matrix and applied forces for the coordinates of points 1, 2 and 3."""
-    points, velocities = [ca.DM(A), *ca.vertsplit(q, 2), ca.DM(B)], [ca.DM.zeros(2), *ca.vertsplit(v, 2), ca.DM.zeros(2)]
+    points, velocities = (
+        [ca.DM(A), *ca.vertsplit(q, 2), ca.DM(B)],
+        [ca.DM.zeros(2), *ca.vertsplit(v, 2), ca.DM.zeros(2)],
+    )
     slender = [(L, m, L / 2, m * L**2 / 12) for L, m in ((L_12, 1.5), (L_23, 1.5), (L_3B, 1.0))]
     kinetic = potential = ca.SX(0)
     for k, (length, mass, com, inertia) in enumerate([(ρ[4], ρ[2], ρ[3], 1 / 6), *slender]):
@@ -69,7 +74,9 @@ def closed_chain(angles: SX, ρ: SX) -> SX:
     distance = ca.norm_2(B - p2)
     e = (B - p2) / distance
     along = (L_23**2 - L_3B**2 + distance**2) / (2 * distance)
-    return ca.vertcat(p1, p2, p2 + along * e + ca.sqrt(L_23**2 - along**2) * ca.vertcat(e[1], -e[0]))
+    return ca.vertcat(
+        p1, p2, p2 + along * e + ca.sqrt(L_23**2 - along**2) * ca.vertcat(e[1], -e[0])
+    )
 
 
 def integrands(q: SX, v: SX, a: SX) -> SX:
@@ -81,7 +88,9 @@ def index_1() -> tuple[dict[str, Any], Function]:
     q, v, a, λ, ρ = (ca.SX.sym(n, k) for n, k in (("q", 6), ("v", 6), ("a", 6), ("λ", 4), ("ρ", 5)))
     M, Q = mass_and_force(q, v, ρ)
     p = [ca.DM(A), *ca.vertsplit(q, 2), ca.DM(B)]
-    Φ = ca.vertcat(*((ca.sumsqr(p[k + 1] - p[k]) - L**2) / 2 for k, L in enumerate((ρ[4], L_12, L_23, L_3B))))
+    Φ = ca.vertcat(
+        *((ca.sumsqr(p[k + 1] - p[k]) - L**2) / 2 for k, L in enumerate((ρ[4], L_12, L_23, L_3B)))
+    )
     J = ca.jacobian(Φ, q)
     Φ_rate = J @ v
     Φ_second = J @ a + ca.jtimes(Φ_rate, q, v)
@@ -94,7 +103,9 @@ def index_1() -> tuple[dict[str, Any], Function]:
         "alg": residual,
         "quad": integrands(q, v, a),
     }
-    return system, ca.Function("start", [ρ], [ca.vertcat(closed_chain(ca.DM(START_ANGLES), ρ), ca.DM.zeros(6))])
+    return system, ca.Function(
+        "start", [ρ], [ca.vertcat(closed_chain(ca.DM(START_ANGLES), ρ), ca.DM.zeros(6))]
+    )
 
 
 def idas(tolerance: float) -> Gradient:
@@ -118,7 +129,11 @@ def five_bar_rates() -> tuple[SX, SX, SX]:
     velocity = R @ rates
     coriolis = ca.jtimes(velocity, angles, rates)
     second = ca.inv_minor(R.T @ M @ R) @ (R.T @ (Q - M @ coriolis))
-    return ca.vertcat(angles, rates), ρ, ca.vertcat(rates, second, integrands(q, velocity, R @ second + coriolis))
+    return (
+        ca.vertcat(angles, rates),
+        ρ,
+        ca.vertcat(rates, second, integrands(q, velocity, R @ second + coriolis)),
+    )
 
 
 def augmented() -> Function:
@@ -128,7 +143,10 @@ def augmented() -> Function:
     tangent = ca.jacobian(rate, x) @ S + ca.jacobian(rate, ρ)
     y = ca.vertcat(x, ca.vec(S), ca.SX.sym("ψ", 18))
     return ca.Function(
-        "rates", [y, ρ], [ca.vertcat(rate[:4], ca.vec(tangent[:4, :]), rate[4:], ca.vec(tangent[4:, :]))], COMPILED
+        "rates",
+        [y, ρ],
+        [ca.vertcat(rate[:4], ca.vec(tangent[:4, :]), rate[4:], ca.vec(tangent[4:, :]))],
+        COMPILED,
     )
 
 
@@ -152,7 +170,15 @@ def dop853(rates: Function, tolerance: float, ρ: np.ndarray = NOMINAL) -> np.nd
         evaluate()
         return y_out.copy()
 
-    return solve_ivp(right_side, (0, DURATION), START, "DOP853", t_eval=[DURATION], rtol=tolerance, atol=tolerance).y[:, -1]
+    return solve_ivp(
+        right_side,
+        (0, DURATION),
+        START,
+        "DOP853",
+        t_eval=[DURATION],
+        rtol=tolerance,
+        atol=tolerance,
+    ).y[:, -1]
 
 
 def cvodes(rates: Function, tolerance: float) -> Gradient:
@@ -166,7 +192,14 @@ def cvodes(rates: Function, tolerance: float) -> Gradient:
         "linear_multistep_method": "adams",
         "nonlinear_solver_iteration": "functional",
     }
-    integrator = ca.integrator("cvodes", "cvodes", {"x": x, "p": ρ, "ode": rate[:24], "quad": rate[24:]}, 0, DURATION, options)
+    integrator = ca.integrator(
+        "cvodes",
+        "cvodes",
+        {"x": x, "p": ρ, "ode": rate[:24], "quad": rate[24:]},
+        0,
+        DURATION,
+        options,
+    )
     return lambda: np.array(integrator(x0=START[:24], p=NOMINAL)["qf"]).ravel()[3:].reshape(5, 3).T
 
 
@@ -185,10 +218,18 @@ def curve(engine: str, how: str, build_seconds: float, make: Callable[[float], G
 def main() -> None:
     build_seconds, rates = timed(augmented)
     fine = dop853(rates, REFERENCE_TOLERANCE)
-    tested = [dop853(rates, REFERENCE_TOLERANCE, np.array([s, *NOMINAL[1:]]))[24:27].tolist() for s in SAMPLES[TESTED]]
+    tested = [
+        dop853(rates, REFERENCE_TOLERANCE, np.array([s, *NOMINAL[1:]]))[24:27].tolist()
+        for s in SAMPLES[TESTED]
+    ]
     index_1_seconds, _ = timed(lambda: idas(TOLERANCES[0]))
     curves = [
-        curve("CasADi + IDAS", "index-1 system by hand, natural coordinates, forward sensitivities", index_1_seconds, idas),
+        curve(
+            "CasADi + IDAS",
+            "index-1 system by hand, natural coordinates, forward sensitivities",
+            index_1_seconds,
+            idas,
+        ),
         curve(
             "SciPy DOP853",
             "two angles and sensitivities by hand, compiled",

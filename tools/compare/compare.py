@@ -1,8 +1,10 @@
-"""Measures Varimech and its peers, one after the other, and writes what it found: pages in docs/ and their pictures.
+"""Measures Varimech and its peers, one after the other, and writes what it found: pages in docs/
+and their pictures.
 
-Each side is a file of its own, run by the environment it needs, and prints its figures. `make compare` runs everything; a part alone:
-`python tools/compare/compare.py five-bar`, or `… andrews`, `… scale`, `… methods`, `… coordinates`, `… flexible`, `… derivatives`,
-`… ensembles`. Each part writes a page of its own and leaves the others as they are.
+Each side is a file of its own, run by the environment it needs, and prints its figures. `make
+compare` runs everything; a part alone: `python tools/compare/compare.py five-bar`, or `… andrews`,
+`… scale`, `… methods`, `… coordinates`, `… flexible`, `… derivatives`, `… ensembles`. Each part
+writes a page of its own and leaves the others as they are.
 """
 
 from __future__ import annotations

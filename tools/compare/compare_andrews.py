@@ -1,4 +1,6 @@
-"""Andrews' squeezing mechanism: time to an accuracy, Varimech and its peers; docs/andrews.md and a picture."""
+"""Andrews' squeezing mechanism: time to an accuracy, Varimech and its peers; docs/andrews.md and a
+picture.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from andrews_problem import ACCURACIES, DURATION, F_END, ONE_ANGLE, SEVEN_ANGLES
-from pages import DOCS, PEERS, ROOT, machine, markdown, number, run_side, show, time_cell, work_precision
+from pages import (
+    DOCS,
+    PEERS,
+    ROOT,
+    machine,
+    markdown,
+    number,
+    run_side,
+    show,
+    time_cell,
+    work_precision,
+)
 from rich.console import Console
 
 PAGE, PICTURE = DOCS / "andrews.md", DOCS / "images" / "compare_andrews.png"
@@ -20,7 +33,9 @@ SIDES: tuple[tuple[str, Path | str], ...] = (
     ("andrews_simbody", PEERS),
 )
 PLACED = {"Varimech": (-1, 9, 0), SEVEN_ANGLES: (0, 4, 14), ONE_ANGLE: (5, 4, -7)}
-"""Labels that are not above the end of their lines: at which point they are, and where from there."""
+"""Labels that are not above the end of their lines: at which point they are, and where
+from there.
+"""
 
 INTRODUCTION = f"""\
 # Andrews' squeezing mechanism
@@ -59,7 +74,9 @@ METHOD = f"""\
 
 
 def judged(settings: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The settings of one engine, each with the larger one of its own error and that of the next finer one; the finest is left out."""
+    """The settings of one engine, each with the larger one of its own error and that of the next
+    finer one; the finest is left out.
+    """
     return [
         {**setting, "error": max(setting["error"], finer["error"]), "own_error": setting["error"]}
         for setting, finer in pairwise(settings)
@@ -78,7 +95,9 @@ CHOSEN_HEADINGS = ["engine", "error ≤", "method", "setting", "its own error", 
 
 
 def rows(curves: list[dict[str, Any]]) -> list[list[str]]:
-    """A row an engine: milliseconds to each accuracy with the ratio to Varimech, and the seconds to build."""
+    """A row an engine: milliseconds to each accuracy with the ratio to Varimech, and the seconds to
+    build.
+    """
     ours = [quickest(curves[0], accuracy) for accuracy in ACCURACIES]
     table = []
     for curve in curves:
@@ -86,16 +105,29 @@ def rows(curves: list[dict[str, Any]]) -> list[list[str]]:
         for accuracy, our in zip(ACCURACIES, ours, strict=True):
             base = None if curve is curves[0] or our is None else our["milliseconds"]
             their = quickest(curve, accuracy)
-            cells.append(time_cell(None if their is None else their["milliseconds"], base) if curve["settings"] else "–")
+            cells.append(
+                time_cell(None if their is None else their["milliseconds"], base)
+                if curve["settings"]
+                else "–"
+            )
         build = curve["build_seconds"]
-        table.append([curve["engine"], curve["how"], *cells, "–" if build is None else f"{build:.3f} s"])
+        table.append(
+            [curve["engine"], curve["how"], *cells, "–" if build is None else f"{build:.3f} s"]
+        )
     return table
 
 
 def chosen_rows(curves: list[dict[str, Any]]) -> list[list[str]]:
     """A row an engine and accuracy: the setting that was fastest."""
     return [
-        [curve["engine"], f"{accuracy:.0e}", s["method"], s["name"], f"{s['own_error']:.1e}", f"{number(s['milliseconds'])} ms"]
+        [
+            curve["engine"],
+            f"{accuracy:.0e}",
+            s["method"],
+            s["name"],
+            f"{s['own_error']:.1e}",
+            f"{number(s['milliseconds'])} ms",
+        ]
         for curve in curves
         for accuracy in ACCURACIES
         if (s := quickest(curve, accuracy)) is not None
@@ -107,15 +139,24 @@ def shown(curves: list[dict[str, Any]]) -> str:
     ours, *others = curves
     accuracy = ACCURACIES[1]
     best = quickest(ours, accuracy)
-    reached = [(found["milliseconds"], curve) for curve in others if (found := quickest(curve, accuracy))]
+    reached = [
+        (found["milliseconds"], curve) for curve in others if (found := quickest(curve, accuracy))
+    ]
     if best is None or not reached:
         return ""
     reached.sort(key=lambda pair: pair[0])
-    ratios = ", ".join(f"{curve['engine']} {number(time / best['milliseconds'])}×" for time, curve in reached)
+    ratios = ", ".join(
+        f"{curve['engine']} {number(time / best['milliseconds'])}×" for time, curve in reached
+    )
     saved = [(time - best["milliseconds"]) / 1e3 for time, _ in reached]
     extra = [max(ours["build_seconds"] - curve["build_seconds"], 0) for _, curve in reached]
-    needed = [f"{more / seconds:,.0f}" if seconds > 0 else "never" for more, seconds in zip(extra, saved, strict=True)]
-    earned = ", ".join(f"{curve['engine']} {runs}" for (_, curve), runs in zip(reached, needed, strict=True))
+    needed = [
+        f"{more / seconds:,.0f}" if seconds > 0 else "never"
+        for more, seconds in zip(extra, saved, strict=True)
+    ]
+    earned = ", ".join(
+        f"{curve['engine']} {runs}" for (_, curve), runs in zip(reached, needed, strict=True)
+    )
     return (
         f"To {accuracy:.0e} Varimech takes {number(best['milliseconds'])} ms; the others take longer:\n{ratios}.\n"
         f"Its longer build is made up for after so many runs:\n{earned}.\n"
@@ -143,9 +184,18 @@ def compare_andrews() -> None:
     for name, python in SIDES:
         with console.status(f"measuring: {name}"):
             reports.append(run_side(name, python, {}))
-    curves = [{**curve, "settings": judged(curve["settings"])} for report in reports for curve in report["curves"]]
+    curves = [
+        {**curve, "settings": judged(curve["settings"])}
+        for report in reports
+        for curve in report["curves"]
+    ]
     versions = {name: version for report in reports for name, version in report["versions"].items()}
-    show("Andrews' squeezing mechanism: time to an accuracy (ratio to Varimech)", HEADINGS, rows(curves), 2)
+    show(
+        "Andrews' squeezing mechanism: time to an accuracy (ratio to Varimech)",
+        HEADINGS,
+        rows(curves),
+        2,
+    )
     show("The settings behind it", CHOSEN_HEADINGS, chosen_rows(curves), 4)
     work_precision(
         PICTURE,

@@ -1,4 +1,6 @@
-"""Natural coordinates beside relative ones: operations, time per step and set-up, over size and on benchmarks; docs/coordinates.md."""
+"""Natural coordinates beside relative ones: operations, time per step and set-up, over size and on
+benchmarks; docs/coordinates.md.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from coordinates_side import AT_LEAST, INTEGRATORS, MEASURING, STEPS, Case
 from pages import COLOURS, DOCS, ROOT, machine, markdown, run_side, show
 from rich.console import Console
 
-from varimech.methods import COORDINATES
+from varimech.schemes import COORDINATES
 
 PAGE, PICTURE = DOCS / "coordinates.md", DOCS / "images" / "compare_coordinates.png"
 LIMIT = 45.0
@@ -25,7 +27,9 @@ AT_ONCE = 1
 ALIKE = 1.15
 """Times that differ by less than this factor are called equal."""
 AGREEMENT = {"index1": 1e-8, "ali3p": 1e-3}
-"""Largest distance (m) between where coordinates lead by the same step; the trapezoidal rule has an error of its own in each."""
+"""Largest distance (m) between where coordinates lead by the same step; the trapezoidal rule has an
+error of its own in each.
+"""
 NATURAL, *RELATIVE = COORDINATES
 SIZES: dict[str, dict[str, tuple[int, ...]]] = {
     "chain": {"index1": (5, 10, 20, 50, 100, 200, 500, 1000), "ali3p": (5, 10, 100, 1000)},
@@ -37,12 +41,18 @@ BENCHMARKS = ("pendulum", "five-bar", "bricard", "governor", "spatial-slider-cra
 """Those of one loop or none."""
 TITLES = {
     "chain": ("Planar chain", "N bars with hinges, open: the benchmark `chain`."),
-    "spatial chain": ("Chain in space", "N bodies in a row, hinges of two alternating oblique axes, open."),
+    "spatial chain": (
+        "Chain in space",
+        "N bodies in a row, hinges of two alternating oblique axes, open.",
+    ),
     "binary tree": (
         "Binary tree in space",
         "The same hinges; every body carries two others: N = 7, 15, 31, … bodies, at most 3, 4, 5, … from the ground.",
     ),
-    "four-bars": ("N four-bars", "The benchmark `four-bar`: planar, N windows, 2 N + 1 bars, N loops, one freedom."),
+    "four-bars": (
+        "N four-bars",
+        "The benchmark `four-bar`: planar, N windows, 2 N + 1 bars, N loops, one freedom.",
+    ),
 }
 INTRODUCTION = """\
 # Coordinates
@@ -100,7 +110,9 @@ class Row:
         ends = [np.array(report["position"]) for report in self.reports.values()]
         gap = max((float(np.linalg.norm(end - ends[0])) for end in ends), default=0.0)
         if gap > AGREEMENT[self.formulation]:
-            raise SystemExit(f"{self.name}, N = {self.size}, {self.formulation}: coordinates lead to places {gap:.1e} m apart")
+            raise SystemExit(
+                f"{self.name}, N = {self.size}, {self.formulation}: coordinates lead to places {gap:.1e} m apart"
+            )
 
 
 TITLE_OF = {"index1": "index 1", "ali3p": "ALI3-P"}
@@ -115,13 +127,21 @@ HEADINGS = [
 def cells(row: Row) -> list[str]:
     operations = ["–" if x is None else f"{x:,.0f}" for x in row.values("operations")]
     ratios = [f"{three_digits(r)}×" if (r := row.ratio(c)) is not None else "–" for c in RELATIVE]
-    times, setups = (list(map(three_digits, row.values(key))) for key in ("microseconds", "setup_seconds"))
+    times, setups = (
+        list(map(three_digits, row.values(key))) for key in ("microseconds", "setup_seconds")
+    )
     return [*operations, *times, *ratios, *setups]
 
 
 def benchmark_cells(row: Row) -> list[str]:
     report = next(iter(row.reports.values()))
-    return [row.name, f"{report['loops']}", TITLE_OF[row.formulation], f"{report['parameters'] or '–'}", *cells(row)]
+    return [
+        row.name,
+        f"{report['loops']}",
+        TITLE_OF[row.formulation],
+        f"{report['parameters'] or '–'}",
+        *cells(row),
+    ]
 
 
 BENCHMARK_HEADINGS = ["benchmark", "loops", "formulation", "derivatives", *HEADINGS]
@@ -144,12 +164,19 @@ def measure(line: list[tuple[Row, Case]], console: Console) -> None:
 
 def measured(console: Console) -> list[Row]:
     rows = [Row(name, n, f) for name, sizes in SIZES.items() for f in sizes for n in sizes[f]]
-    rows += [Row(name, None, f, sensitivities=s) for name in BENCHMARKS for f in INTEGRATORS for s in (False, True)]
+    rows += [
+        Row(name, None, f, sensitivities=s)
+        for name in BENCHMARKS
+        for f in INTEGRATORS
+        for s in (False, True)
+    ]
     lines: dict[object, list[tuple[Row, Case]]] = {}
     for row in rows:
         for c in COORDINATES:
             key = row.name, row.formulation, row.sensitivities, row.size is None, c
-            lines.setdefault(key, []).append((row, Case(row.name, row.size, c, row.formulation, row.sensitivities)))
+            lines.setdefault(key, []).append(
+                (row, Case(row.name, row.size, c, row.formulation, row.sensitivities))
+            )
     with ThreadPoolExecutor(AT_ONCE) as pool:
         list(pool.map(lambda line: measure(line, console), lines.values()))
     for row in rows:
@@ -159,7 +186,11 @@ def measured(console: Console) -> list[Row]:
 
 def among(rows: list[Row], name: str, formulation: str) -> list[Row]:
     """Those of a family by a formulation."""
-    return [row for row in rows if row.size is not None and row.name == name and row.formulation == formulation]
+    return [
+        row
+        for row in rows
+        if row.size is not None and row.name == name and row.formulation == formulation
+    ]
 
 
 def verdict(ratios: dict[int, float]) -> str:
@@ -182,16 +213,28 @@ def advice(rows: list[Row]) -> str:
         f"## What to take\n\nThe faster ones of `rtdyn0` and `rtdyn1` count; times within {100 * (ALIKE - 1):.0f} % are called alike.\n"
     ]
     for name, (title, _) in TITLES.items():
-        found = {f: {r.size: r.best for r in among(rows, name, f) if r.size and r.best} for f in INTEGRATORS}
-        words = "; ".join(f"{TITLE_OF[f]}: {verdict(ratios)}" for f, ratios in found.items() if ratios)
+        found = {
+            f: {r.size: r.best for r in among(rows, name, f) if r.size and r.best}
+            for f in INTEGRATORS
+        }
+        words = "; ".join(
+            f"{TITLE_OF[f]}: {verdict(ratios)}" for f, ratios in found.items() if ratios
+        )
         lines.append(f"- **{title}**. {words}.")
-    lines.append("- **Benchmarks of one loop or none**, time of natural coordinates over that of relative ones:")
+    lines.append(
+        "- **Benchmarks of one loop or none**, time of natural coordinates over that of relative ones:"
+    )
     for f in INTEGRATORS:
         for slopes in (False, True):
-            chosen = [r for r in rows if r.size is None and r.formulation == f and r.sensitivities == slopes]
+            chosen = [
+                r
+                for r in rows
+                if r.size is None and r.formulation == f and r.sensitivities == slopes
+            ]
             ratios = {r.name: r.best for r in chosen if r.best is not None}
             words = ", ".join(
-                f"{name} {three_digits(ratio)}" for name, ratio in sorted(ratios.items(), key=lambda pair: -pair[1])
+                f"{name} {three_digits(ratio)}"
+                for name, ratio in sorted(ratios.items(), key=lambda pair: -pair[1])
             )
             lines.append(f"  - {TITLE_OF[f]}{' with derivatives' if slopes else ''}: {words}.")
     return "\n".join([*lines, reference_point(rows), growth(rows), ""])
@@ -201,7 +244,11 @@ def reference_point(rows: list[Row]) -> str:
     """Centre of mass against origin, in words."""
     words = []
     for key, called in (("operations", "operations"), ("microseconds", "time")):
-        pairs = [(r.reports["rtdyn0"][key], r.reports["rtdyn1"][key]) for r in rows if set(RELATIVE) <= set(r.reports)]
+        pairs = [
+            (r.reports["rtdyn0"][key], r.reports["rtdyn1"][key])
+            for r in rows
+            if set(RELATIVE) <= set(r.reports)
+        ]
         mean = exp(sum(log(a / b) for a, b in pairs) / len(pairs))
         words.append(
             f"{called} {three_digits(mean)} times as much about centres of mass as about the origin (geometric mean; more in "
@@ -219,10 +266,19 @@ def growth(rows: list[Row]) -> str:
     for name, (title, _) in TITLES.items():
         found = []
         for c in COORDINATES:
-            reports = [r.reports[c] for r in among(rows, name, "index1") if c in r.reports and r.reports[c]["bodies"] >= 10]
+            reports = [
+                r.reports[c]
+                for r in among(rows, name, "index1")
+                if c in r.reports and r.reports[c]["bodies"] >= 10
+            ]
             if len(reports) > 1:
-                first, last = ((r["microseconds"] / r["bodies"], r["bodies"]) for r in (reports[0], reports[-1]))
-                found.append(f"{c} {three_digits(last[0] / first[0])} ({last[1]:,} bodies over {first[1]})")
+                first, last = (
+                    (r["microseconds"] / r["bodies"], r["bodies"])
+                    for r in (reports[0], reports[-1])
+                )
+                found.append(
+                    f"{c} {three_digits(last[0] / first[0])} ({last[1]:,} bodies over {first[1]})"
+                )
         lines.append(f"  - {title}: {', '.join(found)}.")
     return "\n".join(lines)
 
@@ -238,11 +294,25 @@ def draw(rows: list[Row]) -> None:
     for axes, (name, (title, _)) in zip(panels.flat, TITLES.items(), strict=True):
         for coordinates, colour in zip(COORDINATES, COLOURS[:1] + COLOURS[2:4], strict=True):
             for formulation, style in zip(INTEGRATORS, ("o-", "s:"), strict=True):
-                found = [r.reports[coordinates] for r in among(rows, name, formulation) if coordinates in r.reports]
-                points = [(report["bodies"], report["microseconds"] / report["bodies"]) for report in found]
+                found = [
+                    r.reports[coordinates]
+                    for r in among(rows, name, formulation)
+                    if coordinates in r.reports
+                ]
+                points = [
+                    (report["bodies"], report["microseconds"] / report["bodies"])
+                    for report in found
+                ]
                 if points:
                     label = f"{coordinates}, {TITLE_OF[formulation]}"
-                    axes.loglog(*zip(*points, strict=True), style, color=colour, linewidth=1.6, markersize=4.5, label=label)
+                    axes.loglog(
+                        *zip(*points, strict=True),
+                        style,
+                        color=colour,
+                        linewidth=1.6,
+                        markersize=4.5,
+                        label=label,
+                    )
         axes.xaxis.set_major_formatter("{x:,g}")
         axes.yaxis.set_major_formatter("{x:g}")
         axes.set_title(title, loc="left")
@@ -252,19 +322,31 @@ def draw(rows: list[Row]) -> None:
         axes.set_xlabel("bodies")
     for axes in panels[:, 0]:
         axes.set_ylabel("µs per step and body")
-    figure.legend(*panels[1, 1].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+    figure.legend(
+        *panels[1, 1].get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=3,
+        frameon=False,
+    )
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(PICTURE)
 
 
 def write_page(rows: list[Row]) -> None:
     version = next(iter(rows[0].reports.values()))["version"]
-    parts = [INTRODUCTION, machine({"varimech": version}), advice(rows), f"![Time per step and body](images/{PICTURE.name})\n"]
+    parts = [
+        INTRODUCTION,
+        machine({"varimech": version}),
+        advice(rows),
+        f"![Time per step and body](images/{PICTURE.name})\n",
+    ]
     for name, (title, text) in TITLES.items():
         parts.append(f"## {title}\n\n{text}\n")
         for f in INTEGRATORS:
             table = [[f"{row.size:,}", *cells(row)] for row in among(rows, name, f)]
-            parts.append(f"`{f}` with `{INTEGRATORS[f]}`:\n\n{markdown(['N', *HEADINGS], table, 0)}")
+            parts.append(
+                f"`{f}` with `{INTEGRATORS[f]}`:\n\n{markdown(['N', *HEADINGS], table, 0)}"
+            )
     single = [benchmark_cells(row) for row in rows if row.size is None]
     parts.append(f"## Benchmarks of one loop or none\n\n{markdown(BENCHMARK_HEADINGS, single, 1)}")
     PAGE.write_text("\n".join([*parts, SETTINGS]), encoding="utf-8")
@@ -276,7 +358,12 @@ def compare_coordinates() -> None:
     rows = measured(console)
     for name in TITLES:
         for f in INTEGRATORS:
-            show(f"{name}, {f}", ["N", *HEADINGS], [[f"{row.size}", *cells(row)] for row in among(rows, name, f)], 0)
+            show(
+                f"{name}, {f}",
+                ["N", *HEADINGS],
+                [[f"{row.size}", *cells(row)] for row in among(rows, name, f)],
+                0,
+            )
     draw(rows)
     write_page(rows)
     console.print(f"written: {PAGE.relative_to(ROOT)}, {PICTURE.relative_to(ROOT)}")

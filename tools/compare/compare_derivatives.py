@@ -1,4 +1,6 @@
-"""What derivatives cost beside the motion alone, and beside a program by hand; docs/derivatives.md and a picture."""
+"""What derivatives cost beside the motion alone, and beside a program by hand; docs/derivatives.md
+and a picture.
+"""
 
 from __future__ import annotations
 
@@ -81,16 +83,28 @@ def find(engines: list[dict[str, Any]], name: str, goal: float) -> dict[str, Any
 
 
 def share_motions(engines: list[dict[str, Any]]) -> None:
-    """Both ways of an engine with the same setting have the same motion: the faster measurement counts for both."""
+    """Both ways of an engine with the same setting have the same motion: the faster measurement
+    counts for both.
+    """
     for engine in engines:
         for way in engine["ways"].values():
-            same = [w["milliseconds"]["motion"] for w in engine["ways"].values() if w["setting"] == way["setting"]]
+            same = [
+                w["milliseconds"]["motion"]
+                for w in engine["ways"].values()
+                if w["setting"] == way["setting"]
+            ]
             way["milliseconds"]["motion"] = min(same)
 
 
 def check_hessians(engines: list[dict[str, Any]]) -> None:
     """Stops if two engines differ; ALI3-P with its long steps is left out."""
-    every = [np.array(w["hessians"]) for e in engines if e["goal"] for w in e["ways"].values() if w["hessians"]]
+    every = [
+        np.array(w["hessians"])
+        for e in engines
+        if e["goal"]
+        for w in e["ways"].values()
+        if w["hessians"]
+    ]
     size = np.abs(every[0]).max(axis=(1, 2))[:, None, None]
     for hessians in every:
         if (off := float((np.abs(hessians - every[0]) / size).max())) > AGREE:
@@ -100,7 +114,11 @@ def check_hessians(engines: list[dict[str, Any]]) -> None:
 def check_chains(chains: list[dict[str, Any]]) -> None:
     """Stops if gradients of chains by RK4, by both programs, differ."""
     for size in CHAIN_SIZES:
-        found = [np.array(c["gradient"]) for c in chains if c["size"] == size and c["engine"].endswith("RK4")]
+        found = [
+            np.array(c["gradient"])
+            for c in chains
+            if c["size"] == size and c["engine"].endswith("RK4")
+        ]
         if (off := float(np.abs(found[0] - found[-1]).max() / np.abs(found[0]).max())) > AGREE:
             raise SystemExit(f"gradients of the chain of {size} differ by {off:.1e}")
 
@@ -123,32 +141,65 @@ def five_bar_rows(engines: list[dict[str, Any]], goal: float) -> list[list[str]]
         return each(lambda e: " / ".join(dict.fromkeys(key(w) for w in e["ways"].values())))
 
     def built(e: dict[str, Any], order: str) -> str:
-        found = [f"{seconds:.1f}" for name, seconds in e["build_seconds"].items() if name.startswith(order)]
+        found = [
+            f"{seconds:.1f}"
+            for name, seconds in e["build_seconds"].items()
+            if name.startswith(order)
+        ]
         return f"{' / '.join(found)} s" if found else "–"
 
     rows = [
         ["setting", *both(lambda w: w["setting"])],
         ["error", *both(lambda w: f"{w['error']:.1e}")],
-        ["motion alone", *each(lambda e: f"{number(min(w['milliseconds']['motion'] for w in e['ways'].values()))} ms")],
+        [
+            "motion alone",
+            *each(
+                lambda e: (
+                    f"{number(min(w['milliseconds']['motion'] for w in e['ways'].values()))} ms"
+                )
+            ),
+        ],
     ]
     for what, names in ROWS.items():
         for name, way in zip(names, WAYS, strict=True):
-            rows.append([name, *each(lambda e, way=way, what=what: ratio(e["ways"][way], what) if way in e["ways"] else "–")])
+            rows.append(
+                [
+                    name,
+                    *each(
+                        lambda e, way=way, what=what: (
+                            ratio(e["ways"][way], what) if way in e["ways"] else "–"
+                        )
+                    ),
+                ]
+            )
     for order in ("first", "second"):
         rows.append([f"build, {order} derivatives", *each(lambda e, order=order: built(e, order))])
     return rows
 
 
-CHAIN_HEADINGS = ["N", "parameters", "engine", "motion alone", "direct", "adjoint", "build: motion, direct, adjoint"]
+CHAIN_HEADINGS = [
+    "N",
+    "parameters",
+    "engine",
+    "motion alone",
+    "direct",
+    "adjoint",
+    "build: motion, direct, adjoint",
+]
 
 
 def chain_rows(chains: list[dict[str, Any]]) -> list[list[str]]:
     rows = []
     for c in sorted(chains, key=lambda c: c["size"]):
         built = ", ".join(
-            f"{c['build_seconds'][w]:.1f} s" if w in c["build_seconds"] else "–" for w in ("motion", "direct", "adjoint")
+            f"{c['build_seconds'][w]:.1f} s" if w in c["build_seconds"] else "–"
+            for w in ("motion", "direct", "adjoint")
         )
-        times = [f"{number(c['milliseconds']['motion'])} ms", ratio(c, "direct"), ratio(c, "adjoint")]
+        times = [
+            f"{number(c['milliseconds']['motion'])} ms",
+            ratio(c, "direct"),
+            ratio(c, "adjoint"),
+        ]
         rows.append([str(c["size"]), str(2 * c["size"]), c["engine"], *times, built])
     return rows
 
@@ -173,7 +224,9 @@ def losses(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> str:
     """Where a program by hand is faster, told as a list."""
     lines = []
 
-    def tell(where: str, ours: dict[str, float], theirs: dict[str, float], names: dict[str, str]) -> None:
+    def tell(
+        where: str, ours: dict[str, float], theirs: dict[str, float], names: dict[str, str]
+    ) -> None:
         slower = [
             f"{name} {number(ours[k] / theirs[k])}×"
             for k, name in names.items()
@@ -190,11 +243,19 @@ def losses(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> str:
             for what, t in w["milliseconds"].items()
         }
 
-    names = {"motion": "motion", **{f"{what}, {way}": both[k] for what, both in ROWS.items() for k, way in enumerate(WAYS)}}
+    names = {
+        "motion": "motion",
+        **{f"{what}, {way}": both[k] for what, both in ROWS.items() for k, way in enumerate(WAYS)},
+    }
     for goal in GOALS:
         for ours in OURS[:2]:
             for theirs in (BY_HAND, APPENDED, CVODES):
-                tell(f"Five-bar, error ≤ {goal:.0e}, {ours} against {theirs}", times(ours, goal), times(theirs, goal), names)
+                tell(
+                    f"Five-bar, error ≤ {goal:.0e}, {ours} against {theirs}",
+                    times(ours, goal),
+                    times(theirs, goal),
+                    names,
+                )
     for c in chains:
         if c["engine"] == BY_HAND:
             for mine in chains:
@@ -209,15 +270,30 @@ def losses(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> str:
 
 
 def draw(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> None:
-    """Left: times for the five-bar at the first goal, a group of bars a quantity. Right: gradients over the motion, over the parameters."""
+    """Left: times for the five-bar at the first goal, a group of bars a quantity. Right: gradients
+    over the motion, over the parameters.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    figure, (left, right) = plt.subplots(1, 2, figsize=(13, 5.5), dpi=150, layout="constrained", width_ratios=(1.45, 1))
-    names = {"motion": "motion\nalone", "gradient": "gradient", "product": "Hessians\n× vector", "Hessians": "three\nHessians"}
-    series = [(OURS[0], "#c1121f"), (OURS[1], "#e5787f"), (BY_HAND, "#1d3557"), (APPENDED, "#6a8caf"), (CVODES, "#e09f3e")]
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(13, 5.5), dpi=150, layout="constrained", width_ratios=(1.45, 1)
+    )
+    names = {
+        "motion": "motion\nalone",
+        "gradient": "gradient",
+        "product": "Hessians\n× vector",
+        "Hessians": "three\nHessians",
+    }
+    series = [
+        (OURS[0], "#c1121f"),
+        (OURS[1], "#e5787f"),
+        (BY_HAND, "#1d3557"),
+        (APPENDED, "#6a8caf"),
+        (CVODES, "#e09f3e"),
+    ]
     width = 0.85 / len(series)
     for k, (name, colour) in enumerate(series):
         ways = (find(engines, name, GOALS[0]) or {"ways": {}})["ways"].values()
@@ -228,7 +304,12 @@ def draw(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> None:
             x = at + (k - (len(series) - 1) / 2) * width
             left.bar(x, min(times), width * 0.92, color=colour, label=name if at == 0 else None)
             left.annotate(
-                number(min(times)), (x, min(times)), xytext=(0, 2), textcoords="offset points", ha="center", fontsize=7.5
+                number(min(times)),
+                (x, min(times)),
+                xytext=(0, 2),
+                textcoords="offset points",
+                ha="center",
+                fontsize=7.5,
             )
     left.set_yscale("log")
     left.set_ylim(0.1, 400)
@@ -245,7 +326,12 @@ def draw(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> None:
             ]
             if points:
                 right.loglog(
-                    *zip(*points, strict=True), style, color=colour, linewidth=2, markersize=5, label=f"{name}, {method}"
+                    *zip(*points, strict=True),
+                    style,
+                    color=colour,
+                    linewidth=2,
+                    markersize=5,
+                    label=f"{name}, {method}",
                 )
     right.set_xticks([2 * n for n in CHAIN_SIZES], [str(2 * n) for n in CHAIN_SIZES])
     right.set_yticks([1, 2, 5, 10, 20, 40], ["1", "2", "5", "10", "20", "40"])
@@ -270,13 +356,18 @@ def compare_derivatives() -> None:
         casadi = run_side("derivatives_casadi", PEERS, {})
     check_reference(np.array(casadi["gradient"]))
     with console.status("measuring: derivatives, Varimech"):
-        varimech = run_side("derivatives_varimech", sys.executable, {"gradient": casadi["gradient"]})
+        varimech = run_side(
+            "derivatives_varimech", sys.executable, {"gradient": casadi["gradient"]}
+        )
     engines, chains = varimech["engines"] + casadi["engines"], varimech["chains"] + casadi["chains"]
     share_motions(engines)
     check_hessians(engines)
     check_chains(chains)
     parts = [INTRODUCTION, machine(varimech["versions"] | casadi["versions"])]
-    parts += ["![Times of derivatives, and their growth](images/compare_derivatives.png)\n", FIVE_BAR]
+    parts += [
+        "![Times of derivatives, and their growth](images/compare_derivatives.png)\n",
+        FIVE_BAR,
+    ]
     for goal in GOALS:
         rows = five_bar_rows(engines, goal)
         show(f"Five-bar, error ≤ {goal:.0e}", HEADINGS, rows, 1)

@@ -1,4 +1,6 @@
-"""Many runs of the five-bar: Varimech beside its peers, what a study costs beside its runs, how many samples suffice; docs/ensembles.md."""
+"""Many runs of the five-bar: Varimech beside its peers, what a study costs beside its runs, how
+many samples suffice; docs/ensembles.md.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,11 @@ from ensembles_problem import GOAL, SPREAD, TESTED
 from pages import COLOURS, DOCS, HERE, PEERS, ROOT, machine, markdown, number, run_side, show
 from rich.console import Console
 
-PAGE, PICTURE, CARD = DOCS / "ensembles.md", DOCS / "images" / "compare_ensembles.png", HERE / "card_h200.json"
+PAGE, PICTURE, CARD = (
+    DOCS / "ensembles.md",
+    DOCS / "images" / "compare_ensembles.png",
+    HERE / "gpu_h200.json",
+)
 SIDES = (("casadi", PEERS), ("varimech", sys.executable), ("exudyn", PEERS), ("mujoco", PEERS))
 LABELS = {"random": "random", "latin-hypercube": "Latin hypercube", "sobol": "Sobol"}
 
@@ -58,7 +64,7 @@ The same study with two threads, and with a `LocalCluster` of two processes of o
 ON_CARD = """\
 ## On a card
 
-`tools/compare/card.py` measured this on {device}, {date}. Kernels alone, parameter values on the card already, the fastest of three launches;
+`tools/compare/gpu.py` measured this on {device}, {date}. Kernels alone, parameter values on the card already, the fastest of three launches;
 five-bar, 5 s, ψ¹, parameters within ±1 %. The last column is the largest relative difference of ψ¹ from the processor's, and on how many
 samples.
 """
@@ -75,9 +81,26 @@ RUN_HEADINGS = [
 ]
 COST_HEADINGS = ["what", "µs a sample"]
 MEMORY_HEADINGS = ["samples", "largest memory of the process"]
-SAMPLE_HEADINGS = ["samples", *(f"{label}{control}" for label in LABELS.values() for control in ("", ", control"))]
-CLUSTER_HEADINGS = ["", "samples", "2 threads", "2 processes of Dask", "same numbers to the last bit"]
-KERNEL_HEADINGS = ["method", "steps", "samples", "seconds", "runs per second", "steps per second", "difference (samples)"]
+SAMPLE_HEADINGS = [
+    "samples",
+    *(f"{label}{control}" for label in LABELS.values() for control in ("", ", control")),
+]
+CLUSTER_HEADINGS = [
+    "",
+    "samples",
+    "2 threads",
+    "2 processes of Dask",
+    "same numbers to the last bit",
+]
+KERNEL_HEADINGS = [
+    "method",
+    "steps",
+    "samples",
+    "seconds",
+    "runs per second",
+    "steps per second",
+    "difference (samples)",
+]
 STUDY_HEADINGS = ["study, whole call", "samples", "seconds", "samples per second"]
 
 
@@ -90,8 +113,13 @@ def cores(t: dict[str, Any]) -> int:
 
 
 def run_rows(throughputs: list[dict[str, Any]]) -> list[list[str]]:
-    """A row an engine, method and number of cores; ratios are to the fastest study on as many cores."""
-    best = {n: max(rate(t) for t in throughputs if "monte_carlo" in t["engine"] and cores(t) == n) for n in (1, 2)}
+    """A row an engine, method and number of cores; ratios are to the fastest study on as many
+    cores.
+    """
+    best = {
+        n: max(rate(t) for t in throughputs if "monte_carlo" in t["engine"] and cores(t) == n)
+        for n in (1, 2)
+    }
     return [
         [
             t["engine"],
@@ -109,16 +137,32 @@ def run_rows(throughputs: list[dict[str, Any]]) -> list[list[str]]:
 
 def in_words(throughputs: list[dict[str, Any]]) -> str:
     """The figure that counts, beside each peer's best."""
-    ours = max((t for t in throughputs if t["engine"].startswith("Varimech") and cores(t) == 2), key=rate)
+    ours = max(
+        (t for t in throughputs if t["engine"].startswith("Varimech") and cores(t) == 2), key=rate
+    )
     peers: dict[str, dict[str, Any]] = {}
     for t in throughputs:
-        if not t["engine"].startswith("Varimech") and (t["engine"] not in peers or rate(t) > rate(peers[t["engine"]])):
+        if not t["engine"].startswith("Varimech") and (
+            t["engine"] not in peers or rate(t) > rate(peers[t["engine"]])
+        ):
             peers[t["engine"]] = t
     told = ", ".join(
-        f"{number(rate(ours) / rate(t))} times {name} ({number(rate(t))}, {t['workers']})" for name, t in peers.items()
+        f"{number(rate(ours) / rate(t))} times {name} ({number(rate(t))}, {t['workers']})"
+        for name, t in peers.items()
     )
-    alone = max((t for t in throughputs if "monte_carlo" in t["engine"] and cores(t) == 1 and t["operations"]), key=rate)
-    rk4 = next(t for t in throughputs if "monte_carlo" in t["engine"] and cores(t) == 1 and "RK4" in t["how"])
+    alone = max(
+        (
+            t
+            for t in throughputs
+            if "monte_carlo" in t["engine"] and cores(t) == 1 and t["operations"]
+        ),
+        key=rate,
+    )
+    rk4 = next(
+        t
+        for t in throughputs
+        if "monte_carlo" in t["engine"] and cores(t) == 1 and "RK4" in t["how"]
+    )
     by_hand = next(t for t in throughputs if t["engine"].startswith("CasADi") and cores(t) == 1)
     return (
         f"On two cores Varimech does **{number(rate(ours))} runs per second** ({ours['how']}, {ours['setting']}). That is, beside the best\n"
@@ -133,7 +177,17 @@ def in_words(throughputs: list[dict[str, Any]]) -> str:
 def sample_rows(intervals: list[dict[str, Any]]) -> list[list[str]]:
     found = {(i["kind"], i["samples"]): i for i in intervals}
     sizes = sorted({size for _, size in found})
-    return [[f"{n:,}", *(f"{found[kind, n][which]:.1e}" for kind in LABELS for which in ("plain", "controlled"))] for n in sizes]
+    return [
+        [
+            f"{n:,}",
+            *(
+                f"{found[kind, n][which]:.1e}"
+                for kind in LABELS
+                for which in ("plain", "controlled")
+            ),
+        ]
+        for n in sizes
+    ]
 
 
 def needed(intervals: list[dict[str, Any]], std: float) -> str:
@@ -152,7 +206,10 @@ def cluster_rows(cluster: list[dict[str, Any]]) -> list[list[str]]:
         [
             c["what"],
             f"{c['samples']:,}",
-            *(f"{number(c['samples'] / c['seconds'][name])}/s" for name in ("2 threads", "2 processes of Dask")),
+            *(
+                f"{number(c['samples'] / c['seconds'][name])}/s"
+                for name in ("2 threads", "2 processes of Dask")
+            ),
             "yes" if c["same_bits"] else "no",
         ]
         for c in cluster
@@ -172,7 +229,10 @@ def card_section(card: dict[str, Any]) -> str:
         ]
         for k in card["kernels"]
     ]
-    studies = [[s["what"], f"{s['samples']:,}", f"{s['seconds']:.3g}", f"{s['samples_per_second']:.3g}"] for s in card["studies"]]
+    studies = [
+        [s["what"], f"{s['samples']:,}", f"{s['seconds']:.3g}", f"{s['samples_per_second']:.3g}"]
+        for s in card["studies"]
+    ]
     return (
         f"{ON_CARD.format(**card)}\n{markdown(KERNEL_HEADINGS, kernels, 1)}\n"
         'Whole studies (`monte_carlo(…, executor="cuda")`): samples are drawn and summed up by the processor.\n\n'
@@ -187,19 +247,38 @@ def draw(throughputs: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> 
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    figure, (left, right) = plt.subplots(1, 2, figsize=(13, 5.2), dpi=150, layout="constrained", width_ratios=(1.15, 1))
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(13, 5.2), dpi=150, layout="constrained", width_ratios=(1.15, 1)
+    )
     shown = [t for t in throughputs if "ensemble" not in t["engine"]]
-    names = {(t["engine"], t["how"]): [u for u in shown if (u["engine"], u["how"]) == (t["engine"], t["how"])] for t in shown}
+    names = {
+        (t["engine"], t["how"]): [
+            u for u in shown if (u["engine"], u["how"]) == (t["engine"], t["how"])
+        ]
+        for t in shown
+    }
     bars = sorted(names.items(), key=lambda bar: max(map(rate, bar[1])))
     for k, ((engine, _), both) in enumerate(bars):
-        pale, full = (COLOURS[1], COLOURS[0]) if engine.startswith("Varimech") else ("#98a3b5", COLOURS[2])
+        pale, full = (
+            (COLOURS[1], COLOURS[0]) if engine.startswith("Varimech") else ("#98a3b5", COLOURS[2])
+        )
         for t in both:
             place = k + (0.2 if cores(t) == 1 else -0.2)
             left.barh(place, rate(t), 0.38, color=pale if cores(t) == 1 else full)
-            left.annotate(f"{rate(t):,.0f}", (rate(t), place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9)
+            left.annotate(
+                f"{rate(t):,.0f}",
+                (rate(t), place),
+                xytext=(4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=9,
+            )
     left.set_yticks(
         range(len(bars)),
-        [f"{engine.removesuffix(', `monte_carlo`')}\n{short(how, both[0]['setting'])}" for (engine, how), both in bars],
+        [
+            f"{engine.removesuffix(', `monte_carlo`')}\n{short(how, both[0]['setting'])}"
+            for (engine, how), both in bars
+        ],
         fontsize=9,
     )
     left.set_xscale("log")
@@ -211,7 +290,15 @@ def draw(throughputs: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> 
         counts, colour = [p["samples"] for p in points], (COLOURS[6], COLOURS[3], COLOURS[0])[k]
         for which, style in (("plain", "o-"), ("controlled", "o--")):
             name = f"{label}{', control' if which == 'controlled' else ''}"
-            right.loglog(counts, [p[which] for p in points], style, color=colour, markersize=4, linewidth=1.7, label=name)
+            right.loglog(
+                counts,
+                [p[which] for p in points],
+                style,
+                color=colour,
+                markersize=4,
+                linewidth=1.7,
+                label=name,
+            )
     right.set_xlabel("samples")
     right.set_ylabel("half of the 95 % interval, m²·s")
     right.set_title("Mean of ψ¹, five tolerances of ±1 %", loc="left")
@@ -226,7 +313,13 @@ def draw(throughputs: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> 
 
 def short(how: str, setting: str) -> str:
     """Method and setting in few words."""
-    for words in ("index 1 with projections, ", ", equal steps", ", tolerance", ", closed by a connect constraint", ", index 2"):
+    for words in (
+        "index 1 with projections, ",
+        ", equal steps",
+        ", tolerance",
+        ", closed by a connect constraint",
+        ", index 2",
+    ):
         how = how.replace(words, "")
     return f"{how}, {setting.split(',')[0]}"
 
@@ -243,9 +336,16 @@ def compare_ensembles() -> None:
             reports[name] = run_side(f"ensembles_{name}", python, reference)
         reference = reference or {"exact": reports["casadi"]["exact"]}
     ours = reports["varimech"]
-    throughputs = [t for name in ("varimech", "casadi", "mujoco", "exudyn") for t in reports[name]["throughputs"]]
+    throughputs = [
+        t
+        for name in ("varimech", "casadi", "mujoco", "exudyn")
+        for t in reports[name]["throughputs"]
+    ]
     intervals, (whole,) = ours["intervals"][:-1], ours["intervals"][-1:]
-    runs, costs = run_rows(throughputs), [[c["what"], f"{c['microseconds']:.2f}"] for c in ours["costs"]]
+    runs, costs = (
+        run_rows(throughputs),
+        [[c["what"], f"{c['microseconds']:.2f}"] for c in ours["costs"]],
+    )
     used = [[f"{u['samples']:,}", f"{u['megabytes']:.0f} MB"] for u in ours["memory"]]
     half_widths, clusters = sample_rows(intervals), cluster_rows(ours["cluster"])
     for title, headings, rows, texts in (
@@ -258,7 +358,9 @@ def compare_ensembles() -> None:
         show(title, headings, rows, texts)
     draw(throughputs, intervals)
     card = card_section(json.loads(CARD.read_text(encoding="utf-8"))) if CARD.exists() else ""
-    versions = {name: version for report in reports.values() for name, version in report["versions"].items()}
+    versions = {
+        name: version for report in reports.values() for name, version in report["versions"].items()
+    }
     PAGE.write_text(
         f"{INTRODUCTION}\n{markdown(RUN_HEADINGS, runs, 3)}\n{in_words(throughputs)}\n"
         f"![Runs per second, and half-widths against samples](images/compare_ensembles.png)\n\n{RUN_SETTINGS}\n{COSTS}\n"

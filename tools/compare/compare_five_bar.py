@@ -1,4 +1,6 @@
-"""The five-bar benchmark: gradients and ensembles of Varimech and its peers, set against one reference; docs/benchmarks.md and a picture."""
+"""The five-bar benchmark: gradients and ensembles of Varimech and its peers, set against one
+reference; docs/benchmarks.md and a picture.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from pages import DOCS, PEERS, ROOT, machine, markdown, number, run_side, show, time_cell, work_precision
+from pages import (
+    DOCS,
+    PEERS,
+    ROOT,
+    machine,
+    markdown,
+    number,
+    run_side,
+    show,
+    time_cell,
+    work_precision,
+)
 from rich.console import Console
 
 from varimech.benchmarks import five_bar
@@ -61,7 +74,9 @@ def check_reference(gradient: np.ndarray) -> None:
 
 def quickest(curve: dict[str, Any], holds: Callable[[np.ndarray, float], bool]) -> float | None:
     """Least milliseconds of the settings that are accurate enough."""
-    times = [p["milliseconds"] for p in curve["points"] if holds(np.array(p["gradient"]), p["error"])]
+    times = [
+        p["milliseconds"] for p in curve["points"] if holds(np.array(p["gradient"]), p["error"])
+    ]
     return min(times, default=None)
 
 
@@ -73,7 +88,9 @@ GOALS: tuple[tuple[str, Callable[[np.ndarray, float], bool]], ...] = (
 
 
 def gradient_rows(curves: list[dict[str, Any]]) -> list[list[str]]:
-    """A row an engine: milliseconds to each goal with the ratio to Varimech, and the seconds to build."""
+    """A row an engine: milliseconds to each goal with the ratio to Varimech, and the seconds to
+    build.
+    """
     ours = [quickest(curves[0], holds) for _, holds in GOALS]
     rows = []
     for curve in curves:
@@ -87,19 +104,37 @@ def gradient_rows(curves: list[dict[str, Any]]) -> list[list[str]]:
 def throughput_rows(throughputs: list[dict[str, Any]]) -> list[list[str]]:
     """A row an engine: runs per second, and how many times as many the fastest of Varimech does."""
     rates = [t["runs"] / t["seconds"] for t in throughputs]
-    ours = max(rate for t, rate in zip(throughputs, rates, strict=True) if t["engine"] == "Varimech")
+    ours = max(
+        rate for t, rate in zip(throughputs, rates, strict=True) if t["engine"] == "Varimech"
+    )
     return [
-        [t["engine"], t["workers"], t["setting"], f"{t['error']:.1e}", number(rate), f"{number(ours / rate)}×"]
+        [
+            t["engine"],
+            t["workers"],
+            t["setting"],
+            f"{t['error']:.1e}",
+            number(rate),
+            f"{number(ours / rate)}×",
+        ]
         for t, rate in zip(throughputs, rates, strict=True)
     ]
 
 
 GRADIENT_HEADINGS = ["engine", "how", *(name for name, _ in GOALS), "build"]
-THROUGHPUT_HEADINGS = ["engine", "with", "step", "error of ψ", "runs per second", "Varimech is faster by"]
+THROUGHPUT_HEADINGS = [
+    "engine",
+    "with",
+    "step",
+    "error of ψ",
+    "runs per second",
+    "Varimech is faster by",
+]
 
 
 PLACED = {"CasADi + CVODES": (-1, 0, -9), "Varimech, implicit": (-1, -9, 9), "MuJoCo": (-1, 0, -9)}
-"""Labels that are not above the end of their lines: at which point they are, and where from there."""
+"""Labels that are not above the end of their lines: at which point they are, and where
+from there.
+"""
 
 
 def draw(curves: list[dict[str, Any]]) -> None:
@@ -115,7 +150,9 @@ def draw(curves: list[dict[str, Any]]) -> None:
     )
 
 
-def write_page(gradients: list[list[str]], throughputs: list[list[str]], versions: dict[str, str]) -> None:
+def write_page(
+    gradients: list[list[str]], throughputs: list[list[str]], versions: dict[str, str]
+) -> None:
     PAGE.write_text(
         f"{INTRODUCTION}\n{machine(versions)}\n"
         "## Gradient of three objectives to five parameters\n\n"
@@ -135,7 +172,12 @@ def compare_five_bar() -> None:
     console = Console(stderr=True)
     reports = []
     reference: dict[str, Any] = {}
-    for name, python in (("casadi", PEERS), ("varimech", sys.executable), ("exudyn", PEERS), ("mujoco", PEERS)):
+    for name, python in (
+        ("casadi", PEERS),
+        ("varimech", sys.executable),
+        ("exudyn", PEERS),
+        ("mujoco", PEERS),
+    ):
         with console.status(f"measuring: {name}"):
             reports.append(run_side(name, python, reference))
         reference = reference or reports[0]["reference"]
@@ -148,7 +190,11 @@ def compare_five_bar() -> None:
             point["error"] = float(np.abs(np.array(point["gradient"]) / exact - 1).max())
     gradients = gradient_rows(curves)
     throughputs = throughput_rows([t for report in others for t in report["throughputs"]])
-    versions = {name: version for report in (*others, casadi) for name, version in report["versions"].items()}
+    versions = {
+        name: version
+        for report in (*others, casadi)
+        for name, version in report["versions"].items()
+    }
     show("Gradient: time to an accuracy (ratio to Varimech)", GRADIENT_HEADINGS, gradients, 2)
     show("Ensemble of five-bar runs, error of ψ ≤ 1e-4", THROUGHPUT_HEADINGS, throughputs, 3)
     draw(curves)

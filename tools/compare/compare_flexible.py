@@ -1,4 +1,6 @@
-"""Flexible mechanisms: what the beam is worth, steps and times, and the question that a paper left open; docs/flexible.md."""
+"""Flexible mechanisms: what the beam is worth, steps and times, and the question that a paper left
+open; docs/flexible.md.
+"""
 
 from __future__ import annotations
 
@@ -26,30 +28,52 @@ LENGTHS = (10, 30, 100, 250, 500, 1000, 2000)
 
 def parameters() -> str:
     """All parameters, over time."""
-    run = mechanism(16).sensitivity((), PARAMETERS, duration=5.0, step=5e-4, every=4, backend="native").run
+    run = (
+        mechanism(16)
+        .sensitivity((), PARAMETERS, duration=5.0, step=5e-4, every=4, backend="native")
+        .run
+    )
     panels = [
-        vm.Panel(f"{NAMES[p]} ∂x₁/∂{NAMES[p]} (m)", [vm.Line("", run.time, x1(run, p))]) for p in ("E", "a0", "I", "rho", "L")
+        vm.Panel(f"{NAMES[p]} ∂x₁/∂{NAMES[p]} (m)", [vm.Line("", run.time, x1(run, p))])
+        for p in ("E", "a0", "I", "rho", "L")
     ]
-    vm.line_figure(panels, title="Flexible five-bar, 16 segments: all parameters").savefig(IMAGES / "flexible_parameters.png")
+    vm.line_figure(panels, title="Flexible five-bar, 16 segments: all parameters").savefig(
+        IMAGES / "flexible_parameters.png"
+    )
     rows = []
     for n in SEGMENTS:
-        found = mechanism(n).sensitivity((), PARAMETERS, duration=1.0, step=1e-4, every=100, backend="native").run
+        found = (
+            mechanism(n)
+            .sensitivity((), PARAMETERS, duration=1.0, step=1e-4, every=100, backend="native")
+            .run
+        )
         values = [f"{slope(found, p, 1.0):.6f}" for p in ("E", "a0", "I", "rho", "L")]
         rows.append([str(n), f"{x1(found)[-1]:.6f}", *values])
-    headings = ["n", "x₁ (m)", *[f"{NAMES[p]} ∂x₁/∂{NAMES[p]}" for p in ("E", "a0", "I", "rho", "L")]]
+    headings = [
+        "n",
+        "x₁ (m)",
+        *[f"{NAMES[p]} ∂x₁/∂{NAMES[p]}" for p in ("E", "a0", "I", "rho", "L")],
+    ]
     show("Segments, t = 1 s", headings, rows, 1)
     soft = []
     for E in (STIFF, STIFF / 10, SOFT):
-        found = mechanism(16, E=E).sensitivity((), PARAMETERS, duration=2.0, step=2e-4, every=10, backend="native").run
+        found = (
+            mechanism(16, E=E)
+            .sensitivity((), PARAMETERS, duration=2.0, step=2e-4, every=10, backend="native")
+            .run
+        )
         deflection = float(np.abs(_deflection(found)).max())
         soft.append((E, found, deflection))
     panel = [vm.Line(f"{E / 1e9:.4g} GPa", r.time, x1(r, "E")) for E, r, _ in soft]
     bent = [vm.Line(f"{E / 1e9:.4g} GPa", r.time, _deflection(r)) for E, r, _ in soft]
     title = "Flexible five-bar, 16 segments: softer beams"
-    picture = vm.line_figure([vm.Panel("E ∂x₁/∂E (m)", panel), vm.Panel("deflection at mid-span (m)", bent)], title=title)
+    picture = vm.line_figure(
+        [vm.Panel("E ∂x₁/∂E (m)", panel), vm.Panel("deflection at mid-span (m)", bent)], title=title
+    )
     picture.savefig(IMAGES / "flexible_softer.png")
     drawing = soft[-1][1].draw(
-        times=(0.0, 0.2, 0.35, 0.5), title="Flexible five-bar, E = 2.0694 GPa, 16 segments, at 0.5 s and before"
+        times=(0.0, 0.2, 0.35, 0.5),
+        title="Flexible five-bar, E = 2.0694 GPa, 16 segments, at 0.5 s and before",
     )
     drawing.savefig(IMAGES / "flexible_soft_motion.png")
     return f"""\
@@ -77,9 +101,14 @@ The largest deflection at mid-span is {", ".join(f"{1e3 * d:.3g} mm ({E / 1e9:.4
 
 def _deflection(run: vm.Run) -> np.ndarray:
     """Of the middle node from the line between the ends (m)."""
-    one, two, middle = (run.position(f"12.{p}").transpose("time", "component").to_numpy() for p in ("1", "2", "n8"))
+    one, two, middle = (
+        run.position(f"12.{p}").transpose("time", "component").to_numpy() for p in ("1", "2", "n8")
+    )
     c = two - one
-    return np.asarray((c[:, 0] * (middle - one)[:, 1] - c[:, 1] * (middle - one)[:, 0]) / np.linalg.norm(c, axis=1))
+    return np.asarray(
+        (c[:, 0] * (middle - one)[:, 1] - c[:, 1] * (middle - one)[:, 0])
+        / np.linalg.norm(c, axis=1)
+    )
 
 
 # what the element is worth
@@ -102,7 +131,9 @@ def straight(n: int, ends: str, **options: Any) -> vm.Mechanism:
 
 
 def statics() -> str:
-    """Deflections and frequencies over the number of segments, beside those of Euler and Bernoulli."""
+    """Deflections and frequencies over the number of segments, beside those of Euler
+    and Bernoulli.
+    """
     tiny = 1e-7
 
     def deflection(n: int, ends: str, load: str) -> float:
@@ -124,11 +155,16 @@ def statics() -> str:
         "clamped, uniform": ("clamped", "uniform", 1 / 384),
     }
     rows = [
-        [name, *[f"{deflection(n, ends, load) / exact:.5f}" for n in SEGMENTS]] for name, (ends, load, exact) in cases.items()
+        [name, *[f"{deflection(n, ends, load) / exact:.5f}" for n in SEGMENTS]]
+        for name, (ends, load, exact) in cases.items()
     ]
     headings = ["deflection over exact", *[f"n = {n}" for n in SEGMENTS]]
     show("Statics", headings, rows, 1)
-    roots = {"simply supported": math.pi, "cantilever": 1.875104068711961, "clamped": 4.730040744862704}
+    roots = {
+        "simply supported": math.pi,
+        "cantilever": 1.875104068711961,
+        "clamped": 4.730040744862704,
+    }
     frequency_rows = [
         [f"{ends}, {masses}", *[f"{_first(n, ends, masses) / root**2:.5f}" for n in SEGMENTS]]
         for ends, root in roots.items()
@@ -173,7 +209,11 @@ def steps() -> str:
     tried = (1e-2, 5e-3, 2e-3, 1e-3, 1e-4, 1e-5)
     counts = (2, 8, 32)
     reference = {
-        n: mechanism(n).simulate(1.0, step=1e-5, every=100000, backend="native").position("1").to_numpy()[-1] for n in counts
+        n: mechanism(n)
+        .simulate(1.0, step=1e-5, every=100000, backend="native")
+        .position("1")
+        .to_numpy()[-1]
+        for n in counts
     }
 
     def cell(n: int, h: float, way: Mapping[str, Any]) -> str:
@@ -183,7 +223,11 @@ def steps() -> str:
             return f"stops at {error.time:.2g} s"
         return f"{np.linalg.norm(run.position('1').to_numpy()[-1] - reference[n]):.0e}"
 
-    rows = [[name, str(n), *[cell(n, h, way) for h in tried]] for name, way in ways.items() for n in counts]
+    rows = [
+        [name, str(n), *[cell(n, h, way) for h in tried]]
+        for name, way in ways.items()
+        for n in counts
+    ]
     headings = ["method", "n", *[f"h = {h:g} s" for h in tried]]
     show("Error of point 1 after 1 s (m)", headings, rows, 2)
     fastest = ", ".join(f"{8.0e4 / 8 * n:.2g} (n = {n})" for n in counts)
@@ -215,8 +259,18 @@ def times() -> str:
 
     def per_step(m: vm.Mechanism, integrator: str, *, wrt: bool = False) -> tuple[float, float]:
         """Seconds, and Newton iterations."""
-        settings: dict[str, Any] = {"step": 1e-3, "every": 100, "backend": "native", "integrator": integrator}
-        runs = [m.sensitivity((), ["E"], duration=0.1, **settings).run if wrt else m.simulate(0.1, **settings) for _ in range(7)]
+        settings: dict[str, Any] = {
+            "step": 1e-3,
+            "every": 100,
+            "backend": "native",
+            "integrator": integrator,
+        }
+        runs = [
+            m.sensitivity((), ["E"], duration=0.1, **settings).run
+            if wrt
+            else m.simulate(0.1, **settings)
+            for _ in range(7)
+        ]
         return min(r.info["seconds"]["run"] for r in runs) / 100, runs[0].info["iterations"] / 100
 
     rows = []

@@ -7,7 +7,15 @@ import sys
 from methods_side import ACCURACIES, MECHANISMS
 from pages import DOCS, machine, markdown, number, run_side, show
 
-from varimech.methods import COORDINATES, FORMULATIONS, INTEGRATORS, SUITS, choose, formulations_of, integrators_of
+from varimech.schemes import (
+    COORDINATES,
+    FORMULATIONS,
+    INTEGRATORS,
+    SUITS,
+    choose,
+    formulations_of,
+    integrators_of,
+)
 
 PAGE = DOCS / "methods.md"
 CHOICE = f"""\
@@ -63,7 +71,11 @@ is said.
 
 
 def listed(kind: str, entries: dict[str, list[str]]) -> str:
-    return markdown([kind, "suits", "goes with"], [[f"`{n}`", SUITS[n], ", ".join(p)] for n, p in entries.items()], 3)
+    return markdown(
+        [kind, "suits", "goes with"],
+        [[f"`{n}`", SUITS[n], ", ".join(p)] for n, p in entries.items()],
+        3,
+    )
 
 
 def compare_methods() -> None:
@@ -72,7 +84,10 @@ def compare_methods() -> None:
     chosen = "index1 · dop853"
     methods = sorted(next(iter(report["mechanisms"].values())), key=lambda name: name != chosen)
     rows = [
-        [f"{name}{f' ({MECHANISMS[name][2]})' if MECHANISMS[name][2] else ''}" if k == 0 else "", f"{accuracy:g}"]
+        [
+            f"{name}{f' ({MECHANISMS[name][2]})' if MECHANISMS[name][2] else ''}" if k == 0 else "",
+            f"{accuracy:g}",
+        ]
         + ["–" if times[method][k] is None else number(times[method][k]) for method in methods]
         for name, times in report["mechanisms"].items()
         for k, accuracy in enumerate(ACCURACIES)

@@ -1,4 +1,6 @@
-"""Mechanisms of 10 to some thousand bodies: Varimech beside Exudyn, same step; docs/scale.md and a picture."""
+"""Mechanisms of 10 to some thousand bodies: Varimech beside Exudyn, same step; docs/scale.md and a
+picture.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ ENGINES: tuple[tuple[str, str, Path | str], ...] = (
 LIMIT = 3600.0
 """Seconds a side may take for one case."""
 AS_ACCURATE = 1.5
-"""Exudyn may use any setting whose error is at most so many times that of its default tolerance, or that of Varimech."""
+"""Exudyn may use any setting whose error is at most so many times that of its default tolerance, or
+that of Varimech.
+"""
 
 INTRODUCTION = """\
 # Scale
@@ -32,7 +36,10 @@ only). A time per step is the fastest of at least five runs of 50 to 500 steps, 
 single readings. Every case has a process of its own.
 """
 TITLES = {
-    "chain": ("Chain of N pendulums", "N links, hanging from one end, start horizontal and at rest: N freedoms, open."),
+    "chain": (
+        "Chain of N pendulums",
+        "N links, hanging from one end, start horizontal and at rest: N freedoms, open.",
+    ),
     "four-bars": (
         "N four-bars",
         "Benchmark A02 of the IFToMM library: N windows, 2 N + 1 links, one freedom, N loops. Cranks start upright, their tops at 1 m/s.",
@@ -69,25 +76,40 @@ class Row:
     @property
     def chosen(self) -> dict[str, dict[str, Any]]:
         """For each engine its fastest setting that is accurate enough."""
-        first = {engine: report["settings"][0]["error"] for engine, report in self.reports.items() if report}
+        first = {
+            engine: report["settings"][0]["error"]
+            for engine, report in self.reports.items()
+            if report
+        }
         found = {}
         for engine, report in self.reports.items():
             if report:
                 allowed = AS_ACCURATE * max(first[engine], first.get("Varimech", 0.0))
-                found[engine] = min((s for s in report["settings"] if s["error"] <= allowed), key=lambda s: s["milliseconds"])
+                found[engine] = min(
+                    (s for s in report["settings"] if s["error"] <= allowed),
+                    key=lambda s: s["milliseconds"],
+                )
         return found
 
     @property
     def ratio(self) -> float | None:
         """How many times as long as Varimech Exudyn takes."""
-        return self.chosen["Exudyn"]["milliseconds"] / self.chosen["Varimech"]["milliseconds"] if len(self.chosen) == 2 else None
+        return (
+            self.chosen["Exudyn"]["milliseconds"] / self.chosen["Varimech"]["milliseconds"]
+            if len(self.chosen) == 2
+            else None
+        )
 
 
 def check_agreement(row: Row) -> None:
     """Stops if the two engines do not compute the same motion."""
     ends = [np.array(report["positions"]) for report in row.reports.values() if report]
-    if len(ends) == 2 and (gap := distance(*ends)) > (errors := sum(s["error"] for s in row.chosen.values())):
-        raise SystemExit(f"{row.case}: the engines differ by {gap:.1e} m, more than their errors ({errors:.1e} m)")
+    if len(ends) == 2 and (gap := distance(*ends)) > (
+        errors := sum(s["error"] for s in row.chosen.values())
+    ):
+        raise SystemExit(
+            f"{row.case}: the engines differ by {gap:.1e} m, more than their errors ({errors:.1e} m)"
+        )
 
 
 def three_digits(x: float | None) -> str:
@@ -139,7 +161,9 @@ def step_row(row: Row) -> list[str]:
 
 
 def build_row(row: Row) -> list[str]:
-    """Seconds to state and to build, and memory, of both; the setting of Exudyn that was fastest."""
+    """Seconds to state and to build, and memory, of both; the setting of Exudyn that
+    was fastest.
+    """
 
     def of(key: str) -> dict[str, float]:
         return {engine: report[key] for engine, report in row.reports.items() if report}
@@ -160,14 +184,26 @@ def draw(rows: dict[str, list[Row]]) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    figure, panels = plt.subplots(1, len(rows), figsize=(11, 5), dpi=150, layout="constrained", sharey=True)
+    figure, panels = plt.subplots(
+        1, len(rows), figsize=(11, 5), dpi=150, layout="constrained", sharey=True
+    )
     for axes, (problem, cases) in zip(panels, rows.items(), strict=True):
         for (engine, _, _), colour in zip(ENGINES, ("#c1121f", "#1d3557"), strict=True):
-            points = [(row.case.size, row.chosen[engine]["milliseconds"]) for row in cases if engine in row.chosen]
+            points = [
+                (row.case.size, row.chosen[engine]["milliseconds"])
+                for row in cases
+                if engine in row.chosen
+            ]
             if not points:
                 continue
             ours = engine == "Varimech"
-            axes.loglog(*zip(*points, strict=True), "o-", color=colour, linewidth=2.6 if ours else 1.5, markersize=5)
+            axes.loglog(
+                *zip(*points, strict=True),
+                "o-",
+                color=colour,
+                linewidth=2.6 if ours else 1.5,
+                markersize=5,
+            )
             axes.annotate(
                 engine,
                 points[-1],
@@ -179,7 +215,9 @@ def draw(rows: dict[str, list[Row]]) -> None:
             )
         for row in cases:
             if row.ratio is not None:
-                middle = np.sqrt(np.prod([setting["milliseconds"] for setting in row.chosen.values()]))
+                middle = np.sqrt(
+                    np.prod([setting["milliseconds"] for setting in row.chosen.values()])
+                )
                 place = (row.case.size, float(middle))
                 axes.annotate(
                     f"{row.ratio:.0f}×",
@@ -204,11 +242,19 @@ def draw(rows: dict[str, list[Row]]) -> None:
 
 
 def imported(rows: dict[str, list[Row]]) -> str:
-    """How much memory imports take, as a sentence; of the first case, which has the least to describe."""
+    """How much memory imports take, as a sentence; of the first case, which has the least to
+    describe.
+    """
     found: dict[str, float] = {}
     for row in (row for cases in rows.values() for row in cases):
-        found = {engine: report["imported_megabytes"] for engine, report in row.reports.items() if report} | found
-    return "Imports alone hold " + ", ".join(f"{megabytes:.0f} MB ({engine})" for engine, megabytes in found.items()) + ".\n"
+        found = {
+            engine: report["imported_megabytes"] for engine, report in row.reports.items() if report
+        } | found
+    return (
+        "Imports alone hold "
+        + ", ".join(f"{megabytes:.0f} MB ({engine})" for engine, megabytes in found.items())
+        + ".\n"
+    )
 
 
 def write_page(rows: dict[str, list[Row]], versions: dict[str, str]) -> None:
@@ -242,12 +288,31 @@ def measured(case: Case, console: Console) -> Row:
 def compare_scale() -> None:
     """Measures, shows and writes."""
     console = Console(stderr=True)
-    rows = {problem: [measured(Case(problem, size), console) for size in DURATIONS] for problem in PROBLEMS}
-    reports = [report for cases in rows.values() for row in cases for report in row.reports.values() if report]
+    rows = {
+        problem: [measured(Case(problem, size), console) for size in DURATIONS]
+        for problem in PROBLEMS
+    }
+    reports = [
+        report
+        for cases in rows.values()
+        for row in cases
+        for report in row.reports.values()
+        if report
+    ]
     versions = {name: version for report in reports for name, version in report["versions"].items()}
     for problem, cases in rows.items():
-        show(f"{TITLES[problem][0]}: time per step", STEP_HEADINGS, [step_row(row) for row in cases], 0)
-        show(f"{TITLES[problem][0]}: building, memory, setting of Exudyn", BUILD_HEADINGS, [build_row(row) for row in cases], 0)
+        show(
+            f"{TITLES[problem][0]}: time per step",
+            STEP_HEADINGS,
+            [step_row(row) for row in cases],
+            0,
+        )
+        show(
+            f"{TITLES[problem][0]}: building, memory, setting of Exudyn",
+            BUILD_HEADINGS,
+            [build_row(row) for row in cases],
+            0,
+        )
     draw(rows)
     write_page(rows, versions)
     console.print(f"written: {PAGE.relative_to(ROOT)}, {PICTURE.relative_to(ROOT)}")

@@ -1,7 +1,8 @@
-"""One mechanism in one set of coordinates: what the generated functions compute, how long a step takes, and how long it takes to set up.
+"""One mechanism in one set of coordinates: what the generated functions compute, how long a step
+takes, and how long it takes to set up.
 
-Reads a case (a JSON object) from the standard input and prints a JSON object: a `Report`, or why the case is refused. Every case has a
-process of its own, with an empty cache.
+Reads a case (a JSON object) from the standard input and prints a JSON object: a `Report`, or why
+the case is refused. Every case has a process of its own, with an empty cache.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ import varimech as vm
 from varimech.backends.program import ChainFunctions
 from varimech.benchmarks import BENCHMARKS, chain, four_bar
 from varimech.coordinates.relative.spanning_tree import spanning_tree
-from varimech.methods import choose
-from varimech.results.live import LiveRun
+from varimech.results.live_run import LiveRun
+from varimech.schemes import choose
+from varimech.solving.derivative_request import DerivativeRequest
 from varimech.solving.solver import Solver
 from varimech.solving.task import Task
-from varimech.solving.wanted import Wanted
 from varimech.stages.plan import Factor, Plan, Solve
 
 INTEGRATORS = {"index1": "rk4", "ali3p": "trapezoidal"}
@@ -40,15 +41,23 @@ NO_ARITHMETIC = {ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_PARAMETER}
 AXES = (0.2, 1.0, -0.3), (-0.3, 0.4, 1.0)
 
 
-def branched(bodies: int, parent_of: Callable[[int], int | None], ends: tuple[tuple[float, float, float], ...]) -> vm.Mechanism:
-    """Bodies in space that hang on their parents' ends, one after the other, by hinges of two alternating oblique axes; at rest."""
+def branched(
+    bodies: int,
+    parent_of: Callable[[int], int | None],
+    ends: tuple[tuple[float, float, float], ...],
+) -> vm.Mechanism:
+    """Bodies in space that hang on their parents' ends, one after the other, by hinges of two
+    alternating oblique axes; at rest.
+    """
     m = vm.Mechanism(f"{bodies} bodies in space", gravity=(0, 0, -9.81))
     m.ground_point("root", (0, 0, 0))
     hanging: dict[int | None, int] = {}
     for k in range(bodies):
         parent = parent_of(k)
         points = {"base": (0, 0, 0)} | {f"end{i}": end for i, end in enumerate(ends)}
-        m.body(f"body{k}", mass=1.0, inertia=(0.02, 0.08, 0.07), com=(0.5, 0.02, -0.05), points=points)
+        m.body(
+            f"body{k}", mass=1.0, inertia=(0.02, 0.08, 0.07), com=(0.5, 0.02, -0.05), points=points
+        )
         place = "ground.root" if parent is None else f"body{parent}.end{hanging.get(parent, 0)}"
         hanging[parent] = hanging.get(parent, 0) + 1
         m.revolute(f"hinge{k}", place, f"body{k}.base", axis=AXES[k % 2])
@@ -62,7 +71,9 @@ def spatial_chain(bodies: int) -> vm.Mechanism:
 
 def binary_tree(bodies: int) -> vm.Mechanism:
     """Two children for each body, as far as they go."""
-    return branched(bodies, lambda k: (k - 1) // 2 if k else None, ((1.0, 0.2, 0.0), (0.9, -0.3, 0.1)))
+    return branched(
+        bodies, lambda k: (k - 1) // 2 if k else None, ((1.0, 0.2, 0.0), (0.9, -0.3, 0.1))
+    )
 
 
 FAMILIES: dict[str, Callable[[int], vm.Mechanism]] = {
@@ -75,7 +86,9 @@ FAMILIES: dict[str, Callable[[int], vm.Mechanism]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """What is asked for: a family with its size, or a benchmark; in which coordinates and by which formulation."""
+    """What is asked for: a family with its size, or a benchmark; in which coordinates and by which
+    formulation.
+    """
 
     name: str
     size: int | None
@@ -86,7 +99,9 @@ class Case:
     def mechanism(self) -> vm.Mechanism:
         if self.size is not None:
             return FAMILIES[self.name](self.size)
-        found: vm.Mechanism = import_module(f"varimech.benchmarks.{BENCHMARKS[self.name].module}").mechanism()
+        found: vm.Mechanism = import_module(
+            f"varimech.benchmarks.{BENCHMARKS[self.name].module}"
+        ).mechanism()
         return found
 
     @property
@@ -119,11 +134,15 @@ class Report:
 
 def arithmetic(function: ca.Function) -> int:
     """Operations of straight-line code: instructions that compute something."""
-    return sum(function.instruction_id(k) not in NO_ARITHMETIC for k in range(function.n_instructions()))
+    return sum(
+        function.instruction_id(k) not in NO_ARITHMETIC for k in range(function.n_instructions())
+    )
 
 
 def operations(function: ca.Function | Plan | None) -> int:
-    """The same of any function. Of a plan: kernels times elements; a factorisation by its entries, a solution too; moving data is free."""
+    """The same of any function. Of a plan: kernels times elements; a factorisation by its entries,
+    a solution too; moving data is free.
+    """
     if not isinstance(function, Plan):
         return arithmetic(function) if function is not None else 0
     total = sum(op.count * arithmetic(op.kernel) for op in function.maps)
@@ -140,9 +159,16 @@ def operations(function: ca.Function | Plan | None) -> int:
 
 
 def cost(functions: ChainFunctions, iterations: float, parameters: int) -> float:
-    """Operations of a chain; its tangent, where it is a function of its own, is carried out for each parameter."""
+    """Operations of a chain; its tangent, where it is a function of its own, is carried out for
+    each parameter.
+    """
     tangent = parameters * operations(functions.tangent)
-    return operations(functions.predict) + iterations * operations(functions.iterate) + operations(functions.finish) + tangent
+    return (
+        operations(functions.predict)
+        + iterations * operations(functions.iterate)
+        + operations(functions.finish)
+        + tangent
+    )
 
 
 def measured(case: Case) -> Report:
@@ -155,12 +181,15 @@ def measured(case: Case) -> Report:
         formulation=case.formulation,
         coordinates=case.coordinates,
     )
-    ρ, indices = m.parts.numbers.nominal, list(range(len(m.parameters))) if case.sensitivities else None
+    ρ, indices = (
+        m.data.parameter_set.nominal,
+        list(range(len(m.parameters))) if case.sensitivities else None,
+    )
     task = Task(schedule, {}, indices, "native", progress=False)
     first_step = replace(task, schedule=schedule.shortened())
 
     def set_up() -> Solver:
-        solver = Solver(m.parts, method)
+        solver = Solver(m.data, method)
         solver.run(first_step, ρ)
         return solver
 
@@ -169,20 +198,23 @@ def measured(case: Case) -> Report:
     _, start_seconds = solver.run(first_step, ρ)
     began, count = time.perf_counter(), 1
     while count < AT_LEAST or time.perf_counter() - began < MEASURING:
-        seconds, start_seconds = min(seconds, solver.run(task, ρ)[1]), min(start_seconds, solver.run(first_step, ρ)[1])
+        seconds, start_seconds = (
+            min(seconds, solver.run(task, ρ)[1]),
+            min(start_seconds, solver.run(first_step, ρ)[1]),
+        )
         count += 1
-    regular = solver.programs.swept or solver.start.regular(solver.start.assemble(ρ), ρ)
+    regular = solver.programs.recursive or solver.start.regular(solver.start.assemble(ρ), ρ)
     program = solver.runner(
         {},
-        Wanted(None if indices is None else np.eye(ρ.size)[:, indices]),
+        DerivativeRequest(None if indices is None else np.eye(ρ.size)[:, indices]),
         regular=regular,
-        relaxed=solver.programs.swept or case.formulation != "index1",
+        relaxed=solver.programs.recursive or case.formulation != "index1",
     ).program
     iterations = trajectory.iterations / STEPS
     live = LiveRun(solver.equations, trajectory, ρ, indices or [])
-    label = list(m.parts.moving_bodies[-1].points.values())[-1].label
+    label = list(m.data.moving_bodies[-1].points.values())[-1].label
     return Report(
-        bodies=len(m.parts.moving_bodies),
+        bodies=len(m.data.moving_bodies),
         loops=len(spanning_tree(solver.model).cuts),
         parameters=len(indices or []),
         unknowns=solver.programs.unknowns,

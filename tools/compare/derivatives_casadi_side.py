@@ -1,8 +1,10 @@
-"""Derivatives of the five-bar and of chains as a careful user writes them with CasADi, for these mechanisms alone, in their angles.
+"""Derivatives of the five-bar and of chains as a careful user writes them with CasADi, for these
+mechanisms alone, in their angles.
 
-The rates are one expression, a step of Runge and Kutta has them four times, written out or called, whichever was faster, `mapaccum` repeats
-it, and everything is differentiated by CasADi and compiled; h and the number of steps are part of the program. CVODES integrates the same
-rates with CasADi's own sensitivities.
+The rates are one expression, a step of Runge and Kutta has them four times, written out or called,
+whichever was faster, `mapaccum` repeats it, and everything is differentiated by CasADi and
+compiled; h and the number of steps are part of the program. CVODES integrates the same rates with
+CasADi's own sensitivities.
 """
 
 from __future__ import annotations
@@ -40,13 +42,18 @@ START = np.concatenate([START_ANGLES, np.zeros(2)])
 
 
 def chain_rates(size: int) -> tuple[SX, SX, SX]:
-    """The same for a chain of uniform bars, in the angles of its bars; ψ is the squared speed of its end, over time."""
+    """The same for a chain of uniform bars, in the angles of its bars; ψ is the squared speed of
+    its end, over time.
+    """
     angles, rates, ρ = ca.SX.sym("α", size), ca.SX.sym("ω", size), ca.SX.sym("ρ", 2 * size)
     lengths, masses = ρ[:size], ρ[size:]
     point, speed = ca.SX.zeros(2), ca.SX.zeros(2)
     kinetic = potential = ca.SX(0)
     for k in range(size):
-        e, n = ca.vertcat(ca.cos(angles[k]), ca.sin(angles[k])), ca.vertcat(-ca.sin(angles[k]), ca.cos(angles[k]))
+        e, n = (
+            ca.vertcat(ca.cos(angles[k]), ca.sin(angles[k])),
+            ca.vertcat(-ca.sin(angles[k]), ca.cos(angles[k])),
+        )
         middle = speed + lengths[k] / 2 * rates[k] * n
         kinetic += masses[k] / 2 * (ca.sumsqr(middle) + lengths[k] ** 2 / 12 * rates[k] ** 2)
         potential += masses[k] * GRAVITY * (point + lengths[k] / 2 * e)[1]
@@ -58,8 +65,12 @@ def chain_rates(size: int) -> tuple[SX, SX, SX]:
     return ca.vertcat(angles, rates), ρ, ca.vertcat(rates, second, ca.sumsqr(speed))
 
 
-def equal_steps(system: tuple[SX, SX, SX], start: np.ndarray, steps: int, h: float, *, inlined: bool = False) -> tuple[Any, Any]:
-    """Parameters and ψ at the end, by RK4; a step calls the rates four times, or has them written out."""
+def equal_steps(
+    system: tuple[SX, SX, SX], start: np.ndarray, steps: int, h: float, *, inlined: bool = False
+) -> tuple[Any, Any]:
+    """Parameters and ψ at the end, by RK4; a step calls the rates four times, or has them written
+    out.
+    """
     x, ρ, rate = system
     f = ca.Function("f", [x, ρ], [rate], {"cse": True})
     n, kind = x.numel(), ca.SX if inlined else ca.MX
@@ -68,7 +79,9 @@ def equal_steps(system: tuple[SX, SX, SX], start: np.ndarray, steps: int, h: flo
     k2 = f(z[:n] + h / 2 * k1[:n], p)
     k3 = f(z[:n] + h / 2 * k2[:n], p)
     k4 = f(z[:n] + h * k3[:n], p)
-    step = ca.Function("step", [z, p], [z + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)], {"cse": True} if inlined else {})
+    step = ca.Function(
+        "step", [z, p], [z + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)], {"cse": True} if inlined else {}
+    )
     began = ca.DM([*start, *np.zeros(z.numel() - n)])
     return P, step.mapaccum("run", steps)(began, ca.repmat(P, 1, steps))[n:, -1]
 
@@ -77,8 +90,14 @@ def by_cvodes(tolerance: float, options: dict[str, Any]) -> tuple[Any, Any]:
     """Parameters and ψ at the end, by CVODES (Adams, functional iteration)."""
     x, ρ, rate = five_bar_rates()
     how: dict[str, Any] = {"reltol": tolerance, "abstol": tolerance, "max_num_steps": 10**6}
-    how |= {"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional", **options}
-    integrator = ca.integrator("cvodes", "cvodes", {"x": x, "p": ρ, "ode": rate[:4], "quad": rate[4:]}, 0, DURATION, how)
+    how |= {
+        "linear_multistep_method": "adams",
+        "nonlinear_solver_iteration": "functional",
+        **options,
+    }
+    integrator = ca.integrator(
+        "cvodes", "cvodes", {"x": x, "p": ρ, "ode": rate[:4], "quad": rate[4:]}, 0, DURATION, how
+    )
     P = ca.MX.sym("ρ", 5)
     return P, integrator(x0=START, p=P)["qf"]
 
@@ -89,7 +108,12 @@ def appended(system: tuple[SX, SX, SX], steps: int) -> tuple[Any, Any, Any]:
     S = ca.SX.sym("S", 4, 5)
     tangent = ca.jacobian(rate, x) @ S + ca.jacobian(rate, ρ)
     long = ca.vertcat(rate[:4], ca.vec(tangent[:4, :]), rate[4:], ca.vec(tangent[4:, :]))
-    P, end = equal_steps((ca.vertcat(x, ca.vec(S)), ρ, long), np.concatenate([START, np.zeros(20)]), steps, DURATION / steps)
+    P, end = equal_steps(
+        (ca.vertcat(x, ca.vec(S)), ρ, long),
+        np.concatenate([START, np.zeros(20)]),
+        steps,
+        DURATION / steps,
+    )
     return P, end[:3], ca.reshape(end[3:], 3, 5)
 
 
@@ -107,9 +131,15 @@ def caller(P: Any, wanted: Any, options: dict[str, Any]) -> Callable[..., np.nda
 
 
 def measure(
-    make: Callable[[str, dict[str, Any]], tuple[Any, ...]], engine: Engine, way: str, exact: np.ndarray, second: bool
+    make: Callable[[str, dict[str, Any]], tuple[Any, ...]],
+    engine: Engine,
+    way: str,
+    exact: np.ndarray,
+    second: bool,
 ) -> None:
-    """Time motion and gradient, and if wanted product and Hessians (a product for each parameter); compiled, of CVODES the rates."""
+    """Time motion and gradient, and if wanted product and Hessians (a product for each parameter);
+    compiled, of CVODES the rates.
+    """
     found, built = engine.ways[way], engine.build_seconds
     whole, parts = ({}, COMPILED) if engine.engine == CVODES else (COMPILED, {})
 
@@ -118,7 +148,9 @@ def measure(
         if what == "motion":
             return caller(P, lambda V: ψ, whole)
         G = given[0] if given else gradient(P, ψ, way)
-        return caller(P, (lambda V: G) if what == "gradient" else lambda V: ca.jtimes(ca.vec(G), P, V), whole)
+        return caller(
+            P, (lambda V: G) if what == "gradient" else lambda V: ca.jtimes(ca.vec(G), P, V), whole
+        )
 
     calls: dict[str, Callable[..., np.ndarray]] = {}
     for what in ("motion", "gradient", *(["product"] if second else [])):
@@ -126,7 +158,9 @@ def measure(
         order = "second" if what == "product" else "first"
         built[f"{order}, {way}"] = built.get(f"{order}, {way}", 0.0) + seconds
     if second:
-        calls["Hessians"] = lambda: np.stack([calls["product"](e).reshape(5, 3).T for e in np.eye(5)], axis=1)
+        calls["Hessians"] = lambda: np.stack(
+            [calls["product"](e).reshape(5, 3).T for e in np.eye(5)], axis=1
+        )
         found.hessians = calls["Hessians"]().tolist()
     found.milliseconds = timings(calls)
     found.error = float(np.abs(calls["gradient"]() / exact - 1).max())
@@ -146,7 +180,13 @@ def by_steps(system: tuple[SX, SX, SX], exact: np.ndarray, goal: float) -> list[
     steps, error = coarsest(LADDER, lambda n: interpreted(run(n), "forward"), exact, goal)
     for way in WAYS:
         rk4.ways[way] = Way(f"{steps:,} steps", error)
-        measure(lambda what, _: run(steps, what), rk4, way, exact, goal == GOALS[0] and way == "backward")
+        measure(
+            lambda what, _: run(steps, what),
+            rk4,
+            way,
+            exact,
+            goal == GOALS[0] and way == "backward",
+        )
     by_hand.ways["forward"] = Way(f"{steps:,} steps", error)
     measure(
         lambda what, _: run(steps, what) if what == "motion" else appended(system, steps),
@@ -159,11 +199,15 @@ def by_steps(system: tuple[SX, SX, SX], exact: np.ndarray, goal: float) -> list[
 
 
 def to_tolerance(exact: np.ndarray, goal: float) -> Engine:
-    """CVODES; compiled rates are rounded differently, and the steps with them, so that the sweep leaves a margin."""
+    """CVODES; compiled rates are rounded differently, and the steps with them, so that the sweep
+    leaves a margin.
+    """
     found = Engine(CVODES, goal)
 
     def add(way: str) -> None:
-        tolerance, error = coarsest(TOLERANCES, lambda t: interpreted(by_cvodes(t, {}), way), exact, MARGIN * goal)
+        tolerance, error = coarsest(
+            TOLERANCES, lambda t: interpreted(by_cvodes(t, {}), way), exact, MARGIN * goal
+        )
         found.ways[way] = Way(f"tolerance {tolerance:.1e}", error)
         measure(lambda _, options: by_cvodes(tolerance, options), found, way, exact, second=False)
 
@@ -179,7 +223,12 @@ def chain(size: int) -> Chain:
 
     def build(what: str) -> Callable[[], Any]:
         P, ψ = equal_steps(system, start, CHAIN_STEPS, CHAIN_STEP, inlined=True)
-        return partial(ca.Function(what, [P], [ψ if what == "motion" else gradient(P, ψ, "backward")], COMPILED), nominal)
+        return partial(
+            ca.Function(
+                what, [P], [ψ if what == "motion" else gradient(P, ψ, "backward")], COMPILED
+            ),
+            nominal,
+        )
 
     found, calls = Chain(RK4, size), {}
     for what in ("motion", "adjoint"):
@@ -192,7 +241,11 @@ def chain(size: int) -> Chain:
 def main() -> None:
     exact = gradient_of(dop853(augmented(), FINEST))
     system = five_bar_rates()
-    engines = [engine for goal in GOALS for engine in (*by_steps(system, exact, goal), to_tolerance(exact, goal))]
+    engines = [
+        engine
+        for goal in GOALS
+        for engine in (*by_steps(system, exact, goal), to_tolerance(exact, goal))
+    ]
     chains = [chain(size) for size in BY_HAND]
     report = {
         "engines": [asdict(e) for e in engines],

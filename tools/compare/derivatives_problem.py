@@ -1,4 +1,6 @@
-"""What the comparison of derivatives asks for, in plain numbers. Needs NumPy only: it runs in both environments."""
+"""What the comparison of derivatives asks for, in plain numbers. Needs NumPy only: it runs in both
+environments.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ BY_HAND = (5, 10)
 
 @dataclass
 class Way:
-    """Derivatives by one way, forward (direct) or backward (adjoint): milliseconds of each, and of the motion alone with the same setting."""
+    """Derivatives by one way, forward (direct) or backward (adjoint): milliseconds of each, and of
+    the motion alone with the same setting.
+    """
 
     setting: str
     error: float
@@ -51,7 +55,9 @@ class Engine:
 
 @dataclass
 class Chain:
-    """A chain of bars by one method: milliseconds of motion, direct and adjoint gradients, and seconds to build each."""
+    """A chain of bars by one method: milliseconds of motion, direct and adjoint gradients, and
+    seconds to build each.
+    """
 
     engine: str
     size: int
@@ -74,8 +80,15 @@ def one_core() -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def timings(calls: Mapping[str, Callable[[], object]], seconds: float = 0.1, at_least: int = 2) -> dict[str, float]:
-    """Milliseconds of each on one core, the shortest of three rounds of some repetitions, so that all share what disturbs the machine."""
+def timings(
+    calls: Mapping[str, Callable[[], object]], seconds: float = 0.1, at_least: int = 2
+) -> dict[str, float]:
+    """Milliseconds of each on one core, the shortest of three rounds of some repetitions, so that
+    all share what disturbs the machine.
+    """
     with one_core():
-        rounds = [{what: 1e3 * fastest(call, seconds, at_least)[0] for what, call in calls.items()} for _ in range(3)]
+        rounds = [
+            {what: 1e3 * fastest(call, seconds, at_least)[0] for what, call in calls.items()}
+            for _ in range(3)
+        ]
     return {what: min(times[what] for times in rounds) for what in calls}

@@ -33,7 +33,10 @@ from varimech.benchmarks import five_bar
 
 ALWAYS: dict[str, Any] = {"backend": "native", "progress": False}
 LAST_ONLY = 10**9
-SCHEMES: dict[str, dict[str, Any]] = {"Varimech, ALI3-P": {}, "Varimech, RK4": {"integrator": "rk4"}}
+SCHEMES: dict[str, dict[str, Any]] = {
+    "Varimech, ALI3-P": {},
+    "Varimech, RK4": {"integrator": "rk4"},
+}
 FIRST = {"forward": "direct", "backward": "adjoint"}
 DIRECT_UP_TO = 20
 """Bars of a chain up to which direct derivatives are measured."""
@@ -57,7 +60,9 @@ class FiveBar:
         self.along = dict(zip(five_bar.PARAMETERS, DIRECTION, strict=True))
 
     def gradient(self, way: str, how: dict[str, Any]) -> np.ndarray:
-        return self.mechanism.sensitivity(self.objectives, duration=DURATION, method=FIRST[way], **how).gradient_history[-1]
+        return self.mechanism.sensitivity(
+            self.objectives, duration=DURATION, method=FIRST[way], **how
+        ).gradient_history[-1]
 
     def calls(self, way: str, how: dict[str, Any]) -> dict[str, Callable[[], Any]]:
         m, how = self.mechanism, {"duration": DURATION, **how}
@@ -102,8 +107,15 @@ def measured_five_bar(exact: np.ndarray) -> list[Engine]:
             engine = Engine(name, goal, build_seconds=built)
             for way in WAYS:
                 gradient = partial(asked.gradient, way)
-                setting, error = coarsest(settings, lambda s, of=gradient, how_of=how_of: of(how_of(s)), exact, goal)  # type: ignore[misc]
-                engine.ways[way] = asked.measure(Way(told.format(setting), error), way, how_of(setting))
+                setting, error = coarsest(
+                    settings,
+                    lambda s, of=gradient, how_of=how_of: of(how_of(s)),  # type: ignore[misc]
+                    exact,
+                    goal,
+                )
+                engine.ways[way] = asked.measure(
+                    Way(told.format(setting), error), way, how_of(setting)
+                )
             found.append(engine)
     return found
 
@@ -126,7 +138,11 @@ def long_run() -> dict[str, Any]:
     seconds = {what: t / 1e3 for what, t in timings(calls, 0.0, 1).items()}
     ample = gradients[MEMORY[-1]]
     rows = [
-        {"megabytes": bound, "seconds": seconds[str(bound)], "difference": float(np.abs(gradients[bound] / ample - 1).max())}
+        {
+            "megabytes": bound,
+            "seconds": seconds[str(bound)],
+            "difference": float(np.abs(gradients[bound] / ample - 1).max()),
+        }
         for bound in MEMORY
     ]
     return {"motion": seconds["motion"], "bounds": rows}
@@ -136,7 +152,10 @@ def chain(size: int, scheme: str) -> Chain:
     m = vm.Mechanism("chain", gravity=(0, -GRAVITY))
     m.ground_point("0", (0, 0))
     for k in range(size):
-        length, mass = m.parameter(f"L{k}", CHAIN_LENGTH / size, unit="m"), m.parameter(f"m{k}", 1.0, unit="kg")
+        length, mass = (
+            m.parameter(f"L{k}", CHAIN_LENGTH / size, unit="m"),
+            m.parameter(f"m{k}", 1.0, unit="kg"),
+        )
         m.bar(f"bar {k}", str(k), str(k + 1), length=length, mass=mass)
         m.revolute(str(k))
     m.start(angle={f"bar {k}": CHAIN_ANGLE for k in range(size)})

@@ -1,7 +1,8 @@
-"""The reference of all ensembles, and many runs as a careful user writes them with CasADi for this one mechanism: two angles, RK4.
+"""The reference of all ensembles, and many runs as a careful user writes them with CasADi for this
+one mechanism: two angles, RK4.
 
-A step is one expression that has the rates four times, `mapaccum` repeats it, and the whole run is compiled; `map` takes one sample after the
-other, or shares them out among threads.
+A step is one expression that has the rates four times, `mapaccum` repeats it, and the whole run is
+compiled; `map` takes one sample after the other, or shares them out among threads.
 """
 
 from __future__ import annotations
@@ -46,7 +47,14 @@ def throughputs(exact: np.ndarray) -> list[Throughput]:
         seconds, _ = fastest(partial(many, rows), 3.0)
         found.append(
             Throughput(
-                "CasADi, by hand", "two angles, RK4, compiled", f"{steps} steps", error, workers, RUNS, seconds, operations(steps)
+                "CasADi, by hand",
+                "two angles, RK4, compiled",
+                f"{steps} steps",
+                error,
+                workers,
+                RUNS,
+                seconds,
+                operations(steps),
             )
         )
     return found

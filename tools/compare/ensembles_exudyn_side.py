@@ -1,4 +1,6 @@
-"""Exudyn's ensembles: its side of the five-bar with other parameter values in every model; every process keeps the models of all samples."""
+"""Exudyn's ensembles: its side of the five-bar with other parameter values in every model; every
+process keeps the models of all samples.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from problem import coarsest, fastest
 
 LADDER = [round(600 * 1.05**k) for k in range(6, 20)]
 TOLERANCES = (1e-6, 1e-10)
-"""Relative ones of Newton's method; the loose one of the gradients, 1e-4, does not reach the goal."""
+"""Relative ones of Newton's method; the loose one of the gradients, 1e-4, does not
+reach the goal.
+"""
 
 _kept: list[Model] = []
 
@@ -32,7 +36,9 @@ def run_sample(task: tuple[int, int, float]) -> float:
 
 def psi(pool: Any, steps: int, tolerance: float) -> np.ndarray:
     """ψ¹ of all tested samples."""
-    return np.array(pool.map(run_sample, [(k, steps, tolerance) for k in range(TESTED)], chunksize=10))
+    return np.array(
+        pool.map(run_sample, [(k, steps, tolerance) for k in range(TESTED)], chunksize=10)
+    )
 
 
 def throughputs(exact: np.ndarray) -> list[Throughput]:
@@ -41,7 +47,9 @@ def throughputs(exact: np.ndarray) -> list[Throughput]:
     def measured(pool: Any, workers: str, tolerance: float, steps: int, error: float) -> Throughput:
         seconds, _ = fastest(lambda: psi(pool, steps, tolerance), 3.0, at_least=3)
         setting = f"{steps} steps, Newton {tolerance:.0e}"
-        return Throughput("Exudyn", "trapezoidal rule, index 2", setting, error, workers, TESTED, seconds)
+        return Throughput(
+            "Exudyn", "trapezoidal rule, index 2", setting, error, workers, TESTED, seconds
+        )
 
     settings: dict[float, tuple[int, float]] = {}
     with multiprocessing.Pool(2, initializer=keep_models) as pool:
@@ -52,7 +60,10 @@ def throughputs(exact: np.ndarray) -> list[Throughput]:
                     return psi(pool, steps, tolerance)
 
                 settings[tolerance] = coarsest(LADDER, at, exact, GOAL)
-        two = {tolerance: measured(pool, "2 processes", tolerance, *settings[tolerance]) for tolerance in settings}
+        two = {
+            tolerance: measured(pool, "2 processes", tolerance, *settings[tolerance])
+            for tolerance in settings
+        }
     best = min(two, key=lambda tolerance: two[tolerance].seconds)
     with multiprocessing.Pool(1, initializer=keep_models) as pool:
         return [measured(pool, "1 process", best, *settings[best]), two[best]]
@@ -60,4 +71,11 @@ def throughputs(exact: np.ndarray) -> list[Throughput]:
 
 if __name__ == "__main__":
     exact = np.array(json.load(sys.stdin)["exact"])
-    print(json.dumps({"throughputs": [asdict(t) for t in throughputs(exact)], "versions": {"exudyn": exudyn().__version__}}))
+    print(
+        json.dumps(
+            {
+                "throughputs": [asdict(t) for t in throughputs(exact)],
+                "versions": {"exudyn": exudyn().__version__},
+            }
+        )
+    )

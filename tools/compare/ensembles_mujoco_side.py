@@ -1,4 +1,6 @@
-"""MuJoCo's ensembles: its side of the five-bar with other parameter values in every model; models are made before the clock starts."""
+"""MuJoCo's ensembles: its side of the five-bar with other parameter values in every model; models
+are made before the clock starts.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,33 @@ RUNS = 1000
 
 
 def throughputs(exact: np.ndarray) -> list[Throughput]:
-    steps, error = coarsest(LADDER, lambda n: batch(list(samples(TESTED)), n, 2).psi()[:, 0], exact, GOAL)
+    steps, error = coarsest(
+        LADDER, lambda n: batch(list(samples(TESTED)), n, 2).psi()[:, 0], exact, GOAL
+    )
     found = []
     for threads, workers in ((1, "1 thread"), (2, "2 threads")):
         seconds, _ = fastest(batch(list(samples(RUNS)), steps, threads).psi, 3.0)
-        found.append(Throughput("MuJoCo", "RK4, closed by a connect constraint", f"{steps} steps", error, workers, RUNS, seconds))
+        found.append(
+            Throughput(
+                "MuJoCo",
+                "RK4, closed by a connect constraint",
+                f"{steps} steps",
+                error,
+                workers,
+                RUNS,
+                seconds,
+            )
+        )
     return found
 
 
 if __name__ == "__main__":
     exact = np.array(json.load(sys.stdin)["exact"])
-    print(json.dumps({"throughputs": [asdict(t) for t in throughputs(exact)], "versions": {"mujoco": mujoco().__version__}}))
+    print(
+        json.dumps(
+            {
+                "throughputs": [asdict(t) for t in throughputs(exact)],
+                "versions": {"mujoco": mujoco().__version__},
+            }
+        )
+    )

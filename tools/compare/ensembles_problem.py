@@ -1,4 +1,5 @@
-"""What the comparison of ensembles asks for, in plain numbers. Needs NumPy only: it runs in both environments.
+"""What the comparison of ensembles asks for, in plain numbers. Needs NumPy only: it runs in both
+environments.
 
 Five-bar, 5 s, ψ¹ at the end; all five parameters vary, independently and uniformly, by ±1 %.
 """
@@ -19,7 +20,9 @@ TESTED = 200
 
 
 def samples(count: int) -> np.ndarray:
-    """Values of Ls1, Ls2, m_A1, xG_A1, L_A1, a row a sample; the first ones of more are the same."""
+    """Values of Ls1, Ls2, m_A1, xG_A1, L_A1, a row a sample; the first ones of more
+    are the same.
+    """
     return NOMINAL * (1 + SPREAD * np.random.default_rng(8).uniform(-1, 1, (count, NOMINAL.size)))
 
 

@@ -1,4 +1,6 @@
-"""Varimech's ensembles: runs per second by method, what a study costs beside its runs, intervals by kind of sampling, and Dask."""
+"""Varimech's ensembles: runs per second by method, what a study costs beside its runs, intervals by
+kind of sampling, and Dask.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,13 @@ from problem import DURATION, coarsest, fastest
 import varimech as vm
 from varimech.benchmarks import five_bar
 from varimech.integrators.runge_kutta import RungeKutta
-from varimech.methods import choose
-from varimech.solving.many import sampler_for
+from varimech.schemes import choose
+from varimech.solving.ensemble_runs import sampler_for
 from varimech.solving.task import Task
+from varimech.uncertainty.accumulator import Accumulator
 from varimech.uncertainty.chunks import Work
+from varimech.uncertainty.parameter_distributions import distributions_of
 from varimech.uncertainty.sampling import KINDS, Sampling
-from varimech.uncertainty.spreads import spreads_of
-from varimech.uncertainty.tally import Tally
 
 SECONDS = 0.7
 """So long a call takes, about, that is timed."""
@@ -53,10 +55,19 @@ def equal(integrator: str | None, numbers: Iterable[int]) -> list[Setting]:
 
 WAYS = (
     Way("index 1 with projections, Dormand–Prince 8, equal steps", equal("dop853", range(15, 90))),
-    Way("index 1 with projections, Dormand–Prince 8, tolerance", [{"tolerance": 10 ** (-k / 8)} for k in range(8, 80)]),
-    Way("index 1 with projections, Dormand–Prince 5, equal steps", equal("dopri5", range(40, 400, 2))),
+    Way(
+        "index 1 with projections, Dormand–Prince 8, tolerance",
+        [{"tolerance": 10 ** (-k / 8)} for k in range(8, 80)],
+    ),
+    Way(
+        "index 1 with projections, Dormand–Prince 5, equal steps",
+        equal("dopri5", range(40, 400, 2)),
+    ),
     Way("index 1 with projections, RK4, equal steps", equal("rk4", range(60, 600, 5))),
-    Way("ALI3-P, trapezoidal rule, equal steps", equal(None, (round(400 * 1.05**k) for k in range(70)))),
+    Way(
+        "ALI3-P, trapezoidal rule, equal steps",
+        equal(None, (round(400 * 1.05**k) for k in range(70))),
+    ),
 )
 
 
@@ -66,20 +77,40 @@ def columns(rows: np.ndarray) -> dict[str, np.ndarray]:
 
 def ensemble(m: vm.Mechanism, setting: Setting, rows: np.ndarray, threads: int) -> np.ndarray:
     """ψ¹ of given samples."""
-    found = m.ensemble(PSI, columns(rows), duration=DURATION, backend="native", threads=threads, progress=False, **setting)
+    found = m.ensemble(
+        PSI,
+        columns(rows),
+        duration=DURATION,
+        backend="native",
+        threads=threads,
+        progress=False,
+        **setting,
+    )
     return found.values.to_numpy()[:, 0]
 
 
 def at_end(setting: Setting) -> Setting:
     """The same with nothing stored but the end."""
-    return {**setting, "output": DURATION} if "tolerance" in setting else {**setting, "every": round(DURATION / setting["step"])}
+    return (
+        {**setting, "output": DURATION}
+        if "tolerance" in setting
+        else {**setting, "every": round(DURATION / setting["step"])}
+    )
 
 
 def study(m: vm.Mechanism, setting: Setting, count: int, executor: Any, **more: Any) -> vm.Study:
     """ψ¹ of samples that are drawn, and summed up."""
     given = uniform(m)
     return m.monte_carlo(
-        PSI, given, duration=DURATION, samples=count, executor=executor, backend="native", progress=False, **setting, **more
+        PSI,
+        given,
+        duration=DURATION,
+        samples=count,
+        executor=executor,
+        backend="native",
+        progress=False,
+        **setting,
+        **more,
     )
 
 
@@ -91,7 +122,9 @@ def uniform(m: vm.Mechanism) -> dict[str, Any]:
 
 
 def instructions(m: vm.Mechanism, setting: Setting) -> float | None:
-    """Of the functions that a run with equal explicit steps calls; the sums of the scheme are left out."""
+    """Of the functions that a run with equal explicit steps calls; the sums of the scheme are left
+    out.
+    """
     if setting.get("integrator") is None:
         return None
     method, _ = choose(DURATION, **at_end(setting))
@@ -106,7 +139,9 @@ def instructions(m: vm.Mechanism, setting: Setting) -> float | None:
     stages = len(scheme.b)
     steps = round(DURATION / setting["step"])
     return steps * (
-        (stages - 1) * of(p.rates or p.step, 0) + of(p.step, 1) + stages * int(p.objectives.integrands.n_instructions())
+        (stages - 1) * of(p.rates or p.step, 0)
+        + of(p.step, 1)
+        + stages * int(p.objectives.integrands.n_instructions())
     )
 
 
@@ -119,9 +154,15 @@ def throughputs(m: vm.Mechanism, exact: np.ndarray) -> tuple[list[Throughput], l
     """By method, by one and two threads, as a study and as an ensemble; and the settings."""
     found, chosen = [], []
     for way in WAYS:
-        setting, error = coarsest(way.settings, lambda s: ensemble(m, s, samples(TESTED), 2), exact, GOAL)
+        setting, error = coarsest(
+            way.settings, lambda s: ensemble(m, s, samples(TESTED), 2), exact, GOAL
+        )
         chosen.append(setting)
-        name = f"tolerance {setting['tolerance']:.2g}" if "tolerance" in setting else f"{round(DURATION / setting['step'])} steps"
+        name = (
+            f"tolerance {setting['tolerance']:.2g}"
+            if "tolerance" in setting
+            else f"{round(DURATION / setting['step'])} steps"
+        )
         began = time.perf_counter()
         ensemble(m, setting, samples(1024), 1)
         count = 1 << int(np.log2(SECONDS * 1024 / (time.perf_counter() - began)))
@@ -133,13 +174,24 @@ def throughputs(m: vm.Mechanism, exact: np.ndarray) -> tuple[list[Throughput], l
         for engine, call in many.items():
             for threads, workers in ((1, "1 thread"), (2, "2 threads")):
                 seconds, _ = fastest(partial(call, threads), 5 * SECONDS)
-                found.append(Throughput(engine, way.how, name, error, workers, count, seconds, instructions(m, setting)))
+                found.append(
+                    Throughput(
+                        engine,
+                        way.how,
+                        name,
+                        error,
+                        workers,
+                        count,
+                        seconds,
+                        instructions(m, setting),
+                    )
+                )
     return found, chosen
 
 
 def costs(m: vm.Mechanism) -> list[dict[str, Any]]:
     """Microseconds a sample for what a study does besides its runs, by number of stored times."""
-    spreads, ρ = spreads_of(m.parameters, uniform(m), None), m.parts.numbers.nominal
+    spreads, ρ = distributions_of(m.parameters, uniform(m), None), m.data.parameter_set.nominal
     found = []
 
     def draw(drawing: Sampling) -> None:
@@ -150,35 +202,53 @@ def costs(m: vm.Mechanism) -> list[dict[str, Any]]:
         drawing = Sampling(kind, 0, CHUNK, len(spreads.names))
         seconds, _ = fastest(partial(draw, drawing), 1.0)
         found.append({"what": f"drawing, {kind}", "microseconds": 1e6 * seconds / COST_SAMPLES})
-    rows = spreads.rows(spreads.from_uniform(Sampling("random", 0, CHUNK, len(spreads.names)).points(0)), ρ)
+    rows = spreads.rows(
+        spreads.from_uniform(Sampling("random", 0, CHUNK, len(spreads.names)).points(0)), ρ
+    )
     for times in STORED:
         work = Work(None, times + 1, np.zeros(times + 1), None, keep=False)
         values = np.random.default_rng(0).normal(size=(CHUNK, times + 1))
         done = np.ones(CHUNK, dtype=bool)
         seconds, outcome = fastest(partial(work.summed_up, rows, values, done), 1.0, at_most=2000)
-        found.append({"what": f"summing up, ψ at {times + 1} times", "microseconds": 1e6 * seconds / CHUNK})
+        found.append(
+            {"what": f"summing up, ψ at {times + 1} times", "microseconds": 1e6 * seconds / CHUNK}
+        )
 
         def merge(outcome: Any = outcome) -> None:
-            tally = Tally([None])
+            tally = Accumulator([None])
             for number in range(COST_SAMPLES // CHUNK):
                 tally.add(number, CHUNK, outcome.summary, outcome.comoments, [])
 
         seconds, _ = fastest(merge, 1.0)
-        found.append({"what": f"merging chunks of {CHUNK}, ψ at {times + 1} times", "microseconds": 1e6 * seconds / COST_SAMPLES})
+        found.append(
+            {
+                "what": f"merging chunks of {CHUNK}, ψ at {times + 1} times",
+                "microseconds": 1e6 * seconds / COST_SAMPLES,
+            }
+        )
     return found
 
 
 def memory(m: vm.Mechanism, setting: Setting) -> list[dict[str, float]]:
-    """The largest memory of this process so far, MB, after studies of more and more samples with 101 stored times."""
+    """The largest memory of this process so far, MB, after studies of more and more samples with
+    101 stored times.
+    """
     found = []
     for count in MEMORY_SAMPLES:
         study(m, {**setting, "every": 1}, count, 2, chunk=CHUNK)
-        found.append({"samples": count, "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024})
+        found.append(
+            {
+                "samples": count,
+                "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            }
+        )
     return found
 
 
 def intervals(m: vm.Mechanism, setting: Setting) -> list[dict[str, Any]]:
-    """Half of the 95 % interval of the mean of ψ¹ by kind and number of samples; the middle of some seeds."""
+    """Half of the 95 % interval of the mean of ψ¹ by kind and number of samples; the middle of some
+    seeds.
+    """
     given = {name: vm.Tolerance(SPREAD * m.parameters[name].value) for name in five_bar.PARAMETERS}
     found = []
     for kind in KINDS:
@@ -197,10 +267,19 @@ def intervals(m: vm.Mechanism, setting: Setting) -> list[dict[str, Any]]:
                     progress=False,
                     **at_end(setting),
                 )
-                both = (replace(made, controlled=controlled).last_mean() for controlled in (False, True))
+                both = (
+                    replace(made, controlled=controlled).last_mean() for controlled in (False, True)
+                )
                 halves.append([float(estimate.half_width(0.95)[0]) for estimate in both])
             plain, controlled = np.median(halves, axis=0)
-            found.append({"kind": kind, "samples": count, "plain": float(plain), "controlled": float(controlled)})
+            found.append(
+                {
+                    "kind": kind,
+                    "samples": count,
+                    "plain": float(plain),
+                    "controlled": float(controlled),
+                }
+            )
     found.append({"kind": "mean", "value": float(made.mean[-1, 0]), "std": float(made.std[-1, 0])})
     return found
 
@@ -210,7 +289,10 @@ def on_a_cluster(m: vm.Mechanism, setting: Setting, count: int) -> list[dict[str
     from dask.distributed import Client, LocalCluster
 
     found = []
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
         for what, stored in (
             ("ψ at the end", at_end(setting)),
             ("ψ at 101 times", {"tolerance": 1e-5, "output": DURATION / 100}),
@@ -218,10 +300,19 @@ def on_a_cluster(m: vm.Mechanism, setting: Setting, count: int) -> list[dict[str
             seconds, means = {}, {}
             for name, executor in (("2 threads", 2), ("2 processes of Dask", client)):
                 study(m, stored, CHUNK, executor)
-                seconds[name], made = fastest(partial(study, m, stored, count, executor), 5.0, at_least=3)
+                seconds[name], made = fastest(
+                    partial(study, m, stored, count, executor), 5.0, at_least=3
+                )
                 means[name] = made.mean.to_numpy()
             first, second = means.values()
-            found.append({"what": what, "samples": count, "seconds": seconds, "same_bits": bool((first == second).all())})
+            found.append(
+                {
+                    "what": what,
+                    "samples": count,
+                    "seconds": seconds,
+                    "same_bits": bool((first == second).all()),
+                }
+            )
     return found
 
 

@@ -1,7 +1,8 @@
 """Exudyn's side: central differences, for it has no sensitivities to parameters.
 
-Trapezoidal rule with index-2 constraints, modified Newton's method, dense solver, one thread, the build without range checks. A model is
-built once and solved again and again; in the ensemble every process keeps its model and changes one number of it.
+Trapezoidal rule with index-2 constraints, modified Newton's method, dense solver, one thread, the
+build without range checks. A model is built once and solved again and again; in the ensemble every
+process keeps its model and changes one number of it.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ def exudyn() -> Any:
     return import_module("exudyn")
 
 
-def implicit(steps: int, duration: float, tolerance: float, solver: str, *, modified: bool = True) -> Any:
+def implicit(
+    steps: int, duration: float, tolerance: float, solver: str, *, modified: bool = True
+) -> Any:
     """Settings for equal steps by an implicit integrator, one thread, nothing written."""
     exu = exudyn()
     settings = exu.SimulationSettings()
@@ -82,18 +85,36 @@ class Model:
 
         for bar in bars(ρ):
             direction = np.array([math.cos(bar.angle), math.sin(bar.angle)])
-            node = system.AddNode(u.NodeRigidBody2D(referenceCoordinates=[*(bar.start + bar.com * direction), bar.angle]))
-            body = system.AddObject(u.ObjectRigidBody2D(mass=bar.mass, inertia=bar.inertia, nodeNumber=node))
-            system.AddLoad(u.LoadForceVector(markerNumber=marker(body, 0), loadVector=[0, -bar.mass * GRAVITY, 0]))
+            node = system.AddNode(
+                u.NodeRigidBody2D(
+                    referenceCoordinates=[*(bar.start + bar.com * direction), bar.angle]
+                )
+            )
+            body = system.AddObject(
+                u.ObjectRigidBody2D(mass=bar.mass, inertia=bar.inertia, nodeNumber=node)
+            )
+            system.AddLoad(
+                u.LoadForceVector(
+                    markerNumber=marker(body, 0), loadVector=[0, -bar.mass * GRAVITY, 0]
+                )
+            )
             moving.append((body, -bar.com, bar.length - bar.com))
         start = [marker(body, at) for body, at, _ in moving]
         end = [marker(body, at) for body, _, at in moving]
         at_B = marker(ground, *B)
-        for pair in ((marker(ground, 0), start[0]), (end[0], start[1]), (end[1], start[2]), (end[2], end[3]), (at_B, start[3])):
+        for pair in (
+            (marker(ground, 0), start[0]),
+            (end[0], start[1]),
+            (end[1], start[2]),
+            (end[2], end[3]),
+            (at_B, start[3]),
+        ):
             system.AddObject(u.ObjectJointRevolute2D(markerNumbers=list(pair)))
         self.springs = [
             system.AddObject(
-                u.ObjectConnectorSpringDamper(markerNumbers=[at_B, m], stiffness=STIFFNESS, damping=0, referenceLength=length)
+                u.ObjectConnectorSpringDamper(
+                    markerNumbers=[at_B, m], stiffness=STIFFNESS, damping=0, referenceLength=length
+                )
             )
             for m, length in ((end[0], ρ[0]), (end[1], ρ[1]))
         ]
@@ -101,7 +122,10 @@ class Model:
         self.sensors = [
             system.AddSensor(
                 u.SensorBody(
-                    bodyNumber=moving[1][0], localPosition=[moving[1][2], 0, 0], storeInternal=True, outputVariableType=kind
+                    bodyNumber=moving[1][0],
+                    localPosition=[moving[1][2], 0, 0],
+                    storeInternal=True,
+                    outputVariableType=kind,
                 )
             )
             for kind in (kinds.Position, kinds.Velocity, kinds.Acceleration)
@@ -111,9 +135,13 @@ class Model:
     def psi(self, steps: int, tolerance: float) -> np.ndarray:
         settings = implicit(steps, DURATION, tolerance, "EXUdense")
         settings.solution.sensors.writePeriod = DURATION / steps
-        self.system.SolveDynamic(settings, solverType=self.exu.DynamicSolverType.TrapezoidalIndex2, showHints=False)
+        self.system.SolveDynamic(
+            settings, solverType=self.exu.DynamicSolverType.TrapezoidalIndex2, showHints=False
+        )
         r, v, a = (self.system.GetSensorStoredData(sensor)[:, 1:3] for sensor in self.sensors)
-        squares = np.array([((x - origin) ** 2).sum(axis=1) for x, origin in ((r, TARGET), (v, 0), (a, 0))])
+        squares = np.array(
+            [((x - origin) ** 2).sum(axis=1) for x, origin in ((r, TARGET), (v, 0), (a, 0))]
+        )
         assert squares.shape[1] == steps + 1
         return np.trapezoid(squares, dx=DURATION / steps)
 
@@ -130,7 +158,9 @@ def gradient_curve() -> Curve:
         return [model.psi(steps, tolerance) for model in models]
 
     curve = Curve("Exudyn", "central differences, trapezoidal rule, index 2", build_seconds)
-    for steps, tolerance in ((n, t) for t in TOLERANCES for n in STEPS if t < 1e-4 or n <= LOOSE_UP_TO):
+    for steps, tolerance in (
+        (n, t) for t in TOLERANCES for n in STEPS if t < 1e-4 or n <= LOOSE_UP_TO
+    ):
         seconds, values = fastest(partial(all_psi, steps, tolerance))
         setting = f"{steps} steps, Newton {tolerance:.0e}"
         curve.points.append(Point(setting, 1e3 * seconds, central(values, PERTURBATION).tolist()))
@@ -158,7 +188,9 @@ def throughput(exact: np.ndarray, tolerance: float) -> Throughput:
     tasks = [(float(s), steps, tolerance) for s in SAMPLES[:: len(SAMPLES) // RUNS]]
     with multiprocessing.Pool(PROCESSES, initializer=keep_model) as pool:
         seconds, _ = fastest(lambda: pool.map(run_sample, tasks, chunksize=10), 3.0)
-    return Throughput("Exudyn", f"{PROCESSES} processes", f"{steps} steps", error, len(tasks), seconds)
+    return Throughput(
+        "Exudyn", f"{PROCESSES} processes", f"{steps} steps", error, len(tasks), seconds
+    )
 
 
 def throughputs(exact: np.ndarray) -> list[Throughput]:

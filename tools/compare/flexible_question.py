@@ -1,5 +1,6 @@
-"""The question that a paper left open about sensitivities of a flexible five-bar: its Figures 3 and 4 anew, and which of their curves are
-right."""
+"""The question that a paper left open about sensitivities of a flexible five-bar: its Figures 3 and
+4 anew, and which of their curves are right.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +11,25 @@ import numpy as np
 from pages import DOCS, markdown, show
 
 import varimech as vm
-from varimech.benchmarks.flexible_five_bar import PARAMETERS, POWERS, SLOPES, SOFT, STIFF, mechanism, slope
+from varimech.benchmarks.flexible_five_bar import (
+    PARAMETERS,
+    POWERS,
+    SLOPES,
+    SOFT,
+    STIFF,
+    mechanism,
+    slope,
+)
 from varimech.benchmarks.outcome import row_at
 
 IMAGES = DOCS / "images"
 TIMES = (0.5, 1.0, 2.0, 5.0)
-EXACT: dict[str, Any] = {"duration": TIMES[-1], "tolerance": 1e-9, "output": 2e-4, "backend": "native"}
+EXACT: dict[str, Any] = {
+    "duration": TIMES[-1],
+    "tolerance": 1e-9,
+    "output": 2e-4,
+    "backend": "native",
+}
 NAMES = {"E": "E", "a0": "a₀", "I": "I", "rho": "ρ", "L0": "L0", "L": "L"}
 COMPARED = ("E", "L", "L0")
 """Parameters whose derivatives are set against differences."""
@@ -37,7 +51,9 @@ class Answers:
 
     @property
     def as_printed(self) -> np.ndarray:
-        """L ∂x₁/∂L by the printed formula, without what the mass of the bar adds: M = ρ a₀ L is kept."""
+        """L ∂x₁/∂L by the printed formula, without what the mass of the bar adds: M = ρ a₀ L is
+        kept.
+        """
         return np.asarray(x1(self.wrong["printed"], "L") - x1(self.wrong["printed"], "rho"))
 
 
@@ -45,11 +61,18 @@ def answers() -> Answers:
     """Run them."""
 
     def central(p: str) -> vm.Run:
-        return mechanism().sensitivity((), [p], method="finite-difference", relative_steps=(1e-6,), **EXACT).run
+        return (
+            mechanism()
+            .sensitivity((), [p], method="finite-difference", relative_steps=(1e-6,), **EXACT)
+            .run
+        )
 
     return Answers(
         mechanism().sensitivity((), PARAMETERS, **EXACT).run,
-        {f: mechanism(formula=f).sensitivity((), ["L0", "L", "rho"], **EXACT).run for f in ("printed", "summed")},
+        {
+            f: mechanism(formula=f).sensitivity((), ["L0", "L", "rho"], **EXACT).run
+            for f in ("printed", "summed")
+        },
         {f: mechanism(E=SOFT, formula=f).sensitivity((), ["L0"], **EXACT).run for f in POWERS},
         mechanism(rigid=True).sensitivity((), ["L"], **EXACT).run,
         {p: one_sided(p) for p in COMPARED},
@@ -64,7 +87,9 @@ def x1(run: vm.Run, wrt: str | None = None) -> np.ndarray:
 
 
 def one_sided(parameter: str, E: float = STIFF) -> np.ndarray:
-    """The derivative of x₁, times the parameter, as the paper takes it: from a second run with the parameter raised by 0.1 %."""
+    """The derivative of x₁, times the parameter, as the paper takes it: from a second run with the
+    parameter raised by 0.1 %.
+    """
     m = mechanism(E=E)
     raised = {parameter: m.parameters[parameter].value * 1.001}
     plain, other = (x1(m.simulate(parameters=p, **EXACT)) for p in (None, raised))
@@ -80,7 +105,10 @@ def smooth(y: np.ndarray, rows: int = 100) -> np.ndarray:
 def draw(a: Answers) -> None:
     """Figures 3 and 4 anew, with what is exact beside them."""
     t = a.exact.time
-    modulus = [vm.Line("direct", t, x1(a.exact, "E")), vm.Line("one-sided, 0.1 %", t, a.raised["E"])]
+    modulus = [
+        vm.Line("direct", t, x1(a.exact, "E")),
+        vm.Line("one-sided, 0.1 %", t, a.raised["E"]),
+    ]
     geometry = [
         vm.Line("direct", t, x1(a.exact, "L")),
         vm.Line("one-sided, 0.1 %", t, a.raised["L"]),
@@ -93,9 +121,14 @@ def draw(a: Answers) -> None:
         vm.Panel("E ∂x₁/∂E (m)", modulus),
         vm.Panel("L ∂x₁/∂L (m)", geometry),
         vm.Panel("L0 ∂x₁/∂L0 (m), mean of 20 ms", unstressed),
-        vm.Panel("the same, 100 times softer", [vm.Line(f"{f} formula", t, x1(run, "L0")) for f, run in a.soft.items()]),
+        vm.Panel(
+            "the same, 100 times softer",
+            [vm.Line(f"{f} formula", t, x1(run, "L0")) for f, run in a.soft.items()],
+        ),
     ]
-    picture = vm.line_figure(panels, title="Flexible five-bar, two segments: Figures 3 and 4 of the paper anew")
+    picture = vm.line_figure(
+        panels, title="Flexible five-bar, two segments: Figures 3 and 4 of the paper anew"
+    )
     picture.savefig(IMAGES / "flexible_question.png")
 
 
@@ -105,8 +138,14 @@ def against_differences(a: Answers) -> str:
     for p in COMPARED:
         for time in TIMES:
             value, k = slope(a.exact, p, time), row_at(a.exact, time)
-            shares = [(x, abs(x / value - 1)) for x in (slope(a.central[p], p, time), float(a.raised[p][k]))]
-            cells = [f"{x:.4e} ({share:.1%})" if share > 1e-3 else f"{x:.4e} ({share:.0e})" for x, share in shares]
+            shares = [
+                (x, abs(x / value - 1))
+                for x in (slope(a.central[p], p, time), float(a.raised[p][k]))
+            ]
+            cells = [
+                f"{x:.4e} ({share:.1%})" if share > 1e-3 else f"{x:.4e} ({share:.0e})"
+                for x, share in shares
+            ]
             rows.append([NAMES[p], f"{time:g}", f"{value:.6e}", *cells])
     headings = ["p", "t (s)", "direct", "central, 1e-6", "one-sided, 0.1 %"]
     show("p ∂x₁/∂p (m)", headings, rows, 2)
@@ -120,7 +159,13 @@ def by_formula(a: Answers) -> str:
         for E, runs in ((STIFF, {"exact": a.exact, **a.wrong}), (SOFT, a.soft))
         for time in TIMES
     ]
-    headings = ["E", "t (s)", "exact (α ∝ L0⁻⁵)", "printed (18): α ∝ L0²", "sum of (16), (17): α ∝ L0⁻²"]
+    headings = [
+        "E",
+        "t (s)",
+        "exact (α ∝ L0⁻⁵)",
+        "printed (18): α ∝ L0²",
+        "sum of (16), (17): α ∝ L0⁻²",
+    ]
     show("L0 ∂x₁/∂L0 (m) by three formulas", headings, rows, 2)
     return markdown(headings, rows, 2)
 
@@ -133,7 +178,12 @@ def question() -> str:
     largest = float(np.abs(x1(a.exact, "E")).max()) / STIFF
     digits = abs(slope(a.exact, "E", 0.5) / SLOPES[STIFF]["E"] - 1)
     mass_kept, mass_moves = (curve[-1] for curve in (a.as_printed, x1(a.exact, "L")))
-    penalty = ", ".join(f"{_largest_by_penalty(factor, h):.1e}" for factor in (1e4, 1e7) for h in (1e-3, 1e-4)) + " m/Pa"
+    penalty = (
+        ", ".join(
+            f"{_largest_by_penalty(factor, h):.1e}" for factor in (1e4, 1e7) for h in (1e-3, 1e-4)
+        )
+        + " m/Pa"
+    )
     return f"""\
 ## A question that was left open: which curve is right
 
@@ -183,5 +233,17 @@ Both lengths are parameters here: `m.beam(…, length=L, natural_length=L0)`.
 def _largest_by_penalty(factor: float, h: float) -> float:
     """Largest ∂x₁/∂E (m/Pa) within 5 s by the pure penalty formulation."""
     pure = vm.Penalty(factor=factor, xi=0.0, inertial=False)
-    settings: dict[str, Any] = {"duration": 5.0, "step": h, "every": round(1e-3 / h), "backend": "native"}
-    return float(np.abs(x1(mechanism().sensitivity((), ["E"], formulation=pure, **settings).run, "E")).max()) / STIFF
+    settings: dict[str, Any] = {
+        "duration": 5.0,
+        "step": h,
+        "every": round(1e-3 / h),
+        "backend": "native",
+    }
+    return (
+        float(
+            np.abs(
+                x1(mechanism().sensitivity((), ["E"], formulation=pure, **settings).run, "E")
+            ).max()
+        )
+        / STIFF
+    )

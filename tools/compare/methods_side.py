@@ -1,4 +1,6 @@
-"""Every combination of formulation and integrator on every benchmark: what accuracy costs. Compiled backend, one run after the other."""
+"""Every combination of formulation and integrator on every benchmark: what accuracy costs. Compiled
+backend, one run after the other.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,15 @@ from typing import Any
 import numpy as np
 
 import varimech as vm
-from varimech.benchmarks import andrews, bricard, five_bar, four_bar, governor, pendulum, spatial_slider_crank
+from varimech.benchmarks import (
+    andrews,
+    bricard,
+    five_bar,
+    four_bar,
+    governor,
+    pendulum,
+    spatial_slider_crank,
+)
 
 MECHANISMS: dict[str, tuple[Callable[[], vm.Mechanism], float, str]] = {
     "pendulum": (pendulum.mechanism, 10.0, ""),
@@ -37,7 +47,9 @@ METHODS = (
 )
 ACCURACIES = (1e-3, 1e-6, 1e-9)
 PATIENCE = 8.0
-"""Seconds for all settings of one method on one mechanism; what is not reached by then is not reached."""
+"""Seconds for all settings of one method on one mechanism; what is not reached by then is not
+reached.
+"""
 POINTS = 50
 """At so many times results are compared."""
 
@@ -50,15 +62,22 @@ def ladder(integrator: str, duration: float) -> list[dict[str, Any]]:
 
 
 def positions(run: vm.Run, points: list[str]) -> np.ndarray:
-    return np.concatenate([run.position(point).transpose("time", "component").to_numpy() for point in points], axis=1)
+    return np.concatenate(
+        [run.position(point).transpose("time", "component").to_numpy() for point in points], axis=1
+    )
 
 
 def measured(name: str) -> dict[str, list[float | None]]:
     """By method: milliseconds to each accuracy, None where it is not reached."""
     make, duration, _ = MECHANISMS[name]
     m = make()
-    points = [f"{body.name}.{point}" for body in m.parts.moving_bodies for point in body.points]
-    tight = m.simulate(duration, tolerance=1e-10 if name == "four-bar" else 1e-12, output=duration / POINTS, backend="native")
+    points = [f"{body.name}.{point}" for body in m.data.moving_bodies for point in body.points]
+    tight = m.simulate(
+        duration,
+        tolerance=1e-10 if name == "four-bar" else 1e-12,
+        output=duration / POINTS,
+        backend="native",
+    )
     exact = positions(tight, points)
     size = float(np.abs(exact).max())
     found: dict[str, list[float | None]] = {}
@@ -66,11 +85,20 @@ def measured(name: str) -> dict[str, list[float | None]]:
         best: list[float | None] = [None] * len(ACCURACIES)
         with suppress(vm.VarimechError):  # compiles
             m.simulate(
-                duration, integrator=integrator, formulation=formulation, backend="native", **ladder(integrator, duration)[0]
+                duration,
+                integrator=integrator,
+                formulation=formulation,
+                backend="native",
+                **ladder(integrator, duration)[0],
             )
         began = time.perf_counter()
         for setting in ladder(integrator, duration):
-            call = {"integrator": integrator, "formulation": formulation, "backend": "native", **setting}
+            call = {
+                "integrator": integrator,
+                "formulation": formulation,
+                "backend": "native",
+                **setting,
+            }
             try:
                 runs = [m.simulate(duration, **call) for _ in range(3)]
             except vm.VarimechError:
@@ -88,7 +116,14 @@ def measured(name: str) -> dict[str, list[float | None]]:
 
 
 def main() -> None:
-    print(json.dumps({"mechanisms": {name: measured(name) for name in MECHANISMS}, "versions": {"varimech": vm.__version__}}))
+    print(
+        json.dumps(
+            {
+                "mechanisms": {name: measured(name) for name in MECHANISMS},
+                "versions": {"varimech": vm.__version__},
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""MuJoCo's side: central differences of rollouts, for it has no sensitivities of a trajectory to parameters.
+"""MuJoCo's side: central differences of rollouts, for it has no sensitivities of a trajectory to
+parameters.
 
-Hinges for the bars, one `connect` constraint closes the loop, tendons are the springs; RK4; the constraint as stiff as the step allows.
-Sensors give position, velocity and acceleration of point 2, and Simpson's rule makes ψ of them. Models are made before the clock starts.
+Hinges for the bars, one `connect` constraint closes the loop, tendons are the springs; RK4; the
+constraint as stiff as the step allows. Sensors give position, velocity and acceleration of point 2,
+and Simpson's rule makes ψ of them. Models are made before the clock starts.
 """
 
 from __future__ import annotations
@@ -53,7 +55,8 @@ def model(ρ: np.ndarray, steps: int) -> tuple[Any, np.ndarray]:
     """The compiled model and its starting state: time, angles, rates."""
     parts = bars(ρ)
     hinges = [
-        f'<joint axis="0 0 1"/><inertial pos="{b.com} 0 0" mass="{b.mass}" diaginertia="{b.inertia} {b.inertia} {b.inertia}"/>'
+        f'<joint axis="0 0 1"/><inertial pos="{b.com} 0 0" mass="{b.mass}" diaginertia="{b.inertia}'
+        f' {b.inertia} {b.inertia}"/>'
         for b in parts
     ]
     step = DURATION / steps
@@ -90,11 +93,18 @@ class Batch:
     """Many models that run in one rollout."""
 
     def __init__(self, models: list[Any], starts: list[np.ndarray], steps: int, threads: int):
-        self.models, self.starts, self.steps, self.threads = models, np.array(starts), steps, threads
+        self.models, self.starts, self.steps, self.threads = (
+            models,
+            np.array(starts),
+            steps,
+            threads,
+        )
         self.data = [mujoco().MjData(models[0]) for _ in range(threads)]
 
     def psi(self) -> np.ndarray:
-        """ψ of every model, a row each. A sensor tells of the beginning of its step, hence one step more."""
+        """ψ of every model, a row each. A sensor tells of the beginning of its step, hence one step
+        more.
+        """
         with mujoco().rollout.Rollout(nthread=self.threads if self.threads > 1 else 0) as pool:
             _, found = pool.rollout(self.models, self.data, self.starts, nstep=self.steps + 1)
         r, v, a = found[..., 0:2], found[..., 3:5], found[..., 6:8]
@@ -118,18 +128,26 @@ def ensemble(natural_lengths: np.ndarray, steps: int, threads: int) -> Batch:
 
 def gradient_curve() -> Curve:
     build_seconds, _ = timed(lambda: batch(perturbed(PERTURBATION), STEPS[0]))
-    curve = Curve("MuJoCo", "central differences, RK4, closed by a connect constraint", build_seconds)
+    curve = Curve(
+        "MuJoCo", "central differences, RK4, closed by a connect constraint", build_seconds
+    )
     for steps in STEPS:
         seconds, values = fastest(batch(perturbed(PERTURBATION), steps).psi)
-        curve.points.append(Point(f"{steps} steps", 1e3 * seconds, central(values, PERTURBATION).tolist()))
+        curve.points.append(
+            Point(f"{steps} steps", 1e3 * seconds, central(values, PERTURBATION).tolist())
+        )
     return curve
 
 
 def throughput(exact: np.ndarray) -> Throughput:
     candidates = (2 * round(50 * 1.05**k) for k in range(80))
-    steps, error = coarsest(candidates, lambda n: ensemble(SAMPLES[TESTED], n, 1).psi(), exact, ENSEMBLE_ERROR)
+    steps, error = coarsest(
+        candidates, lambda n: ensemble(SAMPLES[TESTED], n, 1).psi(), exact, ENSEMBLE_ERROR
+    )
     seconds, _ = fastest(ensemble(SAMPLES, steps, THREADS).psi, 2.0)
-    return Throughput("MuJoCo", f"{THREADS} threads", f"{steps} steps", error, len(SAMPLES), seconds)
+    return Throughput(
+        "MuJoCo", f"{THREADS} threads", f"{steps} steps", error, len(SAMPLES), seconds
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""What all comparisons use: a side run in its environment, figures as text, tables in the terminal and on a page, time against error."""
+"""What all comparisons use: a side run in its environment, figures as text, tables in the terminal
+and on a page, time against error.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,12 @@ DOCS = ROOT / "docs"
 PEERS = ROOT / ".venv-peers" / "bin" / "python"
 
 
-def run_side(name: str, python: Path | str, asked: dict[str, Any], limit: float | None = None) -> dict[str, Any]:
-    """The report of one side, its last line of output as JSON; what it is asked goes to its standard input."""
+def run_side(
+    name: str, python: Path | str, asked: dict[str, Any], limit: float | None = None
+) -> dict[str, Any]:
+    """The report of one side, its last line of output as JSON; what it is asked goes to its
+    standard input.
+    """
     single = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as folder:
         side = subprocess.Popen(
@@ -31,7 +37,11 @@ def run_side(name: str, python: Path | str, asked: dict[str, Any], limit: float 
             stdout=subprocess.PIPE,
             text=True,
             cwd=folder,
-            env={**os.environ, **single, "VARIMECH_CACHE": folder},  # an empty cache, so that building includes the compiler
+            env={
+                **os.environ,
+                **single,
+                "VARIMECH_CACHE": folder,
+            },  # an empty cache, so that building includes the compiler
             start_new_session=True,
         )
         try:
@@ -55,7 +65,9 @@ def time_cell(milliseconds: float | None, ours: float | None) -> str:
     """A time, and in brackets how many times as long as ours it is, where that is given."""
     if milliseconds is None:
         return "not reached"
-    return f"{number(milliseconds)} ms" + ("" if ours is None else f" ({number(milliseconds / ours)}×)")
+    return f"{number(milliseconds)} ms" + (
+        "" if ours is None else f" ({number(milliseconds / ours)}×)"
+    )
 
 
 def markdown(headings: list[str], rows: list[list[str]], left: int) -> str:
@@ -83,7 +95,10 @@ def processor() -> str:
 def machine(versions: dict[str, str]) -> str:
     """The machine and what ran on it, as a paragraph."""
     named = ", ".join(f"{name} {version}" for name, version in versions.items())
-    return f"Machine: {processor()}, {os.cpu_count()} cores; Python {platform.python_version()}, {named}.\n"
+    return (
+        f"Machine: {processor()}, {os.cpu_count()} cores; Python {platform.python_version()},"
+        f" {named}.\n"
+    )
 
 
 COLOURS = ("#c1121f", "#e5787f", "#1d3557", "#2a9d8f", "#e09f3e", "#6a4c93", "#7f7f7f")
@@ -108,7 +123,9 @@ def work_precision(
     limits: tuple[float, float],
     placed: Mapping[str, tuple[int, float, float]],
 ) -> None:
-    """Time against error, a line an engine, labelled at its end or where `placed` says; the first one is ours."""
+    """Time against error, a line an engine, labelled at its end or where `placed` says; the first
+    one is ours.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
@@ -117,7 +134,14 @@ def work_precision(
     figure, axes = plt.subplots(figsize=(9, 5.5), dpi=150, layout="constrained")
     for k, (engine, points) in enumerate(engines.items()):
         errors, times = frontier([point for point in points if point["error"] < limits[0]])
-        axes.loglog(errors, times, "o-", color=COLOURS[k], linewidth=1.5 if k else 2.6, markersize=3.5 if k else 5)
+        axes.loglog(
+            errors,
+            times,
+            "o-",
+            color=COLOURS[k],
+            linewidth=1.5 if k else 2.6,
+            markersize=3.5 if k else 5,
+        )
         at, across, up = placed.get(engine, (-1, 0, 9))
         axes.annotate(
             engine,

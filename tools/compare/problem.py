@@ -1,7 +1,9 @@
-"""The five-bar benchmark as plain numbers, and how every side measures and reports. Needs NumPy only: it runs in both environments.
+"""The five-bar benchmark as plain numbers, and how every side measures and reports. Needs NumPy
+only: it runs in both environments.
 
-A side reads the reference (one JSON object: ψ of the five test samples) from its standard input and prints one JSON object, a `Report`.
-Every figure is the fastest of several repetitions; building a model, or compiling it, is timed apart.
+A side reads the reference (one JSON object: ψ of the five test samples) from its standard input and
+prints one JSON object, a `Report`. Every figure is the fastest of several repetitions; building a
+model, or compiling it, is timed apart.
 """
 
 from __future__ import annotations
@@ -57,7 +59,10 @@ class Bar:
 
 def bars(ρ: np.ndarray) -> list[Bar]:
     """Bars A1, 12, 23 and B3 at the start, for parameter values ρ."""
-    p1, p2 = np.cumsum(np.array([[ρ[4]], [L_12]]) * np.column_stack([np.cos(START_ANGLES), np.sin(START_ANGLES)]), axis=0)
+    p1, p2 = np.cumsum(
+        np.array([[ρ[4]], [L_12]]) * np.column_stack([np.cos(START_ANGLES), np.sin(START_ANGLES)]),
+        axis=0,
+    )
     to_B = B - p2
     distance = np.linalg.norm(to_B)
     along = (L_23**2 - L_3B**2 + distance**2) / (2 * distance)
@@ -68,11 +73,18 @@ def bars(ρ: np.ndarray) -> list[Bar]:
         return Bar(start, end, length, mass, length / 2, mass * length**2 / 12)
 
     first = Bar(A, p1, ρ[4], ρ[2], ρ[3], 1 / 6)
-    return [first, slender(p1, p2, L_12, 1.5), slender(p2, p3, L_23, 1.5), slender(B, p3, L_3B, 1.0)]
+    return [
+        first,
+        slender(p1, p2, L_12, 1.5),
+        slender(p2, p3, L_23, 1.5),
+        slender(B, p3, L_3B, 1.0),
+    ]
 
 
 def perturbed(size: float) -> list[np.ndarray]:
-    """The ten sets of parameter values of central differences: all raised ones, then all lowered ones."""
+    """The ten sets of parameter values of central differences: all raised ones, then all lowered
+    ones.
+    """
     return [*(NOMINAL + size * np.eye(5)), *(NOMINAL - size * np.eye(5))]
 
 
@@ -137,8 +149,12 @@ def timed(what: Callable[[], T]) -> tuple[float, T]:
     return time.perf_counter() - began, result
 
 
-def fastest(what: Callable[[], T], seconds: float = 0.4, at_least: int = 5, at_most: int = 200) -> tuple[float, T]:
-    """Shortest time of 5 to 200 repetitions, as many as fit into so many seconds; and the result."""
+def fastest(
+    what: Callable[[], T], seconds: float = 0.4, at_least: int = 5, at_most: int = 200
+) -> tuple[float, T]:
+    """Shortest time of 5 to 200 repetitions, as many as fit into so many seconds; and
+    the result.
+    """
     best, result = timed(what)
     began, count = time.perf_counter(), 1
     while count < at_least or (count < at_most and time.perf_counter() - began < seconds):
@@ -147,8 +163,12 @@ def fastest(what: Callable[[], T], seconds: float = 0.4, at_least: int = 5, at_m
     return best, result
 
 
-def coarsest(settings: Iterable[S], values: Callable[[S], np.ndarray], exact: np.ndarray, goal: float) -> tuple[S, float]:
-    """The first setting, coarse to fine, whose values are accurate enough, and its largest relative error."""
+def coarsest(
+    settings: Iterable[S], values: Callable[[S], np.ndarray], exact: np.ndarray, goal: float
+) -> tuple[S, float]:
+    """The first setting, coarse to fine, whose values are accurate enough, and its largest relative
+    error.
+    """
     for setting in settings:
         error = float(np.abs(values(setting) / exact - 1).max())
         if error <= goal:

@@ -1,7 +1,8 @@
-"""Two mechanisms of any size as plain numbers, and what a side reports about one of them. Needs NumPy only, as problem.py does.
+"""Two mechanisms of any size as plain numbers, and what a side reports about one of them. Needs
+NumPy only, as problem.py does.
 
-A side reads one case (a JSON object: problem and size) from its standard input and prints one JSON object, a `ScaleReport`. Every case has
-a process of its own, so that memory is that of one model.
+A side reads one case (a JSON object: problem and size) from its standard input and prints one JSON
+object, a `ScaleReport`. Every case has a process of its own, so that memory is that of one model.
 """
 
 from __future__ import annotations
@@ -20,9 +21,13 @@ STEP = 1e-3
 FINER = 4
 """A run with so many times as many steps tells the error."""
 DURATIONS = {10: 0.5, 40: 0.5, 100: 0.5, 400: 0.2, 1000: 0.1, 4000: 0.05}
-"""Seconds simulated for each size; the mechanism of four-bars meets its singular position after 0.7 s."""
+"""Seconds simulated for each size; the mechanism of four-bars meets its singular position after 0.7
+s.
+"""
 MEASURING = 5.0
-"""Seconds over which an engine repeats a run, at the least, so that a machine with other work on it is idle for some of them."""
+"""Seconds over which an engine repeats a run, at the least, so that a machine with other work on it
+is idle for some of them.
+"""
 LENGTH = MASS = 1.0
 WATCHED = 10
 """Links at the beginning whose ends are compared, and the last one."""
@@ -41,17 +46,21 @@ class Link:
 
     @property
     def middle(self) -> tuple[float, float]:
-        return self.start[0] + LENGTH / 2 * math.cos(self.angle), self.start[1] + LENGTH / 2 * math.sin(self.angle)
+        return self.start[0] + LENGTH / 2 * math.cos(self.angle), self.start[
+            1
+        ] + LENGTH / 2 * math.sin(self.angle)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Links, and pins between pairs of places: (link, "start" or "end"), or (ground, name of an anchor)."""
+    """Links, and pins between pairs of places: (link, "start" or "end"), or (ground, name of an
+    anchor).
+    """
 
     links: list[Link]
     anchors: dict[str, tuple[float, float]]
     pins: list[tuple[tuple[str, str], tuple[str, str]]]
-    freedoms: frozenset[str]
+    dofs: frozenset[str]
     """Links whose angles say how it starts."""
     watched: list[str]
 
@@ -68,15 +77,22 @@ def chain(size: int) -> Problem:
 def four_bars(size: int) -> Problem:
     """Benchmark A02 of the IFToMM library: so many windows, cranks upright, their tops at 1 m/s."""
     cranks = [
-        Link(f"crank{k}", (k * LENGTH, 0.0), math.pi / 2, velocity=(0.5, 0.0), turning=-1.0 / LENGTH) for k in range(size + 1)
+        Link(
+            f"crank{k}", (k * LENGTH, 0.0), math.pi / 2, velocity=(0.5, 0.0), turning=-1.0 / LENGTH
+        )
+        for k in range(size + 1)
     ]
     couplers = [Link(f"coupler{k}", (k * LENGTH, LENGTH), velocity=(1.0, 0.0)) for k in range(size)]
     anchors = {f"A{k}": crank.start for k, crank in enumerate(cranks)}
     names = [crank.name for crank in cranks]
-    pins = [((GROUND, anchor), (name, "start")) for anchor, name in zip(anchors, names, strict=True)]
+    pins = [
+        ((GROUND, anchor), (name, "start")) for anchor, name in zip(anchors, names, strict=True)
+    ]
     for coupler, (left, right) in zip(couplers, pairwise(names), strict=True):
         pins += [((left, "end"), (coupler.name, "start")), ((right, "end"), (coupler.name, "end"))]
-    return Problem([*cranks, *couplers], anchors, pins, frozenset(names[:1]), [*names[:WATCHED], names[-1]])
+    return Problem(
+        [*cranks, *couplers], anchors, pins, frozenset(names[:1]), [*names[:WATCHED], names[-1]]
+    )
 
 
 PROBLEMS = {"chain": chain, "four-bars": four_bars}
@@ -112,7 +128,9 @@ def case_asked() -> Case:
 
 @dataclass
 class Setting:
-    """One setting of an engine: what a step costs, and how far the watched ends are from where a finer run leads, m."""
+    """One setting of an engine: what a step costs, and how far the watched ends are from where a
+    finer run leads, m.
+    """
 
     name: str
     milliseconds: float
@@ -141,7 +159,8 @@ class ScaleReport:
 def peak_megabytes() -> float:
     """Most memory held so far by this process or by one it started (a compiler).
 
-    The system's own figure for a process (`ru_maxrss`) begins with that of the process that started it, so it is of use for children only.
+    The system's own figure for a process (`ru_maxrss`) begins with that of the process that started
+    it, so it is of use for children only.
     """
     status = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     own = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))

@@ -1,4 +1,6 @@
-"""Varimech's side of the comparison of scale: one mechanism of a given size, public calls only, compiled backend."""
+"""Varimech's side of the comparison of scale: one mechanism of a given size, public calls only,
+compiled backend.
+"""
 
 from __future__ import annotations
 
@@ -33,17 +35,19 @@ def stated(problem: Problem) -> vm.Mechanism:
         m.bar(link.name, "start", "end", length=LENGTH, mass=MASS)
     for k, (first, second) in enumerate(problem.pins):
         m.revolute(f"pin{k}", ".".join(first), ".".join(second))
-    given = [link for link in problem.links if link.name in problem.freedoms]
+    given = [link for link in problem.links if link.name in problem.dofs]
     m.start(
         angle={link.name: link.angle for link in given},
         speed={link.name: link.turning for link in given},
-        near={link.name: link.angle for link in problem.links if link.name not in problem.freedoms},
+        near={link.name: link.angle for link in problem.links if link.name not in problem.dofs},
     )
     return m
 
 
 def simulate(mechanism: vm.Mechanism, duration: float, step: float) -> vm.Run:
-    return mechanism.simulate(duration, step=step, every=LAST_ONLY, backend="native", progress=False)
+    return mechanism.simulate(
+        duration, step=step, every=LAST_ONLY, backend="native", progress=False
+    )
 
 
 def ends(run: vm.Run, problem: Problem) -> np.ndarray:
@@ -57,7 +61,9 @@ def main() -> None:
     report.stating_seconds, mechanism = timed(lambda: stated(problem))
     first_seconds, _ = timed(lambda: simulate(mechanism, STEP, STEP))
     report.build_seconds = report.stating_seconds + first_seconds
-    seconds, run = fastest(lambda: simulate(mechanism, case.duration, STEP), MEASURING, at_most=10**6)
+    seconds, run = fastest(
+        lambda: simulate(mechanism, case.duration, STEP), MEASURING, at_most=10**6
+    )
     report.megabytes = peak_megabytes()
     fine = ends(simulate(mechanism, case.duration, STEP / FINER), problem)
     error = distance(ends(run, problem), fine)

@@ -26,11 +26,24 @@ import varimech as vm
 from varimech.benchmarks import five_bar
 
 LAST_ONLY = 10**9
-TOLERANCES: list[dict[str, Any]] = [{"tolerance": 10 ** (-k / 4), "output": DURATION} for k in range(8, 45)]
-STEPS: list[dict[str, Any]] = [{"step": DURATION / round(60 * 2 ** (k / 2)), "every": LAST_ONLY} for k in range(24)]
+TOLERANCES: list[dict[str, Any]] = [
+    {"tolerance": 10 ** (-k / 4), "output": DURATION} for k in range(8, 45)
+]
+STEPS: list[dict[str, Any]] = [
+    {"step": DURATION / round(60 * 2 ** (k / 2)), "every": LAST_ONLY} for k in range(24)
+]
 METHODS = {
-    "Varimech": ("direct sensitivities, index 1 with projections, Dormand–Prince of order 8, steps by tolerance", TOLERANCES),
-    "Varimech, implicit": ("direct sensitivities, index-3 augmented Lagrangian, trapezoidal rule", STEPS),
+    "Varimech": (
+        (
+            "direct sensitivities, index 1 with projections, Dormand–Prince of order 8, steps by"
+            " tolerance"
+        ),
+        TOLERANCES,
+    ),
+    "Varimech, implicit": (
+        "direct sensitivities, index-3 augmented Lagrangian, trapezoidal rule",
+        STEPS,
+    ),
 }
 """By engine: how, and its settings from coarse to fine."""
 BEST = "dopri5"
@@ -42,13 +55,19 @@ def gradient_curve(engine: str) -> Curve:
     how, settings = METHODS[engine]
 
     def solve(setting: dict[str, Any]) -> vm.Gradient:
-        return mechanism.sensitivity(objectives, duration=DURATION, backend="native", progress=False, **setting)
+        return mechanism.sensitivity(
+            objectives, duration=DURATION, backend="native", progress=False, **setting
+        )
 
     build_seconds, _ = timed(lambda: solve(settings[0]))
     curve = Curve(engine, how, build_seconds)
     for setting in settings:
         seconds, solution = fastest(partial(solve, setting))
-        name = f"tolerance {setting['tolerance']:.1e}" if "tolerance" in setting else f"{round(DURATION / setting['step'])} steps"
+        name = (
+            f"tolerance {setting['tolerance']:.1e}"
+            if "tolerance" in setting
+            else f"{round(DURATION / setting['step'])} steps"
+        )
         curve.points.append(Point(name, 1e3 * seconds, solution.gradient_history[-1].tolist()))
     return curve
 
@@ -69,16 +88,29 @@ def throughputs(exact: np.ndarray) -> list[Throughput]:
         )
         return ensemble.values.to_numpy()
 
-    steps, error = coarsest(range(40, 4000, 5), lambda n: psi(SAMPLES[TESTED], n, 1), exact, ENSEMBLE_ERROR)
+    steps, error = coarsest(
+        range(40, 4000, 5), lambda n: psi(SAMPLES[TESTED], n, 1), exact, ENSEMBLE_ERROR
+    )
     found = []
     for threads in (1, 2):
         seconds, _ = fastest(partial(psi, SAMPLES, steps, threads), 3.0)
         found.append(
-            Throughput("Varimech", f"{threads} thread{'s'[: threads - 1]}", f"{steps} steps", error, len(SAMPLES), seconds)
+            Throughput(
+                "Varimech",
+                f"{threads} thread{'s'[: threads - 1]}",
+                f"{steps} steps",
+                error,
+                len(SAMPLES),
+                seconds,
+            )
         )
     return found
 
 
 if __name__ == "__main__":
     exact = reference_values()
-    Report({"varimech": version("varimech")}, [gradient_curve(engine) for engine in METHODS], throughputs(exact)).print()
+    Report(
+        {"varimech": version("varimech")},
+        [gradient_curve(engine) for engine in METHODS],
+        throughputs(exact),
+    ).print()

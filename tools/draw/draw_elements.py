@@ -1,4 +1,5 @@
-"""Drawings of all elements for the pages in docs/elements:  python tools/draw/draw_elements.py [name …].
+"""Drawings of all elements for the pages in docs/elements:  python tools/draw/draw_elements.py
+[name …].
 
 Those of bodies are here, the others in `drawings_of_joints.py` and `drawings_of_forces.py`.
 """

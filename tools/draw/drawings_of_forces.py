@@ -59,7 +59,10 @@ def torsional_spring(s: Sketch) -> None:
     o = hinged(s)
     φ = np.linspace(0, 4.2 * np.pi, 200)
     r = 0.12 + 0.042 * φ
-    spiral = [(o[0] + float(a * np.cos(b + 0.3)), o[1] + float(a * np.sin(b + 0.3))) for a, b in zip(r, φ, strict=True)]
+    spiral = [
+        (o[0] + float(a * np.cos(b + 0.3)), o[1] + float(a * np.sin(b + 0.3)))
+        for a, b in zip(r, φ, strict=True)
+    ]
     s.line(*spiral, colour=GIVEN, width=1.6, order=6)
     s.text((0.6, 2.1), "k, φ₀, c", GIVEN)
 

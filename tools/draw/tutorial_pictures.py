@@ -1,4 +1,6 @@
-"""Pictures of the tutorial, made by its own code blocks:  python tools/draw/tutorial_pictures.py."""
+"""Pictures of the tutorial, made by its own code blocks:  python
+tools/draw/tutorial_pictures.py.
+"""
 
 from __future__ import annotations
 

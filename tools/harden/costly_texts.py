@@ -1,11 +1,32 @@
-"""Texts that are made to cost much: pieces of the grammar, repeated side by side or one in the other, as quantities and expressions."""
+"""Texts that are made to cost much: pieces of the grammar, repeated side by side or one in the
+other, as quantities and expressions.
+"""
 
 from __future__ import annotations
 
 import random
 
 FRAGMENTS = (
-    *("1", "1.5e-3", "a", "t", "-a", " ", "1 ", "0", "1/", "m", "m ", "(", "²", "'a'", "µ", "#", "\\", "\n"),
+    *(
+        "1",
+        "1.5e-3",
+        "a",
+        "t",
+        "-a",
+        " ",
+        "1 ",
+        "0",
+        "1/",
+        "m",
+        "m ",
+        "(",
+        "²",
+        "'a'",
+        "µ",
+        "#",
+        "\\",
+        "\n",
+    ),
     *(
         "a**2",
         "a<b",
@@ -77,7 +98,9 @@ WRAPPERS = (
         ("1 (", None, ")"),
     ),
 )
-"""What stands before, between and after the pieces; nothing between where they stand one in the other."""
+"""What stands before, between and after the pieces; nothing between where they stand one in the
+other.
+"""
 
 
 def repeated(piece: str, wrapper: tuple[str, str | None, str], size: int) -> str:

@@ -1,11 +1,13 @@
-"""Reads files that nobody would write, and tells which of them are not met with a mechanism or an error that says where and why.
+"""Reads files that nobody would write, and tells which of them are not met with a mechanism or an
+error that says where and why.
 
     python tools/harden/fuzz_files.py --count 100000             # seed 0, inputs 0 … 99999; one in ten is a URDF file
     python tools/harden/fuzz_files.py --first 4711 --count 1     # one of them again
 
-Of those that are read, some are written and read again, and some built and take two steps. A fault is any other exception or warning, an
-error without its place, a text that is another one after reading it again, more than PATIENCE seconds or GROWTH megabytes, or a file that
-was not there before.
+Of those that are read, some are written and read again, and some built and take two steps. A fault
+is any other exception or warning, an error without its place, a text that is another one after
+reading it again, more than PATIENCE seconds or GROWTH megabytes, or a file that was not there
+before.
 """
 
 from __future__ import annotations
@@ -32,10 +34,14 @@ from mutated_files import model_file, robot_file
 import varimech as vm
 
 PATIENCE, PATIENCE_TO_RUN, MEMORY = 5.0, 60.0, 4 << 30
-"""Seconds of the processor to read an input, and to build and run it, which includes to explain why it cannot be; bytes for all."""
+"""Seconds of the processor to read an input, and to build and run it, which includes to explain why
+it cannot be; bytes for all.
+"""
 WRITE_ONE_IN, RUN_ONE_IN, ROBOT_ONE_IN = 3, 7, 10
 GROWTH = 300.0
-"""Megabytes by which the peak of the process's memory may grow while an input is read: a file of a few kB needs some."""
+"""Megabytes by which the peak of the process's memory may grow while an input is read: a file of a
+few kB needs some.
+"""
 LARGEST = 8
 """Bodies and segments of beams of what is built: larger ones only take longer."""
 
@@ -49,7 +55,7 @@ class Fault(Exception):
 
 
 @dataclass
-class Tally:
+class Accumulator:
     """What became of inputs."""
 
     outcomes: collections.Counter[str] = field(default_factory=collections.Counter)
@@ -58,7 +64,9 @@ class Tally:
 
 @contextmanager
 def in_time(seconds: float) -> Iterator[None]:
-    """Ends what takes too long; what does not come back to Python ends the process, with its traceback."""
+    """Ends what takes too long; what does not come back to Python ends the process, with its
+    traceback.
+    """
 
     def end(number: int, frame: FrameType | None) -> None:
         raise Hang
@@ -116,12 +124,14 @@ def _peak() -> float:
 
 
 def _size(mechanism: vm.Mechanism) -> int:
-    return len(mechanism.bodies) + sum(beam.segments for beam in mechanism.parts.beams)
+    return len(mechanism.bodies) + sum(beam.segments for beam in mechanism.data.beams)
 
 
 def _check_told(error: vm.ModelError, path: Path) -> None:
     message = str(error)
-    if not message.startswith(str(path)) or (path.suffix == ".yaml" and not isinstance(error, vm.FileError)):
+    if not message.startswith(str(path)) or (
+        path.suffix == ".yaml" and not isinstance(error, vm.FileError)
+    ):
         raise Fault("an error without its file") from error
     if len(message) > 4000:
         raise Fault(f"an error of {len(message)} characters")
@@ -145,7 +155,7 @@ def _check_written(mechanism: vm.Mechanism, folder: Path) -> None:
         raise Fault("another text after reading it again")
 
 
-def fuzz(numbers: range, seed: int, kept: Path | None, tally: Tally) -> None:
+def fuzz(numbers: range, seed: int, kept: Path | None, tally: Accumulator) -> None:
     """Try inputs, and count what becomes of them."""
     began = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
@@ -158,12 +168,15 @@ def fuzz(numbers: range, seed: int, kept: Path | None, tally: Tally) -> None:
                 rate, largest = done / (time.process_time() - began), _peak()
                 faults = sum(map(len, tally.faults.values()))
                 print(
-                    f"{done:7d} inputs, {rate:4.0f} a second of the processor, {largest:5.0f} MB, {dict(tally.outcomes)}, {faults} faults",
+                    f"{done:7d} inputs, {rate:4.0f} a second of the processor, {largest:5.0f} MB,"
+                    f" {dict(tally.outcomes)}, {faults} faults",
                     flush=True,
                 )
 
 
-def _note(tally: Tally, error: BaseException, number: int, seed: int, kept: Path | None) -> None:
+def _note(
+    tally: Accumulator, error: BaseException, number: int, seed: int, kept: Path | None
+) -> None:
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "varimech" in f.filename]
     place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "?"
     kind = f"{type(error).__name__} at {place}"
@@ -177,7 +190,9 @@ def _note(tally: Tally, error: BaseException, number: int, seed: int, kept: Path
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
@@ -187,7 +202,7 @@ def main() -> int:
         given.keep.mkdir(parents=True, exist_ok=True)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("error")
-    tally = Tally()
+    tally = Accumulator()
     fuzz(range(given.first, given.first + given.count), given.seed, given.keep, tally)
     for kind, numbers in sorted(tally.faults.items(), key=lambda item: -len(item[1])):
         print(f"{len(numbers):6d} × {kind}  (inputs {', '.join(map(str, numbers[:5]))})")

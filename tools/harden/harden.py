@@ -2,8 +2,10 @@
 
     python tools/harden/harden.py --count 5000
 
-Mechanisms are made by Hypothesis (`tests/random_recipes.py`) and checked in a process of their own (`tests/random_roads.py`), which is
-ended where one takes too long. What is found is written to a folder, a line a mechanism; faults come with the recipe to repeat them:
+Mechanisms are made by Hypothesis (`tests/support/random_recipes.py`) and checked in a process of
+their own (`tests/support/random_derivative_checks.py`), which is ended where one takes too long.
+What is found is written to a folder, a line a mechanism; faults come with the recipe to repeat
+them:
 
     python tools/harden/harden.py --again "Recipe(…)"      # with what it is reduced to
 """
@@ -27,7 +29,7 @@ from hypothesis import seed as seeded
 from rich.console import Console
 from rich.table import Table
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support"))
 import random_recipes
 from random_recipes import Recipe, recipes, smaller
 
@@ -52,7 +54,13 @@ def _chunk(seed: int, largest: int) -> list[Recipe]:
     found: list[Recipe] = []
 
     @seeded(seed)
-    @settings(max_examples=CHUNK, database=None, phases=[Phase.generate], deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=CHUNK,
+        database=None,
+        phases=[Phase.generate],
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(recipes(largest))
     def draw(recipe: Recipe) -> None:
         found.append(recipe)
@@ -65,16 +73,20 @@ def work(ends: Connection) -> None:
     """Check recipes that come through a pipe, until None does."""
     import warnings
 
-    from random_roads import check
+    from random_derivative_checks import check
 
     warnings.simplefilter("error")
     while (task := ends.recv()) is not None:
         recipe, compiled = task
         try:
             said, outcomes = check(recipe, compiled=compiled)
-            ends.send((said, [(str(o.road), o.verdict, o.told, o.kind) for o in outcomes]))
+            ends.send(
+                (said, [(str(o.derivative_check), o.verdict, o.told, o.kind) for o in outcomes])
+            )
         except Exception as error:
-            ends.send(([], [("build", "fault", f"{type(error).__name__}: {error}", type(error).__name__)]))
+            ends.send(
+                ([], [("build", "fault", f"{type(error).__name__}: {error}", type(error).__name__)])
+            )
 
 
 class Worker:
@@ -97,7 +109,9 @@ class Worker:
         self.ends.send((recipe, number % COMPILED == 0))
 
     def result(self, wait: float) -> Any:
-        """What was found, if it has been by then; a process that ended or takes too long is replaced."""
+        """What was found, if it has been by then; a process that ended or takes too long is
+        replaced.
+        """
         try:
             if self.ends.poll(wait):
                 return self.ends.recv()
@@ -116,7 +130,7 @@ class Worker:
         return [], [("any", "fault", why, why)]
 
 
-class Tally:
+class Accumulator:
     """What came of all mechanisms."""
 
     def __init__(self, folder: Path):
@@ -125,42 +139,71 @@ class Tally:
         self.count = 0
         self.sizes: Counter[str] = Counter()
         self.words: Counter[str] = Counter()
-        self.roads: Counter[tuple[str, str]] = Counter()
+        self.derivative_checks: Counter[tuple[str, str]] = Counter()
         self.refusals: Counter[str] = Counter()
         self.faults: list[tuple[str, str, Recipe]] = []
 
     def add(self, number: int, recipe: Recipe, found: Any) -> None:
         said, outcomes = found
         self.count += 1
-        self.sizes[f"{'planar' if recipe.dimension == 2 else 'spatial'}, {len(recipe.parts)} bodies"] += 1
+        self.sizes[
+            f"{'planar' if recipe.dimension == 2 else 'spatial'}, {len(recipe.parts)} bodies"
+        ] += 1
         self.words.update(said)
-        for road, verdict, told, kind in outcomes:
-            for word in road.split(" · "):
-                self.roads[word, verdict] += 1
+        for derivative_check, verdict, told, kind in outcomes:
+            for word in derivative_check.split(" · "):
+                self.derivative_checks[word, verdict] += 1
             if verdict == "refusal":
                 self.refusals[kind] += 1
             if verdict == "fault":
-                self.faults.append((road, told, recipe))
-        line = {"number": number, "recipe": repr(recipe), "words": said, "outcomes": [o[:3] for o in outcomes]}
+                self.faults.append((derivative_check, told, recipe))
+        line = {
+            "number": number,
+            "recipe": repr(recipe),
+            "words": said,
+            "outcomes": [o[:3] for o in outcomes],
+        }
         self.file.write(json.dumps(line) + "\n")
         self.file.flush()
 
     def show(self, console: Console) -> None:
-        console.print(f"{self.count:,} mechanisms: " + ", ".join(f"{k} {n}" for k, n in sorted(self.sizes.items())))
+        console.print(
+            f"{self.count:,} mechanisms: "
+            + ", ".join(f"{k} {n}" for k, n in sorted(self.sizes.items()))
+        )
         console.print("words: " + ", ".join(f"{k} {n}" for k, n in self.words.most_common()))
-        table = Table("road", "agreements", "refusals", "faults")
-        for word in sorted({word for word, _ in self.roads}):
-            table.add_row(word, *(str(self.roads[word, v]) for v in ("agreement", "refusal", "fault")))
+        table = Table("method", "agreements", "refusals", "faults")
+        for word in sorted({word for word, _ in self.derivative_checks}):
+            table.add_row(
+                word,
+                *(str(self.derivative_checks[word, v]) for v in ("agreement", "refusal", "fault")),
+            )
         console.print(table)
         for kind, count in self.refusals.most_common():
-            console.print(f"{count:6} refused: {kind}", markup=False, highlight=False, soft_wrap=True)
-        for road, told, recipe in self.faults:
-            console.print(f"FAULT by {road}: {told}\n    {recipe!r}", markup=False, highlight=False, soft_wrap=True)
+            console.print(
+                f"{count:6} refused: {kind}", markup=False, highlight=False, soft_wrap=True
+            )
+        for derivative_check, told, recipe in self.faults:
+            console.print(
+                f"FAULT by {derivative_check}: {told}\n    {recipe!r}",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
 
 
-def harden(count: int, first: int, seed: int, processes: int, seconds: float, limit: float, largest: int, folder: Path) -> Tally:
+def harden(
+    count: int,
+    first: int,
+    seed: int,
+    processes: int,
+    seconds: float,
+    limit: float,
+    largest: int,
+    folder: Path,
+) -> Accumulator:
     """Check so many mechanisms, or as many as there is time for."""
-    tally, until = Tally(folder), time.monotonic() + seconds
+    tally, until = Accumulator(folder), time.monotonic() + seconds
     numbered = enumerate(drawn(seed, largest))
     waiting = ((number, recipe) for number, recipe in numbered if number >= first)
     workers = [Worker(limit) for _ in range(processes)]
@@ -177,7 +220,11 @@ def harden(count: int, first: int, seed: int, processes: int, seconds: float, li
                 tally.add(*worker.waiting, found)
                 worker.waiting = None
                 if tally.count % 50 == 0:
-                    print(f"{tally.count} mechanisms, {len(tally.faults)} faults", file=sys.stderr, flush=True)
+                    print(
+                        f"{tally.count} mechanisms, {len(tally.faults)} faults",
+                        file=sys.stderr,
+                        flush=True,
+                    )
     for worker in workers:
         worker.process.kill()
     return tally
@@ -185,7 +232,7 @@ def harden(count: int, first: int, seed: int, processes: int, seconds: float, li
 
 def again(text: str) -> None:
     """A recipe once more; where it fails, the least that fails alike."""
-    from random_roads import check
+    from random_derivative_checks import check
 
     recipe: Recipe = eval(text, vars(random_recipes))
 
@@ -193,21 +240,32 @@ def again(text: str) -> None:
         return {o.kind[:25] for o in check(recipe)[1] if o.verdict == "fault"}
 
     for outcome in check(recipe)[1]:
-        print(outcome.road, outcome.verdict, outcome.told)
+        print(outcome.derivative_check, outcome.verdict, outcome.told)
     wanted = faults(recipe)
-    while wanted and (less := next((r for r in smaller(recipe) if wanted & faults(r)), None)) is not None:
+    while (
+        wanted
+        and (less := next((r for r in smaller(recipe) if wanted & faults(r)), None)) is not None
+    ):
         recipe = less
         print(recipe, flush=True)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--count", type=int, default=5000, help="mechanisms")
-    parser.add_argument("--first", type=int, default=0, help="number of the first one, to go on with others")
+    parser.add_argument(
+        "--first", type=int, default=0, help="number of the first one, to go on with others"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of what is drawn")
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=36000, help="in which it is done at the latest")
-    parser.add_argument("--limit", type=float, default=120, help="seconds that a mechanism may take")
+    parser.add_argument(
+        "--seconds", type=float, default=36000, help="in which it is done at the latest"
+    )
+    parser.add_argument(
+        "--limit", type=float, default=120, help="seconds that a mechanism may take"
+    )
     parser.add_argument("--largest", type=int, default=10, help="bodies")
     parser.add_argument("--folder", type=Path, default=Path("out/harden"))
     parser.add_argument("--again", help="a recipe to repeat and to reduce")

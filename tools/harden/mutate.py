@@ -1,4 +1,5 @@
-"""Change a sign, a factor, an index or a comparison of the numerics, and see whether a test notices.
+"""Change a sign, a factor, an index or a comparison of the numerics, and see whether a test
+notices.
 
     pip install cosmic-ray coverage
     python tools/harden/mutate.py reach              once: which tests run which lines, and what they cost
@@ -6,8 +7,9 @@
     python tools/harden/mutate.py run --again        those that survived once more, after tests were added (`reach` them first)
     python tools/harden/mutate.py table              killed, survived and timed out, by room
 
-Mutants are those of cosmic-ray, drawn by seed, some of every file. Each is written into a copy of the tree and meets the tests that run its
-line, cheapest first, until one fails. Tests run in a fork of this process, which has what they import already.
+Mutants are those of cosmic-ray, drawn by seed, some of every file. Each is written into a copy of
+the tree and meets the tests that run its line, cheapest first, until one fails. Tests run in a fork
+of this process, which has what they import already.
 """
 
 from __future__ import annotations
@@ -57,11 +59,16 @@ LINES_FOR_ONE = 120
 """A file gets a mutant, and another for each so many lines."""
 CHANGES = {
     "sign": "BinaryOperator_Add_Sub BinaryOperator_Sub_Add UnaryOperator_Delete_USub",
-    "factor": "BinaryOperator_Mul_Div BinaryOperator_Mul_Add BinaryOperator_Div_Mul BinaryOperator_Pow_Mul BinaryOperator_FloorDiv_Mul "
-    "BinaryOperator_Mod_Mul",
-    "decision": "ComparisonOperator_Eq_NotEq ComparisonOperator_NotEq_Eq ComparisonOperator_Lt_LtE ComparisonOperator_Lt_GtE "
-    "ComparisonOperator_LtE_Lt ComparisonOperator_LtE_Gt ComparisonOperator_Gt_GtE ComparisonOperator_Gt_LtE ComparisonOperator_GtE_Gt "
-    "ComparisonOperator_GtE_Lt UnaryOperator_Delete_Not AndWithOr OrWithAnd",
+    "factor": (
+        "BinaryOperator_Mul_Div BinaryOperator_Mul_Add BinaryOperator_Div_Mul"
+        " BinaryOperator_Pow_Mul BinaryOperator_FloorDiv_Mul BinaryOperator_Mod_Mul"
+    ),
+    "decision": (
+        "ComparisonOperator_Eq_NotEq ComparisonOperator_NotEq_Eq ComparisonOperator_Lt_LtE"
+        " ComparisonOperator_Lt_GtE ComparisonOperator_LtE_Lt ComparisonOperator_LtE_Gt"
+        " ComparisonOperator_Gt_GtE ComparisonOperator_Gt_LtE ComparisonOperator_GtE_Gt"
+        " ComparisonOperator_GtE_Lt UnaryOperator_Delete_Not AndWithOr OrWithAnd"
+    ),
     "number": "core/NumberReplacer",
 }
 """What is changed, by what it is to a reader, in the words of cosmic-ray."""
@@ -78,14 +85,28 @@ LOADED = (
     "xarray",
 )
 """What most tests import: done once, before the forks."""
-OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:faulthandler", "--tb=line", "-rfE", "--no-header")
+OPTIONS = (
+    "-x",
+    "-q",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:xdist",
+    "-p",
+    "no:faulthandler",
+    "--tb=line",
+    "-rfE",
+    "--no-header",
+)
 EARLY = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
 """What is imported before the forks is not rewritten by pytest, and need not be."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of one file: the so-manyeth place (`occurrence`) where an operator of cosmic-ray applies."""
+    """One change of one file: the so-manyeth place (`occurrence`) where an operator of cosmic-ray
+    applies.
+    """
 
     file: str
     line: int
@@ -95,7 +116,10 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        return f"{self.file}:{self.line}:{self.column} {self.operator.rpartition('/')[2]} {self.occurrence}"
+        return (
+            f"{self.file}:{self.line}:{self.column} {self.operator.rpartition('/')[2]}"
+            f" {self.occurrence}"
+        )
 
 
 def numerics_files() -> list[Path]:
@@ -113,7 +137,9 @@ def numerics_files() -> list[Path]:
 
 
 def places(file: Path) -> dict[str, list[Mutant]]:
-    """Every change of a file that is numerics, by what it changes: outside of decorators and of what is raised."""
+    """Every change of a file that is numerics, by what it changes: outside of decorators and of
+    what is raised.
+    """
     from cosmic_ray.ast import ast_nodes, get_ast
     from cosmic_ray.plugins import get_operator
 
@@ -124,7 +150,9 @@ def places(file: Path) -> dict[str, list[Mutant]]:
             aside.update(range(part.lineno, (part.end_lineno or part.lineno) + 1))
     nodes = list(ast_nodes(get_ast(source)))
     found: dict[str, list[Mutant]] = {change: [] for change in CHANGES}
-    for change, short in ((change, name) for change, names in CHANGES.items() for name in names.split()):
+    for change, short in (
+        (change, name) for change, names in CHANGES.items() for name in names.split()
+    ):
         name = short if "/" in short else f"core/Replace{short}"
         operator, occurrence = get_operator(name)(), -1
         for node in nodes:
@@ -139,11 +167,16 @@ def drawn(seed: int) -> list[Mutant]:
     """One mutant of every file, then another of every long one, and so on; no two at one place."""
     rounds: dict[int, list[Mutant]] = defaultdict(list)
     for file in numerics_files():
-        chance, kinds = random.Random(f"{seed} {file.relative_to(PACKAGE)}"), list(places(file).values())
+        chance, kinds = (
+            random.Random(f"{seed} {file.relative_to(PACKAGE)}"),
+            list(places(file).values()),
+        )
         for each in kinds:
             chance.shuffle(each)
         chance.shuffle(kinds)
-        in_turn = [mutant for of_each_kind in zip_longest(*kinds) for mutant in of_each_kind if mutant]
+        in_turn = [
+            mutant for of_each_kind in zip_longest(*kinds) for mutant in of_each_kind if mutant
+        ]
         one_a_place = list({(mutant.line, mutant.column): mutant for mutant in in_turn}.values())
         wanted = 1 + len((ROOT / file).read_text(encoding="utf-8").splitlines()) // LINES_FOR_ONE
         for turn, mutant in enumerate(one_a_place[:wanted]):
@@ -152,7 +185,9 @@ def drawn(seed: int) -> list[Mutant]:
 
 
 class Reach:
-    """Which tests run which lines, and the seconds of processor time they take; tests that fail, or take too long, are left out."""
+    """Which tests run which lines, and the seconds of processor time they take; tests that fail, or
+    take too long, are left out.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -171,7 +206,10 @@ class Reach:
         record = coverage.Coverage(data_file=None, source=[str(ROOT / PACKAGE)], branch=False)
         record.start()
         timed = _Timed(record, longest)
-        pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=line", *arguments], plugins=[timed])
+        pytest.main(
+            ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=line", *arguments],
+            plugins=[timed],
+        )
         record.stop()
         self.seconds.update(timed.seconds)
         data = record.get_data()
@@ -180,10 +218,14 @@ class Reach:
             for line, names in data.contexts_by_lineno(measured).items():
                 here = lines.setdefault(str(line), [])
                 here += [name for name in names if name in timed.seconds and name not in here]
-        self.path.write_text(json.dumps({"seconds": self.seconds, "tests": self.tests}), encoding="utf-8")
+        self.path.write_text(
+            json.dumps({"seconds": self.seconds, "tests": self.tests}), encoding="utf-8"
+        )
 
     def of(self, mutant: Mutant, budget: float) -> list[str]:
-        """Tests that run the statement of a mutant, or else its file, or else are named after it: cheapest first, up to a sum of seconds."""
+        """Tests that run the statement of a mutant, or else its file, or else are named after it:
+        cheapest first, up to a sum of seconds.
+        """
         lines = self.tests[mutant.file]
         names = {name for line in _statement(mutant) for name in lines.get(str(line), ())}
         names = names or {name for tests in lines.values() for name in tests}
@@ -228,7 +270,9 @@ class _Timed:
 
 
 def _statement(mutant: Mutant) -> range:
-    """Lines of the innermost statement a mutant is in; of the head only, where others stand in it."""
+    """Lines of the innermost statement a mutant is in; of the head only, where others
+    stand in it.
+    """
     best = range(0)
     for node in ast.walk(ast.parse((ROOT / mutant.file).read_text(encoding="utf-8"))):
         if isinstance(node, ast.stmt) and node.lineno <= mutant.line <= (node.end_lineno or 0):
@@ -280,7 +324,9 @@ class Copy:
         return "killed", failed[0][:200]
 
     def _test(self, tests: list[str], seconds: float, told: Path) -> None:
-        """In the fork: never returns. Processor time is what is limited, so a busy machine does not matter."""
+        """In the fork: never returns. Processor time is what is limited, so a busy machine does not
+        matter.
+        """
         limit = int(10 + 2 * seconds)
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
         signal.alarm(10 * limit)
@@ -290,7 +336,10 @@ class Copy:
         os.chdir(self.folder)
         sys.path.insert(0, str(self.folder / "src"))
         sys.dont_write_bytecode = True
-        os.environ["PYTHONPATH"], os.environ["PYTHONDONTWRITEBYTECODE"] = str(self.folder / "src"), "1"
+        os.environ["PYTHONPATH"], os.environ["PYTHONDONTWRITEBYTECODE"] = (
+            str(self.folder / "src"),
+            "1",
+        )
         try:
             code = int(pytest.main([*OPTIONS, *EARLY, *tests]))
         except BaseException:
@@ -311,12 +360,21 @@ def run(given: argparse.Namespace) -> None:
         copy = Copy(Path(place) / "tree")
         for mutant in drawn(given.seed):
             last = done.get(mutant.name)
-            wanted = last is not None and last["outcome"] == "survived" if given.again else last is None
+            wanted = (
+                last is not None and last["outcome"] == "survived" if given.again else last is None
+            )
             if not wanted or given.only not in mutant.name:
                 continue
             tests = given.tests or reach.of(mutant, given.budget)
-            outcome, by = copy.outcome(mutant, tests, given.budget) if tests else ("survived", "no test")
-            entry = asdict(mutant) | {"name": mutant.name, "outcome": outcome, "by": by, "tests": len(tests)}
+            outcome, by = (
+                copy.outcome(mutant, tests, given.budget) if tests else ("survived", "no test")
+            )
+            entry = asdict(mutant) | {
+                "name": mutant.name,
+                "outcome": outcome,
+                "by": by,
+                "tests": len(tests),
+            }
             with results.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry) + "\n")
             print(f"{outcome:9} {mutant.name}  ({len(tests)} tests) {by}", flush=True)
@@ -337,24 +395,39 @@ def table(results: Path) -> None:
             counts[room][entry["outcome"]] += 1
     print(f"{'room':14}{'mutants':>9}{'killed':>9}{'timeout':>9}{'survived':>9}")
     for room, count in sorted(counts.items(), key=lambda pair: pair[0] == "all"):
-        print(f"{room:14}{count.total():9}{count['killed']:9}{count['timeout']:9}{count['survived']:9}")
+        print(
+            f"{room:14}{count.total():9}{count['killed']:9}{count['timeout']:9}{count['survived']:9}"
+        )
     for entry in entries:
         if entry["outcome"] == "survived":
             print("survived", entry["name"])
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("verb", choices=["reach", "run", "table"])
     parser.add_argument(
-        "tests", nargs="*", help="tests to measure (default: all), or to run in place of those that reach a mutant"
+        "tests",
+        nargs="*",
+        help="tests to measure (default: all), or to run in place of those that reach a mutant",
     )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--budget", type=float, default=20, help="seconds of tests a mutant meets at most")
-    parser.add_argument("--longest", type=float, default=4, help="for reach: seconds beyond which a test is left out")
+    parser.add_argument(
+        "--budget", type=float, default=20, help="seconds of tests a mutant meets at most"
+    )
+    parser.add_argument(
+        "--longest",
+        type=float,
+        default=4,
+        help="for reach: seconds beyond which a test is left out",
+    )
     parser.add_argument("--again", action="store_true", help="those that survived")
     parser.add_argument("--only", default="", help="mutants whose name contains this")
-    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutants", help="where results are kept")
+    parser.add_argument(
+        "--folder", type=Path, default=ROOT / "build" / "mutants", help="where results are kept"
+    )
     given = parser.parse_intermixed_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     if given.verb == "reach":

@@ -1,9 +1,10 @@
-"""Change a sign, a comparison or a number of the drivers in C, and see whether a test notices; mutate.py does the same for Python.
+"""Change a sign, a comparison or a number of the drivers in C, and see whether a test notices;
+mutate.py does the same for Python.
 
     python tools/harden/mutate_drivers.py --count 40 --workers 2
 
-Each mutant is written into a copy of the tree, where tests of what runs compiled build their programs anew, until one fails. Files take
-turns, so that the short ones have their share.
+Each mutant is written into a copy of the tree, where tests of what runs compiled build their
+programs anew, until one fails. Files take turns, so that the short ones have their share.
 """
 
 from __future__ import annotations
@@ -42,8 +43,28 @@ CHANGES = {
 }
 """What is found in the code, and what is put in its place."""
 TESTS = (
-    *("runge_kutta", "backends", "adjoint", "adjoint_runs", "error_control", "ensemble", "sampling", "regimes", "faults"),
-    *("limits", "memory", "relative_trees", "resuming", "broken_runs", "method_runs", "tolerances", "start", "second_order"),
+    *(
+        "runge_kutta",
+        "backends",
+        "adjoint",
+        "adjoint_runs",
+        "error_control",
+        "ensemble",
+        "sampling",
+        "regimes",
+        "faults",
+    ),
+    *(
+        "limits",
+        "memory",
+        "relative_trees",
+        "resuming",
+        "broken_runs",
+        "method_runs",
+        "tolerances",
+        "start",
+        "second_order",
+    ),
 )
 TESTS_OF = {"complex_step.c": ("complex_step", "certificate")}
 """Of drivers that no other run uses."""
@@ -65,13 +86,19 @@ class Mutant:
 
     def named(self, source: str) -> str:
         line = source.count("\n", 0, self.start)
-        return f"{self.file.name}:{line + 1} {source.splitlines()[line].strip()}  →  {self.written(source).splitlines()[line].strip()}"
+        return (
+            f"{self.file.name}:{line + 1} {source.splitlines()[line].strip()}  → "
+            f" {self.written(source).splitlines()[line].strip()}"
+        )
 
 
 def places(file: Path) -> Iterator[Mutant]:
     """Every change of a file, outside of comments and of what only the compiler reads."""
     source = (ROOT / file).read_text(encoding="utf-8")
-    aside = [m.span() for m in re.finditer(r"/\*.*?\*/|^#[^\n]*|\"[^\"]*\"", source, re.DOTALL | re.MULTILINE)]
+    aside = [
+        m.span()
+        for m in re.finditer(r"/\*.*?\*/|^#[^\n]*|\"[^\"]*\"", source, re.DOTALL | re.MULTILINE)
+    ]
     for pattern, text in CHANGES.items():
         for found in re.finditer(pattern, source):
             if not any(start <= found.start() < end for start, end in aside):
@@ -108,9 +135,26 @@ def tried(copy: Copy, names: tuple[str, ...]) -> tuple[str, str]:
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         tests = [f"tests/test_{name}.py" for name in names]
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=line", *tests]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-x",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--tb=line",
+            *tests,
+        ]
         try:
-            done = subprocess.run(command, cwd=copy.folder, env=environment, capture_output=True, text=True, timeout=LONGEST)
+            done = subprocess.run(
+                command,
+                cwd=copy.folder,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=LONGEST,
+            )
         except subprocess.TimeoutExpired:
             return "timeout", ""
     if done.returncode == 0:
@@ -120,12 +164,17 @@ def tried(copy: Copy, names: tuple[str, ...]) -> tuple[str, str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--count", type=int, default=40, help="mutants")
     parser.add_argument("--workers", type=int, default=1, help="at once")
     parser.add_argument("--seed", type=int, default=0, help="of what is drawn")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="mutants-") as place, ThreadPoolExecutor(given.workers) as pool:
+    with (
+        tempfile.TemporaryDirectory(prefix="mutants-") as place,
+        ThreadPoolExecutor(given.workers) as pool,
+    ):
         copies: SimpleQueue[Copy] = SimpleQueue()
         for k in range(given.workers):
             copies.put(Copy(Path(place) / f"tree{k}"))
@@ -134,7 +183,11 @@ def main() -> None:
             copy = copies.get()
             verdict, by = outcome(copy, mutant)
             copies.put(copy)
-            print(f"{verdict:9} {mutant.named((ROOT / mutant.file).read_text(encoding='utf-8'))}  {by}", flush=True)
+            print(
+                f"{verdict:9} {mutant.named((ROOT / mutant.file).read_text(encoding='utf-8'))} "
+                f" {by}",
+                flush=True,
+            )
 
         list(pool.map(judge, drawn(given.count, given.seed)))
 

@@ -1,4 +1,5 @@
-"""Files as nobody would write them: known ones with other bytes, words, nodes of YAML, entries of the schema, expressions and units.
+"""Files as nobody would write them: known ones with other bytes, words, nodes of YAML, entries of
+the schema, expressions and units.
 
 Input number k of a seed is always the same text, so that a fault is told by two numbers.
 """
@@ -18,7 +19,7 @@ from costly_texts import costly
 
 import varimech
 from varimech.benchmarks import BENCHMARKS
-from varimech.expressions import CONSTANTS, FUNCTIONS
+from varimech.core.expressions import CONSTANTS, FUNCTIONS
 from varimech.files.document import Document
 
 ROOT = Path(__file__).parents[2]
@@ -192,10 +193,19 @@ BOMBS = [
 
 @cache
 def corpus() -> tuple[str, ...]:
-    """Model files that are right: those of benchmarks, the starter, and those of the documentation."""
-    pages = "\n".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").rglob("*.md")))
-    texts = [STARTER.read_text(encoding="utf-8"), *re.findall(r"```yaml\n(varimech: 1.*?)```", pages, re.DOTALL)]
-    return tuple(texts + [entry.model_file.read_text(encoding="utf-8") for entry in BENCHMARKS.values()])
+    """Model files that are right: those of benchmarks, the starter, and those of the
+    documentation.
+    """
+    pages = "\n".join(
+        page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").rglob("*.md"))
+    )
+    texts = [
+        STARTER.read_text(encoding="utf-8"),
+        *re.findall(r"```yaml\n(varimech: 1.*?)```", pages, re.DOTALL),
+    ]
+    return tuple(
+        texts + [entry.model_file.read_text(encoding="utf-8") for entry in BENCHMARKS.values()]
+    )
 
 
 @cache
@@ -207,7 +217,10 @@ def contents() -> tuple[str, ...]:
 @cache
 def robots() -> tuple[str, ...]:
     """URDF files that are right."""
-    return tuple(path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests" / "data" / "urdf").glob("*.urdf")))
+    return tuple(
+        path.read_text(encoding="utf-8")
+        for path in sorted((ROOT / "tests" / "data" / "urdf").glob("*.urdf"))
+    )
 
 
 @cache
@@ -219,7 +232,12 @@ def schema() -> dict[str, Any]:
 @cache
 def keys() -> tuple[str, ...]:
     """All words that are keys somewhere."""
-    return tuple(sorted(set(re.findall(r"\w+(?=: )|\w+(?=:\n)", "\n".join(corpus()))) | set(schema()["properties"])))
+    return tuple(
+        sorted(
+            set(re.findall(r"\w+(?=: )|\w+(?=:\n)", "\n".join(corpus())))
+            | set(schema()["properties"])
+        )
+    )
 
 
 def model_file(seed: int, number: int) -> bytes:
@@ -236,7 +254,11 @@ def model_file(seed: int, number: int) -> bytes:
         text = _dumped(dice, data)
     for _ in range(outside):
         text = in_words(dice, text)
-    return in_bytes(dice, text) if outside and dice.random() < 0.5 else text.encode("utf-8", "surrogatepass")
+    return (
+        in_bytes(dice, text)
+        if outside and dice.random() < 0.5
+        else text.encode("utf-8", "surrogatepass")
+    )
 
 
 def robot_file(seed: int, number: int) -> bytes:
@@ -304,7 +326,12 @@ def _dumped(dice: random.Random, data: Any) -> str:
     """As JSON, which is YAML too and takes less time, or as people write it."""
     if dice.random() < 0.8:
         return json.dumps(data, indent=dice.choice((None, 1)), ensure_ascii=False)
-    style = {"sort_keys": False, "allow_unicode": True, "default_flow_style": dice.choice((None, False, True)), "width": 120}
+    style = {
+        "sort_keys": False,
+        "allow_unicode": True,
+        "default_flow_style": dice.choice((None, False, True)),
+        "width": 120,
+    }
     return str(yaml.dump(data, Dumper=yaml.CSafeDumper, **style))
 
 
@@ -313,7 +340,13 @@ def _places(data: Any) -> list[tuple[Any, Any]]:
     found, todo = list[tuple[Any, Any]](), [data]
     while todo and len(found) < 5000:
         here = todo.pop()
-        inside = here.items() if isinstance(here, dict) else enumerate(here) if isinstance(here, list) else ()
+        inside = (
+            here.items()
+            if isinstance(here, dict)
+            else enumerate(here)
+            if isinstance(here, list)
+            else ()
+        )
         for key, value in inside:
             found.append((here, key))
             todo.append(value)
@@ -333,7 +366,9 @@ def _node(dice: random.Random, data: Any, holder: Any, key: Any) -> None:
         case 3 if isinstance(holder, dict):
             holder[dice.choice((dice.choice(keys()), str(_scalar(dice))))] = holder.pop(key)
         case 4:
-            holder[key] = dice.choice(([holder[key]], {"value": holder[key]}, [holder[key]] * 3, {str(key): holder[key]}))
+            holder[key] = dice.choice(
+                ([holder[key]], {"value": holder[key]}, [holder[key]] * 3, {str(key): holder[key]})
+            )
         case 5 if isinstance(holder, list):
             holder.extend([holder[key]] * dice.choice((1, 2, 40)))
         case _:
@@ -371,8 +406,13 @@ def _by_schema(dice: random.Random, data: Any, holder: Any, key: Any) -> None:
     definitions = schema()["$defs"]
     section = dice.choice(sorted(schema()["properties"]))
     if dice.random() < 0.3:
-        holder[key] = _instance(dice, {"$ref": f"#/$defs/{dice.choice(sorted(definitions))}"}, names)
-    elif isinstance(data.get(section), dict) and "additionalProperties" in schema()["properties"][section]:
+        holder[key] = _instance(
+            dice, {"$ref": f"#/$defs/{dice.choice(sorted(definitions))}"}, names
+        )
+    elif (
+        isinstance(data.get(section), dict)
+        and "additionalProperties" in schema()["properties"][section]
+    ):
         entry = _instance(dice, schema()["properties"][section]["additionalProperties"], names)
         data[section][dice.choice((*names, "new"))] = entry
     else:
@@ -399,9 +439,15 @@ def _instance(dice: random.Random, rule: Any, names: list[str], depth: int = 0) 
             return {k: _instance(dice, rule["properties"][k], names, depth + 1) for k in chosen}
         case "object":
             inside = rule.get("additionalProperties")
-            return {dice.choice((*names, "new")): _instance(dice, inside, names, depth + 1) for _ in range(dice.randrange(3))}
+            return {
+                dice.choice((*names, "new")): _instance(dice, inside, names, depth + 1)
+                for _ in range(dice.randrange(3))
+            }
         case "array":
-            return [_instance(dice, rule.get("items"), names, depth + 1) for _ in range(dice.choice((1, 2, 2, 3, 3)))]
+            return [
+                _instance(dice, rule.get("items"), names, depth + 1)
+                for _ in range(dice.choice((1, 2, 2, 3, 3)))
+            ]
         case "string":
             return dice.choice((*names[:40], expression(dice, names), quantity(dice)))
         case "number" | "integer":
@@ -422,10 +468,28 @@ def _alike(dice: random.Random, data: Any, holder: Any, key: Any) -> None:
     parameters = [*given] if isinstance(given, dict) and given else ["L"]
     others = [h[k] for h, k in leaves if type(h[k]) is type(here)]
     if isinstance(here, str):
-        holder[key] = dice.choice((dice.choice(others), f"({here})/2", f"-{here}", f"2*{here}", f"{here} + 1", here.upper()))
+        holder[key] = dice.choice(
+            (
+                dice.choice(others),
+                f"({here})/2",
+                f"-{here}",
+                f"2*{here}",
+                f"{here} + 1",
+                here.upper(),
+            )
+        )
     else:
         some = dice.choice(parameters)
-        changed = (-here, 0, 2 * here, here * 1.001, here + 1, f"{here}*{some}/{some}", f"{some}", f"{here} + 0*sin({some})")
+        changed = (
+            -here,
+            0,
+            2 * here,
+            here * 1.001,
+            here + 1,
+            f"{here}*{some}/{some}",
+            f"{some}",
+            f"{here} + 0*sin({some})",
+        )
         holder[key] = dice.choice((dice.choice(others), *changed))
 
 
@@ -435,7 +499,9 @@ def _text(dice: random.Random, data: Any, holder: Any, key: Any) -> None:
     if leaves:
         holder, key = dice.choice(leaves)
     names = [str(k) for _, k in _places(data) if isinstance(k, str)]
-    holder[key] = dice.choice((expression(dice, names), quantity(dice), dice.choice(BOMBS), costly(dice)))
+    holder[key] = dice.choice(
+        (expression(dice, names), quantity(dice), dice.choice(BOMBS), costly(dice))
+    )
 
 
 def expression(dice: random.Random, names: list[str], depth: int = 0) -> str:
@@ -443,7 +509,15 @@ def expression(dice: random.Random, names: list[str], depth: int = 0) -> str:
     roll = dice.random()
     if depth > 4 or roll < 0.35:
         return dice.choice(
-            (dice.choice(names or ["x"]), dice.choice(NUMBERS), "t", "s", "time", *CONSTANTS, repr(dice.choice(names or ["x"])))
+            (
+                dice.choice(names or ["x"]),
+                dice.choice(NUMBERS),
+                "t",
+                "s",
+                "time",
+                *CONSTANTS,
+                repr(dice.choice(names or ["x"])),
+            )
         )
 
     def inner() -> str:
@@ -472,7 +546,9 @@ def expression(dice: random.Random, names: list[str], depth: int = 0) -> str:
 
 def quantity(dice: random.Random) -> str:
     """A number with a unit."""
-    units = dice.choice(("*", "/", " ", "·", "")).join(dice.choice(UNITS) for _ in range(dice.choice((1, 1, 2, 3))))
+    units = dice.choice(("*", "/", " ", "·", "")).join(
+        dice.choice(UNITS) for _ in range(dice.choice((1, 1, 2, 3)))
+    )
     power = dice.choice(("", "", "²", "**2", "^3", "⁻¹", "**-9"))
     return f"{dice.choice((*NUMBERS, '30', '1.5', '2e-3'))}{dice.choice((' ', '', '  '))}{units}{power}"
 

@@ -1,9 +1,11 @@
-"""Builds and runs mechanisms in one process, thousands of them, and tells what it keeps: memory, objects, files, threads.
+"""Builds and runs mechanisms in one process, thousands of them, and tells what it keeps: memory,
+objects, files, threads.
 
     python tools/harden/soak.py --builds 10000
 
-Every mechanism is another one. Each is built and run; now and then there are sensitivities, adjoints, ensembles, model files, saved results,
-reports, compiled runs, and refusals. What is kept after the first tenth must not grow with the number of builds.
+Every mechanism is another one. Each is built and run; now and then there are sensitivities,
+adjoints, ensembles, model files, saved results, reports, compiled runs, and refusals. What is kept
+after the first tenth must not grow with the number of builds.
 """
 
 from __future__ import annotations
@@ -31,7 +33,10 @@ def mechanism(number: int) -> vm.Mechanism:
     dice = np.random.default_rng(number)
     spatial, bars = bool(dice.integers(2)), int(dice.choice([1, 2, 3], p=[0.7, 0.2, 0.1]))
     m = vm.Mechanism(f"soak {number}", gravity=(0, 0, -9.81) if spatial else (0, -9.81))
-    L, k = m.parameter(f"L{number % 97}", float(dice.uniform(0.5, 1.5))), m.parameter("k", float(dice.uniform(1, 50)))
+    L, k = (
+        m.parameter(f"L{number % 97}", float(dice.uniform(0.5, 1.5))),
+        m.parameter("k", float(dice.uniform(1, 50))),
+    )
     zero = (0, 0, 0) if spatial else (0, 0)
     m.ground_point("P0", zero)
     for i in range(bars):
@@ -72,7 +77,9 @@ def saved(m: vm.Mechanism, folder: Path) -> None:
 
 def filed(m: vm.Mechanism, folder: Path) -> None:
     plain = vm.Mechanism.from_file(vm_starter())
-    vm.Mechanism.from_file(plain.to_file(folder / "model.yaml")).simulate(2e-3, step=1e-3, backend="interpreted")
+    vm.Mechanism.from_file(plain.to_file(folder / "model.yaml")).simulate(
+        2e-3, step=1e-3, backend="interpreted"
+    )
 
 
 def reported(m: vm.Mechanism, folder: Path) -> None:
@@ -84,7 +91,11 @@ def compiled(m: vm.Mechanism, folder: Path) -> None:
 
 
 def refused(m: vm.Mechanism, folder: Path) -> None:
-    for wrong in (lambda: m.simulate(-1.0), lambda: m.bar("b0", "A", "B", length=1, mass=1), lambda: m.parameter("k", 1.0)):
+    for wrong in (
+        lambda: m.simulate(-1.0),
+        lambda: m.bar("b0", "A", "B", length=1, mass=1),
+        lambda: m.parameter("k", 1.0),
+    ):
         try:
             wrong()
         except vm.VarimechError:
@@ -140,7 +151,9 @@ def soak(builds: int, every: int) -> list[tuple[int, float, int, int, int]]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--builds", type=int, default=10_000)
     parser.add_argument("--every", type=int, default=500)
     given = parser.parse_args()
@@ -149,7 +162,10 @@ def main() -> int:
     last = rows[-1]
     growth = (last[1] - first[1]) * 1e6 / max(1, last[0] - first[0])
     files, threads = last[2] - first[2], last[3] - first[3]
-    print(f"after {first[0]} builds memory grew by {growth:.0f} bytes a build; files {files:+d}, threads {threads:+d}")
+    print(
+        f"after {first[0]} builds memory grew by {growth:.0f} bytes a build; files {files:+d},"
+        f" threads {threads:+d}"
+    )
     return int(growth > LEAK or files > 0 or threads > 0)
 
 

@@ -1,9 +1,11 @@
-"""Sends a signal to the command `varimech` at many moments, and tells whether it ends cleanly at each of them.
+"""Sends a signal to the command `varimech` at many moments, and tells whether it ends cleanly at
+each of them.
 
     python tools/harden/stop_anywhere.py --moments 40 --signal INT
 
-Clean means: a known exit code, a message, no traceback, no half of a file, no process left. Moments are spread evenly over a whole run from
-a cold cache: loading, reading, deriving, compiling, running, and writing all files with a report; or over a study with a checkpoint.
+Clean means: a known exit code, a message, no traceback, no half of a file, no process left. Moments
+are spread evenly over a whole run from a cold cache: loading, reading, deriving, compiling,
+running, and writing all files with a report; or over a study with a checkpoint.
 """
 
 from __future__ import annotations
@@ -25,7 +27,14 @@ import varimech as vm
 
 COMMANDS = {
     "run": ("run", "five-bar", "--duration", "40", "--step", "1e-3", "--backend", "native"),
-    "uncertainty": ("uncertainty", "pendulum-tolerance", "--method", "monte-carlo", "--samples", "3000"),
+    "uncertainty": (
+        "uncertainty",
+        "pendulum-tolerance",
+        "--method",
+        "monte-carlo",
+        "--samples",
+        "3000",
+    ),
     "benchmark": ("benchmark", "pendulum"),
 }
 """Each with files and a report."""
@@ -45,7 +54,9 @@ def start(command: str, out: Path, cache: Path) -> subprocess.Popen[str]:
     )
 
 
-def faults(out: Path, cache: Path, code: int, told: str, number: signal.Signals, session: int) -> list[str]:
+def faults(
+    out: Path, cache: Path, code: int, told: str, number: signal.Signals, session: int
+) -> list[str]:
     """What is not clean."""
     found = []
     if code not in CODES[number]:
@@ -101,7 +112,11 @@ def stopped_at(command: str, moment: float, number: signal.Signals) -> tuple[int
         except subprocess.TimeoutExpired:
             process.send_signal(number)
         _, told = process.communicate(timeout=120)
-        return process.returncode, faults(out, cache, process.returncode, told, number, process.pid), told
+        return (
+            process.returncode,
+            faults(out, cache, process.returncode, told, number, process.pid),
+            told,
+        )
 
 
 def whole(command: str) -> float:
@@ -115,14 +130,20 @@ def whole(command: str) -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--moments", type=int, default=40)
     parser.add_argument("--signal", choices=("INT", "TERM"), default="INT")
     parser.add_argument("--command", choices=COMMANDS, default="run")
     given = parser.parse_args()
     number = signal.Signals[f"SIG{given.signal}"]
     seconds = whole(given.command)
-    print(f"varimech {given.command}: {seconds:.1f} s by itself; SIG{given.signal} at {given.moments} moments", flush=True)
+    print(
+        f"varimech {given.command}: {seconds:.1f} s by itself; SIG{given.signal} at {given.moments}"
+        " moments",
+        flush=True,
+    )
     codes, wrong = collections.Counter[int](), 0
     for k in range(given.moments):
         moment = 0.05 + (seconds - 0.05) * k / given.moments
@@ -130,7 +151,10 @@ def main() -> int:
         codes[code] += 1
         wrong += bool(found)
         last = told.strip().splitlines()[-1:] or [""]
-        print(f"{moment:7.2f} s  exit {code:4d}  {'; '.join(found) or 'clean'}  {last[0][:90]}", flush=True)
+        print(
+            f"{moment:7.2f} s  exit {code:4d}  {'; '.join(found) or 'clean'}  {last[0][:90]}",
+            flush=True,
+        )
     print(f"exit codes {dict(codes)}; {wrong} of {given.moments} not clean")
     return 1 if wrong else 0
 

@@ -2,9 +2,10 @@
 
     python tools/verify/certify_random.py --count 240
 
-Prints a table by family. A claim is beyond the truth where a trusted derivative has more digits of the true motion than it is right to, by
-more than one, or where one that is called zero is larger than its bound. A right gradient (one digit more than wanted) is distrusted where
-it is not trusted. Exit code 1 where there is any of the first, or 2 % of the second.
+Prints a table by family. A claim is beyond the truth where a trusted derivative has more digits of
+the true motion than it is right to, by more than one, or where one that is called zero is larger
+than its bound. A right gradient (one digit more than wanted) is distrusted where it is not trusted.
+Exit code 1 where there is any of the first, or 2 % of the second.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from acceptance import Figure
 from rich.console import Console
 from rich.table import Table
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-import varimech as vm
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support"))
 from certificate_problems import Problem, problems
+
+import varimech as vm
 
 WANTED = 3.0
 RESOLVED = 10.0
@@ -58,11 +60,26 @@ def outcomes(problem: Problem) -> Iterator[Outcome]:
     certificate, exact = problem.computed().certify(wanted=WANTED), problem.exact()
     for p, truth in enumerate(exact):
         status, error = str(certificate.status[0, p]), abs(certificate.gradient[0, p] - truth)
-        true = float(np.clip(-np.log10(error / abs(truth)), 0, RESOLVED)) if truth and error else RESOLVED
+        true = (
+            float(np.clip(-np.log10(error / abs(truth)), 0, RESOLVED))
+            if truth and error
+            else RESOLVED
+        )
         claimed = float(certificate.digit_array[1, 0, p])
-        beyond = abs(truth) > 10 * certificate.errors[1, 0, p] if np.isnan(claimed) else min(claimed, RESOLVED) > true + 1
+        beyond = (
+            abs(truth) > 10 * certificate.errors[1, 0, p]
+            if np.isnan(claimed)
+            else min(claimed, RESOLVED) > true + 1
+        )
         trusted = status != "not trusted"
-        yield Outcome(problem.family, status, str(certificate.reason[0, p]), claimed, true, bool(trusted and beyond))
+        yield Outcome(
+            problem.family,
+            status,
+            str(certificate.reason[0, p]),
+            claimed,
+            true,
+            bool(trusted and beyond),
+        )
 
 
 def table_of(found: list[Outcome]) -> tuple[list[str], list[list[str]]]:
@@ -112,7 +129,9 @@ def judged(count: int, seed: int, console: Console | None = None) -> list[Outcom
                 what = "beyond the truth" if o.beyond else "right, but distrusted"
                 console.print(f"{k:4} {problem.family} {problem.how} {problem.values}: {what}: {o}")
         if console is not None and time.perf_counter() - began > 20:
-            console.print(f"{k:4} {problem.family} {problem.how}: {time.perf_counter() - began:.0f} s")
+            console.print(
+                f"{k:4} {problem.family} {problem.how}: {time.perf_counter() - began:.0f} s"
+            )
     return found
 
 
@@ -120,13 +139,31 @@ def certificates_of_random_problems() -> Iterator[Figure]:
     """Certificates of 240 random problems with known gradients."""
     found = judged(COUNT, SEED)
     right = [o for o in found if o.right]
-    yield Figure("derivatives of random problems that are known", len(found), 200, at_least=True, shown="{:.0f}")
-    yield Figure("trusted claims beyond the truth by more than a digit", sum(o.beyond for o in found), 0, shown="{:.0f}")
-    yield Figure("right derivatives that are distrusted", sum(not o.trusted for o in right) / len(right), 0.02, shown="{:.1%}")
+    yield Figure(
+        "derivatives of random problems that are known",
+        len(found),
+        200,
+        at_least=True,
+        shown="{:.0f}",
+    )
+    yield Figure(
+        "trusted claims beyond the truth by more than a digit",
+        sum(o.beyond for o in found),
+        0,
+        shown="{:.0f}",
+    )
+    yield Figure(
+        "right derivatives that are distrusted",
+        sum(not o.trusted for o in right) / len(right),
+        0.02,
+        shown="{:.1%}",
+    )
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--count", type=int, default=COUNT)
     parser.add_argument("--seed", type=int, default=SEED)
     given = parser.parse_args()
@@ -138,7 +175,9 @@ def main() -> int:
         table.add_row(*row)
     console.print(table)
     right = [o for o in found if o.right]
-    return int(any(o.beyond for o in found) or sum(not o.trusted for o in right) >= 0.02 * len(right))
+    return int(
+        any(o.beyond for o in found) or sum(not o.trusted for o in right) >= 0.02 * len(right)
+    )
 
 
 if __name__ == "__main__":

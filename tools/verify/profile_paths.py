@@ -1,11 +1,14 @@
-"""Instructions that compiled runs take for a step, counted by Valgrind's callgrind, beside the operations of the equations.
+"""Instructions that compiled runs take for a step, counted by Valgrind's callgrind, beside the
+operations of the equations.
 
     python tools/verify/profile_paths.py          all paths, as the table of docs/profile.md, which is written anew
     python tools/verify/profile_paths.py NAME …   some of them, printed only
 
-Times vary with what else a machine does; these numbers do not. Each run is carried out twice, once longer than the other: the difference is
-that of the steps alone. Operations are counted while the same two runs are interpreted: those of the generated functions, and of sparse
-factors. Vectors count as one operation for each register they fill. Valgrind knows no AVX-512, so code is built for 256 bits.
+Times vary with what else a machine does; these numbers do not. Each run is carried out twice, once
+longer than the other: the difference is that of the steps alone. Operations are counted while the
+same two runs are interpreted: those of the generated functions, and of sparse factors. Vectors
+count as one operation for each register they fill. Valgrind knows no AVX-512, so code is built for
+256 bits.
 """
 
 from __future__ import annotations
@@ -53,46 +56,65 @@ class Way:
 
     title: str
     run: Callable[[str, int], int]
-    """Carried out by a backend, so many times as long as the shortest; returns the number of steps."""
+    """Carried out by a backend, so many times as long as the shortest; returns the
+    number of steps.
+    """
 
 
 def swung(m: vm.Mechanism, duration: float, **how: Any) -> Callable[[str, int], int]:
     """Motion alone."""
 
     def run(backend: str, times: int) -> int:
-        found = m.simulate(times * duration, backend=backend, progress=False, **at_ends(times * duration, how))
+        found = m.simulate(
+            times * duration, backend=backend, progress=False, **at_ends(times * duration, how)
+        )
         return int(found.info["steps"])
 
     return run
 
 
-def differentiated(m: vm.Mechanism, objectives: Any, duration: float, **how: Any) -> Callable[[str, int], int]:
+def differentiated(
+    m: vm.Mechanism, objectives: Any, duration: float, **how: Any
+) -> Callable[[str, int], int]:
     """With derivatives."""
 
     def run(backend: str, times: int) -> int:
         settings = at_ends(times * duration, how)
-        found = m.sensitivity(objectives, duration=times * duration, backend=backend, progress=False, **settings)
+        found = m.sensitivity(
+            objectives, duration=times * duration, backend=backend, progress=False, **settings
+        )
         return int(found.run.info["steps"])
 
     return run
 
 
-def twice_differentiated(m: vm.Mechanism, objectives: Any, duration: float, **how: Any) -> Callable[[str, int], int]:
+def twice_differentiated(
+    m: vm.Mechanism, objectives: Any, duration: float, **how: Any
+) -> Callable[[str, int], int]:
     """With second derivatives."""
 
     def run(backend: str, times: int) -> int:
-        found = m.hessian(objectives, duration=times * duration, backend=backend, progress=False, **how)
+        found = m.hessian(
+            objectives, duration=times * duration, backend=backend, progress=False, **how
+        )
         return int(found.run.info["steps"])
 
     return run
 
 
-def sampled(m: vm.Mechanism, objectives: Any, duration: float, step: float) -> Callable[[str, int], int]:
+def sampled(
+    m: vm.Mechanism, objectives: Any, duration: float, step: float
+) -> Callable[[str, int], int]:
     """Three runs of an ensemble on one thread."""
     lengths = np.sqrt(5) * np.linspace(0.99, 1.01, 3)
 
     def run(backend: str, times: int) -> int:
-        settings: dict[str, Any] = {"step": step, "backend": backend, "threads": 1, "progress": False}
+        settings: dict[str, Any] = {
+            "step": step,
+            "backend": backend,
+            "threads": 1,
+            "progress": False,
+        }
         m.ensemble(objectives, {"Ls1": lengths}, duration=times * duration, **settings)
         return round(lengths.size * times * duration / step)
 
@@ -108,7 +130,9 @@ def beam(segments: int) -> vm.Mechanism:
     """One that is hinged at an end and falls."""
     m = vm.Mechanism("beam", gravity=(0, -9.81))
     m.ground_point("A", (0, 0))
-    m.beam("b", "A", "tip", segments=segments, E=2e9, section=vm.circle(0.02), density=7800, length=1.0)
+    m.beam(
+        "b", "A", "tip", segments=segments, E=2e9, section=vm.circle(0.02), density=7800, length=1.0
+    )
     m.revolute("A")
     m.start(angle={"b": 0.0})
     return m
@@ -124,23 +148,45 @@ def paths() -> dict[str, Way]:
     rk4: dict[str, Any] = {"step": 1e-3, "integrator": "rk4"}
     return {
         "step": Way("five-bar, ALI3-P", swung(bars, 0.05, **h)),
-        "direct": Way("the same, 5 parameters, direct", differentiated(bars, objectives, 0.05, method="direct", **h)),
-        "adjoint": Way("the same, 3 objectives, adjoint", differentiated(bars, objectives, 0.05, method="adjoint", **h)),
+        "direct": Way(
+            "the same, 5 parameters, direct",
+            differentiated(bars, objectives, 0.05, method="direct", **h),
+        ),
+        "adjoint": Way(
+            "the same, 3 objectives, adjoint",
+            differentiated(bars, objectives, 0.05, method="adjoint", **h),
+        ),
         "hessian": Way(
-            "the same, Hessian, forward over forward", twice_differentiated(bars, objectives, 0.02, method="forward", **h)
+            "the same, Hessian, forward over forward",
+            twice_differentiated(bars, objectives, 0.02, method="forward", **h),
         ),
-        "ensemble": Way("the same, 3 samples of an ensemble, 3 objectives", sampled(bars, objectives, 0.05, 1e-3)),
+        "ensemble": Way(
+            "the same, 3 samples of an ensemble, 3 objectives",
+            sampled(bars, objectives, 0.05, 1e-3),
+        ),
         "rk4": Way("five-bar, index 1, RK4", swung(bars, 0.05, **rk4)),
-        "dop853": Way("five-bar, index 1, DOP853, tolerance 1e-8", swung(bars, 20.0, tolerance=1e-8)),
-        "andrews": Way("Andrews, index 1, DOP853, tolerance 1e-8", swung(squeezer, 0.04, tolerance=1e-8)),
-        "andrews-direct": Way(
-            "the same, 5 parameters, direct", differentiated(squeezer, turned, 0.04, method="direct", tolerance=1e-8)
+        "dop853": Way(
+            "five-bar, index 1, DOP853, tolerance 1e-8", swung(bars, 20.0, tolerance=1e-8)
         ),
-        "tree": Way("chain of 100 bars, RTDyn1, RK4", swung(chain.mechanism(100), 5e-3, coordinates="rtdyn1", **rk4)),
-        "beam": Way("beam of 100 segments, generalised-α", swung(beam(100), 5e-3, integrator="generalised-alpha", **h)),
+        "andrews": Way(
+            "Andrews, index 1, DOP853, tolerance 1e-8", swung(squeezer, 0.04, tolerance=1e-8)
+        ),
+        "andrews-direct": Way(
+            "the same, 5 parameters, direct",
+            differentiated(squeezer, turned, 0.04, method="direct", tolerance=1e-8),
+        ),
+        "tree": Way(
+            "chain of 100 bars, RTDyn1, RK4",
+            swung(chain.mechanism(100), 5e-3, coordinates="rtdyn1", **rk4),
+        ),
+        "beam": Way(
+            "beam of 100 segments, generalised-α",
+            swung(beam(100), 5e-3, integrator="generalised-alpha", **h),
+        ),
         "chain": Way("chain of 100 bars, ALI3-P", swung(chain.mechanism(100), 5e-3, **h)),
         "chain-adjoint": Way(
-            "chain of 50 bars, ALI3-P, 100 parameters, adjoint", differentiated(long, swing, 0.01, method="adjoint", **h)
+            "chain of 50 bars, ALI3-P, 100 parameters, adjoint",
+            differentiated(long, swing, 0.01, method="adjoint", **h),
         ),
     }
 
@@ -186,26 +232,42 @@ class Operations:
 
 
 def operations(function: ca.Function | Plan) -> float:
-    """Of one call: instructions of the virtual machine; of factors and solutions, products and sums."""
+    """Of one call: instructions of the virtual machine; of factors and solutions, products and
+    sums.
+    """
     if not isinstance(function, Plan):
         return float(function.n_instructions())
     total = 0.0
     for op in function.operations:
         if isinstance(op, Factor):
             upper = np.diff(op.factors.pattern.upper_start)
-            total += float((upper * (upper + 1) if op.factors.symmetric else 2 * upper * (upper + 1)).sum())
+            total += float(
+                (upper * (upper + 1) if op.factors.symmetric else 2 * upper * (upper + 1)).sum()
+            )
         elif isinstance(op, Solve):
             total += 2 * op.factors.pattern.entries * op.x.width
     return total + sum(m.count * m.kernel.n_instructions() for m in function.maps)
 
 
 def counted_here(names: Sequence[str]) -> None:
-    """Under Valgrind: each path compiled and warmed up, then both of its runs counted, one dump each."""
+    """Under Valgrind: each path compiled and warmed up, then both of its runs counted, one dump
+    each.
+    """
     compiler.FLAGS = (*(f for f in compiler.FLAGS if not f.startswith("-march")), *FLAGS)
     with tempfile.TemporaryDirectory() as folder:
         text, library = Path(folder) / "control.c", Path(folder) / "control.so"
         text.write_text(CONTROL)
-        subprocess.run([*(compiler.find_compiler() or ["cc"]), "-shared", "-fPIC", str(text), "-o", str(library)], check=True)
+        subprocess.run(
+            [
+                *(compiler.find_compiler() or ["cc"]),
+                "-shared",
+                "-fPIC",
+                str(text),
+                "-o",
+                str(library),
+            ],
+            check=True,
+        )
         control = ctypes.CDLL(str(library))
         known = paths()
         for name in names:
@@ -248,7 +310,9 @@ def counts(names: Sequence[str]) -> dict[str, Count]:
 
 
 def _read(dump: Path) -> tuple[str, Count]:
-    """Its name and what is in it: functions of the library by themselves, and with what they call elsewhere."""
+    """Its name and what is in it: functions of the library by themselves, and with what they call
+    elsewhere.
+    """
     text = dump.read_text()
     told = re.search(r"^desc: Trigger: Client Request: (.*)$", text, re.MULTILINE)
     here = {"ob": "", "fn": "", "cob": ""}
@@ -274,7 +338,11 @@ def _known_as(library: str, function: str) -> str:
     function = function.partition(".")[0]
     numbered = re.fullmatch(r"program_(f\d+)", function)
     source = Path(library).with_name("program.c").read_text()
-    given = re.search(rf"(\w+)\([^()]*\)\s*\{{\s*return casadi_{numbered[1]}\(", source) if numbered else None
+    given = (
+        re.search(rf"(\w+)\([^()]*\)\s*\{{\s*return casadi_{numbered[1]}\(", source)
+        if numbered
+        else None
+    )
     return given[1] if given else function
 
 
@@ -294,8 +362,13 @@ def worked(way: Way) -> tuple[int, float]:
 def row(name: str, title: str, steps: int, floor: float, counted: Count) -> str:
     """A line of the table."""
     instructions = counted.all / steps
-    largest = ", ".join(f"`{f}` {n / counted.all:.0%}" for f, n in counted.of_functions.most_common(SHOWN))
-    return f"| {name} | {title} | {instructions:,.0f} | {floor:,.0f} | {instructions / floor:.2f} | {largest} |"
+    largest = ", ".join(
+        f"`{f}` {n / counted.all:.0%}" for f, n in counted.of_functions.most_common(SHOWN)
+    )
+    return (
+        f"| {name} | {title} | {instructions:,.0f} | {floor:,.0f} | {instructions / floor:.2f} |"
+        f" {largest} |"
+    )
 
 
 def main(names: list[str]) -> None:
@@ -304,7 +377,10 @@ def main(names: list[str]) -> None:
     chosen = names or list(known)
     work = {name: worked(known[name]) for name in chosen}
     found = counts(chosen)
-    lines = ["| name | path | instructions a step | operations | ratio | largest shares |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| name | path | instructions a step | operations | ratio | largest shares |",
+        "|---|---|---|---|---|---|",
+    ]
     lines += [row(name, known[name].title, *work[name], found[name]) for name in chosen]
     print("\n".join(lines))
     if not names:
@@ -314,8 +390,12 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="of a path; all if not given")
-    parser.add_argument("--counted", action="store_true", help=argparse.SUPPRESS)  # within callgrind
+    parser.add_argument(
+        "--counted", action="store_true", help=argparse.SUPPRESS
+    )  # within callgrind
     given = parser.parse_args()
     (counted_here if given.counted else main)(given.names)

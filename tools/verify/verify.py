@@ -1,4 +1,5 @@
-"""Prints every acceptance figure with its bound, in one table. For people; slower than the tests. Exit code 1 if any bound is missed.
+"""Prints every acceptance figure with its bound, in one table. For people; slower than the tests.
+Exit code 1 if any bound is missed.
 
 A capability adds its figures by one more generator in `CAPABILITIES`.
 """
@@ -22,11 +23,25 @@ from acceptance import Figure
 from certify_random import certificates_of_random_problems
 from rich.console import Console
 from verify_coverage import intervals_of_hypercubes
-from verify_derivatives import adjoints_cost, adjoints_memory, optimum_of_the_five_bar, second_derivatives
+from verify_derivatives import (
+    adjoints_cost,
+    adjoints_memory,
+    optimum_of_the_five_bar,
+    second_derivatives,
+)
 from verify_files import first_report, model_files
-from verify_flexible import beams_against_reference, beams_against_theory, beams_by_differences, beams_of_many_segments
+from verify_flexible import (
+    beams_against_reference,
+    beams_against_theory,
+    beams_by_differences,
+    beams_of_many_segments,
+)
 from verify_interchange import equations_in_c, gallery, notebooks, urdf_files
-from verify_moments import benchmarks_with_tolerances, moments_of_simple_models, moments_of_the_pendulum
+from verify_moments import (
+    benchmarks_with_tolerances,
+    moments_of_simple_models,
+    moments_of_the_pendulum,
+)
 from verify_monte_carlo import pendulum_studies, studies_elsewhere, studies_throughput
 from verify_reports import report_of_a_long_run
 
@@ -47,10 +62,22 @@ def solved(step: float) -> five_bar.FiveBar:
 def five_bar_table() -> Iterator[Figure]:
     """Table 1 of the benchmark."""
     for step, share in ((1e-3, 0.1), (1e-4, 0.002)):
-        for name, error, tolerance in zip(five_bar.OBJECTIVES, solved(step).errors, five_bar.TOLERANCES, strict=True):
-            yield Figure(f"error (3) of {name} at h = {step:g}, share of its tolerance", error / tolerance, share, shown="{:.3%}")
+        for name, error, tolerance in zip(
+            five_bar.OBJECTIVES, solved(step).errors, five_bar.TOLERANCES, strict=True
+        ):
+            yield Figure(
+                f"error (3) of {name} at h = {step:g}, share of its tolerance",
+                error / tolerance,
+                share,
+                shown="{:.3%}",
+            )
     yield Figure("error (5), combined, at h = 1e-3", solved(1e-3).combined_error, 2.1)
-    yield Figure("seconds for 5 s with five sensitivities at h = 1e-3", solved(1e-3).solution.seconds["run"], 3.0, shown="{:.2f}")
+    yield Figure(
+        "seconds for 5 s with five sensitivities at h = 1e-3",
+        solved(1e-3).solution.seconds["run"],
+        3.0,
+        shown="{:.2f}",
+    )
 
 
 def five_bar_order() -> Iterator[Figure]:
@@ -64,7 +91,9 @@ def five_bar_order() -> Iterator[Figure]:
     ):
         errors = [np.linalg.norm(get(s) - exact, axis=-1) for s in (coarse, fine)]
         for k, order in enumerate(np.log(errors[0] / errors[1]) / np.log(4)):
-            yield Figure(f"order of {what}, objective {k + 1}: distance from 2", abs(float(order) - 2), 0.1)
+            yield Figure(
+                f"order of {what}, objective {k + 1}: distance from 2", abs(float(order) - 2), 0.1
+            )
 
 
 def five_bar_trajectories() -> Iterator[Figure]:
@@ -77,7 +106,11 @@ def five_bar_trajectories() -> Iterator[Figure]:
     def extrapolated(get: Callable[[vm.Gradient], np.ndarray]) -> np.ndarray:
         return (4 * get(fine) - get(coarse)) / 3
 
-    for kind, prefix, bound in (("position", "", 2e-8), ("velocity", "d", 1e-7), ("acceleration", "dd", 1e-6)):
+    for kind, prefix, bound in (
+        ("position", "", 2e-8),
+        ("velocity", "d", 1e-7),
+        ("acceleration", "dd", 1e-6),
+    ):
         worst = 0.0
         for point in ("1", "2", "3"):
             ours = extrapolated(lambda s, k=kind, p=point: getattr(s.run, k)(p).to_numpy())  # type: ignore[misc]
@@ -86,9 +119,15 @@ def five_bar_trajectories() -> Iterator[Figure]:
         yield Figure(f"{kind} of points 1, 2, 3 over 5 s, largest difference", worst, bound)
     values = extrapolated(lambda s: s.value_history)
     theirs = np.column_stack([reference[o] for o in five_bar.OBJECTIVES])
-    yield Figure("ψ(t), largest relative difference", float((np.abs(values - theirs).max(0) / np.abs(theirs).max(0)).max()), 1e-7)
+    yield Figure(
+        "ψ(t), largest relative difference",
+        float((np.abs(values - theirs).max(0) / np.abs(theirs).max(0)).max()),
+        1e-7,
+    )
     gradients = extrapolated(lambda s: s.gradient_history).reshape(len(rows), -1)
-    theirs = np.column_stack([reference[f"d{o}_d{p}"] for o in five_bar.OBJECTIVES for p in five_bar.PARAMETERS])
+    theirs = np.column_stack(
+        [reference[f"d{o}_d{p}"] for o in five_bar.OBJECTIVES for p in five_bar.PARAMETERS]
+    )
     relative = np.abs(gradients - theirs).max(0) / np.abs(theirs).max(0)
     yield Figure("15 gradients over time, largest relative difference", float(relative.max()), 1e-7)
 
@@ -102,7 +141,9 @@ def direct_against_differences() -> Iterator[Figure]:
         ("stiffnesses, masses, angle, pivot", generously_parametrised()),
     ):
         direct, differences = (
-            m.sensitivity(five_bar.objectives(), duration=5.0, step=2e-3, method=method).gradient_history[-1]
+            m.sensitivity(
+                five_bar.objectives(), duration=5.0, step=2e-3, method=method
+            ).gradient_history[-1]
             for method in ("direct", "finite-difference")
         )
         yield Figure(
@@ -115,7 +156,9 @@ def direct_against_differences() -> Iterator[Figure]:
 def invariants() -> Iterator[Figure]:
     """Constraints at three levels, and energy."""
     for level, residual in zip(
-        ("position", "velocity", "acceleration"), solved(1e-3).solution.run.info["residuals"], strict=True
+        ("position", "velocity", "acceleration"),
+        solved(1e-3).solution.run.info["residuals"],
+        strict=True,
     ):
         yield Figure(f"constraint residual, {level} level", residual, 1e-9)
     drifts = []
@@ -148,8 +191,14 @@ def plane_and_space() -> Iterator[Figure]:
     """One pendulum, planar and spatial."""
     from test_joint_mechanisms import planar_and_spatial_pendulum
 
-    planar, spatial = (m.simulate(2.0, step=2e-3).position("tip").to_numpy() for m in planar_and_spatial_pendulum())
-    yield Figure("pendulum: planar against spatial, largest difference", float(np.abs(planar - spatial[:, :2]).max()), 1e-9)
+    planar, spatial = (
+        m.simulate(2.0, step=2e-3).position("tip").to_numpy() for m in planar_and_spatial_pendulum()
+    )
+    yield Figure(
+        "pendulum: planar against spatial, largest difference",
+        float(np.abs(planar - spatial[:, :2]).max()),
+        1e-9,
+    )
 
 
 def native_speed() -> Iterator[Figure]:
@@ -166,10 +215,19 @@ def native_speed() -> Iterator[Figure]:
         return min(times) / 5000 * 1e6
 
     dynamics = microseconds(lambda: m.simulate(5.0, step=1e-3, every=5000, backend="native"))
-    both = microseconds(lambda: m.sensitivity(objectives, duration=5.0, step=1e-3, every=5000, backend="native"))
+    both = microseconds(
+        lambda: m.sensitivity(objectives, duration=5.0, step=1e-3, every=5000, backend="native")
+    )
     yield Figure("µs a step of dynamics, native", dynamics, 2.0, shown="{:.2f}")
-    yield Figure("ms for 5,000 steps with five sensitivities, native", both * 5, 17.0, shown="{:.1f}")
-    yield Figure("what five sensitivities and three objectives add to the dynamics", both / dynamics - 1, 1.5, shown="{:.0%}")
+    yield Figure(
+        "ms for 5,000 steps with five sensitivities, native", both * 5, 17.0, shown="{:.1f}"
+    )
+    yield Figure(
+        "what five sensitivities and three objectives add to the dynamics",
+        both / dynamics - 1,
+        1.5,
+        shown="{:.0%}",
+    )
 
 
 def threads() -> Iterator[Figure]:
@@ -178,100 +236,174 @@ def threads() -> Iterator[Figure]:
     lengths = math.sqrt(5) * np.linspace(0.95, 1.05, 1000)
 
     def seconds(count: int) -> float:
-        settings = {"duration": 5.0, "step": 1e-2, "backend": "native", "threads": count, "progress": False}
+        settings = {
+            "duration": 5.0,
+            "step": 1e-2,
+            "backend": "native",
+            "threads": count,
+            "progress": False,
+        }
         return m.ensemble(objectives, {"Ls1": lengths}, **settings).seconds["run"]  # type: ignore[arg-type]
 
     seconds(2)
     # one after the other, so that a machine that is slow for a while is slow for both
     ratios = [seconds(1) / seconds(2) for _ in range(15)]
-    yield Figure("ensemble: two threads against one, median", float(np.median(ratios)), 1.8, at_least=True, shown="{:.2f}")
+    yield Figure(
+        "ensemble: two threads against one, median",
+        float(np.median(ratios)),
+        1.8,
+        at_least=True,
+        shown="{:.2f}",
+    )
 
 
 def cold_and_warm() -> Iterator[Figure]:
     """The five-bar in processes of its own: nothing compiled yet, and everything."""
     program = (
-        "import time; began = time.perf_counter(); import varimech; imported = time.perf_counter()\n"
-        "from varimech.benchmarks import five_bar\n"
-        "five_bar.mechanism().sensitivity(five_bar.objectives(), duration=5.0, backend='native')\n"
-        "print(imported - began, time.perf_counter() - began, time.perf_counter() - imported)"
+        "import time; began = time.perf_counter(); import varimech; imported ="
+        " time.perf_counter()\nfrom varimech.benchmarks import"
+        " five_bar\nfive_bar.mechanism().sensitivity(five_bar.objectives(), duration=5.0,"
+        " backend='native')\nprint(imported - began, time.perf_counter() - began,"
+        " time.perf_counter() - imported)"
     )
     with tempfile.TemporaryDirectory() as cache:
         rows = []
         for _ in range(6):
             # modules are kept compiled, as Python does unless it is told otherwise
-            environment = {**os.environ, "VARIMECH_CACHE": cache, "PYTHONPYCACHEPREFIX": cache, "PYTHONDONTWRITEBYTECODE": ""}
-            done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+            environment = {
+                **os.environ,
+                "VARIMECH_CACHE": cache,
+                "PYTHONPYCACHEPREFIX": cache,
+                "PYTHONDONTWRITEBYTECODE": "",
+            }
+            done = subprocess.run(
+                [sys.executable, "-c", program],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=True,
+            )
             rows.append([float(x) for x in done.stdout.split()])
     cold, warm = rows[0], np.array(rows[1:]).min(axis=0)
-    yield Figure("s for the first call on a new model: build, compile, run", cold[2], 3.0, shown="{:.2f}")
+    yield Figure(
+        "s for the first call on a new model: build, compile, run", cold[2], 3.0, shown="{:.2f}"
+    )
     yield Figure("s from import to result in a second process", float(warm[1]), 0.5, shown="{:.2f}")
     yield Figure("s for `import varimech`", float(warm[0]), 0.3, shown="{:.2f}")
 
 
 def large_models() -> Iterator[Figure]:
-    """Chains of bars, each in a process of its own with an empty cache; and both regimes on one model."""
+    """Chains of bars, each in a process of its own with an empty cache; and both regimes on one
+    model.
+    """
     program = (
-        "import re, sys, time; sys.path.insert(0, {folder!r}); from test_regimes import chain\n"
-        "began = time.perf_counter(); m = chain([1.0] * {count}); h = 1e-3\n"
-        "m.simulate(h, step=h, backend='native', progress=False); built = time.perf_counter() - began\n"
-        "runs = [m.simulate(50 * h, step=h, every=50, backend='native', progress=False) for _ in range(7)]\n"
-        "memory = int(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1]) / 1024\n"
-        "print(built, min(r.info['seconds']['run'] for r in runs) / 50, memory)"
+        "import re, sys, time; sys.path.insert(0, {folder!r}); from test_regimes import"
+        " chain\nbegan = time.perf_counter(); m = chain([1.0] * {count}); h = 1e-3\nm.simulate(h,"
+        " step=h, backend='native', progress=False); built = time.perf_counter() - began\nruns ="
+        " [m.simulate(50 * h, step=h, every=50, backend='native', progress=False) for _ in"
+        " range(7)]\nmemory = int(re.search(r'VmHWM:\\s+(\\d+)',"
+        " open('/proc/self/status').read())[1]) / 1024\nprint(built, min(r.info['seconds']['run']"
+        " for r in runs) / 50, memory)"
     )
     found = {}
     for count in (100, 1000, 4000):
         with tempfile.TemporaryDirectory() as cache:
             text = program.format(folder=str(DATA.parent), count=count)
             environment = {**os.environ, "VARIMECH_CACHE": cache}
-            done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                [sys.executable, "-c", text],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=True,
+            )
         found[count] = [float(x) for x in done.stdout.split()]
     each = {count: 1e6 * values[1] / count for count, values in found.items()}
     yield Figure("1,000 bars: ms a step", 1e3 * found[1000][1], 0.8, shown="{:.2f}")
     yield Figure("1,000 bars: s to state, derive and compile", found[1000][0], 5.0, shown="{:.2f}")
     spread = max(each.values()) / min(each.values()) - 1
-    yield Figure("100, 1,000 and 4,000 bars: spread of the time a step and bar", spread, 0.3, shown="{:.0%}")
+    yield Figure(
+        "100, 1,000 and 4,000 bars: spread of the time a step and bar", spread, 0.3, shown="{:.0%}"
+    )
     per_bar = [(found[b][2] - found[a][2]) / (b - a) for a, b in ((100, 1000), (1000, 4000))]
     yield Figure(
-        "growth of memory a bar: from 1,000 to 4,000 against from 100 to 1,000", per_bar[1] / per_bar[0], 1.3, shown="{:.2f}"
+        "growth of memory a bar: from 1,000 to 4,000 against from 100 to 1,000",
+        per_bar[1] / per_bar[0],
+        1.3,
+        shown="{:.2f}",
     )
 
 
 def andrews_accuracy() -> Iterator[Figure]:
-    """Andrews' squeezer to a tolerance of 1e-10, and derivatives against equations written by hand."""
+    """Andrews' squeezer to a tolerance of 1e-10, and derivatives against equations
+    written by hand.
+    """
     from test_andrews import OBJECTIVES, numbers, reference
 
     m = andrews.mechanism()
     run = m.simulate(andrews.DURATION, tolerance=1e-10)
-    yield Figure("Andrews: error of β at 0.03 s (rad)", abs(andrews.angles(run, 0.03)["β"] - andrews.CRANK_ANGLE), 1e-8)
+    yield Figure(
+        "Andrews: error of β at 0.03 s (rad)",
+        abs(andrews.angles(run, 0.03)["β"] - andrews.CRANK_ANGLE),
+        1e-8,
+    )
     work = andrews.TORQUE * float(np.ptp(run.angle("OF").to_numpy()))
-    yield Figure("Andrews: largest |ΔU| over the energy put in", float(np.abs(andrews.energy_balance(run)).max()) / work, 1e-9)
+    yield Figure(
+        "Andrews: largest |ΔU| over the energy put in",
+        float(np.abs(andrews.energy_balance(run)).max()) / work,
+        1e-9,
+    )
     exact = reference()[1]
     direct = numbers(m.sensitivity(OBJECTIVES, duration=andrews.DURATION, tolerance=1e-10))[1]
     yield Figure(
-        "Andrews: 25 derivatives against equations by hand, largest relative", float(np.abs(direct / exact - 1).max()), 1e-6
+        "Andrews: 25 derivatives against equations by hand, largest relative",
+        float(np.abs(direct / exact - 1).max()),
+        1e-6,
     )
 
 
 def andrews_speed() -> Iterator[Figure]:
-    """Time to an accuracy of point F at 0.05 s; building in a process of its own with an empty cache."""
+    """Time to an accuracy of point F at 0.05 s; building in a process of its own with an empty
+    cache.
+    """
     m = andrews.mechanism()
     F = np.array(andrews.POINT_F[0.05])
     for accuracy, bound in ((1e-5, 4.0), (1e-7, 7.0)):
         for tolerance in 10.0 ** -np.arange(3, 12):
-            setting: dict[str, Any] = {"tolerance": float(tolerance), "output": andrews.DURATION, "backend": "native"}
+            setting: dict[str, Any] = {
+                "tolerance": float(tolerance),
+                "output": andrews.DURATION,
+                "backend": "native",
+            }
             runs = [m.simulate(andrews.DURATION, **setting) for _ in range(20)]
-            if np.linalg.norm(runs[0].position("F").to_numpy()[-1] - F) <= accuracy * np.linalg.norm(F):
+            if np.linalg.norm(
+                runs[0].position("F").to_numpy()[-1] - F
+            ) <= accuracy * np.linalg.norm(F):
                 break
         milliseconds = 1e3 * min(run.info["seconds"]["run"] for run in runs)
-        yield Figure(f"Andrews: ms to {accuracy:g} of F (tolerance {tolerance:g})", milliseconds, bound, shown="{:.2f}")
+        yield Figure(
+            f"Andrews: ms to {accuracy:g} of F (tolerance {tolerance:g})",
+            milliseconds,
+            bound,
+            shown="{:.2f}",
+        )
     program = (
-        "import time; from varimech.benchmarks.andrews import mechanism; began = time.perf_counter(); m = mechanism()\n"
-        "m.simulate(0.05, tolerance=1e-6, backend='native', progress=False); print(time.perf_counter() - began)"
+        "import time; from varimech.benchmarks.andrews import mechanism; began ="
+        " time.perf_counter(); m = mechanism()\nm.simulate(0.05, tolerance=1e-6, backend='native',"
+        " progress=False); print(time.perf_counter() - began)"
     )
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "VARIMECH_CACHE": cache}
-        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    yield Figure("Andrews: s to state, derive, compile and run", float(done.stdout), 3.0, shown="{:.2f}")
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    yield Figure(
+        "Andrews: s to state, derive, compile and run", float(done.stdout), 3.0, shown="{:.2f}"
+    )
 
 
 def library() -> Iterator[Figure]:
@@ -280,32 +412,60 @@ def library() -> Iterator[Figure]:
 
     for integrator in dict.fromkeys(i for _, i, *_ in ACCURACY):
         factors = [
-            error(name, integrator, t, c) / t for name, i, tolerances, c in ACCURACY if i == integrator for t in tolerances
+            error(name, integrator, t, c) / t
+            for name, i, tolerances, c in ACCURACY
+            if i == integrator
+            for t in tolerances
         ]
-        yield Figure(f"largest error over the tolerance asked, all benchmarks, {integrator}", max(factors), 10.0, shown="{:.2f}")
-    coarse, fine = (bricard.mechanism().simulate(10.0, step=h, every=round(0.5 / h), backend="native") for h in (5e-3, 2.5e-3))
-    yield Figure("Bricard 10 s with ALI3-P: residual of the constraints (m)", fine.info["residuals"][0], 1e-12)
+        yield Figure(
+            f"largest error over the tolerance asked, all benchmarks, {integrator}",
+            max(factors),
+            10.0,
+            shown="{:.2f}",
+        )
+    coarse, fine = (
+        bricard.mechanism().simulate(10.0, step=h, every=round(0.5 / h), backend="native")
+        for h in (5e-3, 2.5e-3)
+    )
+    yield Figure(
+        "Bricard 10 s with ALI3-P: residual of the constraints (m)",
+        fine.info["residuals"][0],
+        1e-12,
+    )
     order = math.log2(energy_drift(coarse) / energy_drift(fine))
-    yield Figure("Bricard with ALI3-P: order of the drift of the energy, distance from 2", abs(order - 2), 0.15)
+    yield Figure(
+        "Bricard with ALI3-P: order of the drift of the energy, distance from 2",
+        abs(order - 2),
+        0.15,
+    )
     P3 = [run.position("P3").to_numpy()[row_at(run, 2.0)] for run in (coarse, fine)]
     off = float(np.abs((4 * P3[1] - P3[0]) / 3 - bricard.PLACES[2.0]).max())
     yield Figure("Bricard with ALI3-P: P3 at 2 s, extrapolated, error (m)", off, 1e-7)
     stiff = governor.mechanism().simulate(10.0, tolerance=1e-6, backend="native")
     yield Figure(
-        "governor 10 s: shortest over mean step", stiff.info["step"][0] / (10.0 / stiff.info["steps"]), 1e-3, at_least=True
+        "governor 10 s: shortest over mean step",
+        stiff.info["step"][0] / (10.0 / stiff.info["steps"]),
+        1e-3,
+        at_least=True,
     )
     m = four_bar.mechanism(40)
     runs = [m.simulate(10.0, tolerance=1e-8, output=0.1, backend="native") for _ in range(4)]
     angle = runs[0].angle("crank 0").to_numpy()
     yield Figure(
-        "40 windows, 10 s: error of the angle (rad)", float(np.abs(angle - four_bar.crank_angle(40, runs[0].time)).max()), 1e-4
+        "40 windows, 10 s: error of the angle (rad)",
+        float(np.abs(angle - four_bar.crank_angle(40, runs[0].time)).max()),
+        1e-4,
     )
-    yield Figure("40 windows: drift of the energy over the largest kinetic energy", energy_drift(runs[0]), 1e-6)
+    yield Figure(
+        "40 windows: drift of the energy over the largest kinetic energy",
+        energy_drift(runs[0]),
+        1e-6,
+    )
     seconds = min(run.info["seconds"]["run"] for run in runs)
     yield Figure("40 windows: s for 10 s", seconds, 0.4, shown="{:.2f}")
 
 
-def roads() -> Iterator[Figure]:
+def derivative_checks() -> Iterator[Figure]:
     """All formulations on the five-bar's gradients, and the composite system."""
     from test_five_bar import CONVERGED_GRADIENT
 
@@ -319,12 +479,26 @@ def roads() -> Iterator[Figure]:
         "ali3p": ({"step": 5e-4}, 2e-6),
     }
     for formulation, (setting, bound) in settings.items():
-        g = m.sensitivity(objectives, five_bar.PARAMETERS, duration=5.0, formulation=formulation, backend="native", **setting)
-        off = float((np.linalg.norm(g.gradient_history[-1] - CONVERGED_GRADIENT, axis=1) / size).max())
+        g = m.sensitivity(
+            objectives,
+            five_bar.PARAMETERS,
+            duration=5.0,
+            formulation=formulation,
+            backend="native",
+            **setting,
+        )
+        off = float(
+            (np.linalg.norm(g.gradient_history[-1] - CONVERGED_GRADIENT, axis=1) / size).max()
+        )
         yield Figure(f"five-bar gradients by {formulation}, largest relative error", off, bound)
-    direct, composite = (m.sensitivity(objectives, duration=1.0, step=2e-3, method=way) for way in ("direct", "composite"))
+    direct, composite = (
+        m.sensitivity(objectives, duration=1.0, step=2e-3, method=way)
+        for way in ("direct", "composite")
+    )
     off = float(np.abs(composite.gradient_history[-1] / direct.gradient_history[-1] - 1).max())
-    yield Figure("composite system against direct differentiation, largest relative difference", off, 1e-9)
+    yield Figure(
+        "composite system against direct differentiation, largest relative difference", off, 1e-9
+    )
 
 
 def relative_table() -> Iterator[Figure]:
@@ -332,7 +506,12 @@ def relative_table() -> Iterator[Figure]:
     for name in RELATIVE:
         found = five_bar.run({"step": 1e-3, "coordinates": name})
         share = float(np.max(np.array(found.errors) / np.array(five_bar.TOLERANCES)))
-        yield Figure(f"errors (3) at h = 1e-3, {name}, largest share of their tolerances", share, 0.1, shown="{:.3%}")
+        yield Figure(
+            f"errors (3) at h = 1e-3, {name}, largest share of their tolerances",
+            share,
+            0.1,
+            shown="{:.3%}",
+        )
 
 
 def relative_against_natural() -> Iterator[Figure]:
@@ -346,7 +525,9 @@ def relative_against_natural() -> Iterator[Figure]:
             kind = "sensitivities" if what.startswith("∂") else what
             largest[kind] = max(largest.get(kind, 0.0), value)
     for what, value in largest.items():
-        yield Figure(f"{what} of all rigid benchmarks, natural against relative coordinates", value, 1e-9)
+        yield Figure(
+            f"{what} of all rigid benchmarks, natural against relative coordinates", value, 1e-9
+        )
 
 
 def relative_speed() -> Iterator[Figure]:
@@ -361,20 +542,35 @@ def relative_speed() -> Iterator[Figure]:
             "coordinates": coordinates,
         }
         m.simulate(200 * step, **settings)
-        return min(m.simulate(200 * step, **settings).info["seconds"]["run"] for _ in range(15)) / 200
+        return (
+            min(m.simulate(200 * step, **settings).info["seconds"]["run"] for _ in range(15)) / 200
+        )
 
-    times = {N: {c: per_step(chain.mechanism(N), c) for c in ("natural", *RELATIVE)} for N in (10, 100, 1000)}
+    times = {
+        N: {c: per_step(chain.mechanism(N), c) for c in ("natural", *RELATIVE)}
+        for N in (10, 100, 1000)
+    }
     for c in RELATIVE:
         growth = times[1000][c] / 1000 / (times[10][c] / 10)
         yield Figure(f"time a step and bar, {c}, 1,000 bars over 10", growth, 1.2, shown="{:.2f}")
         for N in (100, 1000):
             ratio = times[N]["natural"] / times[N][c]
-            yield Figure(f"chain of {N} bars, a step of natural coordinates over {c}", ratio, 2.0, at_least=True, shown="{:.1f}")
+            yield Figure(
+                f"chain of {N} bars, a step of natural coordinates over {c}",
+                ratio,
+                2.0,
+                at_least=True,
+                shown="{:.1f}",
+            )
     shaft = {c: per_step(governor.mechanism(), c, 1e-6) for c in ("natural", *RELATIVE)}
     for c in RELATIVE:
         ratio = shaft["natural"] / shaft[c]
         yield Figure(
-            f"governor (open tree in space), a step of natural coordinates over {c}", ratio, 2.0, at_least=True, shown="{:.1f}"
+            f"governor (open tree in space), a step of natural coordinates over {c}",
+            ratio,
+            2.0,
+            at_least=True,
+            shown="{:.1f}",
         )
 
 
@@ -393,7 +589,7 @@ CAPABILITIES = (
     andrews_accuracy,
     andrews_speed,
     library,
-    roads,
+    derivative_checks,
     relative_table,
     relative_against_natural,
     relative_speed,
@@ -424,10 +620,15 @@ CAPABILITIES = (
 
 
 def main(names: list[str]) -> int:
-    """Print figures as they come, all or those of the functions that are named; 0 if every bound holds."""
+    """Print figures as they come, all or those of the functions that are named; 0 if every bound
+    holds.
+    """
     chosen = [c for c in CAPABILITIES if not names or c.__name__ in names]
     if unknown := set(names) - {c.__name__ for c in chosen}:
-        print(f"there is no {', '.join(sorted(unknown))}; known: {', '.join(c.__name__ for c in CAPABILITIES)}")
+        print(
+            f"there is no {', '.join(sorted(unknown))}; known:"
+            f" {', '.join(c.__name__ for c in CAPABILITIES)}"
+        )
         return 2
     console, missed = Console(width=130, highlight=False), []
     for capability in chosen:
@@ -435,7 +636,9 @@ def main(names: list[str]) -> int:
         for figure in capability():
             value, bound = figure.shown.format(figure.value), figure.shown.format(figure.bound)
             told = f"  {figure.what:<88} {value:>12}  {'≥' if figure.at_least else '≤'} {bound:<10}"
-            console.print(f"{told} [green]holds[/]" if figure.holds else f"{told} [bold red]missed[/]")
+            console.print(
+                f"{told} [green]holds[/]" if figure.holds else f"{told} [bold red]missed[/]"
+            )
             if not figure.holds:
                 missed.append(told)
     console.print("\nall hold" if not missed else "\n[bold red]missed:[/]\n" + "\n".join(missed))

@@ -1,4 +1,5 @@
-"""Acceptance figures of confidence intervals: how often 95 % intervals of 1,000 studies hold the true mean.
+"""Acceptance figures of confidence intervals: how often 95 % intervals of 1,000 studies hold the
+true mean.
 
 `python tools/verify/verify_coverage.py` prints the whole table, for all kinds of sampling.
 """
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from acceptance import Figure
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support"))
 
 STUDIES = 1000
 SAMPLES = (256, 1000, 4096)
@@ -22,8 +23,17 @@ def intervals_of_hypercubes() -> Iterator[Figure]:
     from interval_coverage import covered
 
     for samples in SAMPLES:
-        worst = max(abs(share - 0.95) for shares in covered("latin-hypercube", samples, STUDIES).values() for share in shares)
-        yield Figure(f"coverage of 95 % intervals, hypercubes of {samples} samples, off by", worst, 0.02, shown="{:.1%}")
+        worst = max(
+            abs(share - 0.95)
+            for shares in covered("latin-hypercube", samples, STUDIES).values()
+            for share in shares
+        )
+        yield Figure(
+            f"coverage of 95 % intervals, hypercubes of {samples} samples, off by",
+            worst,
+            0.02,
+            shown="{:.1%}",
+        )
 
 
 def main() -> None:
@@ -34,7 +44,11 @@ def main() -> None:
     print("|---" * (2 + 2 * len(OBJECTIVES)) + "|")
     for kind in ("random", "latin-hypercube", "sobol"):
         for samples in SAMPLES:
-            shares = [f"{100 * share:.1f}" for pair in covered(kind, samples, STUDIES).values() for share in pair]
+            shares = [
+                f"{100 * share:.1f}"
+                for pair in covered(kind, samples, STUDIES).values()
+                for share in pair
+            ]
             print(f"| {kind} | {samples} |", " | ".join(shares), "|", flush=True)
 
 

@@ -1,4 +1,6 @@
-"""Acceptance figures of adjoints, second derivatives and optimal design: agreement, cost and memory."""
+"""Acceptance figures of adjoints, second derivatives and optimal design: agreement, cost and
+memory.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ def chain_of_parameters() -> vm.Mechanism:
     m = vm.Mechanism("chain", gravity=(0, -9.81))
     m.ground_point("0", (0, 0))
     for k in range(LINKS):
-        length, mass = m.parameter(f"L{k}", 10 / LINKS, unit="m"), m.parameter(f"m{k}", 1.0, unit="kg")
+        length, mass = (
+            m.parameter(f"L{k}", 10 / LINKS, unit="m"),
+            m.parameter(f"m{k}", 1.0, unit="kg"),
+        )
         m.bar(f"bar {k}", str(k), str(k + 1), length=length, mass=mass)
         m.revolute(str(k))
     m.start(angle={f"bar {k}": -1.0 for k in range(LINKS)})
@@ -35,25 +40,41 @@ def _fastest(run: Callable[[], dict[str, float]]) -> float:
     return min(run()["run"] for _ in range(REPEATED))
 
 
-def _times(m: vm.Mechanism, duration: float, objectives: Any, method: str, how: dict[str, Any]) -> tuple[float, float]:
+def _times(
+    m: vm.Mechanism, duration: float, objectives: Any, method: str, how: dict[str, Any]
+) -> tuple[float, float]:
     """Of the motion alone, and with derivatives."""
     settings: dict[str, Any] = {"step": 1e-3, "every": 10**6, "backend": "native", **how}
     alone = _fastest(lambda: m.simulate(duration, **settings).info["seconds"])
-    return alone, _fastest(lambda: m.sensitivity(objectives, duration=duration, method=method, **settings).seconds)
+    return alone, _fastest(
+        lambda: m.sensitivity(objectives, duration=duration, method=method, **settings).seconds
+    )
 
 
 def adjoints_cost() -> Iterator[Figure]:
     """Adjoints and direct derivatives beside the motion alone."""
     m = chain_of_parameters()
-    swing = vm.integral(lambda s: vm.dot(s.velocity(str(LINKS)), s.velocity(str(LINKS))), unit="m²/s")
+    swing = vm.integral(
+        lambda s: vm.dot(s.velocity(str(LINKS)), s.velocity(str(LINKS))), unit="m²/s"
+    )
     for title, scheme in (("ALI3-P", {}), ("RK4", {"integrator": "rk4"})):
         alone, adjoint = _times(m, 1.0, swing, "adjoint", scheme)
         what = f"adjoint of {2 * LINKS} parameters, chain of {LINKS} bars, {title}, over the motion"
         yield Figure(what, adjoint / alone, 5, shown="{:.2f}")
     alone, direct = _times(five_bar.mechanism(), 5.0, five_bar.objectives(), "direct", {})
-    yield Figure("direct derivatives of 5 parameters, five-bar, ALI3-P, over the motion", direct / alone, 2.5, shown="{:.2f}")
+    yield Figure(
+        "direct derivatives of 5 parameters, five-bar, ALI3-P, over the motion",
+        direct / alone,
+        2.5,
+        shown="{:.2f}",
+    )
     alone, adjoint = _times(five_bar.mechanism(), 5.0, five_bar.objectives(), "adjoint", {})
-    yield Figure("adjoint of 3 objectives, five-bar, ALI3-P, over the motion", adjoint / alone, 5, shown="{:.2f}")
+    yield Figure(
+        "adjoint of 3 objectives, five-bar, ALI3-P, over the motion",
+        adjoint / alone,
+        5,
+        shown="{:.2f}",
+    )
 
 
 def adjoints_memory() -> Iterator[Figure]:
@@ -67,7 +88,13 @@ def adjoints_memory() -> Iterator[Figure]:
         advance(self, last)
         largest = max(largest, self.taken)
 
-    how: dict[str, Any] = {"duration": 100.0, "step": 100.0 / steps, "every": steps, "method": "adjoint", "backend": "native"}
+    how: dict[str, Any] = {
+        "duration": 100.0,
+        "step": 100.0 / steps,
+        "every": steps,
+        "method": "adjoint",
+        "backend": "native",
+    }
     ample = m.sensitivity(five_bar.objectives(), **how, memory=1000.0).gradient_history[-1]
     Tape._advance = watched  # type: ignore[method-assign]
     tracemalloc.start()
@@ -77,38 +104,69 @@ def adjoints_memory() -> Iterator[Figure]:
     finally:
         tracemalloc.stop()
         Tape._advance = advance  # type: ignore[method-assign]
-    yield Figure("records of an adjoint of 10⁶ steps with memory = 1 MB, MB", largest / 1e6, bound, shown="{:.2f}")
-    yield Figure("the same, peak of all arrays (times between steps: 8 MB each), MB", peak, 30, shown="{:.1f}")
-    yield Figure("its gradient against the one with ample memory", float(np.abs(little / ample - 1).max()), 1e-10)
+    yield Figure(
+        "records of an adjoint of 10⁶ steps with memory = 1 MB, MB",
+        largest / 1e6,
+        bound,
+        shown="{:.2f}",
+    )
+    yield Figure(
+        "the same, peak of all arrays (times between steps: 8 MB each), MB",
+        peak,
+        30,
+        shown="{:.1f}",
+    )
+    yield Figure(
+        "its gradient against the one with ample memory",
+        float(np.abs(little / ample - 1).max()),
+        1e-10,
+    )
 
 
 def second_derivatives() -> Iterator[Figure]:
     """Hessians: symmetry, differences of gradients, both ways."""
     m, objectives = five_bar.mechanism(), five_bar.objectives()
-    forward, backward = (m.hessian(objectives, duration=5.0, step=1e-3, method=way) for way in ("forward", "backward"))
+    forward, backward = (
+        m.hessian(objectives, duration=5.0, step=1e-3, method=way)
+        for way in ("forward", "backward")
+    )
     size = np.abs(forward.curvatures).max(axis=(1, 2))[:, None, None]
-    yield Figure("asymmetry of the Hessians of the five-bar, forward over forward", forward.asymmetry, 1e-9)
+    yield Figure(
+        "asymmetry of the Hessians of the five-bar, forward over forward", forward.asymmetry, 1e-9
+    )
     yield Figure("the same, backward over forward", backward.asymmetry, 1e-9)
-    yield Figure("one against the other", float((np.abs(forward.curvatures - backward.curvatures) / size).max()), 1e-9)
+    yield Figure(
+        "one against the other",
+        float((np.abs(forward.curvatures - backward.curvatures) / size).max()),
+        1e-9,
+    )
     differences = []
     for name, value in forward.run.info["parameters"].items():
         δ = 1e-5 * value
         high, low = (
-            m.sensitivity(objectives, duration=5.0, step=1e-3, parameters={name: value + sign * δ}).gradient_history[-1]
+            m.sensitivity(
+                objectives, duration=5.0, step=1e-3, parameters={name: value + sign * δ}
+            ).gradient_history[-1]
             for sign in (1, -1)
         )
         differences.append((high - low) / (2 * δ))
     off = float((np.abs(forward.curvatures - np.stack(differences, axis=1)) / size).max())
     yield Figure("Hessians of the five-bar against differences of exact gradients", off, 1e-6)
-    yield Figure("Hessian of the pendulum's angle against its closed form", pendulum_hessian(), 1e-9)
+    yield Figure(
+        "Hessian of the pendulum's angle against its closed form", pendulum_hessian(), 1e-9
+    )
 
 
 def pendulum_hessian(time: float = 3.0) -> float:
-    """Relative error of d²θ/dL² at a time. L enters through τ = t √(g/L) alone, θ̈ = −sin θ in τ, and sin θ/2 = k sn(K − τ) from θ₀ = 90°."""
+    """Relative error of d²θ/dL² at a time. L enters through τ = t √(g/L) alone, θ̈ = −sin θ in τ,
+    and sin θ/2 = k sn(K − τ) from θ₀ = 90°.
+    """
     from scipy.special import ellipj, ellipk
 
     m = pendulum.mechanism()
-    found = m.hessian(vm.final(lambda s: s.angle("bar"), unit="rad"), duration=time, tolerance=1e-12).hessian.item()
+    found = m.hessian(
+        vm.final(lambda s: s.angle("bar"), unit="rad"), duration=time, tolerance=1e-12
+    ).hessian.item()
     τ = time * math.sqrt(pendulum.G)
     sn, cn, dn, _ = ellipj(float(ellipk(0.5)) - τ, 0.5)
     k = math.sqrt(0.5)
@@ -128,13 +186,30 @@ def optimum_of_the_five_bar() -> Iterator[Figure]:
     """The five-bar kept still, from three starts."""
     m, objective = five_bar.mechanism(), five_bar.objectives()["psi1"]
     for hessian in ("approximate", "exact"):
-        found = [m.optimize(objective, list(STILL), duration=5.0, start=s, hessian=hessian, backend="native") for s in STARTS]
+        found = [
+            m.optimize(
+                objective, list(STILL), duration=5.0, start=s, hessian=hessian, backend="native"
+            )
+            for s in STARTS
+        ]
         error = max(abs(o.parameters[name] - value) for o in found for name, value in STILL.items())
-        yield Figure(f"five-bar kept still, {hessian} Hessians, three starts: error of Ls1, Ls2, m", error, 1e-8)
-        yield Figure("the same, most iterations", max(o.iterations for o in found), 30, shown="{:.0f}")
-        yield Figure("the same, seconds for the last of them", found[-1].seconds, 1.0, shown="{:.2f}")
+        yield Figure(
+            f"five-bar kept still, {hessian} Hessians, three starts: error of Ls1, Ls2, m",
+            error,
+            1e-8,
+        )
+        yield Figure(
+            "the same, most iterations", max(o.iterations for o in found), 30, shown="{:.0f}"
+        )
+        yield Figure(
+            "the same, seconds for the last of them", found[-1].seconds, 1.0, shown="{:.2f}"
+        )
     certificate = m.sensitivity(five_bar.objectives(), duration=5.0).certify()
     digits = certificate.digits.to_numpy()
     yield Figure(
-        "digits to trust of the five-bar's gradient, tolerance 1e-8", float(np.nanmin(digits)), 8.0, at_least=True, shown="{:.1f}"
+        "digits to trust of the five-bar's gradient, tolerance 1e-8",
+        float(np.nanmin(digits)),
+        8.0,
+        at_least=True,
+        shown="{:.1f}",
     )

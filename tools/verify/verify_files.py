@@ -1,4 +1,6 @@
-"""Acceptance figures of model files and the command line: exact round trips, harmless files, a first report in one breath."""
+"""Acceptance figures of model files and the command line: exact round trips, harmless files, a
+first report in one breath.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,18 @@ import varimech as vm
 from varimech.benchmarks import BENCHMARKS
 
 HOSTILE = {
-    "attribute access": "varimech: 1\nname: x\nbodies: {b: {mass: '().__class__.__base__', inertia: 1}}\n",
+    "attribute access": (
+        "varimech: 1\nname: x\nbodies: {b: {mass: '().__class__.__base__', inertia: 1}}\n"
+    ),
     "huge exponent": "varimech: 1\nname: x\nbodies: {b: {mass: '9**9**9**9', inertia: 1}}\n",
     "recursive alias": "varimech: 1\nname: &n [*n]\n",
-    "laughs": "a: &a [x, x]\n"
-    + "".join(f"{chr(98 + k)}: &{chr(98 + k)} [{', '.join([f'*{chr(97 + k)}'] * 10)}]\n" for k in range(20)),
+    "laughs": (
+        "a: &a [x, x]\n"
+        + "".join(
+            f"{chr(98 + k)}: &{chr(98 + k)} [{', '.join([f'*{chr(97 + k)}'] * 10)}]\n"
+            for k in range(20)
+        )
+    ),
     "nesting, 7 MB": "a: " + "[" * 7_000_000,
     "nesting, 100 MB": "a: " + "[" * 100_000_000,
 }
@@ -28,7 +37,9 @@ HOSTILE = {
 
 def model_files() -> Iterator[Figure]:
     """Model files: round trips and what no file can do."""
-    texts = {name: entry.model_file.read_text(encoding="utf-8") for name, entry in BENCHMARKS.items()}
+    texts = {
+        name: entry.model_file.read_text(encoding="utf-8") for name, entry in BENCHMARKS.items()
+    }
     read = {name: vm.Mechanism.from_file(entry.model_file) for name, entry in BENCHMARKS.items()}
     yield Figure(
         "benchmarks whose files are not the same after reading and writing",
@@ -49,7 +60,13 @@ def model_files() -> Iterator[Figure]:
             except vm.FileError:
                 refused += 1
             slowest = max(slowest, time.perf_counter() - began)
-    yield Figure(f"hostile files refused, of {len(HOSTILE)}", refused, len(HOSTILE), at_least=True, shown="{:.0f}")
+    yield Figure(
+        f"hostile files refused, of {len(HOSTILE)}",
+        refused,
+        len(HOSTILE),
+        at_least=True,
+        shown="{:.0f}",
+    )
     yield Figure("the slowest of them (s)", slowest, 1.0, shown="{:.3f}")
 
 
@@ -58,6 +75,21 @@ def first_report() -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         for command in (("new", "my.yaml"), ("run", "my.yaml", "--out", "out")):
             began = time.perf_counter()
-            subprocess.run([sys.executable, "-m", "varimech", *command], cwd=folder, check=True, capture_output=True)
-        yield Figure("`varimech run my.yaml --out out` (s)", time.perf_counter() - began, 10.0, shown="{:.1f}")
-        yield Figure("its report (MB)", (Path(folder) / "out" / "report.html").stat().st_size / 1e6, 10.0, shown="{:.1f}")
+            subprocess.run(
+                [sys.executable, "-m", "varimech", *command],
+                cwd=folder,
+                check=True,
+                capture_output=True,
+            )
+        yield Figure(
+            "`varimech run my.yaml --out out` (s)",
+            time.perf_counter() - began,
+            10.0,
+            shown="{:.1f}",
+        )
+        yield Figure(
+            "its report (MB)",
+            (Path(folder) / "out" / "report.html").stat().st_size / 1e6,
+            10.0,
+            shown="{:.1f}",
+        )

@@ -42,12 +42,24 @@ def beams_against_theory() -> Iterator[Figure]:
     from beam_reference import elastica_tip
 
     mid = [48 * _deflection(_beam(n, "supported"), f"b.n{n // 2}", TINY) - 1 for n in (2, 4, 8, 16)]
-    yield Figure("simply supported beam, load at mid-span, n = 2, 4, 8, 16: relative error", float(np.abs(mid).max()), 1e-8)
+    yield Figure(
+        "simply supported beam, load at mid-span, n = 2, 4, 8, 16: relative error",
+        float(np.abs(mid).max()),
+        1e-8,
+    )
     for n, ratio in ((2, 0.8), (4, 0.93333), (8, 0.98182), (16, 0.99535)):
         found = 384 / 5 * _deflection(_beam(n, "supported", TINY), f"b.n{n // 2}")
-        yield Figure(f"simply supported beam, uniform load, n = {n}: distance from the ratio {ratio}", abs(found - ratio), 5e-6)
+        yield Figure(
+            f"simply supported beam, uniform load, n = {n}: distance from the ratio {ratio}",
+            abs(found - ratio),
+            5e-6,
+        )
     ends = {n: abs(3 * _deflection(_beam(n, "cantilever"), "b.B", TINY) - 1) for n in (16, 32, 39)}
-    yield Figure("cantilever, end load: distance of the order from 2", abs(math.log2(ends[16] / ends[32]) - 2), 0.05)
+    yield Figure(
+        "cantilever, end load: distance of the order from 2",
+        abs(math.log2(ends[16] / ends[32]) - 2),
+        0.05,
+    )
     yield Figure("cantilever, end load, n = 39: relative error", ends[39], 1e-3)
     for load in (5.0, 10.0):
         x, y, angle = elastica_tip(load)
@@ -55,24 +67,40 @@ def beams_against_theory() -> Iterator[Figure]:
         m.force("P", "b.B", (0, -load))
         tip = m.equilibrium().position("b.B").to_numpy()[0]
         error = float(np.abs(tip / np.array([x, y]) - 1).max())
-        yield Figure(f"elastica bent by {math.degrees(-angle):.0f}°, n = 32: relative error of the tip", error, 1e-2)
+        yield Figure(
+            f"elastica bent by {math.degrees(-angle):.0f}°, n = 32: relative error of the tip",
+            error,
+            1e-2,
+        )
 
 
 def beams_against_reference() -> Iterator[Figure]:
     """Flexible benchmarks, and what differences of 0.1 % are worth."""
     for name in ("flexible-five-bar", "flexible-slider-crank"):
         outcome = find_benchmark(name).solve()
-        yield Figure(f"{name}: largest share of what its checks allow", max(c.share for c in outcome.checks), 1.0, shown="{:.3f}")
+        yield Figure(
+            f"{name}: largest share of what its checks allow",
+            max(c.share for c in outcome.checks),
+            1.0,
+            shown="{:.3f}",
+        )
     run = mechanism().sensitivity((), ["E"], duration=0.5, tolerance=1e-10).run
     exact = flexible_five_bar.SLOPES[STIFF]["E"]
-    yield Figure("flexible five-bar, E ∂x₁/∂E at 0.5 s: relative error", abs(slope(run, "E", 0.5) / exact - 1), 1e-6)
+    yield Figure(
+        "flexible five-bar, E ∂x₁/∂E at 0.5 s: relative error",
+        abs(slope(run, "E", 0.5) / exact - 1),
+        1e-6,
+    )
     m = mechanism()
     plain, raised = (
         float(m.simulate(0.5, tolerance=1e-10, parameters=p).position("1").to_numpy()[-1, 0])
         for p in (None, {"E": 1.001 * STIFF})
     )
     yield Figure(
-        "the same by a difference of 0.1 %: relative error", abs((raised - plain) / 1e-3 / exact - 1), 1e-2, at_least=True
+        "the same by a difference of 0.1 %: relative error",
+        abs((raised - plain) / 1e-3 / exact - 1),
+        1e-2,
+        at_least=True,
     )
 
 
@@ -83,7 +111,9 @@ def beams_by_differences() -> Iterator[Figure]:
         travel = vm.integral(lambda s: vm.dot(s.velocity(point), s.velocity(point)))
         direct = m.sensitivity(travel, wrt, **settings).gradient_history[-1, 0]
         coarse, fine = (
-            m.sensitivity(travel, wrt, method="finite-difference", relative_steps=(h,), **settings).gradient_history[-1, 0]
+            m.sensitivity(
+                travel, wrt, method="finite-difference", relative_steps=(h,), **settings
+            ).gradient_history[-1, 0]
             for h in (2e-4, 1e-4)
         )
         return float(np.abs((4 * fine - coarse) / 3 / direct - 1).max())
@@ -94,8 +124,14 @@ def beams_by_differences() -> Iterator[Figure]:
             planar = mechanism(n, material=material)
             found.append(apart(planar, "2", ("E", "a0", "I", "rho", "L"), duration=0.3, step=1e-3))
             spatial = flexible_slider_crank.mechanism(n, material=material)
-            found.append(apart(spatial, "slider.C", tuple(spatial.parameters), duration=0.2, step=1e-3))
-        yield Figure(f"direct against differences, plane and space, both materials, n = {n}", max(found), 1e-6)
+            found.append(
+                apart(spatial, "slider.C", tuple(spatial.parameters), duration=0.2, step=1e-3)
+            )
+        yield Figure(
+            f"direct against differences, plane and space, both materials, n = {n}",
+            max(found),
+            1e-6,
+        )
 
 
 def beams_of_many_segments() -> Iterator[Figure]:
@@ -104,14 +140,33 @@ def beams_of_many_segments() -> Iterator[Figure]:
     for n in (500, 1000, 2000):
         m = vm.Mechanism("beam", gravity=(0, -9.81))
         m.ground_point("A", (0, 0))
-        m.beam("b", "A", "tip", segments=n, E=2e9, section=vm.circle(0.02), density=7800, length=1.0)
+        m.beam(
+            "b", "A", "tip", segments=n, E=2e9, section=vm.circle(0.02), density=7800, length=1.0
+        )
         m.revolute("A")
         m.start(angle={"b": 0.0})
         for integrator in ("trapezoidal", "generalised-alpha"):
-            settings: dict[str, Any] = {"step": 1e-3, "every": 100, "backend": "native", "integrator": integrator}
+            settings: dict[str, Any] = {
+                "step": 1e-3,
+                "every": 100,
+                "backend": "native",
+                "integrator": integrator,
+            }
             runs = [m.simulate(0.1, progress=False, **settings) for _ in range(9)]
             each[n, integrator] = min(r.info["seconds"]["run"] for r in runs) / 100
     for integrator in ("trapezoidal", "generalised-alpha"):
-        yield Figure(f"beam of 1,000 segments: ms a step, {integrator}", 1e3 * each[1000, integrator], 1.0, shown="{:.2f}")
-    growth = math.log(each[2000, "generalised-alpha"] / each[500, "generalised-alpha"]) / math.log(4)
-    yield Figure("time a step from 500 to 2,000 segments, generalised-alpha: power of their number", growth, 1.15, shown="{:.2f}")
+        yield Figure(
+            f"beam of 1,000 segments: ms a step, {integrator}",
+            1e3 * each[1000, integrator],
+            1.0,
+            shown="{:.2f}",
+        )
+    growth = math.log(each[2000, "generalised-alpha"] / each[500, "generalised-alpha"]) / math.log(
+        4
+    )
+    yield Figure(
+        "time a step from 500 to 2,000 segments, generalised-alpha: power of their number",
+        growth,
+        1.15,
+        shown="{:.2f}",
+    )

@@ -25,7 +25,9 @@ def urdf_files() -> Iterator[Figure]:
     """A closed loop by its tag against the same in words, and a hostile file."""
     from test_urdf import BOMB
 
-    found = vm.Mechanism.from_urdf(URDF / "four_bar.urdf", gravity=(0, -9.81, 0), positions={"A": 1.0}, near={"D": -0.1})
+    found = vm.Mechanism.from_urdf(
+        URDF / "four_bar.urdf", gravity=(0, -9.81, 0), positions={"A": 1.0}, near={"D": -0.1}
+    )
     told = vm.Mechanism("four-bar", gravity=(0, -9.81))
     told.ground_point("A", (0, 0))
     told.ground_point("D", (0.5, 0))
@@ -38,9 +40,14 @@ def urdf_files() -> Iterator[Figure]:
     for name in "ABCD":
         told.revolute(name)
     told.start(angle={"crank": 1.0}, near={"C": (0.5, 0.4)})
-    places = [m.simulate(1.0, tolerance=1e-11, output=0.1).position("C").to_numpy()[:, :2] for m in (found, told)]
+    places = [
+        m.simulate(1.0, tolerance=1e-11, output=0.1).position("C").to_numpy()[:, :2]
+        for m in (found, told)
+    ]
     yield Figure(
-        "four-bar of a URDF file with a loop tag against words, 1 s (m)", float(np.abs(places[0] - places[1]).max()), 1e-8
+        "four-bar of a URDF file with a loop tag against words, 1 s (m)",
+        float(np.abs(places[0] - places[1]).max()),
+        1e-8,
     )
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "bomb.urdf"
@@ -59,14 +66,23 @@ def equations_in_c() -> Iterator[Figure]:
     e = five_bar.mechanism().equations()
     with tempfile.TemporaryDirectory() as folder:
         source, library = e.to_c(folder, "five_bar"), Path(folder) / "five_bar.so"
-        subprocess.run(["cc", "-O2", "-shared", "-fPIC", str(source), "-o", str(library), "-lm"], check=True)
+        subprocess.run(
+            ["cc", "-O2", "-shared", "-fPIC", str(source), "-o", str(library), "-lm"], check=True
+        )
         call = ctypes.CDLL(str(library)).five_bar
         want = [np.array(x) for x in e.function(e.q, e.v + 0.1, 0.0, e.parameters)]
         got = [np.zeros(x.T.shape) for x in want]
         pointer = np.ctypeslib.ndpointer(dtype=float)
-        call.argtypes, call.restype = [pointer, pointer, ctypes.c_double, *[pointer] * (1 + len(got))], None
+        call.argtypes, call.restype = (
+            [pointer, pointer, ctypes.c_double, *[pointer] * (1 + len(got))],
+            None,
+        )
         call(e.q, e.v + 0.1, 0.0, e.parameters, *got)
-    off = max(float(np.abs(g.T - w).max() / np.abs(w).max(initial=1e-300)) for g, w in zip(got, want, strict=True) if w.size)
+    off = max(
+        float(np.abs(g.T - w).max() / np.abs(w).max(initial=1e-300))
+        for g, w in zip(got, want, strict=True)
+        if w.size
+    )
     yield Figure("equations of motion in plain C against CasADi, relative", off, 1e-12)
 
 
@@ -75,17 +91,28 @@ def notebooks() -> Iterator[Figure]:
     m = five_bar.mechanism()
     shown = [x._display() for x in (m, m.parameters, m.simulate(1.0), m.topology())]
     found = [base64.b64decode(x) for html in shown for x in re.findall(r"base64,([^\"]+)", html)]
-    yield Figure("pictures that a notebook shows of a five-bar (4 wanted): missing", 4.0 - len(found), 0.5)
+    yield Figure(
+        "pictures that a notebook shows of a five-bar (4 wanted): missing", 4.0 - len(found), 0.5
+    )
     yield Figure("MB of these", sum(map(len, found)) / 1e6, 2.0)
 
 
 def gallery() -> Iterator[Figure]:
     """Examples with a script, a test and a picture."""
     page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
-    tests = "".join((ROOT / "tests" / f"test_{name}.py").read_text(encoding="utf-8") for name in ("examples", "openturns"))
+    tests = "".join(
+        (ROOT / "tests" / f"test_{name}.py").read_text(encoding="utf-8")
+        for name in ("examples", "openturns")
+    )
     names = [path.stem for path in (ROOT / "examples").glob("*.py")]
     good = [
-        n for n in names if f"examples/{n}.py" in page and n in tests and (ROOT / "docs" / "images" / f"example_{n}.png").exists()
+        n
+        for n in names
+        if f"examples/{n}.py" in page
+        and n in tests
+        and (ROOT / "docs" / "images" / f"example_{n}.png").exists()
     ]
-    yield Figure("examples of the gallery without test or picture", float(len(names) - len(good)), 0.5)
+    yield Figure(
+        "examples of the gallery without test or picture", float(len(names) - len(good)), 0.5
+    )
     yield Figure("examples short of eight", float(max(0, 8 - len(good))), 0.5)

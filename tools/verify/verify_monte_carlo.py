@@ -1,4 +1,6 @@
-"""Acceptance figures of Monte Carlo studies: within their own intervals, the same wherever they run, resumed after a kill, and fast."""
+"""Acceptance figures of Monte Carlo studies: within their own intervals, the same wherever they
+run, resumed after a kill, and fast.
+"""
 
 from __future__ import annotations
 
@@ -19,22 +21,30 @@ import varimech as vm
 from varimech.benchmarks import five_bar
 
 MANY = 10**6
-TESTS = Path(__file__).parents[2] / "tests"
+TESTS = Path(__file__).parents[2] / "tests" / "support"
 SHORT: dict[str, Any] = {"step": 0.05, "every": 20}
 """Runs of twenty steps, of which only the end is stored."""
 
 
 def _apart(a: vm.Study, b: vm.Study) -> float:
     """Largest difference of what two studies tell."""
-    differences = [np.abs(getattr(a, name) - getattr(b, name)).max().item() for name in ("mean", "variance")]
+    differences = [
+        np.abs(getattr(a, name) - getattr(b, name)).max().item() for name in ("mean", "variance")
+    ]
     asked = [0.01, 0.5, 0.99]
-    quantiles = [np.abs(getattr(a, name)(asked) - getattr(b, name)(asked)).max().item() for name in ("quantile", "resolution")]
+    quantiles = [
+        np.abs(getattr(a, name)(asked) - getattr(b, name)(asked)).max().item()
+        for name in ("quantile", "resolution")
+    ]
     return max(*differences, *quantiles, float(a.count != b.count))
 
 
 def pendulum_studies() -> Iterator[Figure]:
-    """Against the exact solution, integrated over the distribution; one of a million samples is killed in the middle."""
+    """Against the exact solution, integrated over the distribution; one of a million samples is
+    killed in the middle.
+    """
     from pendulum_exact import DURATION, exact_moments
+
     from test_monte_carlo import study
 
     whole = study(samples=MANY, **SHORT)
@@ -43,17 +53,35 @@ def pendulum_studies() -> Iterator[Figure]:
             bounds = found.interval(0.999, of=of).isel(time=-1)
             middle, half = (bounds.upper + bounds.lower) / 2, (bounds.upper - bounds.lower) / 2
             share = float((np.abs(middle - exact) / half).max())
-            yield Figure(f"pendulum, {of} of {found.count} samples, error over its 99.9 % interval", share, 1.0, shown="{:.2f}")
+            yield Figure(
+                f"pendulum, {of} of {found.count} samples, error over its 99.9 % interval",
+                share,
+                1.0,
+                shown="{:.2f}",
+            )
     with tempfile.TemporaryDirectory() as folder:
         taken = _killed_in_the_middle(folder)
-        yield Figure(f"pendulum, share of {MANY} samples that were done when it was killed", taken / MANY, 0.1, True, "{:.2f}")
+        yield Figure(
+            f"pendulum, share of {MANY} samples that were done when it was killed",
+            taken / MANY,
+            0.1,
+            True,
+            "{:.2f}",
+        )
         resumed = study(samples=MANY, checkpoint=folder, **SHORT)
-        yield Figure("the same, resumed: difference from one that was not killed", _apart(whole, resumed), 0.0)
+        yield Figure(
+            "the same, resumed: difference from one that was not killed",
+            _apart(whole, resumed),
+            0.0,
+        )
 
 
 def _killed_in_the_middle(folder: str) -> int:
     """Begin a study in another process, kill it when a tenth is done, and tell how far it came."""
-    script = f"from test_monte_carlo import study; study(samples={MANY}, checkpoint={folder!r}, **{SHORT!r})"
+    script = (
+        f"from test_monte_carlo import study; study(samples={MANY}, checkpoint={folder!r},"
+        f" **{SHORT!r})"
+    )
     state, taken = Path(folder) / "state.npz", 0
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])}
     with subprocess.Popen([sys.executable, "-c", script], env=environment) as process:
@@ -79,15 +107,23 @@ def studies_elsewhere() -> Iterator[Figure]:
 
     request: dict[str, Any] = {"samples": 40_000, "control": True}
     one = study(executor=1, **request)
-    yield Figure("difference between studies on 1 and on 2 threads", _apart(one, study(executor=2, **request)), 0.0)
+    yield Figure(
+        "difference between studies on 1 and on 2 threads",
+        _apart(one, study(executor=2, **request)),
+        0.0,
+    )
     with (
-        LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
+        LocalCluster(
+            n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+        ) as cluster,
         Client(cluster) as client,
     ):
         victim = next(iter(client.run(os.getpid).values()))
         subprocess.Popen(["sh", "-c", f"sleep 1; kill -9 {victim}"])
         there = study(executor=client, **request)
-        yield Figure("difference from one on 3 Dask workers, one of them killed", _apart(one, there), 0.0)
+        yield Figure(
+            "difference from one on 3 Dask workers, one of them killed", _apart(one, there), 0.0
+        )
 
 
 def studies_throughput() -> Iterator[Figure]:
@@ -96,7 +132,9 @@ def studies_throughput() -> Iterator[Figure]:
     m, objectives = five_bar.mechanism(), {"psi1": five_bar.objectives()["psi1"]}
     settings: tuple[dict[str, Any], ...] = {"tolerance": 1e-12}, how
     exact, found = (m.sensitivity(objectives, duration=5.0, **h).values.item() for h in settings)
-    yield Figure("five-bar, relative error of ψ with which samples are run", abs(found / exact - 1), 2e-5)
+    yield Figure(
+        "five-bar, relative error of ψ with which samples are run", abs(found / exact - 1), 2e-5
+    )
     spreads = {name: vm.Tolerance(0.005) for name in ("Ls1", "Ls2", "L_A1")}
     best = 0.0
     for _ in range(3):

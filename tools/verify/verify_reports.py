@@ -1,4 +1,6 @@
-"""Acceptance figures of reports: small and quick to make for 10⁴ steps, smooth to scrub, and without a complaint of a real browser."""
+"""Acceptance figures of reports: small and quick to make for 10⁴ steps, smooth to scrub, and
+without a complaint of a real browser.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,17 @@ SCRUB = """() => { const p = varimech.player, a = p.animation, frames = 500, beg
 
 def report_of_a_long_run() -> Iterator[Figure]:
     """The five-bar in 10⁴ steps, with five sensitivities."""
-    gradient = five_bar.mechanism().sensitivity(five_bar.objectives(), five_bar.PARAMETERS, duration=5.0, step=5e-4)
+    gradient = five_bar.mechanism().sensitivity(
+        five_bar.objectives(), five_bar.PARAMETERS, duration=5.0, step=5e-4
+    )
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         path = vm.report(Path(folder) / "five-bar.html", gradient)
         yield Figure(
-            "report of 10⁴ steps with five sensitivities, seconds to write", time.perf_counter() - began, 5.0, shown="{:.2f}"
+            "report of 10⁴ steps with five sensitivities, seconds to write",
+            time.perf_counter() - began,
+            5.0,
+            shown="{:.2f}",
         )
         yield Figure("the same, MB", path.stat().st_size / 1e6, 10.0, shown="{:.2f}")
         if (chromium := shutil.which("chromium")) is not None:
@@ -40,11 +47,23 @@ def _in_a_browser(path: Path, chromium: str) -> Iterator[Figure]:
     with sync_playwright() as p:
         browser = p.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(offline=True)
-        page.on("console", lambda m: heard.append(m.text) if m.type in ("error", "warning") else None)
+        page.on(
+            "console", lambda m: heard.append(m.text) if m.type in ("error", "warning") else None
+        )
         page.on("pageerror", lambda e: heard.append(str(e)))
-        page.on("request", lambda r: None if r.url.startswith(("file:", "data:")) else heard.append(r.url))
+        page.on(
+            "request",
+            lambda r: None if r.url.startswith(("file:", "data:")) else heard.append(r.url),
+        )
         page.goto(path.as_uri())
         page.evaluate("varimech.plots.makeAll()")
-        yield Figure("the same, ms to draw another time of it", page.evaluate(SCRUB), 16.0, shown="{:.2f}")
-        yield Figure("the same, complaints and requests of a browser without a network", len(heard), 0, shown="{:.0f}")
+        yield Figure(
+            "the same, ms to draw another time of it", page.evaluate(SCRUB), 16.0, shown="{:.2f}"
+        )
+        yield Figure(
+            "the same, complaints and requests of a browser without a network",
+            len(heard),
+            0,
+            shown="{:.0f}",
+        )
         browser.close()

@@ -3,7 +3,7 @@
 
 /* What has to be known of a step: its beginning, length and end; the states at its stages; unknowns and multipliers of iterated chains; the choice
    of independent coordinates. To be called before its end becomes the next beginning. */
-static void vm_record(vm_run *r, const vm_room *m, double h, double end) {
+static void vm_record(vm_run *r, const vm_workspace *m, double h, double end) {
   const long long stages = r->scheme ? r->scheme->stages : 1, n = r->states, solved = r->unknowns + r->multipliers;
   double *record = r->records + (r->done - r->first_recorded) * r->record_size;
   record[0] = r->time; record[1] = h; record[2] = end;
@@ -21,7 +21,7 @@ static void vm_gain(double *target, double factor, const double *x, long long co
 
 /* The costate of what a chain starts from, by that of its result; the gradient gains what parameters contribute. `solved` are the unknowns and
    multipliers of an iterated chain. */
-static void vm_pull(int chain, vm_run *r, vm_room *m, const double *state, const double *solved, const double *const *settings, int count,
+static void vm_pull(int chain, vm_run *r, vm_workspace *m, const double *state, const double *solved, const double *const *settings, int count,
                     const double *costate, double *pulled) {
   const int linear = vm_generated(chain + VM_LINEARISE);
   const double **arg = m->bench.arg;
@@ -40,7 +40,7 @@ static void vm_pull(int chain, vm_run *r, vm_room *m, const double *state, const
 }
 
 /* Costate and gradient gain what integrands, or finals, at a state contribute, times a weight. */
-static void vm_pull_measure(int function, vm_run *r, vm_room *m, double time, const double *state, double weight, double *costate) {
+static void vm_pull_measure(int function, vm_run *r, vm_workspace *m, double time, const double *state, double weight, double *costate) {
   if (!vm_generated(function)) return;
   m->bench.arg[0] = state; m->bench.arg[1] = r->values; m->bench.arg[2] = &time;
   m->bench.res[0] = m->pulled; m->bench.res[1] = m->contribution;
@@ -57,7 +57,7 @@ static void vm_spread(const vm_run *r, double h, const double *weights, long lon
 }
 
 /* Back over a step of an implicit integrator, and the integrands at its beginning, with a weight. */
-static void vm_retreat_implicit(vm_run *r, vm_room *m, const double *record, double weight) {
+static void vm_retreat_implicit(vm_run *r, vm_workspace *m, const double *record, double weight) {
   const double *const settings[] = {record + 1, r->penalty, r->values, record + 2}, *state = record + 3;
   vm_pull(VM_STEP, r, m, state, state + r->states, settings, 4, r->costate, m->pulled);
   memcpy(r->costate, m->pulled, (size_t)(r->states * r->columns) * sizeof(double));
@@ -65,7 +65,7 @@ static void vm_retreat_implicit(vm_run *r, vm_room *m, const double *record, dou
 }
 
 /* Back over a step of an explicit one. */
-static void vm_retreat_explicit(vm_run *r, vm_room *m, const double *record) {
+static void vm_retreat_explicit(vm_run *r, vm_workspace *m, const double *record) {
   const vm_scheme *s = r->scheme;
   const long long n = r->states, count = s->stages, size = n * r->columns, solved = r->unknowns + r->multipliers;
   const double begin = record[0], h = record[1], *X = record + 3, *unknowns = X + count * n, *chosen = unknowns + count * solved;
@@ -85,7 +85,7 @@ static void vm_retreat_explicit(vm_run *r, vm_room *m, const double *record) {
 }
 
 /* Back over all recorded steps; r->state is the end of the last one. From the end of the run on if r->to_end, back to the start if r->from_start. */
-static int vm_retreat(vm_run *r, vm_room *m) {
+static int vm_retreat(vm_run *r, vm_workspace *m) {
   const long long count = r->done - r->first_recorded;
   const double *records = r->records;
   const double last = count ? records[(count - 1) * r->record_size + 1] : 0;

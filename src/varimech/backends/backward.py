@@ -1,4 +1,6 @@
-"""Sweeps backwards over interpreted runs; adjoint.c does the same, operation by operation. Everything recorded is kept."""
+"""Sweeps backwards over interpreted runs; adjoint.c does the same, operation by operation.
+Everything recorded is kept.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 from .bound import Call, bound
 from .columns import all_columns
 from .explicit import combined
@@ -42,8 +44,9 @@ class Records:
         """One more."""
         if len(self.list) >= self._most:
             raise ModelError(
-                f"memory = {self._memory / 1e6:g} MB holds {len(self.list)} steps of an adjoint that is interpreted: give more, or "
-                "backend='native', which takes long runs with little memory"
+                f"memory = {self._memory / 1e6:g} MB holds {len(self.list)} steps of an adjoint"
+                " that is interpreted: give more, or backend='native', which takes long runs with"
+                " little memory"
             )
         self.list.append(record)
 
@@ -51,17 +54,30 @@ class Records:
 class Backward:
     """The costate and the gradient, and calls bound to them."""
 
-    def __init__(self, program: Program, inputs: Inputs, penalty: np.ndarray, guess: np.ndarray, start_unknowns: np.ndarray):
+    def __init__(
+        self,
+        program: Program,
+        inputs: Inputs,
+        penalty: np.ndarray,
+        guess: np.ndarray,
+        start_unknowns: np.ndarray,
+    ):
         self.program, self.inputs = program, inputs
         n, row = program.state_size, program.costate_row
         self.costate, self.gradient = np.zeros((n, row)), np.zeros((program.pulled, row))
         self.step, self.time, self.chosen = np.zeros(1), np.zeros(1), np.zeros(program.coordinates)
-        self.contribution, self.guess, self.start_unknowns = np.zeros((program.pulled, row)), guess, start_unknowns
+        self.contribution, self.guess, self.start_unknowns = (
+            np.zeros((program.pulled, row)),
+            guess,
+            start_unknowns,
+        )
         self.state, self.solved = np.zeros(n), np.zeros(sum(program.solved_sizes))
         self.given, self.pulled = np.zeros((n, row)), np.zeros((n, row))
         settings = [penalty, inputs.parameters, self.time]
         if program.start is not None:
-            self._start = self._bound(program.start, guess[: program.start.finish.numel_in(0)], settings)
+            self._start = self._bound(
+                program.start, guess[: program.start.finish.numel_in(0)], settings
+            )
         if program.jacobian is not None:
             settings.insert(0, self.chosen)
         if program.scheme is None:
@@ -69,17 +85,28 @@ class Backward:
         self.tables = None if program.scheme is None else SchemeTables(program.scheme)
         self.combined = self.state if program.scheme is None else np.zeros(2 * program.coordinates)
         self._step = self._bound(program.step, self.combined, settings)
-        self._rates = self._step if program.rates is None else self._bound(program.rates, self.combined, settings)
-        measured, arguments = program.objectives.integrands.numel_in(0), [self.state, inputs.parameters, self.time]
+        self._rates = (
+            self._step
+            if program.rates is None
+            else self._bound(program.rates, self.combined, settings)
+        )
+        measured, arguments = (
+            program.objectives.integrands.numel_in(0),
+            [self.state, inputs.parameters, self.time],
+        )
         self.measure_pulled = np.zeros((measured, row))
         results = [self.measure_pulled, self.contribution]
         o = program.objectives
         arguments[0] = self.state[:measured]
         pullbacks = o.integrand_pullback, o.final_pullback
-        self._integrands, self._finals = (None if f is None else bound(f, arguments, results) for f in pullbacks)
+        self._integrands, self._finals = (
+            None if f is None else bound(f, arguments, results) for f in pullbacks
+        )
 
     def _bound(self, chain: ChainFunctions, state: np.ndarray, settings: list[np.ndarray]) -> Call:
-        """From `given`, the costate of a chain's result, to `pulled` (as much of it as the chain's state takes), and the contribution."""
+        """From `given`, the costate of a chain's result, to `pulled` (as much of it as the chain's
+        state takes), and the contribution.
+        """
         assert chain.pullback is not None
         arguments, pulled = [state], self.pulled.reshape(-1)[: state.size * self.pulled.shape[1]]
         if chain.iterate is not None:
@@ -87,10 +114,14 @@ class Backward:
             most = self.program.solved_sizes[0]
             arguments += [self.solved[:unknowns], self.solved[most : most + multipliers]]
         if chain.linearise is None:
-            return bound(chain.pullback, [*arguments, self.given, *settings], [pulled, self.contribution])
+            return bound(
+                chain.pullback, [*arguments, self.given, *settings], [pulled, self.contribution]
+            )
         coefficients = np.zeros(chain.linearise.numel_out(0))
         linearise = bound(chain.linearise, [*arguments, *settings], [coefficients])
-        assert isinstance(chain.pullback, ca.Function)  # written out, as there are coefficients for it
+        assert isinstance(
+            chain.pullback, ca.Function
+        )  # written out, as there are coefficients for it
         every = all_columns(chain.pullback, self.program.objective_count, 1)
         pull = bound(every, [coefficients, self.given], [pulled, self.contribution])
 
@@ -108,7 +139,9 @@ class Backward:
             self._measure(self._integrands, last.end, end, last.length / 2, self.costate)
         for k in range(len(records) - 1, -1, -1):
             if self.tables is None:
-                self._implicit(records[k], records[k].length / 2 + (records[k - 1].length / 2 if k else 0.0))
+                self._implicit(
+                    records[k], records[k].length / 2 + (records[k - 1].length / 2 if k else 0.0)
+                )
             else:
                 self._explicit(records[k], self.tables)
         if self.inputs.guess is not None:
@@ -120,7 +153,9 @@ class Backward:
         start = self.inputs.start_slopes
         return gradient if start is None else gradient + self.costate[:, :o].T @ start
 
-    def _measure(self, call: Call | None, time: float, state: np.ndarray, weight: float, costate: np.ndarray) -> None:
+    def _measure(
+        self, call: Call | None, time: float, state: np.ndarray, weight: float, costate: np.ndarray
+    ) -> None:
         if call is None:
             return
         self.time[0], self.state[:] = time, state
@@ -129,7 +164,12 @@ class Backward:
         self.gradient += weight * self.contribution
 
     def _implicit(self, r: Record, weight: float) -> None:
-        self.step[0], self.time[0], self.state[:], self.solved[:] = r.length, r.end, r.states[0], r.solved[0]
+        self.step[0], self.time[0], self.state[:], self.solved[:] = (
+            r.length,
+            r.end,
+            r.states[0],
+            r.solved[0],
+        )
         self.given[:] = self.costate
         self._step()
         self.gradient += self.contribution
@@ -143,7 +183,10 @@ class Backward:
         for i in range(t.stages, 0, -1):
             weights = t.b if i == t.stages else t.a[i]
             self.combined[:] = combined(r.states[:i], n, h, weights)
-            self.time[0], self.solved[:] = (r.end if i == t.stages else min(r.begin + t.c[i] * h, r.end)), r.solved[i - 1]
+            self.time[0], self.solved[:] = (
+                (r.end if i == t.stages else min(r.begin + t.c[i] * h, r.end)),
+                r.solved[i - 1],
+            )
             self.given[:] = self.costate if i == t.stages else costates[i]
             (self._step if i == t.stages else self._rates)()
             self.gradient += self.contribution
@@ -154,6 +197,10 @@ class Backward:
                     costates[j, n : 3 * n] += h * weights[j] * back
             if t.b[i - 1] != 0:
                 self._measure(
-                    self._integrands, min(r.begin + t.c[i - 1] * h, r.end), r.states[i - 1], h * t.b[i - 1], costates[i - 1]
+                    self._integrands,
+                    min(r.begin + t.c[i - 1] * h, r.end),
+                    r.states[i - 1],
+                    h * t.b[i - 1],
+                    costates[i - 1],
                 )
         self.costate[:] = costates[0]

@@ -1,14 +1,17 @@
-"""Many runs of one program, for rows of parameter values: on the processor, or on a card with one thread a run.
+"""Many runs of one program, for rows of parameter values: on the processor, or on a card with one
+thread a run.
 
-This file stands alone: it needs numpy, and cupy for cards. `varimech export` puts it, as run.py, beside a program's source and its
-description, so that these runs can be had where Varimech is not:
+This file stands alone: it needs numpy, and cupy for cards. `varimech export` puts it, as run.py,
+beside a program's source and its description, so that these runs can be had where Varimech is not:
 
     python run.py                          check this machine against the results the bundle came with
-    python run.py samples.csv results.csv  a run for each row; columns are parameters, those left out stay nominal
+    python run.py samples.csv results.csv  a run for each row; columns are parameters, those left
+    out stay nominal
 
-Results are those at the last time, and whether a run was good. It failed where it broke off, where joints came apart, or where parameters are
-not what the mechanism takes: their bounds and what bundle.json says beside them. What it lists as not checked is up to you.
-In Python:  from run import Bundle;  Bundle(".").run({"L": [1.0, 1.01]})["psi"]
+Results are those at the last time, and whether a run was good. It failed where it broke off, where
+joints came apart, or where parameters are not what the mechanism takes: their bounds and what
+bundle.json says beside them. What it lists as not checked is up to you. In Python:  from run import
+Bundle;  Bundle(".").run({"L": [1.0, 1.01]})["psi"]
 """
 
 from __future__ import annotations
@@ -46,12 +49,20 @@ AGREEMENT = 1e-9
 
 
 class Batch:
-    """What runs share, as plain data (see `description` in sampler.py), and the record by which the driver finds it."""
+    """What runs share, as plain data (see `description` in sampler.py), and the record by which the
+    driver finds it.
+    """
 
     def __init__(self, description: Mapping[str, Any], fields: list[tuple[str, str]]):
         self.description = description
-        self.rows, self.objectives = int(description["rows"]), int(description["sizes"]["objectives"])
-        self.parameters, self.numbers = int(description["sizes"]["parameters"]), int(description["sizes"]["numbers"])
+        self.rows, self.objectives = (
+            int(description["rows"]),
+            int(description["sizes"]["objectives"]),
+        )
+        self.parameters, self.parameter_set = (
+            int(description["sizes"]["parameters"]),
+            int(description["sizes"]["numbers"]),
+        )
         record = np.dtype(fields, align=True)
         pointers = [(name, np.uintp) for name in (*INPUTS, *OUTCOMES)]
         self._job = np.dtype([("common", record), *pointers, ("rows", np.int64)], align=True)
@@ -61,7 +72,7 @@ class Batch:
     @property
     def run_size(self) -> int:
         """Bytes of what one run takes and yields."""
-        return 8 * (self.numbers + self.rows * self.objectives * (1 + self.parameters) + 4)
+        return 8 * (self.parameter_set + self.rows * self.objectives * (1 + self.parameters) + 4)
 
     def empty(self, count: int, zeros: Callable[..., Any] = np.zeros) -> dict[str, Any]:
         """Where so many runs write to."""
@@ -88,7 +99,9 @@ class Batch:
 
 
 class Processor:
-    """Runs on the processor by a compiled library; each call takes one core, and others may go on beside it."""
+    """Runs on the processor by a compiled library; each call takes one core, and others may go on
+    beside it.
+    """
 
     def __init__(self, batch: Batch, library: ctypes.CDLL, tables: Mapping[str, int]):
         self.batch, self._tables = batch, tables
@@ -99,12 +112,14 @@ class Processor:
         """Outcomes for rows of values of all parameters."""
         found = self.batch.empty(len(rows))
         arrays = {**self.batch.arrays, "values": np.ascontiguousarray(rows, dtype=float), **found}
-        job = self.batch.job({**self._tables, **{name: a.ctypes.data for name, a in arrays.items()}})
+        job = self.batch.job(
+            {**self._tables, **{name: a.ctypes.data for name, a in arrays.items()}}
+        )
         self._call(job.ctypes.data, len(rows))
         return found
 
 
-class Card:
+class Gpu:
     """Runs on a card by a kernel that NVRTC builds; as many at a launch as its memory holds."""
 
     def __init__(self, batch: Batch, source: str):
@@ -112,14 +127,18 @@ class Card:
 
         self.batch, self._cupy = batch, cupy
         options = ("-std=c++17", "--device-as-default-execution-space", "-w")
-        self._kernel = cupy.RawModule(code=source, backend="nvrtc", options=options).get_function("vm_sample_all")
+        self._kernel = cupy.RawModule(code=source, backend="nvrtc", options=options).get_function(
+            "vm_sample_all"
+        )
         self._arrays = {name: cupy.asarray(a) for name, a in batch.arrays.items()}
         self._threads = int(batch.description["threads"])
 
     @property
     def most(self) -> int:
         """How many runs fit at once."""
-        free = int(self._cupy.cuda.Device().mem_info[0]) + int(self._cupy.get_default_memory_pool().free_bytes())
+        free = int(self._cupy.cuda.Device().mem_info[0]) + int(
+            self._cupy.get_default_memory_pool().free_bytes()
+        )
         return max(1, int(SHARE * free) // self.batch.run_size)
 
     def __call__(self, rows: np.ndarray) -> dict[str, np.ndarray]:
@@ -136,7 +155,10 @@ class Card:
         found = self.batch.empty(count, cupy.zeros)
         arrays = {**self._arrays, "values": cupy.ascontiguousarray(values), **found}
         job = cupy.asarray(
-            np.frombuffer(self.batch.job({name: a.data.ptr for name, a in arrays.items()}).tobytes(), dtype=np.uint8)
+            np.frombuffer(
+                self.batch.job({name: a.data.ptr for name, a in arrays.items()}).tobytes(),
+                dtype=np.uint8,
+            )
         )
         self._kernel((-(-count // self._threads),), (self._threads,), (job, np.int64(count)))
         return found
@@ -150,21 +172,29 @@ class Bundle:
         self.about = json.loads((folder / "bundle.json").read_text(encoding="utf-8"))
         batch = Batch(self.about["batch"], [(name, kind) for name, kind in self.about["fields"]])
         source = (folder / self.about["source"]).read_text(encoding="utf-8")
-        self._carry_out = (
-            Card(batch, source) if self.about["target"] == "cuda" else _processor(batch, source, self.about["flags"])
+        self._execute = (
+            Gpu(batch, source)
+            if self.about["target"] == "cuda"
+            else _processor(batch, source, self.about["flags"])
         )
         self.nominal = {p["name"]: p["nominal"] for p in self.about["parameters"]}
         self.times = np.array(self.about["times"])
 
     def run(self, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """For values of parameters by name, each a list: objectives by name, (sample, time), not a number where a run failed."""
+        """For values of parameters by name, each a list: objectives by name, (sample, time), not a
+        number where a run failed.
+        """
         rows = self._rows(values)
         fit = self._allowed(rows)
         results = np.full((len(rows), len(self.times), len(self.about["objectives"])), np.nan)
         if fit.any():
-            found, (position, velocity) = self._carry_out(rows[fit]), self.about["limits"]
+            found, (position, velocity) = self._execute(rows[fit]), self.about["limits"]
             residuals = found["residuals"]
-            good = (found["status"] == DONE) & (residuals[:, 0] <= position) & (residuals[:, 1] <= velocity)
+            good = (
+                (found["status"] == DONE)
+                & (residuals[:, 0] <= position)
+                & (residuals[:, 1] <= velocity)
+            )
             good &= np.isfinite(found["objectives"]).all(axis=(1, 2))
             found["objectives"][~good] = np.nan
             results[fit] = found["objectives"]
@@ -174,7 +204,9 @@ class Bundle:
         """Values of all parameters, a row a run."""
         unknown = set(values) - set(self.nominal)
         if unknown:
-            raise SystemExit(f"no parameter is called {sorted(unknown)}; there are {list(self.nominal)}")
+            raise SystemExit(
+                f"no parameter is called {sorted(unknown)}; there are {list(self.nominal)}"
+            )
         given = {}
         for name, value in values.items():
             try:
@@ -183,9 +215,14 @@ class Bundle:
                 raise SystemExit(f"values of {name!r} must be numbers") from None
         lengths = {name: a.size for name, a in given.items() if a.ndim}
         if len(set(lengths.values())) > 1 or any(a.ndim > 1 for a in given.values()):
-            raise SystemExit(f"parameters need as many values each, or one number; there are {lengths}")
+            raise SystemExit(
+                f"parameters need as many values each, or one number; there are {lengths}"
+            )
         count = next(iter(lengths.values()), 1)
-        columns = [np.broadcast_to(given.get(name, np.array(nominal)), count) for name, nominal in self.nominal.items()]
+        columns = [
+            np.broadcast_to(given.get(name, np.array(nominal)), count)
+            for name, nominal in self.nominal.items()
+        ]
         return np.stack(columns, axis=1).astype(float)
 
     def _allowed(self, rows: np.ndarray) -> np.ndarray:
@@ -193,7 +230,9 @@ class Bundle:
         fit = np.isfinite(rows).all(axis=1)
         for column, p in zip(rows.T, self.about["parameters"], strict=True):
             low, high = p["bounds"]
-            fit &= (column >= (-np.inf if low is None else low)) & (column <= (np.inf if high is None else high))
+            fit &= (column >= (-np.inf if low is None else low)) & (
+                column <= (np.inf if high is None else high)
+            )
             for rule in p["rules"]:
                 fit &= RULES[rule](column)
         return fit
@@ -205,7 +244,11 @@ class Bundle:
         expected = np.array(sample["results"])
         got = np.stack(list(found.values()), axis=-1)
         size = np.abs(expected).max(axis=(0, 1), keepdims=True)
-        return float(np.nanmax(np.abs(got - expected) / np.where(size > 0, size, 1.0))) if np.isfinite(got).all() else np.inf
+        return (
+            float(np.nanmax(np.abs(got - expected) / np.where(size > 0, size, 1.0)))
+            if np.isfinite(got).all()
+            else np.inf
+        )
 
 
 def _processor(batch: Batch, source: str, flags: list[str]) -> Processor:
@@ -215,7 +258,9 @@ def _processor(batch: Batch, source: str, flags: list[str]) -> Processor:
     with tempfile.TemporaryDirectory(prefix="bundle-", ignore_cleanup_errors=True) as folder:
         text, library = Path(folder, "program.c"), Path(folder, "program.so")
         text.write_text(source, encoding="utf-8")
-        if subprocess.run([compiler, *flags, str(text), "-o", str(library), "-lm"], check=False).returncode:
+        if subprocess.run(
+            [compiler, *flags, str(text), "-o", str(library), "-lm"], check=False
+        ).returncode:
             raise SystemExit(f"{compiler} cannot build the program; what it says stands above")
         loaded = ctypes.CDLL(str(library))  # it stays loaded when the file is gone
     loaded.vm_scheme_table.restype = ctypes.c_void_p
@@ -230,17 +275,25 @@ def main(arguments: list[str]) -> int:
     bundle = Bundle(Path(__file__).parent)
     if not arguments:
         off = bundle.check()
-        print(f"{bundle.about['mechanism']}: largest relative difference {off:.1e}: {'good' if off <= AGREEMENT else 'NOT GOOD'}")
+        print(
+            f"{bundle.about['mechanism']}: largest relative difference {off:.1e}:"
+            f" {'good' if off <= AGREEMENT else 'NOT GOOD'}"
+        )
         return int(not off <= AGREEMENT)
     values = _read(Path(arguments[0]))
     began = time.perf_counter()
     last = np.stack([history[:, -1] for history in bundle.run(values).values()], axis=1)
     good = np.isfinite(last).all(axis=1)
-    print(f"{len(last)} runs in {time.perf_counter() - began:.3g} s, {len(last) - good.sum()} failed")
+    print(
+        f"{len(last)} runs in {time.perf_counter() - began:.3g} s, {len(last) - good.sum()} failed"
+    )
     with open(arguments[1], "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow([*(o["name"] for o in bundle.about["objectives"]), "status"])
-        writer.writerows([*row, "good" if well else "failed"] for row, well in zip(last.tolist(), good, strict=True))
+        writer.writerows(
+            [*row, "good" if well else "failed"]
+            for row, well in zip(last.tolist(), good, strict=True)
+        )
     return 0
 
 
@@ -253,18 +306,24 @@ def _read(path: Path) -> dict[str, list[float]]:
         raise SystemExit(f"{path} cannot be read: {error}") from None
     names = [name.strip() for name in header]
     if not names or len(set(names)) < len(names):
-        raise SystemExit(f"{path}: the first line must name parameters, each once; it is {','.join(header)!r}")
+        raise SystemExit(
+            f"{path}: the first line must name parameters, each once; it is {','.join(header)!r}"
+        )
     columns: dict[str, list[float]] = {name: [] for name in names}
     for number, row in enumerate(rows, 2):
         if not row:
             continue
         if len(row) != len(names):
-            raise SystemExit(f"{path}, line {number}: {len(row)} values for {len(names)} parameters")
+            raise SystemExit(
+                f"{path}, line {number}: {len(row)} values for {len(names)} parameters"
+            )
         for name, cell in zip(names, row, strict=True):
             try:
                 columns[name].append(float(cell))
             except ValueError:
-                raise SystemExit(f"{path}, line {number}: {name} = {cell!r} is not a number") from None
+                raise SystemExit(
+                    f"{path}, line {number}: {name} = {cell!r} is not a number"
+                ) from None
     return columns
 
 

@@ -1,4 +1,6 @@
-"""Functions bound to arrays: called again and again without copies. Plans are carried out here by NumPy, CasADi and SciPy."""
+"""Functions bound to arrays: called again and again without copies. Plans are carried out here by
+NumPy, CasADi and SciPy.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from ..stages.plan import Factor, Factors, Map, Mode, Operation, Pattern, Plan, 
 Call = Callable[[], None]
 
 
-def bound(function: ca.Function | Plan, arguments: list[np.ndarray], results: list[np.ndarray]) -> Call:
+def bound(
+    function: ca.Function | Plan, arguments: list[np.ndarray], results: list[np.ndarray]
+) -> Call:
     """A call of a function on fixed arrays, without copies."""
     if isinstance(function, Plan):
         return _bound_plan(function, arguments, results)
@@ -47,7 +51,9 @@ class Evaluation:
             return [result.copy() for result in self._results]
 
 
-def _bound_function(function: ca.Function, arguments: list[np.ndarray], results: list[np.ndarray]) -> Call:
+def _bound_function(
+    function: ca.Function, arguments: list[np.ndarray], results: list[np.ndarray]
+) -> Call:
     """A call of a CasADi function on fixed arrays (its matrices stand by columns)."""
     buffer: Any
     buffer, call = function.buffer()
@@ -76,12 +82,14 @@ def _bound_plan(plan: Plan, arguments: list[np.ndarray], results: list[np.ndarra
     inverses: dict[int, Any] = {}
     calls = [_operation(operation, bases, inverses) for operation in plan.operations]
 
-    def carry_out() -> None:
-        with np.errstate(all="ignore"):  # who asked for it looks whether it is finite, as with compiled code
+    def execute() -> None:
+        with np.errstate(
+            all="ignore"
+        ):  # who asked for it looks whether it is finite, as with compiled code
             for call in calls:
                 call()
 
-    return carry_out
+    return execute
 
 
 def _operation(operation: Operation, bases: list[np.ndarray], inverses: dict[int, Any]) -> Call:
@@ -102,13 +110,21 @@ def _map(operation: Map, bases: list[np.ndarray]) -> Call:
     gathered = [np.zeros(mapped.numel_in(k)) for k in range(len(inputs))]
     found = [np.zeros(mapped.numel_out(k)) for k in range(len(outputs))]
     call = _bound_function(mapped, gathered, found)
-    reads = [(a, bases[p.vector.base], p.places(1 if p.same else count)) for a, p in zip(gathered, inputs, strict=True)]
+    reads = [
+        (a, bases[p.vector.base], p.places(1 if p.same else count))
+        for a, p in zip(gathered, inputs, strict=True)
+    ]
     writes = [
-        (a, bases[p.vector.base], np.array([p.vector.offset]) if p.mode == Mode.LARGEST else p.places(count), p.mode)
+        (
+            a,
+            bases[p.vector.base],
+            np.array([p.vector.offset]) if p.mode == Mode.LARGEST else p.places(count),
+            p.mode,
+        )
         for a, p in zip(found, outputs, strict=True)
     ]
 
-    def carry_out() -> None:
+    def execute() -> None:
         for array, base, indices in reads:
             array[:] = base[indices]
         call()
@@ -120,27 +136,31 @@ def _map(operation: Map, bases: list[np.ndarray]) -> Call:
             else:
                 base[indices] = np.maximum(base[indices], np.abs(array).max())
 
-    return carry_out
+    return execute
 
 
 def _map_in_turn(operation: Map, bases: list[np.ndarray]) -> Call:
     """One element after the other."""
 
     def single(port: Port, k: int) -> Port:
-        table = np.arange(k * port.rows, (k + 1) * port.rows) if port.table is None else port.table[k]
+        table = (
+            np.arange(k * port.rows, (k + 1) * port.rows) if port.table is None else port.table[k]
+        )
         return port if port.same or port.mode == Mode.LARGEST else replace(port, table=table)
 
     def turn(k: int) -> Call:
-        inputs, outputs = (tuple(single(p, k) for p in ports) for ports in (operation.inputs, operation.outputs))
+        inputs, outputs = (
+            tuple(single(p, k) for p in ports) for ports in (operation.inputs, operation.outputs)
+        )
         return _map(Map(operation.kernel, 1, inputs, outputs), bases)
 
     calls = [turn(k) for k in range(operation.count)]
 
-    def carry_out() -> None:
+    def execute() -> None:
         for call in calls:
             call()
 
-    return carry_out
+    return execute
 
 
 def _factor(factors: Factors, workspace: np.ndarray, inverses: dict[int, Any]) -> Call:
@@ -152,16 +172,24 @@ def _factor(factors: Factors, workspace: np.ndarray, inverses: dict[int, Any]) -
     order = np.lexsort((rows, columns))
     starts = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=pattern.size))])
 
-    def carry_out() -> None:
-        A = csc_matrix((workspace[first + where[order]], rows[order], starts), shape=(pattern.size, pattern.size))
+    def execute() -> None:
+        A = csc_matrix(
+            (workspace[first + where[order]], rows[order], starts),
+            shape=(pattern.size, pattern.size),
+        )
         try:
             # as in plan.c: rows are in order already, and nothing is exchanged
-            inverse = splu(A, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True, "Equil": False})
+            inverse = splu(
+                A,
+                permc_spec="NATURAL",
+                diag_pivot_thresh=0.0,
+                options={"SymmetricMode": True, "Equil": False},
+            )
             inverses[first] = inverse.solve
         except RuntimeError:  # singular
             inverses[first] = lambda x, _: np.full_like(x, np.nan)
 
-    return carry_out
+    return execute
 
 
 def _positions(pattern: Pattern, *, symmetric: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -182,10 +210,10 @@ def _solve(operation: Solve, workspace: np.ndarray, inverses: dict[int, Any]) ->
     x, first = operation.x, operation.factors.values.offset
     view = workspace[x.offset : x.offset + x.rows * x.width].reshape(x.rows, x.width)
 
-    def carry_out() -> None:
+    def execute() -> None:
         view[:] = inverses[first](view.copy(), "T" if operation.transposed else "N")
 
-    return carry_out
+    return execute
 
 
 def _flat(array: np.ndarray) -> np.ndarray:

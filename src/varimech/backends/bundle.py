@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError, unknown_name
-from ..whole_files import write_text
+from ..core.errors import ModelError, unknown_name
+from ..core.whole_files import write_text
 from .compiler import FLAGS
 from .cuda_source import FIELDS_ON_CARD, THREADS, cuda_source, scheme_source
 from .native_run import FIELDS
@@ -21,17 +21,23 @@ CHECKED = 16
 """Runs whose results go into a bundle, for a check on the machine that it is used on."""
 
 
-def write_bundle(folder: Path, sampler: Sampler, target: str, about: Mapping[str, Any]) -> list[Path]:
+def write_bundle(
+    folder: Path, sampler: Sampler, target: str, about: Mapping[str, Any]
+) -> list[Path]:
     """Write the files of a bundle; `about` is what it says of the mechanism."""
     if target not in TARGETS:
         raise unknown_name("target", target, TARGETS)
     if sampler.native.kernels.functions:
-        raise ModelError(f"mechanism {about['mechanism']!r} is large: its functions are tables, which are not exported")
+        raise ModelError(
+            f"mechanism {about['mechanism']!r} is large: its functions are tables, which are not"
+            " exported"
+        )
     if sampler.fixed:
         names = [about["parameters"][k]["name"] for k in sampler.fixed]
         raise ModelError(
-            f"mechanism {about['mechanism']!r}: {', '.join(map(repr, names))} moves a jump, kink or pulse in time, whose place is part "
-            "of what is exported; make it a number of the model instead of a parameter"
+            f"mechanism {about['mechanism']!r}: {', '.join(map(repr, names))} moves a jump, kink or"
+            " pulse in time, whose place is part of what is exported; make it a number of the"
+            " model instead of a parameter"
         )
     values = _values_nearby(sampler)
     batch = sampler.description
@@ -46,7 +52,11 @@ def write_bundle(folder: Path, sampler: Sampler, target: str, about: Mapping[str
                 "limits": list(map(float, sampler.limits)),
                 "flags": list(FLAGS),
                 "fields": FIELDS_ON_CARD if target == "cuda" else FIELDS,
-                "batch": {**batch, "threads": THREADS, "arrays": {name: a.tolist() for name, a in batch["arrays"].items()}},
+                "batch": {
+                    **batch,
+                    "threads": THREADS,
+                    "arrays": {name: a.tolist() for name, a in batch["arrays"].items()},
+                },
                 "check": {"values": values.tolist(), "results": sampler(values).values.tolist()},
             },
             indent=1,
@@ -65,7 +75,10 @@ def _values_nearby(sampler: Sampler) -> np.ndarray:
     rows = nominal * (1 + shares)
     good = sampler(rows).done
     if not good.any():
-        raise ModelError("none of the runs with values within 1 % of the nominal ones went well, so there is nothing to export")
+        raise ModelError(
+            "none of the runs with values within 1 % of the nominal ones went well, so there is"
+            " nothing to export"
+        )
     return np.asarray(rows[good])
 
 

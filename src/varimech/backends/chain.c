@@ -69,7 +69,7 @@ typedef struct vm_run {
 
 /* where a run works */
 typedef struct {
-  vm_bench bench;
+  vm_scratch bench;
   double *workspace, *coefficients, *x, *y, *x_next, *y_next, *jacobian, *residuals, *ratio, *guess, *way;
   /* states at all stages (the first is the beginning of a step), at its end and at further stages, integrands there, both with derivatives; of
      explicit schemes combined positions and velocities, and what dense output gives */
@@ -77,7 +77,7 @@ typedef struct {
   double *twists, *twists_new;           /* of torsional springs */
   double *solved;                        /* unknowns and multipliers of iterated chains, at all stages */
   double *costates, *pulled, *contribution; /* of a sweep backwards: at stages; what came out last, for a state and for parameters */
-} vm_room;
+} vm_workspace;
 
 /* At which stage the end of a step stands. */
 static long long vm_last_stage(const vm_run *r) { return r->scheme ? r->scheme->stages : 1; }
@@ -88,14 +88,14 @@ static int vm_finite(const double *x, long long n) {
   return sum == 0;
 }
 
-static void vm_call(int function, const vm_run *r, vm_room *m) {
-  vm_bench *b = &m->bench;
+static void vm_call(int function, const vm_run *r, vm_workspace *m) {
+  vm_scratch *b = &m->bench;
   if (vm_generated(function)) vm_call_generated(function, b->arg, b->res, b->iw, b->rw);
   else vm_execute(r->plans + function, vm_maps, b, m->workspace);
 }
 
 /* Carries out a chain: from `state` (and S) with `count` settings to `result` (and S_result). Returns whether it converged. */
-static int vm_solve(int chain, vm_run *r, vm_room *m, const double *state, const double *S, const double *const *settings, int count,
+static int vm_solve(int chain, vm_run *r, vm_workspace *m, const double *state, const double *S, const double *const *settings, int count,
                     double *result, double *S_result) {
   const size_t bytes = (size_t)count * sizeof(double *);
   const int iterated = vm_iterated(chain / VM_PER_CHAIN);
@@ -142,7 +142,7 @@ static int vm_solve(int chain, vm_run *r, vm_room *m, const double *state, const
 }
 
 /* values of the objectives' integrands or finals at a state, and their derivatives */
-static void vm_measure(int function, vm_run *r, vm_room *m, const double *time, const double *state, const double *S, double *value, double *slope) {
+static void vm_measure(int function, vm_run *r, vm_workspace *m, const double *time, const double *state, const double *S, double *value, double *slope) {
   if (r->objectives == 0) return;
   const double **arg = m->bench.arg;
   arg[0] = state; arg[1] = r->values; arg[2] = time;
@@ -155,7 +155,7 @@ static void vm_measure(int function, vm_run *r, vm_room *m, const double *time, 
 }
 
 /* `function` of positions: penalties, twists of torsional springs, or the Jacobian of the constraints */
-static void vm_of_positions(int function, vm_run *r, vm_room *m, const double *values, const double *time, const double *state, double *result) {
+static void vm_of_positions(int function, vm_run *r, vm_workspace *m, const double *values, const double *time, const double *state, double *result) {
   m->bench.arg[0] = state; m->bench.arg[1] = values; m->bench.arg[2] = time; /* a state begins with its positions */
   m->bench.res[0] = result;
   vm_call(function, r, m);

@@ -17,7 +17,9 @@ class Trouble(Exception):
 
 
 class ChainCalls:
-    """A chain bound to arrays: from `state` (and its derivatives S) to `result` (and its derivatives)."""
+    """A chain bound to arrays: from `state` (and its derivatives S) to `result` (and its
+    derivatives).
+    """
 
     def __init__(
         self,

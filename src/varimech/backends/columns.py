@@ -1,8 +1,10 @@
-"""Columns in C: what is the same straight-line code for every parameter, or every objective, for several of them at a time.
+"""Columns in C: what is the same straight-line code for every parameter, or every objective, for
+several of them at a time.
 
-A column function has arguments that all columns share, and after them those of each column, on which its results depend linearly. Its C
-text is taken over with vectors of the processor in place of numbers, one entry a column, for everything that differs between columns; what
-does not is computed once. What belongs to columns stands by rows, filled up with zeros to whole vectors.
+A column function has arguments that all columns share, and after them those of each column, on
+which its results depend linearly. Its C text is taken over with vectors of the processor in place
+of numbers, one entry a column, for everything that differs between columns; what does not is
+computed once. What belongs to columns stands by rows, filled up with zeros to whole vectors.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ REGISTERS = re.compile(r"\ba(\d+)\b").sub
 VECTOR = re.compile(r"\bv\d").search
 
 LARGEST = 8
-"""Numbers in a vector: as many as the widest registers hold. Compilers split it for processors with shorter ones."""
+"""Numbers in a vector: as many as the widest registers hold. Compilers split it for processors with
+shorter ones.
+"""
 
 
 def _lanes(columns: int) -> int:
@@ -33,10 +37,14 @@ def row_length(columns: int) -> int:
 
 
 def column_source(column: ca.Function, columns: int, shared: int) -> str:
-    """A C function of the column function's name, for all columns; its first `shared` arguments are those that columns have in common."""
+    """A C function of the column function's name, for all columns; its first `shared` arguments are
+    those that columns have in common.
+    """
     generator = ca.CodeGenerator("column", {"with_header": False, "casadi_int": "long long int"})
     generator.add(column)
-    found = re.search(r"static int casadi_f0\(.*?\{\n(.*?)\n  return 0;\n\}", generator.dump(), re.DOTALL)
+    found = re.search(
+        r"static int casadi_f0\(.*?\{\n(.*?)\n  return 0;\n\}", generator.dump(), re.DOTALL
+    )
     assert found, "CasADi's generated code has changed"
     width, blocks = _lanes(columns), row_length(columns) // _lanes(columns)
     arguments, results = range(shared, column.n_in()), range(column.n_out())
@@ -56,7 +64,9 @@ static int {column.name()}(const double **arg, double **res, long long *iw, doub
 
 
 def _in_vectors(body: str, shared: int, blocks: int) -> str:
-    """Generated statements, with each register as a number (a…) or a vector (v…), whichever it holds at the time."""
+    """Generated statements, with each register as a number (a…) or a vector (v…), whichever it
+    holds at the time.
+    """
     kinds: dict[str, str] = {}
     lines: list[str] = []
 
@@ -77,7 +87,9 @@ def _in_vectors(body: str, shared: int, blocks: int) -> str:
         elif made := MADE(line):
             expression = REGISTERS(named, made[2])
             if VECTOR(expression):
-                assign(made[1], "v", _without_calls(expression) if "(" in expression else expression)
+                assign(
+                    made[1], "v", _without_calls(expression) if "(" in expression else expression
+                )
             else:
                 assign(made[1], "a", expression)
         elif put := PUT(line):
@@ -101,9 +113,14 @@ def _without_calls(expression: str) -> str:
 
 
 def all_columns(column: ca.Function, columns: int, shared: int) -> ca.Function:
-    """The same for all columns as one function, to be interpreted: what belongs to columns stands by rows."""
+    """The same for all columns as one function, to be interpreted: what belongs to columns stands
+    by rows.
+    """
     common = [ca.SX.sym("c", column.sparsity_in(k)) for k in range(shared)]
-    own = [ca.SX.sym("x", row_length(columns), column.numel_in(k)) for k in range(shared, column.n_in())]
+    own = [
+        ca.SX.sym("x", row_length(columns), column.numel_in(k))
+        for k in range(shared, column.n_in())
+    ]
     found = [column.call([*common, *[x[k, :].T for x in own]]) for k in range(row_length(columns))]
     results = [ca.vertcat(*[ca.vec(f[i]).T for f in found]) for i in range(column.n_out())]
     return ca.Function(column.name(), [*common, *own], results)

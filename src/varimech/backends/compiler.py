@@ -17,8 +17,8 @@ import weakref
 from contextlib import suppress
 from pathlib import Path
 
-from ..interrupts import held_back
-from ..progress import progress_bar
+from ..core.interrupts import held_back
+from ..core.progress import progress_bar
 from .library_cache import LIBRARY, add_library, cache_folder, found_library
 
 FLAGS: tuple[str, ...] = (
@@ -33,9 +33,13 @@ FLAGS: tuple[str, ...] = (
     "-std=c11",
     "-w",
 )
-"""No contraction of products and sums: compiled and interpreted runs then agree to the last bit. GCC 12 contracts some all the same where it
-finds vectors in straight-line code (vfmsubadd), so it must not look for them."""
-NO_COMPILER = "no C compiler found (CC, cc, gcc, clang); `pip install ziglang` brings one for every platform"
+"""No contraction of products and sums: compiled and interpreted runs then agree to the last bit.
+GCC 12 contracts some all the same where it finds vectors in straight-line code (vfmsubadd), so it
+must not look for them.
+"""
+NO_COMPILER = (
+    "no C compiler found (CC, cc, gcc, clang); `pip install ziglang` brings one for every platform"
+)
 
 
 class BuildError(Exception):
@@ -43,7 +47,9 @@ class BuildError(Exception):
 
 
 def find_compiler() -> list[str] | None:
-    """The command of the first C compiler found: $CC, cc, gcc, clang, or the `ziglang` package; None if there is none."""
+    """The command of the first C compiler found: $CC, cc, gcc, clang, or the `ziglang` package;
+    None if there is none.
+    """
     with suppress(ValueError):  # quotes that do not close
         command = shlex.split(os.environ.get("CC", ""))
         if command and shutil.which(command[0]):
@@ -71,14 +77,18 @@ def load_library(source: str) -> ctypes.CDLL:
         path = build_library(source)
         try:
             library = ctypes.CDLL(str(path))
-            weakref.finalize(library, _ctypes.dlclose, library._handle).atexit = False  # ctypes would keep it loaded for good
+            weakref.finalize(
+                library, _ctypes.dlclose, library._handle
+            ).atexit = False  # ctypes would keep it loaded for good
             return library
         except OSError as error:
             reason = str(error)
             if path.exists():  # else another process made room in this moment
                 shutil.rmtree(path.parent, ignore_errors=True)
                 break
-    raise BuildError(f"what {shlex.join(find_compiler() or ['the compiler'])} makes cannot be loaded: {reason}")
+    raise BuildError(
+        f"what {shlex.join(find_compiler() or ['the compiler'])} makes cannot be loaded: {reason}"
+    )
 
 
 def build_library(source: str) -> Path:
@@ -96,8 +106,8 @@ def build_library(source: str) -> Path:
         return add_library(_key(source), lambda folder: _compile(compiler, source, folder))
     except OSError as error:
         raise BuildError(
-            f"cannot build in {cache_folder()}: {error.strerror or error}; set VARIMECH_CACHE to a folder with room, and CC to a compiler "
-            "that works"
+            f"cannot build in {cache_folder()}: {error.strerror or error}; set VARIMECH_CACHE to a"
+            " folder with room, and CC to a compiler that works"
         ) from None
 
 
@@ -105,13 +115,15 @@ def _compile(compiler: list[str], source: str, folder: Path) -> None:
     text = folder / "program.c"
     text.write_text(source, encoding="utf-8")
     command = [*compiler, *FLAGS, str(text), "-o", str(folder / LIBRARY), "-lm"]
-    failed, complaints = _carried_out(command)
+    failed, complaints = _executed(command)
     if failed:
         raise BuildError(f"{shlex.join(compiler)} failed:\n{complaints.strip()[-2000:]}")
 
 
-def _carried_out(command: list[str]) -> tuple[bool, str]:
-    """Whether a command fails, and what it complains of; told on the terminal where it takes long."""
+def _executed(command: list[str]) -> tuple[bool, str]:
+    """Whether a command fails, and what it complains of; told on the terminal where it
+    takes long.
+    """
     with progress_bar("compiling", None) as tell, held_back() as held, _started(command) as process:
         try:
             with held.let_through():
@@ -130,7 +142,9 @@ def _carried_out(command: list[str]) -> tuple[bool, str]:
 
 def _started(command: list[str]) -> subprocess.Popen[str]:
     """In a group of processes of its own: compilers are several programs."""
-    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, errors="replace", process_group=0)
+    return subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, errors="replace", process_group=0
+    )
 
 
 def _key(source: str) -> str:

@@ -157,10 +157,10 @@ static void vm_evaluate(const vm_code *f, const vm_z *const *arg, vm_z *const *r
   }
 }
 
-typedef struct { vm_z *w, *x, *y, *x_next, *y_next, *penalty, *guess, *X, *G, *Y, *value; vm_z ratio, residuals[3]; } vm_room;
+typedef struct { vm_z *w, *x, *y, *x_next, *y_next, *penalty, *guess, *X, *G, *Y, *value; vm_z ratio, residuals[3]; } vm_workspace;
 
 /* Carries out a chain; see chain.c. Imaginary parts converge behind the real ones, so some more iterations follow. */
-static int vm_solve(const vm_chain *chain, const vm_complex_run *r, vm_room *m, const vm_z *state, const vm_z *const *settings, int count, vm_z *result) {
+static int vm_solve(const vm_chain *chain, const vm_complex_run *r, vm_workspace *m, const vm_z *state, const vm_z *const *settings, int count, vm_z *result) {
   const vm_z *arg[8] = {state};
   const size_t bytes = (size_t)count * sizeof(vm_z *);
   if (chain->iterate.count) {
@@ -186,12 +186,12 @@ static int vm_solve(const vm_chain *chain, const vm_complex_run *r, vm_room *m, 
   return 1;
 }
 
-static void vm_measure(const vm_code *f, const vm_complex_run *r, vm_room *m, const vm_z *state, vm_z time, vm_z *value) {
+static void vm_measure(const vm_code *f, const vm_complex_run *r, vm_workspace *m, const vm_z *state, vm_z time, vm_z *value) {
   vm_evaluate(f, (const vm_z *[]){state, r->values, &time}, (vm_z *[]){value}, m->w);
 }
 
 /* The state by a chain at the time of a combination of `count` stages, and its integrands, as stage i. */
-static int vm_stage(const vm_chain *chain, const vm_complex_run *r, vm_room *m, double time, double h, const double *weights, long long count, long long i) {
+static int vm_stage(const vm_chain *chain, const vm_complex_run *r, vm_workspace *m, double time, double h, const double *weights, long long count, long long i) {
   const long long q = r->coordinates, n = r->states;
   const vm_z t = vm_real(time), *const settings[] = {m->penalty, r->values, &t};
   for (long long k = 0; k < 2 * q; ++k) {
@@ -205,7 +205,7 @@ static int vm_stage(const vm_chain *chain, const vm_complex_run *r, vm_room *m, 
 }
 
 /* A step from the first stage; its end becomes the first stage. */
-static int vm_step(vm_complex_run *r, vm_room *m) {
+static int vm_step(vm_complex_run *r, vm_workspace *m) {
   const long long n = r->states, o = r->objectives, s = r->stages, last = s ? s : 1;
   const double begin = r->ends[r->done], end = r->ends[r->done + 1], h = r->lengths[r->done];
   const vm_chain *rates = r->rates.finish.count ? &r->rates : &r->step;
@@ -228,7 +228,7 @@ static int vm_step(vm_complex_run *r, vm_room *m) {
   return 1;
 }
 
-static int vm_go(vm_complex_run *r, vm_room *m) {
+static int vm_go(vm_complex_run *r, vm_workspace *m) {
   const vm_z time = vm_real(r->ends[r->done]), *const settings[] = {m->penalty, r->values, &time};
   for (long long k = 0; k < r->penalties; ++k) m->penalty[k] = vm_real(r->penalty[k]);
   for (long long k = 0; k < r->coordinates; ++k) m->guess[k] = vm_real(r->guess[k]);
@@ -246,7 +246,7 @@ VM_EXPORT int vm_carry_out_complex(vm_complex_run *r) {
   const long long n = r->states, o = r->objectives, stages = r->stages ? r->stages + 1 : 2, u = r->unknowns, l = r->multipliers;
   vm_z *p = calloc((size_t)(r->places + 2 * (u + l) + r->penalties + 3 * r->coordinates + stages * (n + o) + o + 1), sizeof(vm_z)), *memory = p;
   if (!memory) return VM_NO_MEMORY;
-  vm_room room = {.w = p}, *m = &room; p += r->places;
+  vm_workspace room = {.w = p}, *m = &room; p += r->places;
   m->x = p; p += u; m->x_next = p; p += u; m->y = p; p += l; m->y_next = p; p += l;
   m->penalty = p; p += r->penalties; m->guess = p; p += r->coordinates; m->Y = p; p += 2 * r->coordinates;
   m->X = p; p += stages * n; m->G = p; p += stages * o; m->value = p;

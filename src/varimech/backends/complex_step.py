@@ -1,12 +1,14 @@
-"""Derivatives of a run by complex steps: a second road to them that shares no derivative with the first.
+"""Derivatives of a run by complex steps: a second road to them that shares no derivative with the
+first.
 
     dψ/dρᵢ = Im ψ(ρ + i δ eᵢ) / δ,     δ = 1e-30 · |ρᵢ|
 
-The whole program is carried out in complex numbers: the start, all iterations and stages, integrals and final terms. Nothing is subtracted,
-so δ can be so small that its square vanishes beside 1, and the result is exact to rounding (W. Squire and G. Trapp, SIAM Review 40 (1998)
-110–112).
+The whole program is carried out in complex numbers: the start, all iterations and stages, integrals
+and final terms. Nothing is subtracted, so δ can be so small that its square vanishes beside 1, and
+the result is exact to rounding (W. Squire and G. Trapp, SIAM Review 40 (1998) 110–112).
 
-The instructions of CasADi's functions are data for complex_step.c, which is the same for every program: it is compiled once and for all.
+The instructions of CasADi's functions are data for complex_step.c, which is the same for every
+program: it is compiled once and for all.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..errors import ModelError, SimulationError
-from ..progress import Tell
+from ..core.errors import ModelError, SimulationError
+from ..core.progress import Tell
 from .compiler import BuildError, load_library
 from .inputs import Inputs
 from .program import NEGLIGIBLE, NOISE, ChainFunctions, Function, Program
@@ -31,10 +33,20 @@ from .scheme_tables import SchemeTables
 PERTURBATION = 1e-30
 """δ relative to a parameter."""
 EXTRA_ITERATIONS = 2
-"""After real parts have converged: imaginary ones are one iteration behind, and matrices may be off by their regularisation."""
+"""After real parts have converged: imaginary ones are one iteration behind, and matrices may be off
+by their regularisation.
+"""
 SLICE = 20_000_000
 """Instructions carried out at one call, so that progress can be shown and Ctrl-C works."""
-INSTRUCTION = np.dtype([("operation", np.int64), ("to", np.int64), ("a", np.int64), ("b", np.int64), ("number", np.float64)])
+INSTRUCTION = np.dtype(
+    [
+        ("operation", np.int64),
+        ("to", np.int64),
+        ("a", np.int64),
+        ("b", np.int64),
+        ("number", np.float64),
+    ]
+)
 REMEDY = "use method='direct'"
 DONE, NO_MEMORY = 0, 1
 
@@ -47,7 +59,17 @@ class _Chain(ctypes.Structure):
     _fields_ = [("predict", _Code), ("iterate", _Code), ("finish", _Code)]
 
 
-SIZES = ("coordinates", "states", "unknowns", "multipliers", "objectives", "parameters", "penalties", "places", "stages")
+SIZES = (
+    "coordinates",
+    "states",
+    "unknowns",
+    "multipliers",
+    "objectives",
+    "parameters",
+    "penalties",
+    "places",
+    "stages",
+)
 
 
 class _Record(ctypes.Structure):
@@ -58,14 +80,23 @@ class _Record(ctypes.Structure):
         *[(name, _Code) for name in ("integrands", "finals")],
         *[(name, ctypes.c_longlong) for name in SIZES],
         *[(name, ctypes.c_void_p) for name in ("a", "b", "c", "ends", "lengths")],
-        *[(name, ctypes.c_longlong) for name in ("steps", "done", "last", "max_iterations", "extra_iterations")],
+        *[
+            (name, ctypes.c_longlong)
+            for name in ("steps", "done", "last", "max_iterations", "extra_iterations")
+        ],
         *[(name, ctypes.c_double) for name in ("negligible", "noise")],
-        *[(name, ctypes.c_void_p) for name in ("guess", "penalty", "values", "state", "integral", "outcome")],
+        *[
+            (name, ctypes.c_void_p)
+            for name in ("guess", "penalty", "values", "state", "integral", "outcome")
+        ],
     ]
 
 
-def complex_step(program: Program, inputs: Inputs, indices: list[int], name: str, progress: Tell | None = None) -> np.ndarray:
-    """Derivatives (objective, parameter) at the end of a run with given steps; the program has none of its own.
+def complex_step(
+    program: Program, inputs: Inputs, indices: list[int], name: str, progress: Tell | None = None
+) -> np.ndarray:
+    """Derivatives (objective, parameter) at the end of a run with given steps; the program has none
+    of its own.
 
     `name` is the mechanism's. The start is found from a guess, and functions are written out.
 
@@ -85,12 +116,22 @@ class _ComplexProgram:
         self._places = 1
         p = program
         if p.jacobian is not None:
-            raise refusal(name, "chooses independent coordinates along the run", " or formulation='index1'")
+            raise refusal(
+                name, "chooses independent coordinates along the run", " or formulation='index1'"
+            )
         self._record = r = _Record()
         for label, chain in (("step", p.step), ("start", p.start), ("rates", p.rates)):
             setattr(r, label, _Chain() if chain is None else self._chain(chain))
-        r.integrands, r.finals = self._code(p.objectives.integrands), self._code(p.objectives.finals)
-        r.coordinates, r.states, r.objectives, r.places = p.coordinates, p.state_size, p.objective_count, self._places
+        r.integrands, r.finals = (
+            self._code(p.objectives.integrands),
+            self._code(p.objectives.finals),
+        )
+        r.coordinates, r.states, r.objectives, r.places = (
+            p.coordinates,
+            p.state_size,
+            p.objective_count,
+            self._places,
+        )
         (r.unknowns, r.multipliers), r.penalties = p.solved_sizes, p.penalty.numel_out(0)
         if p.scheme is not None:
             tables = SchemeTables(p.scheme)
@@ -105,7 +146,9 @@ class _ComplexProgram:
         call, r, schedule = _library(self.name), self._record, inputs.schedule
         assert inputs.guess is not None
         ends = np.ascontiguousarray(schedule.known_ends, dtype=float)
-        lengths = np.diff(ends) if schedule.ends is not None else np.full(schedule.steps, schedule.step)
+        lengths = (
+            np.diff(ends) if schedule.ends is not None else np.full(schedule.steps, schedule.step)
+        )
         assert isinstance(self.program.penalty, ca.Function)
         anchor = inputs.guess if inputs.anchor is None else inputs.anchor
         penalty = np.array(self.program.penalty(anchor, inputs.nominal, 0.0)).ravel()
@@ -115,7 +158,11 @@ class _ComplexProgram:
         own |= {name: np.zeros(r.objectives, complex) for name in ("integral", "outcome")}
         for name, array in own.items():
             setattr(r, name, array.ctypes.data)
-        r.steps, r.parameters, r.max_iterations = lengths.size, inputs.parameters.size, inputs.max_iterations
+        r.steps, r.parameters, r.max_iterations = (
+            lengths.size,
+            inputs.parameters.size,
+            inputs.max_iterations,
+        )
         columns = []
         for k, index in enumerate(indices):
             δ = PERTURBATION * (abs(inputs.parameters[index]) or 1.0)
@@ -149,7 +196,11 @@ class _ComplexProgram:
     def _instruction(self, f: ca.Function, k: int) -> tuple[int, int, int, int, float]:
         found = f.instruction_id(k)
         if found not in _operations():
-            raise refusal(self.name, f"has an operation ({f.name()}, number {found}) that complex numbers are not provided for")
+            raise refusal(
+                self.name,
+                f"has an operation ({f.name()}, number {found}) that complex numbers are not"
+                " provided for",
+            )
         operation, to = _operations()[found], f.instruction_output(k)
         if found == ca.OP_CONST:
             return operation, to[0], 0, 0, f.instruction_constant(k)
@@ -164,13 +215,18 @@ class _ComplexProgram:
         return array.ctypes.data
 
     def _failure(self, step: int, time: float) -> SimulationError:
-        text = f"{self.name!r}: step {step}, t = {time:.6g} s: no convergence in complex numbers; {REMEDY}"
+        text = (
+            f"{self.name!r}: step {step}, t = {time:.6g} s: no convergence in complex numbers;"
+            f" {REMEDY}"
+        )
         return SimulationError(text, time=time, step=step, residual=np.nan, worst="complex step")
 
 
 def refusal(name: str, reason: str, further: str = "") -> ModelError:
     """Why a mechanism cannot be run in complex numbers, and what to do instead."""
-    return ModelError(f"mechanism {name!r} {reason}, which method='complex-step' does not take; {REMEDY}{further}")
+    return ModelError(
+        f"mechanism {name!r} {reason}, which method='complex-step' does not take; {REMEDY}{further}"
+    )
 
 
 @cache
@@ -200,4 +256,6 @@ def _library(name: str) -> Callable[[Any], int]:
     try:
         return _call()
     except BuildError as error:
-        raise ModelError(f"mechanism {name!r}: method='complex-step' needs a C compiler: {error}; {REMEDY}") from None
+        raise ModelError(
+            f"mechanism {name!r}: method='complex-step' needs a C compiler: {error}; {REMEDY}"
+        ) from None

@@ -1,6 +1,7 @@
 """A program as CUDA: the same generated functions and the same driver.
 
-Sizes and coefficients are constants, so that the compiler can keep what a run works with in registers.
+Sizes and coefficients are constants, so that the compiler can keep what a run works with in
+registers.
 """
 
 from __future__ import annotations
@@ -22,13 +23,18 @@ FIELDS_ON_CARD = [(name, kind) for name, kind in FIELDS if name not in CONSTANT]
 """Of `vm_run` there."""
 
 
-FUNCTION = re.compile(r"^(static|CASADI_SYMBOL_EXPORT) (?:inline )?(\w[\w ]*[ *]+\w+\([^;=]*\) ?{)", re.MULTILINE)
+FUNCTION = re.compile(
+    r"^(static|CASADI_SYMBOL_EXPORT) (?:inline )?(\w[\w ]*[ *]+\w+\([^;=]*\) ?{)", re.MULTILINE
+)
 
 
 def cuda_source(native: NativeProgram, threads: int = THREADS) -> str:
     """The whole text, for NVRTC."""
     sizes = ", ".join(f"{name} = {native.sizes[name]}" for name in SIZES)
-    constants = [f"#define VM_THREADS {threads}", f"#define VM_SIZES static constexpr long long {sizes};"]
+    constants = [
+        f"#define VM_THREADS {threads}",
+        f"#define VM_SIZES static constexpr long long {sizes};",
+    ]
     functions = native.functions_source.replace("#include <math.h>", "")
     table = "&vm_table" if native.scheme else "0"
     scheme = [
@@ -37,7 +43,9 @@ def cuda_source(native: NativeProgram, threads: int = THREADS) -> str:
         f"#define VM_SCHEME static constexpr const vm_scheme *scheme = {table};",
     ]
     text = "\n".join([*constants, functions, *scheme, *map(driver_text, (*DRIVER, "kernel.cu"))])
-    return FUNCTION.sub(r"\1 __forceinline__ \2", text)  # arrays that are passed on can be kept in registers only so
+    return FUNCTION.sub(
+        r"\1 __forceinline__ \2", text
+    )  # arrays that are passed on can be kept in registers only so
 
 
 def scheme_source(scheme: SchemeTables | None, constant: str) -> str:
@@ -46,11 +54,14 @@ def scheme_source(scheme: SchemeTables | None, constant: str) -> str:
         return ""
     tables = {name: np.asarray(getattr(scheme, name)) for name in MATRICES}
     lines = [
-        f"static {constant} double vm_scheme_{name}[] = {{{', '.join(map(repr, t.ravel().tolist()))}}};"
+        f"static {constant} double vm_scheme_{name}[] ="
+        f" {{{', '.join(map(repr, t.ravel().tolist()))}}};"
         for name, t in tables.items()
         if t.size
     ]
     degree = tables["dense"].shape[1] if tables["dense"].size else 0
     fields = ", ".join(f"vm_scheme_{name}" if t.size else "0" for name, t in tables.items())
-    table = f"{{{scheme.stages}, {scheme.extra}, {degree}, {fields}, {float(scheme.error_order)!r}}}"
+    table = (
+        f"{{{scheme.stages}, {scheme.extra}, {degree}, {fields}, {float(scheme.error_order)!r}}}"
+    )
     return "\n".join([*lines, f"static {constant} vm_scheme vm_table = {table};"])

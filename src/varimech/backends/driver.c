@@ -1,7 +1,7 @@
 /* A run; see program.py for what it does. */
 
 /* Stores a state, with what the integrals ψ and ψ' are there. */
-static void vm_store(vm_run *r, vm_room *m, double time, const double *state, const double *S, const double *psi, const double *psi_) {
+static void vm_store(vm_run *r, vm_workspace *m, double time, const double *state, const double *S, const double *psi, const double *psi_) {
   const long long k = r->stored++, o = r->objectives, p = r->parameters, n = r->states;
   if (r->times) r->times[k] = time;
   if (r->states_stored) memcpy(r->states_stored + k * n, state, (size_t)n * sizeof(double));
@@ -12,7 +12,7 @@ static void vm_store(vm_run *r, vm_room *m, double time, const double *state, co
 }
 
 /* Stores what dense output gives at all times wanted before the end of an explicit step. Returns a status. */
-static int vm_store_within(vm_run *r, vm_room *m, double begin, double h, double end) {
+static int vm_store_within(vm_run *r, vm_workspace *m, double begin, double h, double end) {
   const vm_scheme *s = r->scheme;
   const long long o = r->objectives, q = o * r->parameters, count = s->stages + 1 + s->extra;
   double weights[64];
@@ -34,7 +34,7 @@ static int vm_store_within(vm_run *r, vm_room *m, double begin, double h, double
 }
 
 /* Finds the start from the guess, which is that for nominal values; for values far from these in several parts of the way. Returns a status. */
-static int vm_find_start(vm_run *r, vm_room *m) {
+static int vm_find_start(vm_run *r, vm_workspace *m) {
   const double time = 0, *const settings[] = {r->penalty, m->way, &time};
   memcpy(m->guess, r->guess, (size_t)r->coordinates * sizeof(double));
   for (long long k = 1; k <= r->parts; ++k) {
@@ -54,7 +54,7 @@ static int vm_find_start(vm_run *r, vm_room *m) {
 }
 
 /* Finds or takes the start. Returns a status. */
-static int vm_begin(vm_run *r, vm_room *m) {
+static int vm_begin(vm_run *r, vm_workspace *m) {
   const long long n = r->states;
   const double time = r->time;
   if (r->done == 0) vm_of_positions(VM_PENALTY, r, m, r->nominal, &time, r->anchor ? r->anchor : r->guess ? r->guess : r->state, r->penalty);
@@ -100,7 +100,7 @@ static double vm_next_step(vm_run *r, double *end) {
 #define VM_BRIDGE 1e-14 /* share of a run that lies between both sides of a jump at most: a few floating-point numbers */
 
 /* A step, and its error over the one allowed where steps are chosen. Returns a status. */
-static int vm_try(vm_run *r, vm_room *m, double h, double end, double *error) {
+static int vm_try(vm_run *r, vm_workspace *m, double h, double end, double *error) {
   const long long n = r->states, o = r->objectives, k = vm_last_stage(r);
   const double *const settings[] = {&h, r->penalty, r->values, &end};
   double *next = m->X + k * n, *next_ = m->X_ + k * n * r->row;
@@ -126,7 +126,7 @@ static int vm_try(vm_run *r, vm_room *m, double h, double end, double *error) {
 }
 
 /* Takes the end of a step as the beginning of the next. Returns a status. */
-static int vm_accept(vm_run *r, vm_room *m, double h, double end) {
+static int vm_accept(vm_run *r, vm_workspace *m, double h, double end) {
   const vm_scheme *s = r->scheme;
   const long long n = r->states, nr = n * r->row, o = r->objectives, q = o * r->parameters, k = vm_last_stage(r);
   vm_keep_largest(r->residuals, m->residuals, 3);
@@ -169,7 +169,7 @@ static int vm_stalled(vm_run *r) {
 }
 
 /* The steps of a run, as far as it is to go now. Returns a status. */
-static int vm_steps(vm_run *r, vm_room *m) {
+static int vm_steps(vm_run *r, vm_workspace *m) {
   int status = VM_DONE;
   while (status == VM_DONE && r->done < r->last && (r->total ? r->done < r->total : r->time < r->duration)) {
     double end, error;
@@ -195,7 +195,7 @@ static int vm_steps(vm_run *r, vm_room *m) {
 }
 
 /* The start, or where it was left, and steps. Returns a status. */
-static int vm_advance(vm_run *r, vm_room *m) {
+static int vm_advance(vm_run *r, vm_workspace *m) {
   int status = vm_begin(r, m);
   if (status == VM_DONE) status = vm_steps(r, m);
   memcpy(r->state, m->X, (size_t)r->states * sizeof(double));

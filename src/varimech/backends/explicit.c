@@ -66,7 +66,7 @@ static void vm_add(const double *G, long long size, double h, const double *weig
 }
 
 /* The state by a chain at the time of a combination of `count` stages. Returns a status. */
-static int vm_evaluate(int chain, vm_run *r, vm_room *m, double time, double h, const double *weights, long long count, double *state, double *S) {
+static int vm_evaluate(int chain, vm_run *r, vm_workspace *m, double time, double h, const double *weights, long long count, double *state, double *S) {
   const vm_settings s = vm_settings_at(r, &time);
   vm_combine(r, m->X, 1, h, weights, count, m->Y);
   if (r->parameters) vm_combine(r, m->X_, r->row, h, weights, count, m->Y_);
@@ -74,13 +74,13 @@ static int vm_evaluate(int chain, vm_run *r, vm_room *m, double time, double h, 
   return vm_finite(state, r->states) ? VM_DONE : VM_NOT_FINITE;
 }
 
-static void vm_measure_stage(vm_run *r, vm_room *m, double time, long long i) {
+static void vm_measure_stage(vm_run *r, vm_workspace *m, double time, long long i) {
   const long long o = r->objectives, n = r->states;
   vm_measure(VM_INTEGRANDS, r, m, &time, m->X + i * n, m->X_ + i * n * r->row, m->G + i * o, m->G_ + i * o * r->parameters);
 }
 
 /* Keeps what an iterated chain was solved with at a stage. */
-static void vm_keep_solved(const vm_run *r, vm_room *m, long long i) {
+static void vm_keep_solved(const vm_run *r, vm_workspace *m, long long i) {
   double *solved = m->solved + i * (r->unknowns + r->multipliers);
   if (!r->columns) return;
   memcpy(solved, m->x, (size_t)r->unknowns * sizeof(double));
@@ -88,7 +88,7 @@ static void vm_keep_solved(const vm_run *r, vm_room *m, long long i) {
 }
 
 /* Stage i, by the rates at the time of a combination of the stages before it. Returns a status. */
-static int vm_stage(vm_run *r, vm_room *m, double time, double h, const double *weights, long long i) {
+static int vm_stage(vm_run *r, vm_workspace *m, double time, double h, const double *weights, long long i) {
   const long long n = r->states;
   const int status = vm_evaluate(r->rates ? VM_RATES : VM_STEP, r, m, time, h, weights, i, m->X + i * n, m->X_ + i * n * r->row);
   if (status == VM_DONE) vm_measure_stage(r, m, time, i);
@@ -103,7 +103,7 @@ static double vm_stage_time(double begin, double c, double h, double end) {
 }
 
 /* A step from the first stage, which is the state at its beginning; its end stands behind the stages. Returns a status. */
-static int vm_explicit_step(vm_run *r, vm_room *m, double begin, double h, double end) {
+static int vm_explicit_step(vm_run *r, vm_workspace *m, double begin, double h, double end) {
   const vm_scheme *s = r->scheme;
   const long long n = r->states, count = s->stages;
   int status = VM_DONE;
@@ -121,7 +121,7 @@ static double *vm_slope_scale(const vm_run *r, long long i, long long k) {
 }
 
 /* The largest of the errors by some weights: of positions and velocities, of their derivatives, and of integrals, each by its scale. */
-static double vm_error_norm(const vm_run *r, const vm_room *m, const double *weights) {
+static double vm_error_norm(const vm_run *r, const vm_workspace *m, const double *weights) {
   const long long n = r->coordinates, count = r->scheme->stages + 1, o = r->objectives, p = r->parameters;
   double largest = 0;
   vm_sum_rates(r, m->X, 1, weights, count, m->Y);
@@ -145,7 +145,7 @@ static double vm_error_norm(const vm_run *r, const vm_room *m, const double *wei
 }
 
 /* The error of a step over the one allowed, by the scales so far. */
-static double vm_error_so_far(const vm_run *r, const vm_room *m, double h) {
+static double vm_error_so_far(const vm_run *r, const vm_workspace *m, double h) {
   const vm_scheme *s = r->scheme;
   double error = vm_error_norm(r, m, s->error);
   if (s->second_error) {
@@ -175,7 +175,7 @@ static void vm_slope_floors(vm_run *r) {
 }
 
 /* Scales of the motion follow the largest values of accepted steps: those at a stage. */
-static void vm_scale(vm_run *r, const vm_room *m, long long stage) {
+static void vm_scale(vm_run *r, const vm_workspace *m, long long stage) {
   const long long n = r->coordinates, p = r->parameters;
   const double *x = m->X + stage * r->states, *S = m->X_ + stage * r->states * r->row;
   vm_raise(&r->position_scale, vm_largest_of(r, x, 0));
@@ -186,7 +186,7 @@ static void vm_scale(vm_run *r, const vm_room *m, long long stage) {
     for (long long k = 0; k < p; ++k) vm_raise(vm_slope_scale(r, i, k), fabs(S[i * r->row + k]));
 }
 
-static void vm_scale_integrands(vm_run *r, const vm_room *m) {
+static void vm_scale_integrands(vm_run *r, const vm_workspace *m) {
   for (long long i = 0; i < r->objectives; ++i) vm_raise(r->integrand_scales + i, fabs(m->G[i]));
 }
 
@@ -206,7 +206,7 @@ static void vm_floors(vm_run *r, double length, double velocity) {
 }
 
 /* The error of a step over the one allowed. A mechanism at rest at the origin is measured by the step itself. */
-static double vm_error(vm_run *r, const vm_room *m, double h) {
+static double vm_error(vm_run *r, const vm_workspace *m, double h) {
   const int blind = r->position_scale == 0;
   if (blind) vm_scale(r, m, vm_last_stage(r));
   const double error = vm_error_so_far(r, m, h);
@@ -222,7 +222,7 @@ static double vm_foreseen(const vm_run *r) {
 
 /* Floors for a mechanism at the origin. How fast it would go if it felt at its start what explicit functions of time bring later; and how far in the
    time that the largest acceleration takes to bring that velocity about. */
-static void vm_foresee(vm_run *r, vm_room *m, double *length, double *velocity) {
+static void vm_foresee(vm_run *r, vm_workspace *m, double *length, double *velocity) {
   const long long n = r->coordinates;
   double *v = m->Z, fastest = vm_largest_of(r, m->X + n, 0), strongest = 0;
   const double foreseen = vm_foreseen(r);
@@ -240,14 +240,14 @@ static void vm_foresee(vm_run *r, vm_room *m, double *length, double *velocity) 
 }
 
 /* Whether the end of a step is off the constraints, where the formulation puts it on them. */
-static int vm_projections_failed(const vm_run *r, const vm_room *m) {
+static int vm_projections_failed(const vm_run *r, const vm_workspace *m) {
   const double allowed = VM_OFF * r->tolerance;
   return (r->rates || r->selects) && !(m->residuals[0] <= allowed * r->position_scale + 1e-12 && m->residuals[1] <= allowed * r->velocity_scale + 1e-9);
 }
 
 /* Whether the end of a step shows rounding that a nearly singular position has amplified, or constraints that give way: one pass leaves 1e-12
    of the accelerations that there were without them, which light bodies have in plenty. */
-static int vm_amplified(const vm_run *r, const vm_room *m) {
+static int vm_amplified(const vm_run *r, const vm_workspace *m) {
   const long long n = r->coordinates;
   const double *end = m->X + r->scheme->stages * r->states;
   return r->sharp && (m->residuals[1] > VM_ROUNDING * (1e-2 + vm_size(end + n, n)) || m->residuals[2] > VM_UNYIELDING * (1 + vm_size(end + 2 * n, n)));
@@ -260,7 +260,7 @@ static double vm_growth(const vm_run *r, double error) {
 }
 
 /* The start's state, changed by a share of the mechanism's size; neighbouring coordinates by different amounts, so that distances change too. */
-static void vm_changed(const vm_run *r, const vm_room *m, double length, double share, double *changed) {
+static void vm_changed(const vm_run *r, const vm_workspace *m, double length, double share, double *changed) {
   const long long n = r->coordinates;
   for (long long i = 0; i < r->states; ++i) {
     const double size = i < 3 * n ? (r->turns[i % n] ? 1 : length) : fabs(m->X[i]);
@@ -270,7 +270,7 @@ static void vm_changed(const vm_run *r, const vm_room *m, double length, double 
 }
 
 /* An integrand is measured by no less than what rounding of the state, over the tolerance, makes of it: errors below cannot be told from noise. */
-static void vm_integrand_floors(vm_run *r, vm_room *m, double length) {
+static void vm_integrand_floors(vm_run *r, vm_workspace *m, double length) {
   const long long o = r->objectives;
   const double time = 0;
   double *changed = m->X + r->states;
@@ -281,7 +281,7 @@ static void vm_integrand_floors(vm_run *r, vm_room *m, double length) {
 
 /* An integrand that explicit functions of time let begin from nothing is measured by no less than a share of what it comes to, in a state on the way
    through the run, roughly. */
-static void vm_foresee_integrands(vm_run *r, vm_room *m, double length) {
+static void vm_foresee_integrands(vm_run *r, vm_workspace *m, double length) {
   const long long n = r->coordinates, o = r->objectives;
   double *changed = m->X + r->states;
   vm_changed(r, m, length, 0.7, changed);
@@ -294,7 +294,7 @@ static void vm_foresee_integrands(vm_run *r, vm_room *m, double length) {
 
 /* Scales at the start, and a first step from the time in which the state would change by itself. Nothing is measured by less than what would take it
    through its own size within the run, or a parameter through its. */
-static double vm_first_step(vm_run *r, vm_room *m) {
+static double vm_first_step(vm_run *r, vm_workspace *m) {
   const long long n = r->coordinates;
   double length = vm_largest_of(r, m->X, 0), velocity, time = r->duration;
   vm_raise(&length, r->smallest_size);

@@ -1,6 +1,8 @@
-"""Steps of explicit Runge–Kutta schemes in Python; explicit.c does the same, operation by operation.
+"""Steps of explicit Runge–Kutta schemes in Python; explicit.c does the same, operation by
+operation.
 
-A state is q, v, a, λ, so its rates (v, a) are part of it, and the states at all stages are all there is to keep.
+A state is q, v, a, λ, so its rates (v, a) are part of it, and the states at all stages are all
+there is to keep.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ SAFETY = 0.01
 BLUR = 1e-15
 """Over the tolerance, the relative change of a state by which integrands are measured at least."""
 FORESEEN = 1e-11
-"""Over the tolerance, the share of the motion foreseen by which a mechanism at rest at the origin is measured: rounding of time makes forces
-of short pulses uncertain by that much."""
+"""Over the tolerance, the share of the motion foreseen by which a mechanism at rest at the origin
+is measured: rounding of time makes forces of short pulses uncertain by that much.
+"""
 MOST_FORESEEN = 1e-3
 """No more than that: springs may hold back what is foreseen."""
 SHORTEST = 1e-14
@@ -31,11 +34,15 @@ BRIDGE = 1e-14
 TRIES = 2000
 """Steps, taken or rejected, between two looks at the progress of a run that chooses its steps."""
 PROGRESS = 1e-8
-"""Share of a run that so many have to bring: 200 billion steps for all of it are no run to wait for."""
+"""Share of a run that so many have to bring: 200 billion steps for all of it are no run to wait
+for.
+"""
 ROUNDING = 1e-12
 """Largest residual of velocities over velocities where projections are exact."""
 UNYIELDING = 1e-8
-"""Largest residual of accelerations over accelerations where constraints do not give way to forces."""
+"""Largest residual of accelerations over accelerations where constraints do not give
+way to forces.
+"""
 OFF = 10
 """Shares of the tolerance by which projections may fail."""
 
@@ -44,22 +51,38 @@ Stages = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class ExplicitScheme:
-    """Combinations of stages, the error of a step and the next one's length. `width` numbers belong to each row of derivatives."""
+    """Combinations of stages, the error of a step and the next one's length. `width` numbers belong
+    to each row of derivatives.
+    """
 
-    def __init__(self, scheme: RungeKutta, coordinates: int, inputs: Inputs, slope_floors: np.ndarray, objectives: int):
+    def __init__(
+        self,
+        scheme: RungeKutta,
+        coordinates: int,
+        inputs: Inputs,
+        slope_floors: np.ndarray,
+        objectives: int,
+    ):
         self.tables = SchemeTables(scheme)
         self.coordinates = coordinates
         self.schedule = inputs.schedule
         self.mixed = inputs.sizes is not None
-        self.turns = np.zeros(coordinates, dtype=bool) if inputs.sizes is None else inputs.sizes.turns > 0
+        self.turns = (
+            np.zeros(coordinates, dtype=bool) if inputs.sizes is None else inputs.sizes.turns > 0
+        )
         self.smallest_size = 0.0 if inputs.sizes is None else inputs.sizes.length
         self.slope_floors = slope_floors
         self.position_scale = self.velocity_scale = 0.0
         self.velocity_scales = np.zeros(coordinates)
-        self.slope_scales, self.integrand_scales = np.zeros((2, 2, slope_floors.size)), np.zeros(objectives)
+        self.slope_scales, self.integrand_scales = (
+            np.zeros((2, 2, slope_floors.size)),
+            np.zeros(objectives),
+        )
 
     def error(self, stages: Stages, h: float) -> float:
-        """The error of a step over the one allowed. A mechanism at rest at the origin is measured by the step itself."""
+        """The error of a step over the one allowed. A mechanism at rest at the origin is measured
+        by the step itself.
+        """
         blind = self.position_scale == 0
         if blind:
             self._scale_motion(stages, self.tables.stages)
@@ -78,17 +101,25 @@ class ExplicitScheme:
         return h * error / (SAFETY * self.schedule.tolerance)
 
     def _norm(self, stages: Stages, weights: np.ndarray) -> float:
-        """The largest of the errors by some weights: of positions, velocities, their derivatives and of integrals, each by its scale."""
+        """The largest of the errors by some weights: of positions, velocities, their derivatives
+        and of integrals, each by its scale.
+        """
         n, (X, S, G) = self.coordinates, stages
         count = len(weights)
-        state, slope = _weighted(X[:count, n : 3 * n], weights), _weighted(S[:count, n : 3 * n], weights)
+        state, slope = (
+            _weighted(X[:count, n : 3 * n], weights),
+            _weighted(S[:count, n : 3 * n], weights),
+        )
         ends = np.maximum(np.abs(G[count - 1]), self.integrand_scales) * self.schedule.duration
         parts: list[tuple[np.ndarray, Any]] = [
             (state[:n], np.where(self.turns, 1.0, self.position_scale)),
             (state[n:], self.velocity_scales if self.mixed else self.velocity_scale),
             (_weighted(G[:count], weights), ends),
         ]
-        parts += [(slope[k * n : (k + 1) * n], self.slope_scales[self.turns.astype(int), k]) for k in range(2)]
+        parts += [
+            (slope[k * n : (k + 1) * n], self.slope_scales[self.turns.astype(int), k])
+            for k in range(2)
+        ]
         largest = 0.0
         for change, scale in parts:
             scales = np.broadcast_to(scale, change.shape)
@@ -111,15 +142,23 @@ class ExplicitScheme:
         for kind, chosen in enumerate((~self.turns, self.turns)):
             for k in range(2):
                 scales = self.slope_scales[kind, k]
-                np.maximum(scales, slope[k * n : (k + 1) * n][chosen].max(axis=0, initial=0.0), out=scales)
+                np.maximum(
+                    scales, slope[k * n : (k + 1) * n][chosen].max(axis=0, initial=0.0), out=scales
+                )
 
     def _raise_slope_floors(self) -> None:
-        """Derivatives are measured by no less than what would take a parameter through its size, by the positions so far."""
+        """Derivatives are measured by no less than what would take a parameter through its size, by
+        the positions so far.
+        """
         floor = self.position_scale * self.slope_floors
-        np.maximum(self.slope_scales[0], [floor, floor / self.schedule.duration], out=self.slope_scales[0])
+        np.maximum(
+            self.slope_scales[0], [floor, floor / self.schedule.duration], out=self.slope_scales[0]
+        )
 
     def _reset_scales(self, length: float, velocity: float) -> None:
-        """Floors of all scales but those of integrands, for a mechanism of some length that moves with some velocity at least."""
+        """Floors of all scales but those of integrands, for a mechanism of some length that moves
+        with some velocity at least.
+        """
         duration = self.schedule.duration
         self.position_scale, self.velocity_scale = length, velocity
         self.velocity_scales[:] = np.where(self.turns, 1 / duration, velocity)
@@ -127,9 +166,13 @@ class ExplicitScheme:
         self.slope_scales[1] = self.slope_floors, self.slope_floors / duration
         self._raise_slope_floors()
 
-    def _foreseen(self, state: np.ndarray, accelerations_at: Callable[[float], np.ndarray | None]) -> tuple[float, float]:
-        """Floors for a mechanism at the origin. How fast it would go if it felt at its start what explicit functions of time bring later; and
-        how far in the time that the largest acceleration takes to bring that velocity about."""
+    def _foreseen(
+        self, state: np.ndarray, accelerations_at: Callable[[float], np.ndarray | None]
+    ) -> tuple[float, float]:
+        """Floors for a mechanism at the origin. How fast it would go if it felt at its start what
+        explicit functions of time bring later; and how far in the time that the largest
+        acceleration takes to bring that velocity about.
+        """
         n, probes = self.coordinates, self.schedule.probes
         fastest, strongest, v = self._largest(state[n : 2 * n], turns=False), 0.0, np.zeros(n)
         foreseen = self._share_foreseen
@@ -139,7 +182,10 @@ class ExplicitScheme:
             if a is None:
                 continue
             v += dt * a
-            fastest, strongest = max(fastest, self._largest(v, turns=False)), max(strongest, self._largest(a, turns=False))
+            fastest, strongest = (
+                max(fastest, self._largest(v, turns=False)),
+                max(strongest, self._largest(a, turns=False)),
+            )
         velocity = foreseen * fastest
         return max(length, velocity * (fastest / strongest)) if strongest > 0 else length, velocity
 
@@ -150,15 +196,23 @@ class ExplicitScheme:
     def projections_failed(self, residuals: np.ndarray) -> bool:
         """Whether the end of a step is off the constraints."""
         allowed = OFF * self.schedule.tolerance
-        position, velocity = allowed * self.position_scale + 1e-12, allowed * self.velocity_scale + 1e-9
+        position, velocity = (
+            allowed * self.position_scale + 1e-12,
+            allowed * self.velocity_scale + 1e-9,
+        )
         return not (residuals[0] <= position and residuals[1] <= velocity)
 
     def amplified(self, X: np.ndarray, residuals: np.ndarray) -> bool:
-        """Whether the end of a step shows rounding that a nearly singular position has amplified, or constraints that give way: one pass
-        leaves 1e-12 of the accelerations that there were without them, which light bodies have in plenty."""
+        """Whether the end of a step shows rounding that a nearly singular position has amplified,
+        or constraints that give way: one pass leaves 1e-12 of the accelerations that there were
+        without them, which light bodies have in plenty.
+        """
         n, end = self.coordinates, np.abs(X[self.tables.stages])
         velocity, acceleration = (float(end[k * n : (k + 1) * n].max(initial=0.0)) for k in (1, 2))
-        return bool(residuals[1] > ROUNDING * (1e-2 + velocity) or residuals[2] > UNYIELDING * (1.0 + acceleration))
+        return bool(
+            residuals[1] > ROUNDING * (1e-2 + velocity)
+            or residuals[2] > UNYIELDING * (1.0 + acceleration)
+        )
 
     def growth(self, error: float) -> float:
         """How much longer the next step may be: at least a fifth, at most five times."""
@@ -166,14 +220,20 @@ class ExplicitScheme:
         return min(5.0, max(0.2, factor))
 
     def _changed(self, state: np.ndarray, length: float, share: float) -> np.ndarray:
-        """A state changed by a share of the mechanism's size; neighbouring coordinates by different amounts, so that distances change too."""
+        """A state changed by a share of the mechanism's size; neighbouring coordinates by different
+        amounts, so that distances change too.
+        """
         n, duration = self.coordinates, self.schedule.duration
         q = np.where(self.turns, 1.0, length)
         sizes = np.concatenate([q, q / duration, q / duration / duration, np.abs(state[3 * n :])])
         return np.asarray(state + share * (np.arange(state.size) * 7 % 4 - 1.5) * sizes)
 
-    def _integrand_floors(self, state: np.ndarray, length: float, integrands: Callable[..., np.ndarray]) -> np.ndarray:
-        """What rounding of the state, over the tolerance, makes of integrands: errors below cannot be told from noise."""
+    def _integrand_floors(
+        self, state: np.ndarray, length: float, integrands: Callable[..., np.ndarray]
+    ) -> np.ndarray:
+        """What rounding of the state, over the tolerance, makes of integrands: errors below cannot
+        be told from noise.
+        """
         changed = self._changed(state, length, BLUR / self.schedule.tolerance)
         return np.abs(integrands(changed) - integrands(state))
 
@@ -182,10 +242,17 @@ class ExplicitScheme:
         """Share of what is foreseen that errors are measured by at least."""
         return min(MOST_FORESEEN, FORESEEN / self.schedule.tolerance)
 
-    def _foreseen_integrands(self, state: np.ndarray, length: float, integrands: Callable[..., np.ndarray]) -> np.ndarray:
-        """An integrand that explicit functions of time let begin from nothing is measured by no less than a share of what it comes to, in a
-        state on the way through the run, roughly."""
-        n, largest, probes = self.coordinates, np.zeros_like(self.integrand_scales), self.schedule.probes
+    def _foreseen_integrands(
+        self, state: np.ndarray, length: float, integrands: Callable[..., np.ndarray]
+    ) -> np.ndarray:
+        """An integrand that explicit functions of time let begin from nothing is measured by no
+        less than a share of what it comes to, in a state on the way through the run, roughly.
+        """
+        n, largest, probes = (
+            self.coordinates,
+            np.zeros_like(self.integrand_scales),
+            self.schedule.probes,
+        )
         changed = self._changed(state, length, 0.7)
         changed[:n] += 0.37 * self.schedule.duration * state[n : 2 * n]
         for t in [] if probes is None else probes[: probes.size // 2]:
@@ -199,9 +266,11 @@ class ExplicitScheme:
         integrands: Callable[..., np.ndarray],
         accelerations_at: Callable[[float], np.ndarray | None],
     ) -> float:
-        """Scales at the start, and a first step from the time in which the state would change by itself.
+        """Scales at the start, and a first step from the time in which the state would change by
+        itself.
 
-        Nothing is measured by less than what would take it through its own size within the run, or a parameter through its.
+        Nothing is measured by less than what would take it through its own size within the run, or
+        a parameter through its.
         """
         n, duration, state = self.coordinates, self.schedule.duration, stages[0][0]
         length = max(self._largest(state[:n], turns=False), self.smallest_size)
@@ -221,8 +290,14 @@ class ExplicitScheme:
                 times.append(v / a)
         self.scale(stages)
         floors = self._integrand_floors(state, length, integrands)
-        self.integrand_scales = np.where(floors > self.integrand_scales, floors, self.integrand_scales)
-        np.maximum(self.integrand_scales, self._foreseen_integrands(state, length, integrands), out=self.integrand_scales)
+        self.integrand_scales = np.where(
+            floors > self.integrand_scales, floors, self.integrand_scales
+        )
+        np.maximum(
+            self.integrand_scales,
+            self._foreseen_integrands(state, length, integrands),
+            out=self.integrand_scales,
+        )
         time = min(times) * (0.01 * self.schedule.tolerance ** (1 / self.tables.error_order))
         return max(time, 1e-9 * duration)
 

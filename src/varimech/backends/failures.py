@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-NO_CONVERGENCE, NOT_FINITE, OVERWOUND, UNDERFLOW, SINGULAR, STALLED, TOO_MANY_STEPS, STEPPED_OVER = (
+(
+    NO_CONVERGENCE,
+    NOT_FINITE,
+    OVERWOUND,
+    UNDERFLOW,
+    SINGULAR,
+    STALLED,
+    TOO_MANY_STEPS,
+    STEPPED_OVER,
+) = (
     "no convergence",
     "not finite",
     "overwound",
@@ -17,7 +26,9 @@ NO_CONVERGENCE, NOT_FINITE, OVERWOUND, UNDERFLOW, SINGULAR, STALLED, TOO_MANY_ST
 
 
 class Amplified(Exception):
-    """The mechanism came so close to a singular position that constraints should be relaxed a little there, or they gave way to forces."""
+    """The mechanism came so close to a singular position that constraints should be relaxed a
+    little there, or they gave way to forces.
+    """
 
 
 class StartFailure(Exception):
@@ -25,11 +36,20 @@ class StartFailure(Exception):
 
 
 class StepFailure(Exception):
-    """A step did not converge, met a value that is not finite, became too short or too many, made no progress, ended at a
-    singular position or beyond, or wound a torsional spring (number `which`) too far."""
+    """A step did not converge, met a value that is not finite, became too short or too many, made
+    no progress, ended at a singular position or beyond, or wound a torsional spring (number
+    `which`) too far.
+    """
 
     def __init__(
-        self, step: int, time: float, length: float, state: np.ndarray, penalty: np.ndarray, reason: str, which: int = 0
+        self,
+        step: int,
+        time: float,
+        length: float,
+        state: np.ndarray,
+        penalty: np.ndarray,
+        reason: str,
+        which: int = 0,
     ):
         super().__init__(f"step {step} to t = {time:g} s")
         self.step = step

@@ -21,10 +21,10 @@ static long long vm_own_size(const vm_run *r) {
 typedef struct { double *own, *numbers; const double **arg; double **res; long long *iw; } vm_memory;
 
 /* A room for a run. */
-static vm_room vm_furnished(const vm_run *r, const vm_memory *a) {
+static vm_workspace vm_furnished(const vm_run *r, const vm_memory *a) {
   const long long n = r->states, nr = n * r->row, o = r->objectives, q = o * r->parameters, stages = r->stages, costates = n * r->columns;
   double *p = a->numbers;
-  vm_room room = {{a->arg, a->res, a->iw, p, a->res + r->results + 2}}, *m = &room; p += r->reals;
+  vm_workspace room = {{a->arg, a->res, a->iw, p, a->res + r->results + 2}}, *m = &room; p += r->reals;
   m->X = p; p += stages * n; m->X_ = p; p += stages * nr;
   m->G = p; p += stages * o; m->G_ = p; p += stages * q;
   m->Y = p; p += n; m->Y_ = p; p += nr; m->Z = p; p += n; m->Z_ = p; p += nr;
@@ -54,11 +54,11 @@ static int vm_allocate(vm_memory *a, const vm_run *r, long long own) {
 
 static void vm_release(vm_memory *a) { free(a->own); free(a->iw); free(a->arg); free(a->res); }
 
-static void vm_carry_out(vm_run *r, int (*work)(vm_run *, vm_room *)) {
+static void vm_carry_out(vm_run *r, int (*work)(vm_run *, vm_workspace *)) {
   vm_memory a;
   r->status = VM_NO_MEMORY;
   if (vm_allocate(&a, r, 0)) {
-    vm_room room = vm_furnished(r, &a);
+    vm_workspace room = vm_furnished(r, &a);
     r->status = work(r, &room);
   }
   vm_release(&a);
@@ -70,7 +70,7 @@ VM_EXPORT void vm_go_back(vm_run *run) { vm_carry_out(run, vm_retreat); }
 
 static void vm_sample_in(const vm_job *job, long long k, const vm_memory *a) {
   vm_run run = job->common, *r = &run;
-  vm_room room = vm_furnished(r, a);
+  vm_workspace room = vm_furnished(r, a);
   double *p = a->own;
   memset(p, 0, (size_t)vm_own_size(r) * sizeof(double));
   r->state = p; p += r->states; r->state_sensitivity = p; p += r->states * r->row;

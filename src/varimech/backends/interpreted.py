@@ -1,4 +1,6 @@
-"""The interpreted backend: the loop in Python, each function evaluated by CasADi's virtual machine. Needs no compiler."""
+"""The interpreted backend: the loop in Python, each function evaluated by CasADi's virtual machine.
+Needs no compiler.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..core.progress import Tell
 from ..integrators.runge_kutta import RungeKutta
-from ..progress import Tell
 from .backward import Backward, Record, Records
 from .bound import bound
 from .chain_calls import ChainCalls, Trouble
@@ -39,7 +41,9 @@ class OutOfTime(Exception):
     """It will take longer than was allowed."""
 
 
-def run_interpreted(program: Program, inputs: Inputs, progress: Tell | None = None, limit: float = math.inf) -> Trajectory:
+def run_interpreted(
+    program: Program, inputs: Inputs, progress: Tell | None = None, limit: float = math.inf
+) -> Trajectory:
     """Carry out a program; `progress` is told the share of the time that is done, now and then.
 
     Raises:
@@ -49,29 +53,47 @@ def run_interpreted(program: Program, inputs: Inputs, progress: Tell | None = No
         BrokenOff: on Ctrl-C, with what is stored, unless there is a sweep backwards.
     """
     with np.errstate(all="ignore"):  # what is not finite is found and named, as with compiled code
-        return _Run(program, inputs).carry_out(progress, limit)
+        return _Run(program, inputs).execute(progress, limit)
 
 
 class _Run:
-    """The arrays that the functions work on in place, and the bound calls; see driver.c, which does the same."""
+    """The arrays that the functions work on in place, and the bound calls; see driver.c, which does
+    the same.
+    """
 
     def __init__(self, program: Program, inputs: Inputs):
         self.program, self.inputs, self.schedule = program, inputs, inputs.schedule
-        n, o, p, row = program.state_size, program.objective_count, program.direction_count or 0, program.row_length
+        n, o, p, row = (
+            program.state_size,
+            program.objective_count,
+            program.direction_count or 0,
+            program.row_length,
+        )
         self.count = p
         self.time, self.step = np.zeros(1), np.array([self.schedule.step])
-        self.penalty, self.chosen = np.zeros(program.penalty.numel_out(0)), np.zeros(program.coordinates)
+        self.penalty, self.chosen = (
+            np.zeros(program.penalty.numel_out(0)),
+            np.zeros(program.coordinates),
+        )
         if inputs.chosen is not None:
             self.chosen[:] = inputs.chosen
         self.scheme = None if program.scheme is None else self._explicit_scheme(program.scheme)
-        stages = 2 if self.scheme is None else self.scheme.tables.stages + 1 + self.scheme.tables.extra
+        stages = (
+            2 if self.scheme is None else self.scheme.tables.stages + 1 + self.scheme.tables.extra
+        )
         self.last = 1 if self.scheme is None else self.scheme.tables.stages
-        # the state at the beginning of a step is the first stage, the one at its end stands at `last`
+        # the state at the beginning of a step is the first stage, the one at its end stands at
+        # `last`
         self.X, self.X_ = np.zeros((stages, n)), np.zeros((stages, n, row))
         self.G, self.G_ = np.zeros((stages, o)), np.zeros((stages, o, p))
         self.new, self.new_ = np.zeros(n), np.zeros((n, row))
         self.ψ, self.ψ_ = np.zeros(o), np.zeros((o, p))
-        self.worst, self.iterations, self.rejected, self.selections = np.zeros(3), 0, 0, int(inputs.chosen is not None)
+        self.worst, self.iterations, self.rejected, self.selections = (
+            np.zeros(3),
+            0,
+            0,
+            int(inputs.chosen is not None),
+        )
         self.ends, self.proposal, self.kept_proposal = [0.0], 0.0, 0.0
         self.piece, self.look_time, self.look_tries = 0, 0.0, 0
         ρ_t = [inputs.parameters, self.time]
@@ -82,10 +104,22 @@ class _Run:
             settings.insert(0, self.step)
         q = program.coordinates
         # where a step or a stage begins: a state, or combined positions and velocities
-        self.Y, self.Y_ = np.zeros(n if self.scheme is None else 2 * q), np.zeros((n if self.scheme is None else 2 * q, row))
+        self.Y, self.Y_ = (
+            np.zeros(n if self.scheme is None else 2 * q),
+            np.zeros((n if self.scheme is None else 2 * q, row)),
+        )
 
         def calls(chain: ChainFunctions) -> ChainCalls:
-            return ChainCalls(chain, self.Y, self.Y_, settings, self.new, self.new_, inputs.max_iterations, program.seeds)
+            return ChainCalls(
+                chain,
+                self.Y,
+                self.Y_,
+                settings,
+                self.new,
+                self.new_,
+                inputs.max_iterations,
+                program.seeds,
+            )
 
         self.finish = calls(program.step)
         self.rates = self.finish if program.rates is None else calls(program.rates)
@@ -95,12 +129,18 @@ class _Run:
         self.solved: list[np.ndarray] = []
         self.stored_count = 0
         rows = self.schedule.stored_count
-        self.times, self.states, self.objectives = np.zeros(rows), np.zeros((rows, n)), np.zeros((rows, o))
+        self.times, self.states, self.objectives = (
+            np.zeros(rows),
+            np.zeros((rows, n)),
+            np.zeros((rows, o)),
+        )
         self.sensitivities, self.gradients = np.zeros((rows, n, p)), np.zeros((rows, o, p))
 
     def _explicit_scheme(self, scheme: RungeKutta) -> ExplicitScheme:
         floors = self.inputs.slope_floors if self.count else np.zeros(0)
-        return ExplicitScheme(scheme, self.program.coordinates, self.inputs, floors, self.program.objective_count)
+        return ExplicitScheme(
+            scheme, self.program.coordinates, self.inputs, floors, self.program.objective_count
+        )
 
     @property
     def _stages(self) -> Stages:
@@ -113,7 +153,10 @@ class _Run:
         self.weigh = bound(p.penalty, [self.anchor, self.inputs.nominal, self.time], [self.penalty])
         self.twist, self.last_twist = np.zeros(p.twist.numel_out(0)), np.zeros(p.twist.numel_out(0))
         self.watch = bound(p.twist, [self.new[:q], *ρ_t], [self.twist])
-        self.value, self.slope = np.zeros(p.objective_count), np.zeros((p.objective_count, self.count))
+        self.value, self.slope = (
+            np.zeros(p.objective_count),
+            np.zeros((p.objective_count, self.count)),
+        )
 
         def measure(function: Function, tangent: Function | None) -> Callable[[], None]:
             value = bound(function, [self.new, *ρ_t], [self.value])
@@ -133,7 +176,7 @@ class _Run:
             self.jacobian = np.zeros((q, p.jacobian.size1_out(0)))
             self.differentiate = bound(p.jacobian, [self.new[:q], *ρ_t], [self.jacobian])
 
-    def carry_out(self, progress: Tell | None, limit: float) -> Trajectory:
+    def execute(self, progress: Tell | None, limit: float) -> Trajectory:
         try:
             self._take_steps(progress, limit)
         except KeyboardInterrupt:
@@ -143,15 +186,33 @@ class _Run:
         if self.records is None:
             return self._trajectory
         back = Backward(self.program, self.inputs, self.penalty, self.guess, self.start_unknowns)
-        return replace(self._trajectory, sensitivities=None, gradients=back.sweep(self.records.list, self.X[0])[None])
+        return replace(
+            self._trajectory,
+            sensitivities=None,
+            gradients=back.sweep(self.records.list, self.X[0])[None],
+        )
 
     @property
     def _trajectory(self) -> Trajectory:
         """What it has yielded."""
-        slopes = (self.sensitivities, self.gradients) if self.program.direction_count is not None else (None, None)
+        slopes = (
+            (self.sensitivities, self.gradients)
+            if self.program.direction_count is not None
+            else (None, None)
+        )
         ends = np.array(self.ends) if self.schedule.tolerance else self.schedule.known_ends
         counts = self.rejected, self.selections
-        return Trajectory(self.times, self.states, self.objectives, self.worst, self.iterations, ends, *counts, None, *slopes)
+        return Trajectory(
+            self.times,
+            self.states,
+            self.objectives,
+            self.worst,
+            self.iterations,
+            ends,
+            *counts,
+            None,
+            *slopes,
+        )
 
     def _take_steps(self, progress: Tell | None, limit: float) -> None:
         schedule, began = self.schedule, time.thread_time()  # others may keep the processor busy
@@ -167,12 +228,20 @@ class _Run:
                 error = self._try(now, h, end)
             except Trouble as trouble:
                 reason = str(trouble)
-                retry = h > 1e-6 * schedule.duration if reason == OVERWOUND else reason not in (UNDERFLOW, STALLED)
+                retry = (
+                    h > 1e-6 * schedule.duration
+                    if reason == OVERWOUND
+                    else reason not in (UNDERFLOW, STALLED)
+                )
                 if schedule.tolerance and retry:
                     self.proposal = 0.25 * h
                     self.rejected += 1
                     continue
-                where = int((np.abs(self.twist - self.last_twist) > np.pi).argmax()) if self.twist.size else 0
+                where = (
+                    int((np.abs(self.twist - self.last_twist) > np.pi).argmax())
+                    if self.twist.size
+                    else 0
+                )
                 raise self._failure(done + 1, end, h, reason, where) from None
             if not error <= 1:
                 self.proposal = h * (self._explicit.growth(error) if error > 1 else 0.25)
@@ -194,7 +263,9 @@ class _Run:
                 self._explicit.scale(self._stages)
                 self.proposal = h * self._explicit.growth(error)
                 if schedule.pieces is not None and end == schedule.pieces.stops[self.piece]:
-                    self.proposal = max(self.proposal, self.kept_proposal)  # it was not the error that made it short
+                    self.proposal = max(
+                        self.proposal, self.kept_proposal
+                    )  # it was not the error that made it short
             if progress is not None and done % 64 == 0:
                 progress(now / schedule.duration)
 
@@ -207,7 +278,11 @@ class _Run:
         """Its length and its end."""
         schedule = self.schedule
         if not schedule.tolerance:
-            end = float(schedule.ends[done + 1]) if schedule.ends is not None else (done + 1) * schedule.step
+            end = (
+                float(schedule.ends[done + 1])
+                if schedule.ends is not None
+                else (done + 1) * schedule.step
+            )
             return (end - time if schedule.ends is not None else schedule.step), end
         stop, longest, pieces = schedule.duration, schedule.longest_chosen, schedule.pieces
         if pieces is not None:
@@ -245,9 +320,19 @@ class _Run:
             assert self.program.start is not None
             way = i.parameters.copy()
             results = self.new, self.new_, i.max_iterations, self.program.seeds
-            start = ChainCalls(self.program.start, self.guess[: given.size], None, [self.penalty, way, self.time], *results)
+            start = ChainCalls(
+                self.program.start,
+                self.guess[: given.size],
+                None,
+                [self.penalty, way, self.time],
+                *results,
+            )
             for k in range(1, i.parts + 1):
-                way[:] = i.parameters if k == i.parts else i.nominal + k / i.parts * (i.parameters - i.nominal)
+                way[:] = (
+                    i.parameters
+                    if k == i.parts
+                    else i.nominal + k / i.parts * (i.parameters - i.nominal)
+                )
                 try:
                     start.solve()
                 except Trouble:
@@ -268,7 +353,9 @@ class _Run:
         self._choose()
         self._store(0.0, self.ψ, self.ψ_)
         if self.schedule.tolerance:
-            self.proposal = self._explicit.first_step(self._stages, self._integrands_at, self._accelerations_at)
+            self.proposal = self._explicit.first_step(
+                self._stages, self._integrands_at, self._accelerations_at
+            )
 
     def _integrands_at(self, state: np.ndarray, time: float = 0.0) -> np.ndarray:
         """Integrands at a state, at the start's time or another one."""
@@ -279,7 +366,9 @@ class _Run:
         return self.value.copy()
 
     def _accelerations_at(self, time: float) -> np.ndarray | None:
-        """Accelerations of the start's positions and velocities at another time; None where there are none."""
+        """Accelerations of the start's positions and velocities at another time; None where there
+        are none.
+        """
         n, start = self.program.coordinates, self.time[0]
         try:
             self._evaluate(self.rates, time, 0.0, np.zeros(0))
@@ -295,7 +384,11 @@ class _Run:
         """A step; returns its error over the one allowed, 0 where that is not known."""
         tolerance, pieces = self.schedule.tolerance, self.schedule.pieces
         # from one side of a jump to the other
-        bridge = pieces is not None and h <= BRIDGE * self.schedule.duration and end == pieces.stops[self.piece]
+        bridge = (
+            pieces is not None
+            and h <= BRIDGE * self.schedule.duration
+            and end == pieces.stops[self.piece]
+        )
         if tolerance and not bridge and not h > SHORTEST * self.schedule.duration:
             raise Trouble(UNDERFLOW)
         self.solved = []
@@ -315,7 +408,11 @@ class _Run:
         if tolerance and projects and self._explicit.projections_failed(self.finish.residuals):
             raise Trouble(NO_CONVERGENCE)
         error = self._explicit.error(self._stages, h) if tolerance and not bridge else 0.0
-        if error <= 1 and self.program.sharp and self._explicit.amplified(self.X, self.finish.residuals):
+        if (
+            error <= 1
+            and self.program.sharp
+            and self._explicit.amplified(self.X, self.finish.residuals)
+        ):
             raise Amplified
         if error <= 1:
             self.watch()
@@ -354,12 +451,18 @@ class _Run:
         self.ends.append(time)
         self.time[0], self.new[:], self.new_[:] = time, self.X[0], self.X_[0]
         s = self.schedule
-        if time == s.outputs[self.stored_count] if s.outputs is not None else done % s.every == 0 or done == s.steps:
+        if (
+            time == s.outputs[self.stored_count]
+            if s.outputs is not None
+            else done % s.every == 0 or done == s.steps
+        ):
             self._store(time, self.ψ, self.ψ_)
         self._choose()
 
     def _store(self, time: float, ψ: np.ndarray, ψ_: np.ndarray) -> None:
-        """Store the new state; it counts when all of it is there, because Ctrl-C may come in between."""
+        """Store the new state; it counts when all of it is there, because Ctrl-C may come in
+        between.
+        """
         k = self.stored_count
         self.finals()
         self.times[k], self.states[k], self.objectives[k] = time, self.new, self.value + ψ
@@ -374,12 +477,16 @@ class _Run:
         while outputs[self.stored_count] < end:
             time = float(outputs[self.stored_count])
             for k in range(t.extra if first else 0):
-                self._evaluate(self.rates, min(begin + t.more_c[k] * h, end), h, t.more[k][: t.stages + 1 + k])
+                self._evaluate(
+                    self.rates, min(begin + t.more_c[k] * h, end), h, t.more[k][: t.stages + 1 + k]
+                )
                 self._keep(t.stages + 1 + k)
             first = False
             weights = self._explicit.dense_weights((time - begin) / h)
             self._evaluate(self.finish, time, h, weights)
-            self._store(time, self.ψ + added(self.G, h, weights), self.ψ_ + added(self.G_, h, weights))
+            self._store(
+                time, self.ψ + added(self.G, h, weights), self.ψ_ + added(self.G_, h, weights)
+            )
 
     def _choose(self) -> None:
         """Choose independent coordinates anew where the present ones have become poor."""
@@ -393,5 +500,7 @@ class _Run:
         if singular:
             raise self._failure(len(self.ends), self.ends[-1], 0.0, SINGULAR)
 
-    def _failure(self, step: int, end: float, length: float, reason: str, which: int = 0) -> StepFailure:
+    def _failure(
+        self, step: int, end: float, length: float, reason: str, which: int = 0
+    ) -> StepFailure:
         return StepFailure(step, end, length, self.X[0].copy(), self.penalty.copy(), reason, which)

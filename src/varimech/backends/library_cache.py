@@ -1,11 +1,12 @@
 """A folder of compiled libraries, kept by content, for any number of processes at once.
 
-An entry is a folder named by the hash of everything its library depends on. It is made under another name and renamed when complete, so that
-it is either whole or not there; a checksum of key and library reveals a damaged or exchanged one. When all of them take more room than they
-may, those that were not used for longest go.
+An entry is a folder named by the hash of everything its library depends on. It is made under
+another name and renamed when complete, so that it is either whole or not there; a checksum of key
+and library reveals a damaged or exchanged one. When all of them take more room than they may, those
+that were not used for longest go.
 
-Loading a library executes it, so nobody else may be able to put one there (`private_folders.py`): a cache that others can write to is left
-alone, and a folder of this process is used in its place.
+Loading a library executes it, so nobody else may be able to put one there (`private_folders.py`): a
+cache that others can write to is left alone, and a folder of this process is used in its place.
 """
 
 from __future__ import annotations
@@ -21,14 +22,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 from .private_folders import exposure, is_private
 
 LIBRARY, CHECKSUM = "program.so", "sha256"
 BUILDING, GOING = ".building-", ".going-"
 """How folders begin that are no entries yet, or not any more."""
 FORGOTTEN, FRESH = 3600.0, 60.0
-"""Seconds after which such a folder is that of a process that was killed, and in which an entry may be on its way to be loaded."""
+"""Seconds after which such a folder is that of a process that was killed, and in which an entry may
+be on its way to be loaded.
+"""
 ROOM = 1000.0
 """MB that the cache may take, where VARIMECH_CACHE_MB does not say otherwise."""
 
@@ -45,7 +48,7 @@ def cache_folder() -> Path:
         return Path(os.devnull) / "varimech"
 
 
-def cache_room() -> float:
+def cache_space() -> float:
     """MB that they may take: $VARIMECH_CACHE_MB, else ROOM.
 
     Raises:
@@ -57,7 +60,10 @@ def cache_room() -> float:
     except ValueError:
         room = -1.0
     if not room >= 0:
-        raise ModelError(f"VARIMECH_CACHE_MB = {given!r} must be a number of megabytes that the cache may take, or inf")
+        raise ModelError(
+            f"VARIMECH_CACHE_MB = {given!r} must be a number of megabytes that the cache may take,"
+            " or inf"
+        )
     return room
 
 
@@ -78,7 +84,7 @@ def add_library(key: str, make: Callable[[Path], None]) -> Path:
         OSError: if it cannot be written.
         ModelError: if the room of the cache is no number.
     """
-    room, folder = cache_room(), _writable(cache_folder())
+    room, folder = cache_space(), _writable(cache_folder())
     with tempfile.TemporaryDirectory(prefix=BUILDING, dir=folder) as made:
         fresh = Path(made) / "entry"
         fresh.mkdir(mode=0o700)
@@ -88,12 +94,14 @@ def add_library(key: str, make: Callable[[Path], None]) -> Path:
             with suppress(OSError):  # a file system without modes
                 path.chmod(0o600)
         library = _install(fresh, folder / key)
-    _make_room(folder, room)
+    _allocate(folder, room)
     return library
 
 
 def _install(fresh: Path, entry: Path) -> Path:
-    """Give a complete entry its name; if another process was faster and its entry is whole, take that one."""
+    """Give a complete entry its name; if another process was faster and its entry is whole, take
+    that one.
+    """
     for _ in range(3):
         try:
             fresh.rename(entry)
@@ -113,7 +121,10 @@ def _whole(entry: Path) -> bool:
     """Whether an entry is one of this user, undamaged, and made for its own key."""
     try:
         private = all(is_private(path) for path in (entry, entry / LIBRARY, entry / CHECKSUM))
-        return private and (entry / CHECKSUM).read_bytes() == _digest(entry.name, entry / LIBRARY).encode()
+        return (
+            private
+            and (entry / CHECKSUM).read_bytes() == _digest(entry.name, entry / LIBRARY).encode()
+        )
     except OSError:
         return False
 
@@ -123,17 +134,22 @@ def _digest(key: str, library: Path) -> str:
 
 
 def entries_of(folder: Path) -> dict[Path, tuple[float, int]]:
-    """Entries of a cache: when each was used last, and its bytes; what goes in this moment is left out."""
+    """Entries of a cache: when each was used last, and its bytes; what goes in this moment is left
+    out.
+    """
     found = {}
     with suppress(OSError):
         for entry in folder.iterdir():
             with suppress(OSError):
                 if entry.is_dir() and not entry.name.startswith("."):
-                    found[entry] = entry.stat().st_mtime, sum(file.stat().st_size for file in entry.iterdir())
+                    found[entry] = (
+                        entry.stat().st_mtime,
+                        sum(file.stat().st_size for file in entry.iterdir()),
+                    )
     return found
 
 
-def _make_room(folder: Path, room: float) -> None:
+def _allocate(folder: Path, room: float) -> None:
     """Let those go that were not used for longest, and what killed processes left."""
     entries, now = entries_of(folder), time.time()
     taken = sum(size for _, size in entries.values())
@@ -164,7 +180,9 @@ _reported: set[Path] = set()
 
 
 def _private(folder: Path) -> list[Path]:
-    """The folder with all links resolved, if it exists and only this user can write to it; else none, and why is reported once."""
+    """The folder with all links resolved, if it exists and only this user can write to it; else
+    none, and why is reported once.
+    """
     try:
         place = folder.resolve(strict=True)
         reason = exposure(place)
@@ -175,16 +193,19 @@ def _private(folder: Path) -> list[Path]:
     if folder not in _reported:
         _reported.add(folder)
         warnings.warn(
-            f"the cache of compiled libraries {folder} is not used, because {reason}: they could plant code there. Libraries are built anew "
-            "for each process until it is private (`chmod 700`, by its owner, after deleting what is in it), or VARIMECH_CACHE names another "
-            "folder",
+            f"the cache of compiled libraries {folder} is not used, because {reason}: they could"
+            " plant code there. Libraries are built anew for each process until it is private"
+            " (`chmod 700`, by its owner, after deleting what is in it), or VARIMECH_CACHE names"
+            " another folder",
             stacklevel=2,
         )
     return []
 
 
 def _writable(folder: Path) -> Path:
-    """The folder itself where it is private, or one of this process alone where it is not, or cannot be written."""
+    """The folder itself where it is private, or one of this process alone where it is not, or
+    cannot be written.
+    """
     with suppress(OSError):
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,7 +1,9 @@
-"""The native backend: generated C for the functions of a step, and a small fixed driver (driver.c) that loops over them.
+"""The native backend: generated C for the functions of a step, and a small fixed driver (driver.c)
+that loops over them.
 
-One library a program, with step size, number of steps, stride, parameters and start as run-time arguments: a longer run or another value
-never compiles again. Calls go through ctypes, which frees the interpreter's lock, so threads scale.
+One library a program, with step size, number of steps, stride, parameters and start as run-time
+arguments: a longer run or another value never compiles again. Calls go through ctypes, which frees
+the interpreter's lock, so threads scale.
 """
 
 from __future__ import annotations
@@ -15,12 +17,21 @@ from pathlib import Path
 
 import casadi as ca
 
-from ..progress import Tell
+from ..core.progress import Tell
 from ..stages.plan import Plan
 from .batch import DONE
 from .columns import column_source
 from .compiler import cached_library, load_library
-from .failures import NO_CONVERGENCE, NOT_FINITE, OVERWOUND, SINGULAR, STALLED, UNDERFLOW, Amplified, StartFailure
+from .failures import (
+    NO_CONVERGENCE,
+    NOT_FINITE,
+    OVERWOUND,
+    SINGULAR,
+    STALLED,
+    UNDERFLOW,
+    Amplified,
+    StartFailure,
+)
 from .inputs import Inputs
 from .native_run import NativeRun
 from .plan_tables import Kernels, PlanTables
@@ -37,7 +48,9 @@ DRIVER = ("chain.c", "selection.c", "explicit.c", "adjoint.c", "driver.c", "samp
 
 
 class NativeProgram:
-    """A program with its C source; the library is built, or found in the cache, when first used. Safe to use from many threads."""
+    """A program with its C source; the library is built, or found in the cache, when first used.
+    Safe to use from many threads.
+    """
 
     def __init__(self, program: Program):
         self.program = program
@@ -45,15 +58,21 @@ class NativeProgram:
     @cached_property
     def source(self) -> str:
         """The whole C text: generated functions and kernels, and what carries them out."""
-        return "\n".join([self.functions_source, *map(driver_text, ("scheme.c", *DRIVER, "host.c"))])
+        return "\n".join(
+            [self.functions_source, *map(driver_text, ("scheme.c", *DRIVER, "host.c"))]
+        )
 
     @cached_property
     def functions_source(self) -> str:
         """C of all functions, and lists of them."""
-        generator = ca.CodeGenerator("program", {"with_header": False, "casadi_int": "long long int"})
+        generator = ca.CodeGenerator(
+            "program", {"with_header": False, "casadi_int": "long long int"}
+        )
         names, columns = list[str](), self._columns
         for function in self.program.slots:
-            if not isinstance(function, ca.Function) or not any(function.numel_out(k) for k in range(function.n_out())):
+            if not isinstance(function, ca.Function) or not any(
+                function.numel_out(k) for k in range(function.n_out())
+            ):
                 names.append("")  # a plan, or never called
                 continue
             if function.name() not in columns:
@@ -64,18 +83,33 @@ class NativeProgram:
         maps = [f"map{k}" for k in range(len(self.kernels.loops))] or ["0"]
         p = self.program
         iterated = [c is not None and c.iterate is not None for c in (p.step, p.start, p.rates)]
-        calls = "".join(f"    case {k}: {name}(arg, res, iw, w, 0); break;\n" for k, name in enumerate(names) if name)
+        calls = "".join(
+            f"    case {k}: {name}(arg, res, iw, w, 0); break;\n"
+            for k, name in enumerate(names)
+            if name
+        )
         lists = [
             f"static int vm_iterated(int chain) {{ return {_bits(iterated)} >> chain & 1; }}",
             f"static int vm_generated(int function) {{ return {_bits(names)} >> function & 1; }}",
-            "static void vm_call_generated(int function, const double **arg, double **res, long long *iw, double *w) {\n"
-            f"  switch (function) {{\n{calls}  }}\n}}",
+            (
+                "static void vm_call_generated(int function, const double **arg, double **res,"
+                f" long long *iw, double *w) {{\n  switch (function) {{\n{calls}  }}\n}}"
+            ),
             f"static const vm_map vm_maps[] = {{{', '.join(maps)}}};",
         ]
         # what CasADi exports beside the functions would only cost the compiler time
         symbols = "#define CASADI_SYMBOL_EXPORT static"
         generated = _unchecked(generator.dump())
-        return "\n".join([symbols, generated, driver_text("plan.c"), *self.kernels.loops, *columns.values(), *lists])
+        return "\n".join(
+            [
+                symbols,
+                generated,
+                driver_text("plan.c"),
+                *self.kernels.loops,
+                *columns.values(),
+                *lists,
+            ]
+        )
 
     @property
     def _columns(self) -> dict[str, str]:
@@ -83,7 +117,11 @@ class NativeProgram:
         p = self.program
         tangents = [(c.tangent, p.direction_count or 0) for c in p.chains]
         pullbacks = [(c.pullback, p.objective_count) for c in p.chains]
-        return {f.name(): column_source(f, n, 1) for f, n in (*tangents, *pullbacks) if isinstance(f, ca.Function)}
+        return {
+            f.name(): column_source(f, n, 1)
+            for f, n in (*tangents, *pullbacks)
+            if isinstance(f, ca.Function)
+        }
 
     @cached_property
     def kernels(self) -> Kernels:
@@ -104,7 +142,8 @@ class NativeProgram:
         _ = self.library
 
     def run(self, inputs: Inputs, progress: Tell | None = None) -> Trajectory:
-        """Carry out the program; `progress` is told the share of the time that is done, now and then.
+        """Carry out the program; `progress` is told the share of the time that is done, now and
+        then.
 
         Raises:
             StartFailure: if no start is found from the guess.
@@ -113,14 +152,18 @@ class NativeProgram:
             BrokenOff: on Ctrl-C, with what is stored, unless there is a sweep backwards.
         """
         run = NativeRun(self, inputs)
-        return Tape(self, run).carry_out(progress) if self.program.adjoint else self._forward(run, progress)
+        return (
+            Tape(self, run).execute(progress)
+            if self.program.adjoint
+            else self._forward(run, progress)
+        )
 
     def _forward(self, run: NativeRun, progress: Tell | None) -> Trajectory:
         size = 64
         try:
             while not run.finished:
                 done = int(run.record["done"])
-                run.make_room(done + size)
+                run.allocate(done + size)
                 began = time.perf_counter()
                 self.advance(run, done + size)
                 size = next_slice(size, time.perf_counter() - began)
@@ -165,7 +208,9 @@ class NativeProgram:
     def sizes(self) -> dict[str, int]:
         """Sizes of the arrays of a run, and of its working storage."""
         p, chains = self.program, self.program.chains
-        generated = [f for f in (*p.functions, *self.kernels.functions) if isinstance(f, ca.Function)]
+        generated = [
+            f for f in (*p.functions, *self.kernels.functions) if isinstance(f, ca.Function)
+        ]
         plans = [f for f in p.functions if isinstance(f, Plan)]
         return {
             "coordinates": p.coordinates,
@@ -176,7 +221,9 @@ class NativeProgram:
             "parameters": p.direction_count or 0,
             "row": p.row_length,
             "coefficients": max(
-                f.numel_in(0) if isinstance(f, ca.Function) else 0 for c in chains for f in (c.tangent, c.pullback)
+                f.numel_in(0) if isinstance(f, ca.Function) else 0
+                for c in chains
+                for f in (c.tangent, c.pullback)
             ),
             "springs": p.twist.numel_out(0),
             "conditions": p.jacobian.size1_out(0) if p.jacobian else 0,
@@ -225,6 +272,8 @@ def _bits(which: Sequence[object]) -> str:
 
 
 def _unchecked(text: str) -> str:
-    """Generated code without its checks for arguments and results that are not wanted: all of them are."""
+    """Generated code without its checks for arguments and results that are not wanted: all of them
+    are.
+    """
     text = re.sub(r"arg\[(\d+)\]\? (arg\[\1\]\[\d+\]) : 0", r"\2", text)
     return re.sub(r"if \(res\[\d+\]!=0\) ", "", text)

@@ -46,7 +46,10 @@ SIZES = (
 LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ("u8", ("plans", "scheme")),
     ("i8", SIZES),
-    ("u8", ("seeds", "guess", "anchor", "state", "state_sensitivity", "integral", "integral_gradient")),
+    (
+        "u8",
+        ("seeds", "guess", "anchor", "state", "state_sensitivity", "integral", "integral_gradient"),
+    ),
     ("u8", ("values", "nominal", "penalty", "chosen")),
     ("f8", ("duration", "step", "tolerance", "longest")),
     ("u8", ("stops", "limits", "probes")),
@@ -62,7 +65,17 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ("i8", ("piece", "look_tries")),
     (
         "i8",
-        ("first_recorded", "to_end", "from_start", "done", "rejected", "selections", "iterations", "failed_spring", "status"),
+        (
+            "first_recorded",
+            "to_end",
+            "from_start",
+            "done",
+            "rejected",
+            "selections",
+            "iterations",
+            "failed_spring",
+            "status",
+        ),
     ),
 ]
 FIELDS = [(name, kind) for kind, names in LAYOUT for name in names]
@@ -86,7 +99,9 @@ def shared_arrays(program: Program, inputs: Inputs) -> dict[str, np.ndarray]:
         "turns": np.zeros(program.coordinates) if sizes is None else sizes.turns,
         "slope_floors": inputs.slope_floors,
     }
-    return {name: np.ascontiguousarray(x, dtype=float) for name, x in found.items() if x is not None}
+    return {
+        name: np.ascontiguousarray(x, dtype=float) for name, x in found.items() if x is not None
+    }
 
 
 def settings_of(inputs: Inputs) -> dict[str, float]:
@@ -155,17 +170,21 @@ class NativeRun:
     def finished(self) -> bool:
         """Whether it has come to its end."""
         r, schedule = self.record, self.inputs.schedule
-        return bool(r["done"] >= schedule.steps if schedule.steps else r["time"] >= schedule.duration)
+        return bool(
+            r["done"] >= schedule.steps if schedule.steps else r["time"] >= schedule.duration
+        )
 
     @property
     def share_done(self) -> float:
         """Of its time."""
         return float(self.record["time"]) / self.inputs.schedule.duration
 
-    def make_room(self, steps: int) -> None:
+    def allocate(self, steps: int) -> None:
         """Let it note the ends of so many steps, where it chooses them."""
         if self.inputs.schedule.tolerance:
-            self._taken = np.concatenate([self._taken, np.zeros(max(0, steps + 1 - self._taken.size))])
+            self._taken = np.concatenate(
+                [self._taken, np.zeros(max(0, steps + 1 - self._taken.size))]
+            )
             self.record["taken"] = self._taken.ctypes.data
 
     @property
@@ -176,11 +195,15 @@ class NativeRun:
         ends = self._taken[: int(r["done"]) + 1] if r["taken"] else self.inputs.schedule.known_ends
         counts = int(r["rejected"]), int(r["selections"])
         stored = a["times"], a["states_stored"], a["objectives_stored"]
-        return Trajectory(*stored, a["residuals"], int(r["iterations"]), ends, *counts, None, *slopes)
+        return Trajectory(
+            *stored, a["residuals"], int(r["iterations"]), ends, *counts, None, *slopes
+        )
 
     @property
     def adjoint_gradient(self) -> np.ndarray:
-        """(objective, parameter) of a run that has been swept back, with what derivatives of a given start contribute."""
+        """(objective, parameter) of a run that has been swept back, with what derivatives of a
+        given start contribute.
+        """
         o, start = self.arrays["objectives_stored"].shape[-1], self.inputs.start_slopes
         gradient = self.arrays["gradient"][:, :o].T.copy()
         return gradient if start is None else gradient + self.arrays["costate"][:, :o].T @ start
@@ -188,8 +211,13 @@ class NativeRun:
     def failure(self, reason: str) -> StepFailure:
         """Why it failed."""
         r, schedule = self.record, self.inputs.schedule
-        step, begin = min(int(r["done"]) + 1, schedule.steps or int(r["done"]) + 1), float(r["time"])
-        planned = float(schedule.known_ends[step]) if schedule.steps else begin + float(r["proposal"])
+        step, begin = (
+            min(int(r["done"]) + 1, schedule.steps or int(r["done"]) + 1),
+            float(r["time"]),
+        )
+        planned = (
+            float(schedule.known_ends[step]) if schedule.steps else begin + float(r["proposal"])
+        )
         end = begin if reason == SINGULAR else planned  # such a step has come to its end
         state, penalty = self.arrays["state"], self.arrays["penalty"]
         return StepFailure(step, end, end - begin, state, penalty, reason, int(r["failed_spring"]))

@@ -22,7 +22,7 @@ typedef struct {
   long long *iw;
   double *rw;
   double **bases;
-} vm_bench;
+} vm_scratch;
 
 enum { VM_END, VM_ZERO, VM_MAP, VM_FACTOR, VM_SOLVE };
 
@@ -101,7 +101,7 @@ static void vm_backsolve_transposed(long long n, long long width, const int *u_s
 }
 
 /* Carries out a plan; its arguments and results stand in b, its workspace is `workspace`. */
-static void vm_execute(const vm_plan *plan, const vm_map *maps, const vm_bench *b, double *workspace) {
+static void vm_execute(const vm_plan *plan, const vm_map *maps, const vm_scratch *b, double *workspace) {
   double **bases = b->bases;
   bases[0] = workspace;
   bases[1] = (double *)plan->constants;

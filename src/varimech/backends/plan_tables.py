@@ -1,4 +1,6 @@
-"""Plans for the compiled backend: their maps as C, everything else as the numbers that plan.c reads."""
+"""Plans for the compiled backend: their maps as C, everything else as the numbers that plan.c
+reads.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ class Kernels:
         for operation in maps:
             if (key := self._key(operation)) not in self._numbers:
                 self._numbers[key] = len(self.loops)
-                self.loops.append(_loop(f"map{len(self.loops)}", self._name(operation.kernel), operation))
+                self.loops.append(
+                    _loop(f"map{len(self.loops)}", self._name(operation.kernel), operation)
+                )
 
     def number(self, operation: Map) -> int:
         """Of a map that is one of them."""
@@ -59,7 +63,9 @@ class Kernels:
 
 
 def _loop(name: str, kernel: str, operation: Map) -> str:
-    """C text of one map: its sizes are constants, so that the compiler can make one piece of gathering, kernel and scattering."""
+    """C text of one map: its sizes are constants, so that the compiler can make one piece of
+    gathering, kernel and scattering.
+    """
     begin: list[str] = []
     gather: list[str] = []
     scatter: list[str] = []
@@ -87,10 +93,16 @@ def _loop(name: str, kernel: str, operation: Map) -> str:
             continue
         begin.append(f"const int *t{k} = tables[ports[{k}].table];")
         step.append(f"t{k} += {port.rows};")
-        place, here = (f"p{k}[t{k}[r]]", f"b{k}[r]") if width == 1 else (f"p{k}[t{k}[r] * {width} + c]", f"b{k}[r * {width} + c]")
+        place, here = (
+            (f"p{k}[t{k}[r]]", f"b{k}[r]")
+            if width == 1
+            else (f"p{k}[t{k}[r] * {width} + c]", f"b{k}[r * {width} + c]")
+        )
         # short loops are written out by the compiler when told so, which it would not do by itself
         unrolled = '_Pragma("GCC unroll 16") ' if port.rows <= 16 and width == 1 else ""
-        loop = f"{unrolled}for (int r = 0; r < {port.rows}; ++r) " + (f"for (int c = 0; c < {width}; ++c) " if width > 1 else "")
+        loop = f"{unrolled}for (int r = 0; r < {port.rows}; ++r) " + (
+            f"for (int c = 0; c < {width}; ++c) " if width > 1 else ""
+        )
         if reading:
             gather.append(f"{loop}{here} = {place};")
         else:
@@ -101,10 +113,14 @@ def _loop(name: str, kernel: str, operation: Map) -> str:
         f"{kernel}(arg, res, 0, w, 0);",
     ]
     head = (
-        f"static void {name}(long long count, const vm_port *ports, double *const *bases, const int *const *tables, double *w) {{"
+        f"static void {name}(long long count, const vm_port *ports, double *const *bases, const int"
+        " *const *tables, double *w) {"
     )
     body = "\n    ".join([*gather, *call, *scatter, *step])
-    return "\n  ".join([head, *begin, f"for (long long e = 0; e < count; ++e) {{\n    {body}\n  }}"]) + "\n}"
+    return (
+        "\n  ".join([head, *begin, f"for (long long e = 0; e < count; ++e) {{\n    {body}\n  }}"])
+        + "\n}"
+    )
 
 
 class PlanTables:
@@ -144,17 +160,25 @@ class _Encoded:
         self._numbers: dict[int, int] = {}
         self._patterns: dict[int, int] = {}
         self._kernels = kernels
-        self.constants = np.concatenate([np.zeros(1), *plan.constants])[1:] if plan.constants else np.zeros(1)
+        self.constants = (
+            np.concatenate([np.zeros(1), *plan.constants])[1:] if plan.constants else np.zeros(1)
+        )
         code = [number for operation in plan.operations for number in self._encode(operation)]
         self.code = np.array([*code, END], dtype=np.int64)
-        self.pointers = (ctypes.c_void_p * max(1, len(self._tables)))(*[t.ctypes.data for t in self._tables])
+        self.pointers = (ctypes.c_void_p * max(1, len(self._tables)))(
+            *[t.ctypes.data for t in self._tables]
+        )
 
     def _encode(self, operation: object) -> list[int]:
         if isinstance(operation, Zero):
             v = operation.vector
             return [ZERO, 5, v.base, v.offset, v.rows * v.width]
         if isinstance(operation, Map):
-            ports = [number for port in (*operation.inputs, *operation.outputs) for number in self._port(port)]
+            ports = [
+                number
+                for port in (*operation.inputs, *operation.outputs)
+                for number in self._port(port)
+            ]
             head = [self._kernels.number(operation), operation.count]
             return [MAP, 2 + len(head) + len(ports), *head, *ports]
         assert isinstance(operation, (Factor, Solve))
@@ -164,7 +188,18 @@ class _Encoded:
         u, l = d + n, d + n + f.pattern.upper.size
         if isinstance(operation, Factor):
             return [FACTOR, 6, n, int(f.symmetric), tables, d]
-        return [SOLVE, 10, n, operation.x.width, tables, u, l, d, operation.x.offset, int(operation.transposed)]
+        return [
+            SOLVE,
+            10,
+            n,
+            operation.x.width,
+            tables,
+            u,
+            l,
+            d,
+            operation.x.offset,
+            int(operation.transposed),
+        ]
 
     def _port(self, port: Port) -> list[int]:
         v = port.vector

@@ -1,8 +1,11 @@
-"""Whether files and folders are private: only this user (and the administrator) can change them, or put others in their place.
+"""Whether files and folders are private: only this user (and the administrator) can change them, or
+put others in their place.
 
-A folder is private if it belongs to this user and no one else may write to it, and if nobody can replace one of the folders above it: these
-belong to this user or the administrator, and no one else may write to them, or they keep what belongs to others (the sticky bit, as of /tmp),
-or the group that may is the user's own. Systems without owners and modes (Windows) keep caches in the user's profile and are not checked.
+A folder is private if it belongs to this user and no one else may write to it, and if nobody can
+replace one of the folders above it: these belong to this user or the administrator, and no one else
+may write to them, or they keep what belongs to others (the sticky bit, as of /tmp), or the group
+that may is the user's own. Systems without owners and modes (Windows) keep caches in the user's
+profile and are not checked.
 """
 
 from __future__ import annotations
@@ -22,7 +25,8 @@ OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def is_private(path: Path) -> bool:
-    """Whether a file or folder itself is no link, belongs to this user, and cannot be written by others.
+    """Whether a file or folder itself is no link, belongs to this user, and cannot be written by
+    others.
 
     Raises:
         OSError: if it is not there.
@@ -30,7 +34,11 @@ def is_private(path: Path) -> bool:
     if grp is None:
         return not path.is_symlink()
     found = path.lstat()
-    return not stat.S_ISLNK(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & OTHERS
+    return (
+        not stat.S_ISLNK(found.st_mode)
+        and found.st_uid == os.geteuid()
+        and not found.st_mode & OTHERS
+    )
 
 
 def exposure(folder: Path) -> str | None:
@@ -59,7 +67,9 @@ def exposure(folder: Path) -> str | None:
 
 
 def _alone_in(gid: int) -> bool:
-    """Whether a group has the name of this user, or of the administrator, and no other members: many systems give each user such a group."""
+    """Whether a group has the name of this user, or of the administrator, and no other members:
+    many systems give each user such a group.
+    """
     try:
         group = grp.getgrgid(gid)
         own = {pwd.getpwuid(uid).pw_name for uid in (0, os.geteuid())}

@@ -2,21 +2,24 @@
 
 What every backend carries out:
 
-    state, state' ← start from a guess (or as given);  α ← penalty;
-    for each step:  state, state' ← step;  ψ ← ψ + ∫ g over the step;  ψ' likewise;  store when it is time,
+    state, state' ← start from a guess (or as given);  α ← penalty; for each step:  state, state' ←
+    step;  ψ ← ψ + ∫ g over the step;  ψ' likewise;  store when it is time,
 
-where start, step and rates are chains:  x, y ← predict;  repeat x, y ← iterate until converged;  finish  (the first two where the chain is
-iterated). A step of an implicit integrator is one chain, and ∫ g the trapezoidal rule; a step of an explicit one combines rates at its
-stages, then a chain completes the state at its end, and ∫ g is the same combination of integrands (`explicit`).
+where start, step and rates are chains:  x, y ← predict;  repeat x, y ← iterate until converged;
+finish  (the first two where the chain is iterated). A step of an implicit integrator is one chain,
+and ∫ g the trapezoidal rule; a step of an explicit one combines rates at its stages, then a chain
+completes the state at its end, and ∫ g is the same combination of integrands (`explicit`).
 
-Derivatives are carried along (state', ψ'), or, in an adjoint program, come from a second sweep, backwards over what was recorded of each
-step:
+Derivatives are carried along (state', ψ'), or, in an adjoint program, come from a second sweep,
+backwards over what was recorded of each step:
 
-    s̄, ρ̄ ← ∂w;  for each step, from the last on:  s̄ ← s̄ pulled back through the step;  ρ̄, s̄ likewise gain what it and ∫ g contribute;  at last
-    ρ̄ gains what s̄ gives, pulled back through the start.
+    s̄, ρ̄ ← ∂w;  for each step, from the last on:  s̄ ← s̄ pulled back through the step;  ρ̄, s̄
+    likewise gain what it and ∫ g contribute;  at last ρ̄ gains what s̄ gives, pulled back through
+    the start.
 
-An iteration gives the ratio r of its correction to the one allowed. Corrections of Newton's method shrink as  r, C r², …, so from two of them
-the next is known to be about  r³ / r_last². Converged means: r ≤ 1, or the next correction would be negligible, or small ones shrink no more.
+An iteration gives the ratio r of its correction to the one allowed. Corrections of Newton's method
+shrink as  r, C r², …, so from two of them the next is known to be about  r³ / r_last². Converged
+means: r ≤ 1, or the next correction would be negligible, or small ones shrink no more.
 """
 
 from __future__ import annotations
@@ -36,18 +39,21 @@ Function = ca.Function | Plan
 
 
 NEGLIGIBLE = 1e-4
-"""Ratio below which a correction is only rounding: those of converged iterations are some 1e-3 to 1e-2."""
+"""Ratio below which a correction is only rounding: those of converged iterations are some 1e-3 to
+1e-2.
+"""
 NOISE = 1e3
-"""Ratio up to which corrections that do not shrink any more, or hardly, are those of a mechanism that is nearly singular: rounding, and
-positions to 1e-11 of its size."""
+"""Ratio up to which corrections that do not shrink any more, or hardly, are those of a mechanism
+that is nearly singular: rounding, and positions to 1e-11 of its size.
+"""
 
 
 @dataclass(frozen=True)
 class ChainFunctions:
     """Functions of a chain; see `Chain` for their arguments.
 
-    Where derivatives are wanted, either `finish` gives coefficients for the `tangent` (see `TangentFunction`), or it is a plan that gives
-    them itself.
+    Where derivatives are wanted, either `finish` gives coefficients for the `tangent` (see
+    `TangentFunction`), or it is a plan that gives them itself.
     """
 
     predict: Function | None
@@ -56,31 +62,40 @@ class ChainFunctions:
     finish: Function
     tangent: ca.Function | None = None
     linearise: ca.Function | None = None
-    """Coefficients for the `pullback` (see `Pullback`) of an adjoint program; None where that is a plan of the same arguments and the
-    costate."""
+    """Coefficients for the `pullback` (see `Pullback`) of an adjoint program; None where that is a
+    plan of the same arguments and the costate.
+    """
     pullback: Function | None = None
 
 
 @dataclass(frozen=True)
 class Program:
-    """All functions of a run; see `penalty_function`, `twist_function` and `objective_functions` for the others.
+    """All functions of a run; see `penalty_function`, `winding_function` and `objective_functions`
+    for the others.
 
-    Derivatives with respect to parameters stand by rows of what is differentiated: (row, parameter).
+    Derivatives with respect to parameters stand by rows of what is differentiated: (row,
+    parameter).
     """
 
     coordinates: int
-    """Number of coordinates. A state is positions, velocities, accelerations, multipliers, and what the integrator remembers."""
+    """Number of coordinates. A state is positions, velocities, accelerations, multipliers, and what
+    the integrator remembers.
+    """
     start: ChainFunctions | None
     """None where runs begin with a given state only."""
     step: ChainFunctions
-    """The step of an implicit integrator; with an explicit one, what completes the state at its end."""
+    """The step of an implicit integrator; with an explicit one, what completes the state at its
+    end.
+    """
     penalty: Function
     twist: Function
     objectives: ObjectiveFunctions
     direction_count: int | None = None
     """Number of directions it differentiates in along the motion; None if it does not."""
     row_length: int = 0
-    """Length of a row of derivatives of the state, filled up with zeros where vectors of the processor are longer."""
+    """Length of a row of derivatives of the state, filled up with zeros where vectors of the
+    processor are longer.
+    """
     costate_row: int = 0
     """Length of a row of costates, one number an objective, in an adjoint program; else 0."""
     scheme: RungeKutta | None = None
@@ -101,7 +116,11 @@ class Program:
         chains = [
             f
             for c in (self.step, self.start, self.rates)
-            for f in ((c.predict, c.iterate, c.finish, c.tangent, c.linearise, c.pullback) if c else 6 * [None])
+            for f in (
+                (c.predict, c.iterate, c.finish, c.tangent, c.linearise, c.pullback)
+                if c
+                else 6 * [None]
+            )
         ]
         integrands = (o.integrands, o.integrand_tangent, o.integrand_pullback)
         finals = (o.finals, o.final_tangent, o.final_pullback)
@@ -119,7 +138,9 @@ class Program:
 
     @cached_property
     def seeds(self) -> np.ndarray:
-        """The change of each parameter that changes in any direction, in rows as derivatives of the state."""
+        """The change of each parameter that changes in any direction, in rows as derivatives of the
+        state.
+        """
         if self.directions is None:
             return np.zeros((0, 0))
         moved = self.directions[self.directions.any(axis=1)]
@@ -127,14 +148,18 @@ class Program:
 
     @property
     def adjoint(self) -> bool:
-        """Whether derivatives, with respect to all parameters there are, come from a sweep backwards."""
+        """Whether derivatives, with respect to all parameters there are, come from a sweep
+        backwards.
+        """
         return self.costate_row > 0
 
     @cached_property
     def pulled(self) -> int:
         """Number of all parameters, in an adjoint program."""
         return (
-            int(self.step.pullback.numel_out(1)) // (1 if self.step.linearise else self.costate_row) if self.step.pullback else 0
+            int(self.step.pullback.numel_out(1)) // (1 if self.step.linearise else self.costate_row)
+            if self.step.pullback
+            else 0
         )
 
     @property
@@ -144,8 +169,9 @@ class Program:
 
     @cached_property
     def record_size(self) -> int:
-        """Numbers that are recorded of each step: its beginning, length and end; states at its stages; unknowns and multipliers of iterated
-        chains; the choice of independent coordinates."""
+        """Numbers that are recorded of each step: its beginning, length and end; states at its
+        stages; unknowns and multipliers of iterated chains; the choice of independent coordinates.
+        """
         stages = len(self.scheme.b) if self.scheme else 1
         chosen = self.coordinates if self.jacobian is not None else 0
         return 3 + stages * (self.state_size + sum(self.solved_sizes)) + chosen

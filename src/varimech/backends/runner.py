@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable
 from functools import cached_property
 
-from ..errors import VarimechError
-from ..progress import Tell
+from ..core.errors import VarimechError
+from ..core.progress import Tell
 from ..stages.plan import Plan
 from .compiler import NO_COMPILER, BuildError, find_compiler
 from .inputs import Inputs
@@ -38,20 +38,27 @@ _explained = False
 
 
 class Runner:
-    """Carries out one program, any number of times; remembers what interpreting it has cost so far."""
+    """Carries out one program, any number of times; remembers what interpreting it has
+    cost so far.
+    """
 
     def __init__(self, program: Program):
         self.program = program
         self.native = NativeProgram(program)
         self._interpreted_seconds = 0.0
 
-    def prepare(self, inputs: Inputs, backend: str, *, runs: int = 1) -> Callable[[Tell | None], Timed]:
-        """Choose a backend for so many such runs and build what it needs; the result carries out one of them.
+    def prepare(
+        self, inputs: Inputs, backend: str, *, runs: int = 1
+    ) -> Callable[[Tell | None], Timed]:
+        """Choose a backend for so many such runs and build what it needs; the result carries out
+        one of them.
 
         Raises:
             VarimechError: if the backend cannot be had.
         """
-        if backend == "native" or (backend == "auto" and self._compiling_pays(inputs.schedule.estimated_steps * runs)):
+        if backend == "native" or (
+            backend == "auto" and self._compiling_pays(inputs.schedule.estimated_steps * runs)
+        ):
             try:
                 self.native.build()
             except BuildError as error:
@@ -66,7 +73,9 @@ class Runner:
 
     def compiled_for(self, inputs: Inputs, backend: str, *, runs: int) -> bool:
         """Whether so many such runs are carried out compiled; then they can be."""
-        if backend == "interpreted" or not (backend == "native" or self._compiling_pays(inputs.schedule.estimated_steps * runs)):
+        if backend == "interpreted" or not (
+            backend == "native" or self._compiling_pays(inputs.schedule.estimated_steps * runs)
+        ):
             return False
         try:
             self.native.build()
@@ -75,7 +84,9 @@ class Runner:
         return True
 
     def _interpret_or_compile(self, inputs: Inputs, progress: Tell | None) -> Timed:
-        """Interpret, unless there are so many steps that compiling pays, which shows only on the way."""
+        """Interpret, unless there are so many steps that compiling pays, which shows only on the
+        way.
+        """
         try:
             return self._interpret(inputs, progress, self._compile_seconds)
         except OutOfTime:
@@ -86,7 +97,9 @@ class Runner:
             return timed(lambda: self.native.run(inputs, progress))
 
     def _interpret(self, inputs: Inputs, progress: Tell | None, limit: float = math.inf) -> Timed:
-        began = time.thread_time()  # threads that interpret wait for each other, and compiling is not the faster for it
+        began = (
+            time.thread_time()
+        )  # threads that interpret wait for each other, and compiling is not the faster for it
         try:
             return timed(lambda: run_interpreted(self.program, inputs, progress, limit))
         finally:
@@ -121,7 +134,10 @@ def _explain_once(reason: str) -> None:
     global _explained
     if not _explained:
         _explained = True
-        _log.warning("varimech: interpreting, which is some 25 times slower than compiled code: %s", reason.splitlines()[0])
+        _log.warning(
+            "varimech: interpreting, which is some 25 times slower than compiled code: %s",
+            reason.splitlines()[0],
+        )
 
 
 def timed(run: Callable[[], Trajectory]) -> Timed:

@@ -1,4 +1,6 @@
-"""Many compiled runs that differ in parameter values only: objectives at stored times, and nothing else, are kept of each."""
+"""Many compiled runs that differ in parameter values only: objectives at stored times, and nothing
+else, are kept of each.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..interrupts import Stopped
+from ..core.interrupts import Stopped
 from .batch import DONE, Batch, Processor
 from .inputs import Inputs
 from .native import NativeProgram
@@ -35,7 +37,9 @@ class Samples:
 
 
 class Sampler:
-    """Carries out a compiled program for rows of parameter values. It can be sent to other processes: they build the library themselves."""
+    """Carries out a compiled program for rows of parameter values. It can be sent to other
+    processes: they build the library themselves.
+    """
 
     def __init__(
         self,
@@ -48,12 +52,18 @@ class Sampler:
     ):
         self.native, self.inputs = native, inputs
         self.reach, self.conditions = reach, conditions
-        """How far from its nominal value each parameter may be for the nominal start to lead to its own at once; further away, it is followed
-        on the way there. What tells which rows of values make sense."""
+        """How far from its nominal value each parameter may be for the nominal start to lead to its
+        own at once; further away, it is followed on the way there. What tells which rows of values
+        make sense.
+        """
         self.limits = limits
-        """Residuals of positions and velocities up to which joints hold together, without a further look."""
+        """Residuals of positions and velocities up to which joints hold together, without a further
+        look.
+        """
         self.fixed = list(fixed)
-        """Parameters that move edges in time, which the schedule meets for nominal values only; rows with other values are not done."""
+        """Parameters that move edges in time, which the schedule meets for nominal values only;
+        rows with other values are not done.
+        """
 
     @property
     def times(self) -> np.ndarray:
@@ -64,35 +74,52 @@ class Sampler:
     def description(self) -> dict[str, Any]:
         """What its runs share, as plain data."""
         i, p = self.inputs, self.native.program
-        arrays = {**shared_arrays(p, i), "reach": self.reach} | ({} if i.chosen is None else {"independent": i.chosen})
-        return {"rows": i.schedule.stored_count, "sizes": self.native.sizes, "settings": settings_of(i), "arrays": arrays}
+        arrays = {**shared_arrays(p, i), "reach": self.reach} | (
+            {} if i.chosen is None else {"independent": i.chosen}
+        )
+        return {
+            "rows": i.schedule.stored_count,
+            "sizes": self.native.sizes,
+            "settings": settings_of(i),
+            "arrays": arrays,
+        }
 
     def __call__(self, rows: np.ndarray) -> Samples:
         """Runs for rows of values of all parameters, on one core."""
         return self.by(self._processor, rows)
 
-    def by(self, carry_out: Callable[[np.ndarray], dict[str, np.ndarray]], rows: np.ndarray) -> Samples:
+    def by(
+        self, execute: Callable[[np.ndarray], dict[str, np.ndarray]], rows: np.ndarray
+    ) -> Samples:
         """Runs that a processor or a card carries out, as far as rows make sense."""
         fit = np.isfinite(rows).all(axis=1)
         for holds in self.conditions:
             fit &= holds(rows)
         fit &= (rows[:, self.fixed] == self.inputs.nominal[self.fixed]).all(axis=1)
         if fit.all():
-            return self._sorted_out(**carry_out(rows))
-        return _scattered(self._sorted_out(**carry_out(rows[fit])), fit)
+            return self._sorted_out(**execute(rows))
+        return _scattered(self._sorted_out(**execute(rows[fit])), fit)
 
     @cached_property
     def _processor(self) -> Processor:
         return Processor(Batch(self.description, FIELDS), self.native.library, self.native.tables)
 
-    def _sorted_out(self, objectives: np.ndarray, gradients: np.ndarray, residuals: np.ndarray, status: np.ndarray) -> Samples:
+    def _sorted_out(
+        self,
+        objectives: np.ndarray,
+        gradients: np.ndarray,
+        residuals: np.ndarray,
+        status: np.ndarray,
+    ) -> Samples:
         """Good runs are those that came to their end, held together and are finite."""
         position, velocity = self.limits
         done = (status == DONE) & (residuals[:, 0] <= position) & (residuals[:, 1] <= velocity)
         for found in (objectives, gradients):
             done &= np.isfinite(found).all(axis=tuple(range(1, found.ndim)))
         objectives[~done] = np.nan
-        return Samples(objectives, done, None if self.native.program.direction_count is None else gradients)
+        return Samples(
+            objectives, done, None if self.native.program.direction_count is None else gradients
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in self.__dict__.items() if name != "_processor"}
@@ -119,7 +146,11 @@ def _scattered(found: Samples, fit: np.ndarray) -> Samples:
 
     done = np.zeros(len(fit), dtype=bool)
     done[fit] = found.done
-    return Samples(among_all(found.values), done, None if found.gradients is None else among_all(found.gradients))
+    return Samples(
+        among_all(found.values),
+        done,
+        None if found.gradients is None else among_all(found.gradients),
+    )
 
 
 def joined(parts: Sequence[Samples]) -> Samples:
@@ -133,7 +164,9 @@ def joined(parts: Sequence[Samples]) -> Samples:
 
 
 def in_slices(sampler: Sampler, rows: np.ndarray, stop: Event | None) -> Samples:
-    """All runs, a tenth of a second of them at a time; they do not depend on which are run together."""
+    """All runs, a tenth of a second of them at a time; they do not depend on which are run
+    together.
+    """
     parts, at, size = [], 0, 1
     while at < len(rows):
         if stop is not None and stop.is_set():

@@ -13,7 +13,7 @@ typedef struct {
 #define VM_LIGHT 3e8 /* explicit runs of equal steps that end faster than this are no results; coherence.py has the same, and tells why */
 
 /* Run k, whose arrays are filled with zeros; `values` takes those of its parameters. */
-static void vm_sample(const vm_job *job, long long k, vm_run *r, vm_room *m, double *values) {
+static void vm_sample(const vm_job *job, long long k, vm_run *r, vm_workspace *m, double *values) {
   const long long o = r->objectives;
   memcpy(values, job->values + k * r->numbers, (size_t)r->numbers * sizeof(double));
   r->values = values;

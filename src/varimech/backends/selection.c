@@ -42,7 +42,7 @@ static double vm_eliminate(double *J, long long rows, long long columns, const d
 }
 
 /* Chooses independent coordinates at a state, unless the present choice is still good. Returns a status. */
-static int vm_select(vm_run *r, vm_room *m, const double *time, const double *state) {
+static int vm_select(vm_run *r, vm_workspace *m, const double *time, const double *state) {
   const long long n = r->coordinates, rows = r->conditions;
   double *J = m->jacobian, *kept = J + rows * n, *best = kept + n;
   long long rank = 0;

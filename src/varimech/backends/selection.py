@@ -1,6 +1,7 @@
 """The choice of independent coordinates; selection.c does the same.
 
-Gaussian elimination of Φ_q with full pivoting: columns that get a pivot are dependent, the others independent. Redundant rows get none.
+Gaussian elimination of Φ_q with full pivoting: columns that get a pivot are dependent, the others
+independent. Redundant rows get none.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ DEPENDENT = 1e-9
 
 
 def select(J: np.ndarray, present: np.ndarray | None) -> tuple[np.ndarray, bool]:
-    """1 for independent coordinates, else 0; the present choice itself if it is still good. And whether the position is nearly singular."""
+    """1 for independent coordinates, else 0; the present choice itself if it is still good. And
+    whether the position is nearly singular.
+    """
     largest = float(np.abs(J).max(initial=0.0))
     best, reachable, rank = _eliminate(J.copy(), np.zeros(J.shape[1]), None, largest)
     if present is not None and _eliminate(J.copy(), present, rank, largest)[1] >= POOR * reachable:
@@ -24,8 +27,12 @@ def select(J: np.ndarray, present: np.ndarray | None) -> tuple[np.ndarray, bool]
     return best, rank > 0 and reachable < SINGULAR * largest
 
 
-def _eliminate(J: np.ndarray, avoid: np.ndarray, rank: int | None, largest: float) -> tuple[np.ndarray, float, int]:
-    """Columns without a pivot (1) and with one (0), the smallest pivot, and the rank; a pivot of 0 where a given rank is not reached."""
+def _eliminate(
+    J: np.ndarray, avoid: np.ndarray, rank: int | None, largest: float
+) -> tuple[np.ndarray, float, int]:
+    """Columns without a pivot (1) and with one (0), the smallest pivot, and the rank; a pivot of 0
+    where a given rank is not reached.
+    """
     independent, smallest = np.ones(J.shape[1]), 0.0
     most = min(J.shape) if rank is None else rank
     for k in range(most):

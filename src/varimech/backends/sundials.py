@@ -1,8 +1,9 @@
 """Runs by CVODES or IDAS, on the generated rates, in scaled variables (`sundials_scales`).
 
-Results do not contain the terms that stabilise constraints: accelerations and multipliers at stored times, and in integrands, are those of
-exact constraints at the positions and velocities found. Otherwise ω² times the drift would count as an acceleration, however slow the motion.
-The functions are evaluated by CasADi's virtual machine.
+Results do not contain the terms that stabilise constraints: accelerations and multipliers at stored
+times, and in integrands, are those of exact constraints at the positions and velocities found.
+Otherwise ω² times the drift would count as an acceleration, however slow the motion. The functions
+are evaluated by CasADi's virtual machine.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from ..core.interrupts import HeldBack, held_back
+from ..core.progress import Tell
+from ..core.schedule import LONGEST
+from ..core.symbols import SX
 from ..integrators.sundials import IDAS, Sundials
-from ..interrupts import HeldBack, held_back
-from ..progress import Tell
-from ..schedule import LONGEST
 from ..stages.chain import Chain
-from ..symbols import SX
 from .bound import evaluated
 from .failures import OVERWOUND, STEPPED_OVER, TOO_MANY_STEPS, UNDERFLOW, StepFailure
 from .inputs import Inputs
@@ -31,21 +32,31 @@ from .sundials_scales import Scales, Scaling
 from .trajectory import Trajectory
 
 MOST_STEPS = 20_000
-"""Between two stored results: some seconds of work, and a hundred times what smooth motions take for a whole run."""
+"""Between two stored results: some seconds of work, and a hundred times what smooth motions take
+for a whole run.
+"""
 MOST_PASSES = 4
 """Runs for scales that fit the motion; the second nearly always does."""
 STABILISED = 1.0, 5.0
-"""Least and largest ω of the stabilisation over the rate of the motion: drift comes back while the mechanism moves through its size, and
-ω² times the drift, which is an error of the accelerations that IDAS controls, stays as small as the drift (with 100, IDAS does not end)."""
+"""Least and largest ω of the stabilisation over the rate of the motion: drift comes back while the
+mechanism moves through its size, and ω² times the drift, which is an error of the accelerations
+that IDAS controls, stays as small as the drift (with 100, IDAS does not end).
+"""
 FINE = 20
-"""Steps between two results up to which bodies turn by less than a quarter of a turn between them: a revolution takes about a hundred."""
+"""Steps between two results up to which bodies turn by less than a quarter of a turn between them:
+a revolution takes about a hundred.
+"""
 INDEPENDENT = 1e-9
 """Least singular value of independent constraints over the largest."""
 SAFETY, LEAST = 0.002, 1e-15
-"""Share of the tolerance that is allowed for the error of one step: BDF takes many, and their errors add up (on Andrews' mechanism to three
-times the tolerance, with 0.01 to fifteen times); and the least that rounding allows."""
+"""Share of the tolerance that is allowed for the error of one step: BDF takes many, and their
+errors add up (on Andrews' mechanism to three times the tolerance, with 0.01 to fifteen times); and
+the least that rounding allows.
+"""
 WATCHED = 501
-"""Instants at least at which angles are followed that are known within half a turn only: as many as runs store by themselves."""
+"""Instants at least at which angles are followed that are known within half a turn only: as many as
+runs store by themselves.
+"""
 
 Start = dict[str, np.ndarray]
 """Arguments of an integrator."""
@@ -61,7 +72,8 @@ class SundialsRunner:
         jacobian: (q, ρ, t) → Φ_q.
         solver: CVODES or IDAS.
         lengths: Whether a coordinate is a length; the others have no dimension.
-        omega: Value of the first setting of `chain`, ω of the stabilisation (rad/s), if it has one beside α, ρ and t.
+        omega: Value of the first setting of `chain`, ω of the stabilisation (rad/s), if it has one
+            beside α, ρ and t.
     """
 
     def __init__(
@@ -86,7 +98,9 @@ class SundialsRunner:
         self._built: tuple[object, ca.Function] | None = None
         self._alone = threading.Lock()  # an integrator of CasADi serves one thread at a time
 
-    def prepare(self, inputs: Inputs, backend: str, *, runs: int = 1) -> Callable[[Tell | None], Timed]:
+    def prepare(
+        self, inputs: Inputs, backend: str, *, runs: int = 1
+    ) -> Callable[[Tell | None], Timed]:
         """What executes one run; there is one backend."""
 
         watched, rows = self._watched(inputs)
@@ -100,27 +114,38 @@ class SundialsRunner:
         return execute
 
     def _watched(self, inputs: Inputs) -> tuple[Inputs, np.ndarray]:
-        """The same with as many outputs as it takes to follow what is known within half a turn only, and the rows that are wanted."""
+        """The same with as many outputs as it takes to follow what is known within half a turn
+        only, and the rows that are wanted.
+        """
         wanted = inputs.schedule.outputs
         assert wanted is not None
         if not self.program.twist.numel_out(0):
             return inputs, np.arange(wanted.size)
         outputs = np.union1d(wanted, np.linspace(0.0, inputs.schedule.duration, WATCHED))
-        return replace(inputs, schedule=replace(inputs.schedule, outputs=outputs)), np.searchsorted(outputs, wanted)
+        return replace(inputs, schedule=replace(inputs.schedule, outputs=outputs)), np.searchsorted(
+            outputs, wanted
+        )
 
     @cached_property
     def _completed(self) -> ca.Function:
-        """(q, v; their derivatives; α, ρ, t) → state, residuals, integrands, finals;  derivatives of state and finals, one column a
-        parameter."""
+        """(q, v; their derivatives; α, ρ, t) → state, residuals, integrands, finals;  derivatives
+        of state and finals, one column a parameter.
+        """
         x, settings = self._exact.packed, [block.value for block in self._exact.settings]
         state, residuals = self._exact.finish()(x, *settings)
         integrands, finals = (
-            f(state, *settings[1:]) for f in (self.program.objectives.integrands, self.program.objectives.finals)
+            f(state, *settings[1:])
+            for f in (self.program.objectives.integrands, self.program.objectives.finals)
         )
         S = SX.sym("S", x.numel(), self._directions.shape[1])
-        u, u_ = ca.vertcat(x, self._exact.parameters), ca.vertcat(S, ca.sparsify(ca.DM(self._directions)))
+        u, u_ = (
+            ca.vertcat(x, self._exact.parameters),
+            ca.vertcat(S, ca.sparsify(ca.DM(self._directions))),
+        )
         slopes = [ca.jtimes(value, u, u_) for value in (state, finals)]
-        return ca.Function("completed", [x, S, *settings], [state, residuals, integrands, finals, *slopes])
+        return ca.Function(
+            "completed", [x, S, *settings], [state, residuals, integrands, finals, *slopes]
+        )
 
     # the integrator, in scaled variables
 
@@ -134,11 +159,17 @@ class SundialsRunner:
         return self._built[1]
 
     def _new_integrator(self, times: np.ndarray, tolerance: float, longest: float) -> ca.Function:
-        """Integrals are part of what is integrated: as quadratures beside it, they would not count for the order of the method."""
+        """Integrals are part of what is integrated: as quadratures beside it, they would not count
+        for the order of the method.
+        """
         chain, n, objectives = self._chain, self.program.coordinates, self.program.objectives
         x, settings = chain.packed, [block.value for block in chain.settings]
         exact, t = settings[-3:], settings[-1]
-        T, rows, ψ = SX.sym("T"), SX.sym("rows", self._rows.numel_out(0)), SX.sym("ψ", self.program.objective_count)
+        T, rows, ψ = (
+            SX.sym("T"),
+            SX.sym("rows", self._rows.numel_out(0)),
+            SX.sym("ψ", self.program.objective_count),
+        )
         X, Z = SX.sym("X", x.numel() + ψ.numel()), SX.sym("Z", rows.numel())
         if self._solver == IDAS:
             stage = chain.stages[0]
@@ -146,11 +177,20 @@ class SundialsRunner:
             state, conditions = ca.vertcat(x, z), ca.vertcat(stage.balance, stage.condition) / rows
         else:
             z, conditions, state = SX(0, 1), SX(0, 1), chain.finish()(x, *settings)[0]
-        rates = ca.vertcat(state[n : 3 * n], objectives.integrands(self._exact.finish()(x, *exact)[0], *exact[1:]))
+        rates = ca.vertcat(
+            state[n : 3 * n], objectives.integrands(self._exact.finish()(x, *exact)[0], *exact[1:])
+        )
         x̂, ẑ, τ = SX.sym("x̂", X.numel()), SX.sym("ẑ", z.numel()), SX.sym("τ")
         unscaled = [X * x̂, Z[: z.numel()] * ẑ, T * τ]
         ode, alg = ca.substitute([T * rates / X, conditions], [ca.vertcat(x, ψ), z, t], unscaled)
-        problem = {"x": x̂, "z": ẑ, "p": ca.vertcat(*settings[:-1], T, rows, X, Z), "t": τ, "ode": ode, "alg": alg}
+        problem = {
+            "x": x̂,
+            "z": ẑ,
+            "p": ca.vertcat(*settings[:-1], T, rows, X, Z),
+            "t": τ,
+            "ode": ode,
+            "alg": alg,
+        }
         allowed = max(SAFETY * tolerance, LEAST)
         options = {
             "reltol": allowed,
@@ -160,26 +200,41 @@ class SundialsRunner:
             "disable_internal_warnings": True,  # failures are explained elsewhere
         }
         if self._solver == IDAS:
-            # accelerations and multipliers follow from what is controlled; errors of theirs would keep it at order 1
+            # accelerations and multipliers follow from what is controlled; errors of theirs would
+            # keep it at order 1
             options["suppress_algebraic"] = True
         return ca.integrator("run", self._solver.name, problem, 0.0, times[1:].tolist(), options)
 
     @cached_property
     def _rows(self) -> ca.Function:
-        """(state, scales of its algebraic unknowns, α, ρ, t) → the largest term of each algebraic equation."""
-        stage, settings = self._chain.stages[0], [block.value for block in self._chain.settings[-3:]]
+        """(state, scales of its algebraic unknowns, α, ρ, t) → the largest term of each algebraic
+        equation.
+        """
+        stage, settings = (
+            self._chain.stages[0],
+            [block.value for block in self._chain.settings[-3:]],
+        )
         z = ca.vertcat(stage.unknown, stage.multiplier)
         Z, λ = SX.sym("Z", z.numel()), stage.multiplier
         J = ca.jacobian(ca.vertcat(stage.balance, stage.condition), z)
         terms = ca.fabs(J) @ Z if z.numel() else Z
-        return ca.Function("rows", [self._chain.packed, stage.unknown, λ, Z, *settings], [ca.densify(terms)])
+        return ca.Function(
+            "rows", [self._chain.packed, stage.unknown, λ, Z, *settings], [ca.densify(terms)]
+        )
 
     # a run
 
     def _run(self, integrate: ca.Function, inputs: Inputs, held: HeldBack) -> Trajectory:
-        p, n, outputs, times = self.program, self.program.coordinates, inputs.schedule.outputs, _times(inputs)
+        p, n, outputs, times = (
+            self.program,
+            self.program.coordinates,
+            inputs.schedule.outputs,
+            _times(inputs),
+        )
         assert outputs is not None and inputs.state is not None
-        α = evaluated(p.penalty, inputs.state[:n], inputs.nominal, np.zeros(1))[0][: self._chain.settings[-3].value.numel()]
+        α = evaluated(p.penalty, inputs.state[:n], inputs.nominal, np.zeros(1))[0][
+            : self._chain.settings[-3].value.numel()
+        ]
         try:
             with held.let_through():
                 scales, x, ψ, stats = self._motion(integrate, inputs, α)
@@ -196,7 +251,10 @@ class SundialsRunner:
         self._watch_springs(state, inputs, times, α)
         if int(stats.get("nsteps", 0)) <= FINE * (times.size - 1):
             self._check_regular(state, inputs, α)
-        slopes = [y.reshape(len(y), times.size, self._directions.shape[1]).transpose(1, 0, 2) for y in (state_, finals_)]
+        slopes = [
+            y.reshape(len(y), times.size, self._directions.shape[1]).transpose(1, 0, 2)
+            for y in (state_, finals_)
+        ]
         stored = np.searchsorted(times, outputs)
         differentiated = p.direction_count is not None
         return Trajectory(
@@ -215,15 +273,22 @@ class SundialsRunner:
     def _motion(
         self, integrate: ca.Function, inputs: Inputs, α: np.ndarray
     ) -> tuple[Scales, np.ndarray, np.ndarray, dict[str, float]]:
-        """Scales that fit the motion, the motion and the integrals at all times by them, and what the solver counted."""
+        """Scales that fit the motion, the motion and the integrals at all times by them, and what
+        the solver counted.
+        """
         times, sizes, n = _times(inputs), inputs.sizes, self.program.coordinates
         assert inputs.state is not None
-        scaling = Scaling(self._lengths, 0.0 if sizes is None else sizes.length, inputs.schedule.duration)
+        scaling = Scaling(
+            self._lengths, 0.0 if sizes is None else sizes.length, inputs.schedule.duration
+        )
         masses = float(α.max(initial=0.0)) / self._chain.saddle.penalty_factor
         scales = scaling.expected(inputs.state, masses, self.program.objective_count)
         for _ in range(MOST_PASSES):
             begin = self._begin(scales, inputs, α)
-            found = np.column_stack([begin["x0"], np.array(integrate(**begin)["xf"])]) * scales.differential[:, None]
+            found = (
+                np.column_stack([begin["x0"], np.array(integrate(**begin)["xf"])])
+                * scales.differential[:, None]
+            )
             x, ψ = found[: 2 * n], found[2 * n :]
             none = np.zeros((2 * n, times.size * self._directions.shape[1]))
             states, _, integrands, *_ = self._complete(x, none, inputs, α)
@@ -241,48 +306,94 @@ class SundialsRunner:
         rows = np.array(self._rows(q_v, a, λ, scales.algebraic, α, inputs.parameters, 0.0)).ravel()
         rows[rows == 0] = 1.0
         least, most = (ratio * scales.rate for ratio in STABILISED)
-        ω = [] if self._omega is None else [float(np.clip(self._omega, least, most)) if self._omega else 0.0]
+        ω = (
+            []
+            if self._omega is None
+            else [float(np.clip(self._omega, least, most)) if self._omega else 0.0]
+        )
         unit = np.array([_unit_of_time(_times(inputs))])
-        settings = [np.array(ω), α, inputs.parameters, unit, rows, scales.differential, scales.algebraic]
+        settings = [
+            np.array(ω),
+            α,
+            inputs.parameters,
+            unit,
+            rows,
+            scales.differential,
+            scales.algebraic,
+        ]
         none = np.zeros(self.program.objective_count)
-        begin = {"x0": np.concatenate([q_v, none]) / scales.differential, "p": np.concatenate(settings)}
+        begin = {
+            "x0": np.concatenate([q_v, none]) / scales.differential,
+            "p": np.concatenate(settings),
+        }
         if self._solver == IDAS:
             begin["z0"] = inputs.state[2 * n :] / scales.algebraic
         return begin
 
-    def _complete(self, x: np.ndarray, columns: np.ndarray, inputs: Inputs, α: np.ndarray) -> list[np.ndarray]:
+    def _complete(
+        self, x: np.ndarray, columns: np.ndarray, inputs: Inputs, α: np.ndarray
+    ) -> list[np.ndarray]:
         """See `_completed`; at all times."""
         times = _times(inputs)
         settings = [np.tile(s[:, None], times.size) for s in (α, inputs.parameters)]
         return [np.array(value) for value in self._completed(x, columns, *settings, times[None, :])]
 
-    def _watch_springs(self, states: np.ndarray, inputs: Inputs, times: np.ndarray, α: np.ndarray) -> None:
+    def _watch_springs(
+        self, states: np.ndarray, inputs: Inputs, times: np.ndarray, α: np.ndarray
+    ) -> None:
         """A torsional spring that was wound past half a turn, as far as results show it."""
         twist = self.program.twist
         assert isinstance(twist, ca.Function)
         if not twist.numel_out(0):
             return
         parameters = np.tile(inputs.parameters[:, None], times.size)
-        jumps = np.abs(np.diff(np.array(twist(states[: self.program.coordinates], parameters, times[None, :])), axis=1)) > np.pi
+        jumps = (
+            np.abs(
+                np.diff(
+                    np.array(twist(states[: self.program.coordinates], parameters, times[None, :])),
+                    axis=1,
+                )
+            )
+            > np.pi
+        )
         if jumps.any():
             k = int(jumps.any(axis=0).argmax())
             length = float(times[k + 1] - times[k])
-            raise StepFailure(k + 1, float(times[k + 1]), length, states[:, k], α, OVERWOUND, int(jumps[:, k].argmax()))
+            raise StepFailure(
+                k + 1,
+                float(times[k + 1]),
+                length,
+                states[:, k],
+                α,
+                OVERWOUND,
+                int(jumps[:, k].argmax()),
+            )
 
     def _check_regular(self, states: np.ndarray, inputs: Inputs, α: np.ndarray) -> None:
-        """From one time to the next no constraint may turn into its opposite, as happens where a singular position was stepped over.
+        """From one time to the next no constraint may turn into its opposite, as happens where a
+        singular position was stepped over.
 
-        With Φ_q = U Σ Vᵀ, the matrix Uᵀ Φ_q V Σ⁻¹ of the next Φ_q is close to one; one of its eigenvalues passes zero at a singular position.
+        With Φ_q = U Σ Vᵀ, the matrix Uᵀ Φ_q V Σ⁻¹ of the next Φ_q is close to one; one of its
+        eigenvalues passes zero at a singular position.
         """
         times, n = _times(inputs), self.program.coordinates
         parameters = np.tile(inputs.parameters[:, None], times.size)
         m = self._jacobian.size1_out(0)
         if not m:
             return
-        J = np.array(self._jacobian(states[:n], parameters, times[None, :])).reshape(m, times.size, n).transpose(1, 0, 2)
+        J = (
+            np.array(self._jacobian(states[:n], parameters, times[None, :]))
+            .reshape(m, times.size, n)
+            .transpose(1, 0, 2)
+        )
         U, Σ, Vt = np.linalg.svd(J, full_matrices=False)
         rank = int((Σ[0] > INDEPENDENT * Σ[0, 0]).sum())
-        W = U[:-1, :, :rank].transpose(0, 2, 1) @ J[1:] @ Vt[:-1, :rank].transpose(0, 2, 1) / Σ[:-1, None, :rank]
+        W = (
+            U[:-1, :, :rank].transpose(0, 2, 1)
+            @ J[1:]
+            @ Vt[:-1, :rank].transpose(0, 2, 1)
+            / Σ[:-1, None, :rank]
+        )
         passed = np.linalg.eigvals(W).real.min(axis=1, initial=1.0) <= 0
         if passed.any():
             k = int(passed.argmax())
@@ -293,7 +404,8 @@ class SundialsRunner:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives of (q, v) and of the integrals at all times: (time, row, parameter).
 
-        Each direction is as long as parameters are large in it, so that scales of the motion are those of its derivatives too.
+        Each direction is as long as parameters are large in it, so that scales of the motion are
+        those of its derivatives too.
         """
         n, count = self.program.coordinates, self._directions.shape[1]
         S = np.zeros((_times(inputs).size, 2 * n + self.program.objective_count, count))
@@ -307,9 +419,17 @@ class SundialsRunner:
             seeds[place : place + inputs.parameters.size] = self._directions * lengths
             given = {"fwd_x0": first * lengths, "fwd_p": seeds}
             if self._solver == IDAS:
-                given["fwd_z0"] = inputs.sensitivities[2 * n :] / scales.algebraic[:, None] * lengths
-            found = np.array(integrate.forward(count)(**begin, **given)["fwd_xf"])  # one block of all times a parameter
-            S[1:] = found.reshape(S.shape[1], count, -1).transpose(2, 0, 1) * scales.differential[:, None] / lengths
+                given["fwd_z0"] = (
+                    inputs.sensitivities[2 * n :] / scales.algebraic[:, None] * lengths
+                )
+            found = np.array(
+                integrate.forward(count)(**begin, **given)["fwd_xf"]
+            )  # one block of all times a parameter
+            S[1:] = (
+                found.reshape(S.shape[1], count, -1).transpose(2, 0, 1)
+                * scales.differential[:, None]
+                / lengths
+            )
         return S[:, : 2 * n], S[:, 2 * n :]
 
 
@@ -317,10 +437,15 @@ def _times(inputs: Inputs) -> np.ndarray:
     """Times of stored results, and others between those that are far apart."""
     outputs, longest = inputs.schedule.outputs, LONGEST * inputs.schedule.duration
     assert outputs is not None
-    parts = [np.linspace(a, b, max(1, round((b - a) / longest)) + 1)[:-1] for a, b in itertools.pairwise(outputs)]
+    parts = [
+        np.linspace(a, b, max(1, round((b - a) / longest)) + 1)[:-1]
+        for a, b in itertools.pairwise(outputs)
+    ]
     return np.concatenate([*parts, outputs[-1:]])
 
 
 def _unit_of_time(times: np.ndarray) -> float:
-    """The shortest time between two results: CasADi takes times that differ by less than 1e-9 for the same."""
+    """The shortest time between two results: CasADi takes times that differ by less than 1e-9 for
+    the same.
+    """
     return float(np.diff(times).min())

@@ -1,12 +1,15 @@
-"""Scales by which CVODES and IDAS see a run: their absolute tolerances and thresholds then mean the same for every mechanism.
+"""Scales by which CVODES and IDAS see a run: their absolute tolerances and thresholds then mean the
+same for every mechanism.
 
-With lengths L, speeds V and times T of the run,  q̂ = q/Q, v̂ = v/V, τ = t/T  are of the size of one, and
+With lengths L, speeds V and times T of the run,  q̂ = q/Q, v̂ = v/V, τ = t/T  are of the size of
+one, and
 
     dq̂/dτ = (T/Q) v,     dv̂/dτ = (T/V) a(q, v, t).
 
-Lengths and what has no dimension (angles, Euler parameters, components of unit vectors) have scales of their own; those of all lengths are
-equal, so that a coordinate that happens to be zero is measured by the others. What is known before a run are estimates; what a run shows
-corrects those that were too large.
+Lengths and what has no dimension (angles, Euler parameters, components of unit vectors) have scales
+of their own; those of all lengths are equal, so that a coordinate that happens to be zero is
+measured by the others. What is known before a run are estimates; what a run shows corrects those
+that were too large.
 """
 
 from __future__ import annotations
@@ -16,14 +19,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 UNCONTROLLED = 1e100
-"""Scale of integrals before their size is known: nothing is an error by it, and nothing that comes of it is used."""
+"""Scale of integrals before their size is known: nothing is an error by it, and nothing that comes
+of it is used.
+"""
 TOO_LARGE = 10.0
-"""Ratio of a scale to the largest value of a run beyond which the run is repeated; the safety factor of the tolerance covers less."""
+"""Ratio of a scale to the largest value of a run beyond which the run is repeated; the safety
+factor of the tolerance covers less.
+"""
 
 
 @dataclass(frozen=True)
 class Scales:
-    """Scales of positions, velocities, algebraic unknowns (accelerations and multipliers) and integrals."""
+    """Scales of positions, velocities, algebraic unknowns (accelerations and multipliers) and
+    integrals.
+    """
 
     positions: np.ndarray
     velocities: np.ndarray
@@ -42,11 +51,22 @@ class Scales:
 
     def corrected(self, seen: Scales) -> Scales | None:
         """The same with what was seen in place of what was too large; None where nothing was."""
-        pairs = {name: (getattr(self, name), getattr(seen, name)) for name in ("positions", "velocities", "integrals")}
-        excessive = {name: (used > TOO_LARGE * least) & (least > 0) for name, (used, least) in pairs.items()}
+        pairs = {
+            name: (getattr(self, name), getattr(seen, name))
+            for name in ("positions", "velocities", "integrals")
+        }
+        excessive = {
+            name: (used > TOO_LARGE * least) & (least > 0) for name, (used, least) in pairs.items()
+        }
         if not any(rows.any() for rows in excessive.values()):
             return None
-        return replace(self, **{name: np.where(excessive[name], least, used) for name, (used, least) in pairs.items()})
+        return replace(
+            self,
+            **{
+                name: np.where(excessive[name], least, used)
+                for name, (used, least) in pairs.items()
+            },
+        )
 
 
 @dataclass(frozen=True)
@@ -60,13 +80,23 @@ class Scaling:
     duration: float
 
     def expected(self, state: np.ndarray, stiffest: float, integrals: int) -> Scales:
-        """Estimates from the state at the start; `stiffest` is the largest mass that a constraint works against."""
+        """Estimates from the state at the start; `stiffest` is the largest mass that a constraint
+        works against.
+        """
         n = self.lengths.size
         q, v, a = (np.abs(state[k * n : (k + 1) * n]) for k in range(3))
         λ = np.abs(state[3 * n :])
         length = max(self._largest(q, True), self.size)
-        if not length:  # at the origin: as far as the start leads it, or any length where that is nowhere
-            length = max(self._largest(v, True) * self.duration, self._largest(a, True) * self.duration**2) or 1.0
+        if (
+            not length
+        ):  # at the origin: as far as the start leads it, or any length where that is nowhere
+            length = (
+                max(
+                    self._largest(v, True) * self.duration,
+                    self._largest(a, True) * self.duration**2,
+                )
+                or 1.0
+            )
         Q, V, A = np.ones(n), np.zeros(n), np.zeros(n)
         for kind, typical in ((True, length), (False, 1.0)):
             rows = self.lengths == kind
@@ -75,7 +105,9 @@ class Scaling:
             Q[rows], V[rows] = typical, max(speed, gained, typical / self.duration)
             A[rows] = np.maximum(acceleration, V[rows] ** 2 / typical)
         Λ = max(float(λ.max(initial=0.0)), stiffest * float(A.max(initial=0.0))) or 1.0
-        return Scales(Q, V, np.concatenate([A, np.full(λ.size, Λ)]), np.full(integrals, UNCONTROLLED))
+        return Scales(
+            Q, V, np.concatenate([A, np.full(λ.size, Λ)]), np.full(integrals, UNCONTROLLED)
+        )
 
     def seen(self, scales: Scales, states: np.ndarray, integrands: np.ndarray) -> Scales:
         """The largest values of a run; states and integrands stand one column for each time."""

@@ -1,9 +1,10 @@
 """Sweeps backwards over compiled runs: what is recorded of each step, within a bound of memory.
 
-A run is cut into segments of some steps. Each is recorded while it is carried out; when the records take more than the bound, those of the
-oldest segments are given up, and only the state at their beginning is kept, from where they are carried out, and recorded, once more when
-the sweep comes to them. When even these states are too many, neighbouring segments become one, which is cut again at its turn. So a run
-that fits is carried out once, a longer one twice, and any other a few times.
+A run is cut into segments of some steps. Each is recorded while it is carried out; when the records
+take more than the bound, those of the oldest segments are given up, and only the state at their
+beginning is kept, from where they are carried out, and recorded, once more when the sweep comes to
+them. When even these states are too many, neighbouring segments become one, which is cut again at
+its turn. So a run that fits is carried out once, a longer one twice, and any other a few times.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import ModelError
-from ..progress import Tell
+from ..core.errors import ModelError
+from ..core.progress import Tell
 from .native_run import NativeRun
 from .slices import next_slice
 from .trajectory import Trajectory
@@ -33,7 +34,9 @@ STORED = ("times", "states_stored", "objectives_stored", "sensitivities", "gradi
 
 @dataclass(frozen=True, eq=False)
 class _Segment:
-    """Steps from number `first` to `last`: what they begin with, and their records unless those were given up."""
+    """Steps from number `first` to `last`: what they begin with, and their records unless those
+    were given up.
+    """
 
     first: int
     last: int
@@ -58,18 +61,19 @@ class Tape:
         least = 2 * SHARE * (8 * self._size + OVERHEAD)
         if self._bound < least:
             raise ModelError(
-                f"memory = {self._bound / 1e6:g} MB is too little for this mechanism's adjoint: give {1.1 * least / 1e6:.2g} MB or more"
+                f"memory = {self._bound / 1e6:g} MB is too little for this mechanism's adjoint:"
+                f" give {1.1 * least / 1e6:.2g} MB or more"
             )
         self._longest = int(self._bound / (SHARE * 8 * self._size))
         self._segments: list[_Segment] = []
         self.taken = 0
         self._slice = 64
 
-    def carry_out(self, progress: Tell | None) -> Trajectory:
+    def execute(self, progress: Tell | None) -> Trajectory:
         """Values as of any other run; gradients at the end only, with respect to all parameters."""
         run, r, tell = self._run, self._record, progress or (lambda share: None)
         while not run.finished:
-            run.make_room(int(r["done"]) + self._next())
+            run.allocate(int(r["done"]) + self._next())
             self._advance(int(r["done"]) + self._next())
             tell(0.5 * run.share_done)
         trajectory = run.trajectory
@@ -87,7 +91,11 @@ class Tape:
                 continue
             state[:] = following
             r["records"], r["first_recorded"] = segment.records.ctypes.data, segment.first
-            r["done"], r["time"], r["from_start"] = segment.last, trajectory.step_ends[segment.last], segment.first == 0
+            r["done"], r["time"], r["from_start"] = (
+                segment.last,
+                trajectory.step_ends[segment.last],
+                segment.first == 0,
+            )
             self._native.go_back(run)
             r["to_end"] = 0
             following = segment.state
@@ -102,7 +110,7 @@ class Tape:
         run, r = self._run, self._record
         first, begin = int(r["done"]), float(r["time"])
         state, chosen = run.arrays["state"].copy(), run.arrays["chosen"].copy()
-        self._make_room(8 * self._size * (last - first) + state.nbytes + chosen.nbytes + OVERHEAD)
+        self._allocate(8 * self._size * (last - first) + state.nbytes + chosen.nbytes + OVERHEAD)
         records = np.empty((last - first, self._size))
         r["records"], r["first_recorded"] = records.ctypes.data, first
         began = time.perf_counter()
@@ -113,8 +121,10 @@ class Tape:
         self._segments.append(_Segment(first, done, begin, state, chosen, records))
         self.taken += self._segments[-1].memory
 
-    def _make_room(self, ahead: int) -> None:
-        """For so many bytes, give up records of all but the last segment, the oldest first; then every other state."""
+    def _allocate(self, ahead: int) -> None:
+        """For so many bytes, give up records of all but the last segment, the oldest first; then
+        every other state.
+        """
         for k, segment in enumerate(self._segments[:-1]):
             if self.taken + ahead <= self._bound:
                 return
@@ -131,9 +141,13 @@ class Tape:
         self._segments[k] = segment
 
     def _replay(self, ends: np.ndarray) -> None:
-        """From now on take the steps that were taken, and store nothing: what a start stores goes aside."""
+        """From now on take the steps that were taken, and store nothing: what a start stores goes
+        aside.
+        """
         r, arrays = self._record, self._run.arrays
-        aside = {name: np.zeros_like(arrays[name][:1]) for name in STORED} | {"residuals": np.zeros(3)}
+        aside = {name: np.zeros_like(arrays[name][:1]) for name in STORED} | {
+            "residuals": np.zeros(3)
+        }
         for name, array in aside.items():
             r[name] = array.ctypes.data
         self._kept = ends, np.full(2, np.inf), aside

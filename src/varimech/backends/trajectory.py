@@ -26,11 +26,15 @@ class Trajectory:
     selections: int = 0
     """How often independent coordinates were chosen."""
     steps: int | None = None
-    """Their number, where their ends are not known: those of the stored results stand in for them."""
+    """Their number, where their ends are not known: those of the stored results stand
+    in for them.
+    """
     sensitivities: np.ndarray | None = None
     """(time, state, parameter)"""
     gradients: np.ndarray | None = None
-    """(time, objective, parameter); of an adjoint program with all parameters, and only at the end, else not a number"""
+    """(time, objective, parameter); of an adjoint program with all parameters, and only at the end,
+    else not a number
+    """
 
     @property
     def sampled(self) -> tuple[np.ndarray, np.ndarray]:

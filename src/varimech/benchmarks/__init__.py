@@ -1,7 +1,7 @@
 """Problems with reference values, most of them published, solved through the public interface only.
 
-Each benchmark is one file with `mechanism(…)`, its solver settings `SETTINGS` and a function `run(settings) → Outcome`; its name and title
-stand here, so that naming them loads nothing.
+Each benchmark is one file with `mechanism(…)`, its solver settings `SETTINGS` and a function
+`run(settings) → Outcome`; its name and title stand here, so that naming them loads nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..backends.compiler import find_compiler
-from ..errors import unknown_name
+from ..core.errors import unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,9 @@ class Outcome(Protocol):
         ...
 
     def to_json(self) -> dict[str, Any]:
-        """Its figures as plain data: `benchmark`, `method`, `passed`, `checks`, `seconds` and what else it has."""
+        """Its figures as plain data: `benchmark`, `method`, `passed`, `checks`, `seconds` and what
+        else it has.
+        """
         ...
 
     def tables(self) -> list[Any]:
@@ -74,11 +76,14 @@ class Entry:
     @property
     def run(self) -> Callable[[Mapping[str, Any]], Outcome]:
         """Loads the benchmark."""
-        function: Callable[[Mapping[str, Any]], Outcome] = import_module(f".{self.module}", __package__).run
+        function: Callable[[Mapping[str, Any]], Outcome] = import_module(
+            f".{self.module}", __package__
+        ).run
         return function
 
     def solve(self, **given: Any) -> Outcome:
-        """Solve it with its own settings where nothing else is given. A step replaces a tolerance and the other way round.
+        """Solve it with its own settings where nothing else is given. A step replaces a tolerance
+        and the other way round.
 
         Compiled where there is a compiler, so that times are those of compiled code.
         """
@@ -87,7 +92,9 @@ class Entry:
 
     @property
     def model_file(self) -> Path:
-        """The same mechanism as a file, with objectives and settings; `tools/write_models.py` writes it."""
+        """The same mechanism as a file, with objectives and settings; `tools/write_models.py`
+        writes it.
+        """
         return Path(__file__).parent / "models" / f"{self.module}.yaml"
 
     def _settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,20 +106,34 @@ class Entry:
 BENCHMARKS: dict[str, Entry] = {
     "five-bar": Entry("Sensitivity analysis of a five-bar mechanism (Dopico 2023)", "five_bar"),
     "flexible-five-bar": Entry(
-        "Five-bar mechanism with a flexible bar, and its sensitivities (CILAMCE 2023)", "flexible_five_bar"
+        "Five-bar mechanism with a flexible bar, and its sensitivities (CILAMCE 2023)",
+        "flexible_five_bar",
     ),
     "pendulum": Entry("Simple pendulum (IFToMM A01)", "pendulum"),
-    "four-bar": Entry("Chain of N four-bar windows through its singular position, N = 2 and 40 (IFToMM A02)", "four_bar"),
+    "four-bar": Entry(
+        "Chain of N four-bar windows through its singular position, N = 2 and 40 (IFToMM A02)",
+        "four_bar",
+    ),
     "andrews": Entry("Andrews' squeezing mechanism (IFToMM A03, DAE test set)", "andrews"),
     "bricard": Entry("Bricard's overconstrained mechanism (IFToMM A04)", "bricard"),
     "governor": Entry("Flyball governor with stiff springs (IFToMM A05)", "governor"),
-    "spatial-slider-crank": Entry("Spatial slider-crank with springs, and its sensitivities (IFToMM)", "spatial_slider_crank"),
-    "flexible-slider-crank": Entry("Spatial slider-crank with a flexible rod, and its sensitivities", "flexible_slider_crank"),
-    "tree": Entry("Branched tree in space with every joint of an open chain, and its sensitivities", "tree"),
+    "spatial-slider-crank": Entry(
+        "Spatial slider-crank with springs, and its sensitivities (IFToMM)", "spatial_slider_crank"
+    ),
+    "flexible-slider-crank": Entry(
+        "Spatial slider-crank with a flexible rod, and its sensitivities", "flexible_slider_crank"
+    ),
+    "tree": Entry(
+        "Branched tree in space with every joint of an open chain, and its sensitivities", "tree"
+    ),
     "chain": Entry("Hanging chain of N bars, N = 10 and 100, and its sensitivities", "chain"),
-    "pendulum-tolerance": Entry("Pendulum with a tolerance: means and variances of its angle (Choi 2005)", "pendulum_tolerance"),
+    "pendulum-tolerance": Entry(
+        "Pendulum with a tolerance: means and variances of its angle (Choi 2005)",
+        "pendulum_tolerance",
+    ),
     "slider-crank-tolerance": Entry(
-        "Slider-crank with a tolerance: mean and deviation of a reaction (Choi 2005)", "slider_crank_tolerance"
+        "Slider-crank with a tolerance: mean and deviation of a reaction (Choi 2005)",
+        "slider_crank_tolerance",
     ),
 }
 

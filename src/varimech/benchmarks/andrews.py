@@ -1,18 +1,22 @@
-"""Andrews' squeezing mechanism: seven bodies, three loops, one freedom, a motor and a spring; milliseconds and many turns.
+"""Andrews' squeezing mechanism: seven bodies, three loops, one freedom, a motor and a spring;
+milliseconds and many turns.
 
-IFToMM Library of Computational Benchmark Problems, A03, with the data of the DAE test sets (W. Schiehlen (ed.), Multibody Systems
-Handbook, 1990; E. Hairer and G. Wanner, Solving Ordinary Differential Equations II, VII.7; F. Mazzia and C. Magherini, Test Set for
-IVP Solvers). From rest, 0.05 s; no gravity.
+IFToMM Library of Computational Benchmark Problems, A03, with the data of the DAE test sets (W.
+Schiehlen (ed.), Multibody Systems Handbook, 1990; E. Hairer and G. Wanner, Solving Ordinary
+Differential Equations II, VII.7; F. Mazzia and C. Magherini, Test Set for IVP Solvers). From rest,
+0.05 s; no gravity.
 
-Checked: point F at 0.01, 0.03 and 0.05 s and β(0.03), computed independently (DOP853/Radau at tolerances 1e-11 to 1e-13); the seven
-angles of the test set at 0.03 s, which carry an error of up to 1.4e-9 themselves; and the energy balance of the library,
+Checked: point F at 0.01, 0.03 and 0.05 s and β(0.03), computed independently (DOP853/Radau at
+tolerances 1e-11 to 1e-13); the seven angles of the test set at 0.03 s, which carry an error of up
+to 1.4e-9 themselves; and the energy balance of the library,
 
     ΔU = T + V − E₀ − τ (β − β₀) = 0.
 
-Two starts: the one that belongs to Θ₀ = 0, β₀ = −0.0617138900142764, and the rounded β₀ = −0.0620 of the library, for which
-Θ₀ = 2.14587e-4 closes the loop. Not copied from the published text: B has x = −0.03635 m (with + the mechanism cannot be assembled), body
-BDE weighs 0.02373 kg and has its centre of mass at y = −0.01874 m, β₀ = −0.0620 does not go with an angle OFE of zero, and the angle EHA
-is π − 1.348.
+Two starts: the one that belongs to Θ₀ = 0, β₀ = −0.0617138900142764, and the rounded β₀ = −0.0620
+of the library, for which Θ₀ = 2.14587e-4 closes the loop. Not copied from the published text: B has
+x = −0.03635 m (with + the mechanism cannot be assembled), body BDE weighs 0.02373 kg and has its
+centre of mass at y = −0.01874 m, β₀ = −0.0620 does not go with an angle OFE of zero, and the angle
+EHA is π − 1.348.
 
 OpenSim 3.2 needed 0.384 s for it (Intel i5-4570).
 """
@@ -62,13 +66,16 @@ TEST_SET = {
 """Angles (rad) at 0.03 s."""
 
 
-def mechanism(start: float = EXACT_START, *, pivots: Sequence[str] = (), lengths: bool = False) -> vm.Mechanism:
+def mechanism(
+    start: float = EXACT_START, *, pivots: Sequence[str] = (), lengths: bool = False
+) -> vm.Mechanism:
     """The mechanism, started at rest with an angle β₀ (rad) of body OF.
 
-    Parameters: stiffness k and natural length l0 of the spring, the motor's torque, the distance rr from O to F (mass, centre of mass and
-    inertia of OF stay, and so does β₀), and the mass of AG (its inertia about the centre of mass stays). For those of the ground points
-    O, A, B and C that are named in `pivots`, coordinates x_A, y_A, … are parameters as well, and with `lengths` so are the distances between
-    joints L_FE, L_BE, … (masses, centres of mass and inertias stay).
+    Parameters: stiffness k and natural length l0 of the spring, the motor's torque, the distance rr
+    from O to F (mass, centre of mass and inertia of OF stay, and so does β₀), and the mass of AG
+    (its inertia about the centre of mass stays). For those of the ground points O, A, B and C that
+    are named in `pivots`, coordinates x_A, y_A, … are parameters as well, and with `lengths` so are
+    the distances between joints L_FE, L_BE, … (masses, centres of mass and inertias stay).
     """
     m = vm.Mechanism("andrews", dimension=2)
     k = m.parameter("k", 4530.0, unit="N/m")
@@ -79,9 +86,17 @@ def mechanism(start: float = EXACT_START, *, pivots: Sequence[str] = (), lengths
 
     for name, place in GROUND.items():
         open_ = name in pivots
-        m.ground_point(name, [m.parameter(f"{c}_{name}", x, unit="m") if open_ else x for c, x in zip("xy", place, strict=True)])
+        m.ground_point(
+            name,
+            [
+                m.parameter(f"{c}_{name}", x, unit="m") if open_ else x
+                for c, x in zip("xy", place, strict=True)
+            ],
+        )
 
-    L = {name: m.parameter(f"L_{name}", x, unit="m") if lengths else x for name, x in LENGTHS.items()}
+    L = {
+        name: m.parameter(f"L_{name}", x, unit="m") if lengths else x for name, x in LENGTHS.items()
+    }
 
     def body(name: str, mass: Any, inertia: float, com: tuple[float, float], **points: Any) -> None:
         outline = (*points, *tuple(points)[:1]) if len(points) > 2 else None
@@ -105,7 +120,10 @@ def mechanism(start: float = EXACT_START, *, pivots: Sequence[str] = (), lengths
     m.spring("spring", "BDE.D", "ground.C", stiffness=k, natural_length=l0)
     m.torque("motor", "OF", torque)
     γ, Φ, δ, Ω, ε = 0.45528, 0.22267, 0.48736, -0.22267, 1.23055
-    m.start(angle={"OF": start}, near={"FE": start, "BDE": γ, "EG": Φ + δ, "AG": δ, "HE": Ω + ε, "AH": ε})
+    m.start(
+        angle={"OF": start},
+        near={"FE": start, "BDE": γ, "EG": Φ + δ, "AG": δ, "HE": Ω + ε, "AH": ε},
+    )
     return m
 
 
@@ -116,7 +134,10 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     checks = [c for t, F in POINT_F.items() for c in check_point(exact, "F", t, F, 1e-10)]
     computed = angles(exact, 0.03)
     checks.append(Check("β at 0.03 s (rad)", computed["β"], CRANK_ANGLE, 5e-9))
-    checks += [Check(f"{name} of the test set at 0.03 s (rad)", computed[name], x, 5e-9) for name, x in TEST_SET.items()]
+    checks += [
+        Check(f"{name} of the test set at 0.03 s (rad)", computed[name], x, 5e-9)
+        for name, x in TEST_SET.items()
+    ]
     work = TORQUE * float(np.ptp(exact.angle("OF").to_numpy()))
     drift = float(np.abs(energy_balance(exact)).max()) / work
     checks.append(Check("largest ΔU over the energy put in", drift, 0.0, 1e-8))
@@ -127,7 +148,10 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
 def angles(run: vm.Run, time: float) -> dict[str, float]:
     """The relative angles of the test set (rad) at a stored time (s)."""
     row = row_at(run, time)
-    of = {body: float(run.angle(body).to_numpy()[row]) for body in ("OF", "FE", "BDE", "EG", "AG", "HE", "AH")}
+    of = {
+        body: float(run.angle(body).to_numpy()[row])
+        for body in ("OF", "FE", "BDE", "EG", "AG", "HE", "AH")
+    }
     return {
         "β": of["OF"],
         "Θ": of["FE"] - of["OF"],
@@ -148,7 +172,10 @@ def energy_balance(run: vm.Run) -> np.ndarray:
 def figures(run: vm.Run) -> dict[str, Figure]:
     """Figures 9 and 10 of the library's page on OpenSim, and the mechanism."""
     t, energy, β = run.time, run.energy().to_numpy(), run.angle("OF").to_numpy()
-    theory = [vm.Line("put in, τ (β − β₀)", t, TORQUE * (β - β[0])), vm.Line("theory", t, np.zeros_like(t))]
+    theory = [
+        vm.Line("put in, τ (β − β₀)", t, TORQUE * (β - β[0])),
+        vm.Line("theory", t, np.zeros_like(t)),
+    ]
     balance = [
         vm.Panel("energy (J)", [vm.Line("E − E₀", t, energy - energy[0]), theory[0]]),
         vm.Panel("ΔU (J)", [vm.Line("computed", t, energy_balance(run)), theory[1]]),
@@ -156,19 +183,34 @@ def figures(run: vm.Run) -> dict[str, Figure]:
     F = 1e3 * run.position("F").transpose("time", "component").to_numpy()
     times, places = np.array(list(POINT_F)), 1e3 * np.array(list(POINT_F.values()))
     displacement = [
-        vm.Panel(f"{c} of F (mm)", [vm.Line("computed", t, F[:, k]), vm.Line("reference", times, places[:, k])])
+        vm.Panel(
+            f"{c} of F (mm)",
+            [vm.Line("computed", t, F[:, k]), vm.Line("reference", times, places[:, k])],
+        )
         for k, c in enumerate(("x", "y"))
     ]
     return {
-        "figure9_energy": _second_line(vm.line_figure(balance, title="Energy balance"), linestyle="--"),
-        "figure10_point_f": _second_line(vm.line_figure(displacement, title="Point F"), linestyle="none", marker="o"),
+        "figure9_energy": _second_line(
+            vm.line_figure(balance, title="Energy balance"), linestyle="--"
+        ),
+        "figure10_point_f": _second_line(
+            vm.line_figure(displacement, title="Point F"), linestyle="none", marker="o"
+        ),
         "mechanism": run.draw(trace="F", title="Andrews' squeezing mechanism at its start"),
     }
 
 
 def _second_line(figure: Figure, **look: Any) -> Figure:
-    """The second line of each panel, the expected one, in black and in a look of its own; legends follow."""
+    """The second line of each panel, the expected one, in black and in a look of its own; legends
+    follow.
+    """
     for ax in figure.axes:
         ax.lines[1].set(color="black", **look)
-        ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3)
+        ax.legend(
+            frameon=False,
+            fontsize=9,
+            loc="upper left",
+            bbox_to_anchor=(1.0, 1.0),
+            borderaxespad=0.3,
+        )
     return figure

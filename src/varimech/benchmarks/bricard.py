@@ -1,8 +1,10 @@
-"""Bricard's mechanism: five rods and six hinges in a closed spatial loop. The count of freedoms gives 0; it has one (overconstrained).
+"""Bricard's mechanism: five rods and six hinges in a closed spatial loop. The count of freedoms
+gives 0; it has one (overconstrained).
 
-IFToMM Library of Computational Benchmark Problems, A04. Rods of 1 m and 1 kg with a square section of 0.1 m (inertia 1/600 kg·m² along,
-1.01/12 kg·m² across), at rest, gravity 9.81 m/s² along −y, 10 s. Checked: the third hinge P3 at 1 and 2 s, computed independently
-(DOP853/Radau at tolerances 1e-11 to 1e-13), the largest constraint residuals and the energy over the whole run.
+IFToMM Library of Computational Benchmark Problems, A04. Rods of 1 m and 1 kg with a square section
+of 0.1 m (inertia 1/600 kg·m² along, 1.01/12 kg·m² across), at rest, gravity 9.81 m/s² along −y, 10
+s. Checked: the third hinge P3 at 1 and 2 s, computed independently (DOP853/Radau at tolerances
+1e-11 to 1e-13), the largest constraint residuals and the energy over the whole run.
 
 OpenSim 3.2 needed 0.258 s for it (Intel i5-4570).
 """
@@ -25,12 +27,17 @@ HINGES = ((0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1))
 """P1 … P6 at the start (m); the first and the last are on the ground."""
 AXES = ((0, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0))
 ALONG, ACROSS = 1 / 600, 1.01 / 12
-PLACES = {1.0: (0.274481319, -0.886707939, -0.462330003), 2.0: (-0.778135373, -0.980352683, -0.197252671)}
+PLACES = {
+    1.0: (0.274481319, -0.886707939, -0.462330003),
+    2.0: (-0.778135373, -0.980352683, -0.197252671),
+}
 """P3 (m) at two times (s)."""
 
 
 def mechanism() -> vm.Mechanism:
-    """The mechanism, all rods with axes along the global ones at the start; the mass of rod 3 is the parameter m3 (its inertia stays)."""
+    """The mechanism, all rods with axes along the global ones at the start; the mass of rod 3 is
+    the parameter m3 (its inertia stays).
+    """
     m = vm.Mechanism("bricard", gravity=(0, -9.81, 0))
     m3 = m.parameter("m3", 1.0, unit="kg")
     m.ground_point("P1", HINGES[0])
@@ -56,7 +63,10 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     checks = [c for t, place in PLACES.items() for c in check_point(motion, "P3", t, place, 2e-9)]
     levels = {"position (m)": 1e-12, "velocity (m/s)": 1e-11, "acceleration (m/s²)": 1e-7}
     residuals = motion.info["residuals"]
-    checks += [Check(f"residual of the {n}", r, 0.0, levels[n]) for n, r in zip(levels, residuals, strict=True)]
+    checks += [
+        Check(f"residual of the {n}", r, 0.0, levels[n])
+        for n, r in zip(levels, residuals, strict=True)
+    ]
     checks.append(check_energy(motion, 1e-9))
     return Checked("bricard", (motion,), tuple(checks), lambda: figures(motion))
 
@@ -65,7 +75,9 @@ def figures(run: vm.Run) -> dict[str, Figure]:
     """Path of P3 and energies over time, and the mechanism."""
     t, place = run.time, run.position("P3")
     panels = [
-        vm.Panel("P3 (m)", [vm.Line(c, t, place.sel(component=c).to_numpy()) for c in ("x", "y", "z")]),
+        vm.Panel(
+            "P3 (m)", [vm.Line(c, t, place.sel(component=c).to_numpy()) for c in ("x", "y", "z")]
+        ),
         energy_panel(run),
     ]
     drawing = run.draw(trace="P3", title="Bricard's mechanism at its start")

@@ -1,14 +1,17 @@
 """The five-bar benchmark for sensitivity analysis.
 
-D. Dopico Dopico, "Benchmark: sensitivity analysis of a five bar mechanism", 2023 (dynamics as in Dopico et al., J. Comput. Nonlinear Dyn. 10
-(2015) 011012, and Nonlinear Dyn. 93 (2018) 2039–2056). Two freedoms, two springs, gravity, 5 s from rest; three objectives
+D. Dopico Dopico, "Benchmark: sensitivity analysis of a five bar mechanism", 2023 (dynamics as in
+Dopico et al., J. Comput. Nonlinear Dyn. 10 (2015) 011012, and Nonlinear Dyn. 93 (2018) 2039–2056).
+Two freedoms, two springs, gravity, 5 s from rest; three objectives
 
     ψ¹ = ∫ |r₂ − r₂₀|² dt,     ψ² = ∫ |ṙ₂|² dt,     ψ³ = ∫ |r̈₂|² dt
 
-and their derivatives with respect to the natural lengths of both springs, the mass of bar A1, the position of its centre of mass and its
-length. What each parameter leaves unchanged matters: the inertia of bar A1 about its centre of mass stays 1/6 kg·m², and the start keeps
-the angles of bars A1 and 12. The text does not print the geometry; the points used here are the only ones (up to reflection) of a search over
-196,828 candidates that reproduce all 15 published values to every digit.
+and their derivatives with respect to the natural lengths of both springs, the mass of bar A1, the
+position of its centre of mass and its length. What each parameter leaves unchanged matters: the
+inertia of bar A1 about its centre of mass stays 1/6 kg·m², and the start keeps the angles of bars
+A1 and 12. The text does not print the geometry; the points used here are the only ones (up to
+reflection) of a search over 196,828 candidates that reproduce all 15 published values to every
+digit.
 """
 
 from __future__ import annotations
@@ -71,7 +74,9 @@ def mechanism() -> vm.Mechanism:
 def objectives() -> dict[str, vm.Objective]:
     """ψ¹, ψ² and ψ³."""
     return {
-        "psi1": vm.integral('dot(position("2") - [0.5, -2], position("2") - [0.5, -2])', unit="m²·s"),
+        "psi1": vm.integral(
+            'dot(position("2") - [0.5, -2], position("2") - [0.5, -2])', unit="m²·s"
+        ),
         "psi2": vm.integral('dot(velocity("2"), velocity("2"))', unit="m²/s"),
         "psi3": vm.integral('dot(acceleration("2"), acceleration("2"))', unit="m²/s³"),
     }
@@ -79,7 +84,11 @@ def objectives() -> dict[str, vm.Objective]:
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> FiveBar:
     """Solve the benchmark."""
-    return FiveBar(mechanism().sensitivity(objectives(), PARAMETERS, duration=DURATION, **stored_every(settings, 0.01)))
+    return FiveBar(
+        mechanism().sensitivity(
+            objectives(), PARAMETERS, duration=DURATION, **stored_every(settings, 0.01)
+        )
+    )
 
 
 @dataclass(frozen=True)
@@ -106,7 +115,10 @@ class FiveBar:
     @property
     def checks(self) -> tuple[Check, ...]:
         """Conditions (4) and (5)."""
-        errors = [Check(f"error (3) of {n}", e, 0.0, t) for n, e, t in zip(OBJECTIVES, self.errors, TOLERANCES, strict=True)]
+        errors = [
+            Check(f"error (3) of {n}", e, 0.0, t)
+            for n, e, t in zip(OBJECTIVES, self.errors, TOLERANCES, strict=True)
+        ]
         return (*errors, Check("error (5), combined", self.combined_error, 0.0, 3 * TOLERANCES[2]))
 
     @property
@@ -122,7 +134,9 @@ class FiveBar:
     def to_json(self) -> dict[str, Any]:
         """All figures as plain data."""
         return {
-            **summary("five-bar", self.solution.run.info["method"], self.checks, self.solution.seconds),
+            **summary(
+                "five-bar", self.solution.run.info["method"], self.checks, self.solution.seconds
+            ),
             "step": self.solution.run.info["step"],
             "objectives": self.solution.value_history[-1].tolist(),
             "sensitivities": self.sensitivities.tolist(),
@@ -136,7 +150,9 @@ class FiveBar:
 
         values = Table(title="Sensitivities at t = 5 s", title_justify="left")
         for heading in ("objective", "parameter", "computed", "reference", "difference"):
-            values.add_column(heading, justify="left" if heading in ("objective", "parameter") else "right")
+            values.add_column(
+                heading, justify="left" if heading in ("objective", "parameter") else "right"
+            )
         for i, objective in enumerate(OBJECTIVES):
             for j, parameter in enumerate(PARAMETERS):
                 computed, reference = self.sensitivities[i, j], REFERENCE[i, j]
@@ -153,10 +169,15 @@ class FiveBar:
     def write(self, folder: Path) -> list[Path]:
         """The files that the benchmark names, and its Figures 2 to 6."""
         folder.mkdir(parents=True, exist_ok=True)
-        written = [self._write_csv(folder / f"{name}.csv", columns) for name, columns in self._series().items()]
+        written = [
+            self._write_csv(folder / f"{name}.csv", columns)
+            for name, columns in self._series().items()
+        ]
         rows = np.column_stack([self.sensitivities, self.errors])
         results = folder / "results.txt"
-        results.write_text("".join("  ".join(f"{x:.10e}" for x in row) + "\n" for row in rows), encoding="utf-8")
+        results.write_text(
+            "".join("  ".join(f"{x:.10e}" for x in row) + "\n" for row in rows), encoding="utf-8"
+        )
         written.append(results)
         for name, figure in self._figures().items():
             figure.savefig(folder / f"{name}.png")
@@ -169,18 +190,30 @@ class FiveBar:
         rates = {n: self._distance_rates(n) for n in ("1", "2")}
         bars = {"alpha1": "A1", "alpha2": "12"}
         files = {
-            "DynDistances": {f"{d}s{n}": rates[n][k] for k, d in enumerate(("", "d", "dd")) for n in ("1", "2")},
+            "DynDistances": {
+                f"{d}s{n}": rates[n][k] for k, d in enumerate(("", "d", "dd")) for n in ("1", "2")
+            },
             "DynAngles": {
                 f"{d}{alpha}": getattr(r, kind)(bar).to_numpy()
-                for d, kind in (("", "angle"), ("d", "angular_velocity"), ("dd", "angular_acceleration"))
+                for d, kind in (
+                    ("", "angle"),
+                    ("d", "angular_velocity"),
+                    ("dd", "angular_acceleration"),
+                )
                 for alpha, bar in bars.items()
             },
         }
-        for name, kind in (("Dynp2", "position"), ("Dyndp2dt", "velocity"), ("Dynd2p2dt2", "acceleration")):
+        for name, kind in (
+            ("Dynp2", "position"),
+            ("Dyndp2dt", "velocity"),
+            ("Dynd2p2dt2", "acceleration"),
+        ):
             array = getattr(r, kind)("2")
             files[name] = {c: array.sel(component=c).to_numpy() for c in ("x", "y")}
         for i, objective in enumerate(OBJECTIVES):
-            columns = {f"d{objective}_d{p}": g.gradient_history[:, i, j] for j, p in enumerate(PARAMETERS)}
+            columns = {
+                f"d{objective}_d{p}": g.gradient_history[:, i, j] for j, p in enumerate(PARAMETERS)
+            }
             files[f"SensitObjfunc{i + 1}"] = {objective: g.value_history[:, i], **columns}
         return files
 
@@ -220,19 +253,27 @@ class FiveBar:
         ]
         figure4 = [
             panel(label, s[name])
-            for label, name in (("position (m)", "Dynp2"), ("velocity (m/s)", "Dyndp2dt"), ("acceleration (m/s²)", "Dynd2p2dt2"))
+            for label, name in (
+                ("position (m)", "Dynp2"),
+                ("velocity (m/s)", "Dyndp2dt"),
+                ("acceleration (m/s²)", "Dynd2p2dt2"),
+            )
         ]
         figure5 = [
             panel(f"ψ{k} ({u})", {"": s[f"SensitObjfunc{i + 1}"][f"psi{i + 1}"]})
             for i, (k, u) in enumerate(zip("¹²³", g.units, strict=True))
         ]
         return {
-            "figure2_distances": vm.line_figure(figure2, title="Distances of points 1 and 2 from B"),
+            "figure2_distances": vm.line_figure(
+                figure2, title="Distances of points 1 and 2 from B"
+            ),
             "figure3_angles": vm.line_figure(figure3, title="Angles of bars A1 and 12"),
             "figure4_point2": vm.line_figure(figure4, title="Point 2"),
             "figure5_objectives": vm.line_figure(figure5, title="Objectives over time"),
             "figure6_gradients": g.plot(),
             "mechanism": g.run.draw(
-                times=(0.5, 0.25, 0.0), trace=("2",), title="Five-bar mechanism at its start, and the path of point 2"
+                times=(0.5, 0.25, 0.0),
+                trace=("2",),
+                title="Five-bar mechanism at its start, and the path of point 2",
             ),
         }

@@ -1,20 +1,26 @@
-"""The five-bar mechanism with a flexible bar: sensitivities to what the beam is made of, and the question that a paper left open.
+"""The five-bar mechanism with a flexible bar: sensitivities to what the beam is made of, and the
+question that a paper left open.
 
-J. C. García Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and D. Dopico, "Sensitivity analysis of flexible multibody systems with
-nonlinear beams", CILAMCE 2023: bar 12 of the five-bar is a rotation-free beam, here as there of two segments, a₀ = 1.0628e-4 m²,
-I = 9.4125e-10 m⁴, E = 206.94 GPa, ρ = 7829 kg/m³ (1.500 kg, as the rigid bar). Parameters are E, a₀, I, ρ and two lengths:
+J. C. García Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and D. Dopico, "Sensitivity analysis
+of flexible multibody systems with nonlinear beams", CILAMCE 2023: bar 12 of the five-bar is a
+rotation-free beam, here as there of two segments, a₀ = 1.0628e-4 m², I = 9.4125e-10 m⁴, E = 206.94
+GPa, ρ = 7829 kg/m³ (1.500 kg, as the rigid bar). Parameters are E, a₀, I, ρ and two lengths:
 
     L0   the unstressed length alone: stretches and stiffnesses change; the mass and the start do not
     L    the geometry moves with it: unstressed length, mass, and the start, which keeps the angles of bar A1 and of the beam
 
-The paper derives the bending force by L0 with φ = |a × b| as if it changed with L0, although it depends on the nodes alone. The force is
-−α φ ∂φ/∂q with α ∝ L0⁻⁵, so its derivative is −(5/L0) times itself. The paper prints the derivative of one with α ∝ L0² (its equation 18);
-its own terms (16, 17) add up to that of α ∝ L0⁻². `formula` runs these too: with a stiffness that nominally is the same, and has that power.
+The paper derives the bending force by L0 with φ = |a × b| as if it changed with L0, although it
+depends on the nodes alone. The force is −α φ ∂φ/∂q with α ∝ L0⁻⁵, so its derivative is −(5/L0)
+times itself. The paper prints the derivative of one with α ∝ L0² (its equation 18); its own terms
+(16, 17) add up to that of α ∝ L0⁻². `formula` runs these too: with a stiffness that nominally is
+the same, and has that power.
 
-Checked after 0.5 s, for the beam as it is and for one a hundred times softer, where the three formulas differ even in sign: places of points
-1 and 2, and derivatives of x₁ times their parameters. The references were computed independently, in minimal coordinates, by complex steps
-through a scheme of order 8 with equal steps. Their errors, by halving these: places 1e-13 m, derivatives 3e-10 m, that by L0 of the stiff
-beam 2e-7 m, since it rings with 5,900 rad/s where its unstressed length alone changes (`tests/flexible_five_bar_reference.py`).
+Checked after 0.5 s, for the beam as it is and for one a hundred times softer, where the three
+formulas differ even in sign: places of points 1 and 2, and derivatives of x₁ times their
+parameters. The references were computed independently, in minimal coordinates, by complex steps
+through a scheme of order 8 with equal steps. Their errors, by halving these: places 1e-13 m,
+derivatives 3e-10 m, that by L0 of the stiff beam 2e-7 m, since it rings with 5,900 rad/s where its
+unstressed length alone changes (`tests/support/flexible_five_bar_reference.py`).
 """
 
 from __future__ import annotations
@@ -41,8 +47,14 @@ PARAMETERS = ("E", "a0", "I", "rho", "L0", "L")
 POWERS = {"exact": -5, "printed": 2, "summed": -2}
 """Formula → power of L0 that the bending stiffness is differentiated for."""
 PLACES = {
-    STIFF: {"1": (-0.6944977954625906, -1.2319386397453413), "2": (0.6092769138001706, -2.476962798712572)},
-    SOFT: {"1": (-0.2655377990087366, -1.3890607176425356), "2": (0.39693479001825605, -2.2287939919712345)},
+    STIFF: {
+        "1": (-0.6944977954625906, -1.2319386397453413),
+        "2": (0.6092769138001706, -2.476962798712572),
+    },
+    SOFT: {
+        "1": (-0.2655377990087366, -1.3890607176425356),
+        "2": (0.39693479001825605, -2.2287939919712345),
+    },
 }
 """Young's modulus → point → place (m)."""
 SLOPES = {
@@ -69,7 +81,12 @@ WRONG = {"printed": -0.7076250887235342, "summed": -0.18384704873969446}
 
 
 def mechanism(
-    segments: int = 2, *, E: float = STIFF, material: str = "logarithmic", formula: str = "exact", rigid: bool = False
+    segments: int = 2,
+    *,
+    E: float = STIFF,
+    material: str = "logarithmic",
+    formula: str = "exact",
+    rigid: bool = False,
 ) -> vm.Mechanism:
     """The mechanism; `rigid` has a uniform bar of the same mass in place of the beam."""
     m = vm.Mechanism("rigid five-bar" if rigid else "flexible five-bar", gravity=(0, -9.81))
@@ -116,7 +133,9 @@ def slope(run: vm.Run, parameter: str, time: float) -> float:
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
-    """Solve the benchmark: both beams with all parameters, the soft one with the formulas of the paper, too."""
+    """Solve the benchmark: both beams with all parameters, the soft one with the formulas of the
+    paper, too.
+    """
     stored = stored_every(settings, 0.01)
 
     def solved(E: float, wrt: tuple[str, ...], formula: str = "exact") -> vm.Run:
@@ -127,15 +146,21 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     checks: list[Check] = []
     for E, motion in runs.items():
         for point, place in PLACES[E].items():
-            checks += check_point(motion, point, DURATION, place, 1e-9, called=f"{point}, E = {E / 1e9:g} GPa,")
+            checks += check_point(
+                motion, point, DURATION, place, 1e-9, called=f"{point}, E = {E / 1e9:g} GPa,"
+            )
         for p, reference in SLOPES[E].items():
             name, value = f"{p} ∂x₁/∂{p}, E = {E / 1e9:g} GPa (m)", slope(motion, p, DURATION)
             checks.append(Check(name, value, reference, DIGITS * abs(reference)))
         checks.append(check_energy(motion, 1e-9, f", E = {E / 1e9:g} GPa"))
     for formula, reference in WRONG.items():
         value = slope(wrong[formula], "L0", DURATION)
-        checks.append(Check(f"L0 ∂x₁/∂L0, {formula} formula (m)", value, reference, DIGITS * abs(reference)))
-    return Checked("flexible-five-bar", (*runs.values(), *wrong.values()), tuple(checks), lambda: figures(runs))
+        checks.append(
+            Check(f"L0 ∂x₁/∂L0, {formula} formula (m)", value, reference, DIGITS * abs(reference))
+        )
+    return Checked(
+        "flexible-five-bar", (*runs.values(), *wrong.values()), tuple(checks), lambda: figures(runs)
+    )
 
 
 def figures(runs: Mapping[float, vm.Run]) -> dict[str, Figure]:
@@ -143,18 +168,29 @@ def figures(runs: Mapping[float, vm.Run]) -> dict[str, Figure]:
     panels = []
     for E, r in runs.items():
         lines = [
-            vm.Line(label, r.time, r.info["parameters"][p] * r.position("1", wrt=p).sel(component="x").to_numpy())
+            vm.Line(
+                label,
+                r.time,
+                r.info["parameters"][p] * r.position("1", wrt=p).sel(component="x").to_numpy(),
+            )
             for p, label in (("E", "E, nearly I"), ("rho", "rho, nearly a0"), ("L", "L"))
         ]
         panels.append(vm.Panel(f"p ∂x₁/∂p (m), E = {E / 1e9:g} GPa", lines))
-    moments = [vm.Line(f"E = {E / 1e9:g} GPa", r.time, r.bending_moment("12").sel(node=1).to_numpy()) for E, r in runs.items()]
+    moments = [
+        vm.Line(f"E = {E / 1e9:g} GPa", r.time, r.bending_moment("12").sel(node=1).to_numpy())
+        for E, r in runs.items()
+    ]
     soft = runs[SOFT]
     motion = [vm.Panel("bending moment (N·m)", moments), energy_panel(soft)]
     drawing = soft.draw(
-        times=(0.0, 0.15, 0.3, 0.5), trace="12.n1", title="Flexible five-bar, E = 2.0694 GPa, at 0.5 s and before"
+        times=(0.0, 0.15, 0.3, 0.5),
+        trace="12.n1",
+        title="Flexible five-bar, E = 2.0694 GPa, at 0.5 s and before",
     )
     return {
         "derivatives": vm.line_figure(panels, title="Flexible five-bar: derivatives"),
-        "motion": vm.line_figure(motion, title="Flexible five-bar: bending, and energies of the soft one"),
+        "motion": vm.line_figure(
+            motion, title="Flexible five-bar: bending, and energies of the soft one"
+        ),
         "mechanism": drawing,
     }

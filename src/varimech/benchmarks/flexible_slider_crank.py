@@ -1,15 +1,20 @@
-"""The spatial slider-crank with a flexible rod: a crank about x, a slider along x, between them a beam that bends by 2 % of its length.
+"""The spatial slider-crank with a flexible rod: a crank about x, a slider along x, between them a
+beam that bends by 2 % of its length.
 
-Crank AB of 0.08 m about the x axis through A = (0, 0.1, 0.12) m, at the start upright with 6 rad/s; mass 0.12 kg, 1e-4 kg·m² across it about
-its middle. Slider C of 2 kg on the x axis. Rod BC of 0.3 m and 0.5 kg with spherical joints at both ends: a rotation-free beam of n segments
-(E = 2 GPa, 1e-4 m², 8e-10 m⁴, consistent masses, logarithmic strain), at the start straight, unstressed and moving as a rigid one; n = 4.
-g = 9.81 m/s² along −z; 1 s, in which the crank turns by 610°. No friction, no damping.
+Crank AB of 0.08 m about the x axis through A = (0, 0.1, 0.12) m, at the start upright with 6 rad/s;
+mass 0.12 kg, 1e-4 kg·m² across it about its middle. Slider C of 2 kg on the x axis. Rod BC of 0.3 m
+and 0.5 kg with spherical joints at both ends: a rotation-free beam of n segments (E = 2 GPa, 1e-4
+m², 8e-10 m⁴, consistent masses, logarithmic strain), at the start straight, unstressed and moving
+as a rigid one; n = 4. g = 9.81 m/s² along −z; 1 s, in which the crank turns by 610°. No friction,
+no damping.
 
-Checked: slider and middle node of the rod at 0.5 and 1 s; ψ = ∫ |v_C|² dt with its derivatives with respect to modulus, area, second moment
-of area, density and length of the rod; and that the energy is kept. With the length, the start of the slider changes, and with it places and
-speeds of all nodes; angle and speed of the crank stay. The references were computed independently: 11 coordinates without constraints (angle
-of the crank, place of the slider, places of the inner nodes), Lagrange's equations by hand and complex steps (40000 equal steps of order 8,
-converged to 1e-12 m; `tests/flexible_slider_crank_reference.py`).
+Checked: slider and middle node of the rod at 0.5 and 1 s; ψ = ∫ |v_C|² dt with its derivatives with
+respect to modulus, area, second moment of area, density and length of the rod; and that the energy
+is kept. With the length, the start of the slider changes, and with it places and speeds of all
+nodes; angle and speed of the crank stay. The references were computed independently: 11 coordinates
+without constraints (angle of the crank, place of the slider, places of the inner nodes), Lagrange's
+equations by hand and complex steps (40000 equal steps of order 8, converged to 1e-12 m;
+`tests/support/flexible_slider_crank_reference.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +26,17 @@ import numpy as np
 
 import varimech as vm
 
-from .outcome import COMPONENTS, Check, Checked, check_energy, check_gradient, check_point, energy_panel, row_at, stored_every
+from .outcome import (
+    COMPONENTS,
+    Check,
+    Checked,
+    check_energy,
+    check_gradient,
+    check_point,
+    energy_panel,
+    row_at,
+    stored_every,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,7 +47,10 @@ SEGMENTS = 4
 MIDDLE = f"rod.n{SEGMENTS // 2}"
 SLIDER = {0.5: 0.18465620094150, 1.0: 0.22551372568687}
 """x of the slider (m) at two times (s)."""
-PLACES = {0.5: (0.0923477505874, 0.0777106386730, 0.0890094212687), 1.0: (0.1121545514562, 0.0878246014446, 0.0440136149995)}
+PLACES = {
+    0.5: (0.0923477505874, 0.0777106386730, 0.0890094212687),
+    1.0: (0.1121545514562, 0.0878246014446, 0.0440136149995),
+}
 """Of the middle node (m) at two times (s)."""
 PSI = 0.15529292424975
 PSI_GRADIENT = {
@@ -46,7 +64,9 @@ PSI_GRADIENT = {
 
 
 def mechanism(segments: int = SEGMENTS, *, material: str = "logarithmic") -> vm.Mechanism:
-    """The mechanism; parameters are modulus, area, second moment of area, density and length of the rod."""
+    """The mechanism; parameters are modulus, area, second moment of area, density and length of the
+    rod.
+    """
     m = vm.Mechanism("flexible slider-crank", gravity=(0, 0, -9.81))
     E = m.parameter("E", 2e9, unit="Pa")
     area = m.parameter("area", 1e-4, unit="m²")
@@ -56,9 +76,28 @@ def mechanism(segments: int = SEGMENTS, *, material: str = "logarithmic") -> vm.
 
     m.ground_point("A", (0, 0.1, 0.12))
     m.ground_point("O", (0, 0, 0))
-    m.body("crank", mass=0.12, inertia=(1e-4, 1e-4, 1e-5), com=(0, 0, 0.04), points={"A": (0, 0, 0), "B": (0, 0, 0.08)})
-    m.beam("rod", "B", "C", segments=segments, length=L, E=E, area=area, inertia=inertia, density=density, material=material)
-    m.body("slider", mass=2.0, inertia=(1e-4, 1e-4, 1e-4), points={"C": (0, 0, 0)})  # it never turns: any inertia does
+    m.body(
+        "crank",
+        mass=0.12,
+        inertia=(1e-4, 1e-4, 1e-5),
+        com=(0, 0, 0.04),
+        points={"A": (0, 0, 0), "B": (0, 0, 0.08)},
+    )
+    m.beam(
+        "rod",
+        "B",
+        "C",
+        segments=segments,
+        length=L,
+        E=E,
+        area=area,
+        inertia=inertia,
+        density=density,
+        material=material,
+    )
+    m.body(
+        "slider", mass=2.0, inertia=(1e-4, 1e-4, 1e-4), points={"C": (0, 0, 0)}
+    )  # it never turns: any inertia does
     m.revolute("A", axis=(1, 0, 0))
     m.spherical("B")
     m.spherical("C")
@@ -75,10 +114,15 @@ def objectives() -> dict[str, vm.Objective]:
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     """Solve the benchmark with its sensitivities."""
     stored = stored_every(settings, DURATION / 500)
-    solution = mechanism().sensitivity(objectives(), list(PSI_GRADIENT), duration=DURATION, **stored)
+    solution = mechanism().sensitivity(
+        objectives(), list(PSI_GRADIENT), duration=DURATION, **stored
+    )
     motion = solution.run
     x = motion.displacement("guide").to_numpy()
-    checks = [Check(f"x of the slider at {t:g} s (m)", float(x[row_at(motion, t)]), r, 1e-11) for t, r in SLIDER.items()]
+    checks = [
+        Check(f"x of the slider at {t:g} s (m)", float(x[row_at(motion, t)]), r, 1e-11)
+        for t, r in SLIDER.items()
+    ]
     for t, place in PLACES.items():
         checks += check_point(motion, MIDDLE, t, place, 1e-11, called="the middle node")
     checks.append(Check("ψ (m²/s)", float(solution.value_history[-1, 0]), PSI, 1e-11))
@@ -88,45 +132,64 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
 
 
 def deflection(run: vm.Run, node: int = SEGMENTS // 2, segments: int = SEGMENTS) -> np.ndarray:
-    """Of a node from its place on the straight line between the ends of the rod (m), (time, component)."""
-    r, B, C = (run.position(p).transpose("time", "component").to_numpy() for p in (f"rod.n{node}", "crank.B", "slider.C"))
+    """Of a node from its place on the straight line between the ends of the rod (m), (time,
+    component).
+    """
+    r, B, C = (
+        run.position(p).transpose("time", "component").to_numpy()
+        for p in (f"rod.n{node}", "crank.B", "slider.C")
+    )
     return np.asarray(r - B + (B - C) * (node / segments))
 
 
 def figures(solution: vm.Gradient) -> dict[str, Figure]:
-    """The motion with the deflection of the rod, shapes of the rod, the sensitivities of ψ, and the mechanism."""
+    """The motion with the deflection of the rod, shapes of the rod, the sensitivities of ψ, and the
+    mechanism.
+    """
     r, t = solution.run, solution.run.time
     ends = np.zeros((t.size, 3))
     d = 1000 * np.stack([ends, *(deflection(r, k) for k in range(1, SEGMENTS)), ends], axis=1)
     panels = [
         vm.Panel("slider x (m)", [vm.Line("", t, r.displacement("guide").to_numpy())]),
         vm.Panel(
-            "middle of the rod\nfrom its chord (mm)", [vm.Line(f"along {c}", t, d[:, 2, k]) for k, c in enumerate(COMPONENTS)]
+            "middle of the rod\nfrom its chord (mm)",
+            [vm.Line(f"along {c}", t, d[:, 2, k]) for k, c in enumerate(COMPONENTS)],
         ),
         energy_panel(r),
     ]
-    along, rows = np.linspace(0, 1, SEGMENTS + 1), [int(np.abs(t - when).argmin()) for when in (0.86, 0.87, 0.88, 0.89, 0.9)]
+    along, rows = (
+        np.linspace(0, 1, SEGMENTS + 1),
+        [int(np.abs(t - when).argmin()) for when in (0.86, 0.87, 0.88, 0.89, 0.9)],
+    )
     shapes = [
         vm.Panel(
-            f"from the chord,\nalong {COMPONENTS[k]} (mm)", [vm.Line(f"{t[row]:.2f} s", along, d[row, :, k]) for row in rows]
+            f"from the chord,\nalong {COMPONENTS[k]} (mm)",
+            [vm.Line(f"{t[row]:.2f} s", along, d[row, :, k]) for row in rows],
         )
         for k in (1, 2)
     ]
     nominal, slopes = r.info["parameters"], solution.gradient_history[:, 0]
     scaled = {p: nominal[p] * slopes[:, k] for k, p in enumerate(PSI_GRADIENT)}
-    # E A, E I and the mass per length are what matters: curves of E and inertia differ by stretching alone, and so do density and area
+    # E A, E I and the mass per length are what matters: curves of E and inertia differ by
+    # stretching alone, and so do density and area
     shown = {"E": "p = E, inertia", "density": "p = density, area", "L": "p = L"}
     sensitivities = [
         vm.Panel("ψ (m²/s)", [vm.Line("", t, solution.value_history[:, 0])]),
         vm.Panel("p ∂ψ/∂p (m²/s)", [vm.Line(label, t, scaled[p]) for p, label in shown.items()]),
     ]
     drawing = r.draw(
-        times=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5), trace=("B", MIDDLE), title="Flexible slider-crank at 0.5 s, and before"
+        times=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
+        trace=("B", MIDDLE),
+        title="Flexible slider-crank at 0.5 s, and before",
     )
     drawing.axes[0].locator_params(axis="y", nbins=3)  # a narrow box
     return {
         "motion": vm.line_figure(panels, title="Spatial slider-crank with a flexible rod"),
-        "shapes": vm.line_figure(shapes, title="Shapes of the rod", xlabel="share of the rod's length from B"),
-        "sensitivities": vm.line_figure(sensitivities, title="ψ = ∫ |v_C|² dt and its sensitivities"),
+        "shapes": vm.line_figure(
+            shapes, title="Shapes of the rod", xlabel="share of the rod's length from B"
+        ),
+        "sensitivities": vm.line_figure(
+            sensitivities, title="ψ = ∫ |v_C|² dt and its sensitivities"
+        ),
         "mechanism": drawing,
     }

@@ -1,13 +1,16 @@
-"""A row of N four-bar windows: N + 1 cranks on the ground, N couplers between them; all links 1 m, 1 kg, uniform. One freedom.
+"""A row of N four-bar windows: N + 1 cranks on the ground, N couplers between them; all links 1 m,
+1 kg, uniform. One freedom.
 
-IFToMM Library of Computational Benchmark Problems, A02. The cranks start upright, point B0 with 1 m/s, and turn through; 10 s,
-g = 9.81 m/s². Twice in each turn all links lie on one line: there the constraints depend on each other and further motions open up, and a
-solver must go on as parallelograms. These obey, with θ the angle of the cranks from the horizontal,
+IFToMM Library of Computational Benchmark Problems, A02. The cranks start upright, point B0 with 1
+m/s, and turn through; 10 s, g = 9.81 m/s². Twice in each turn all links lie on one line: there the
+constraints depend on each other and further motions open up, and a solver must go on as
+parallelograms. These obey, with θ the angle of the cranks from the horizontal,
 
     I θ̈ = −g ((N + 1)/2 + N) cos θ,   I = (N + 1)/3 + N.
 
-Checked for N = 2 and N = 40: B0 at 1 s (and 5 s for N = 2), computed independently (DOP853/Radau at tolerances 1e-11 to 1e-13); the angle
-of the first crank against this equation at all stored times; that the energy is kept; and that the last crank is parallel to the first.
+Checked for N = 2 and N = 40: B0 at 1 s (and 5 s for N = 2), computed independently (DOP853/Radau at
+tolerances 1e-11 to 1e-13); the angle of the first crank against this equation at all stored times;
+that the energy is kept; and that the last crank is parallel to the first.
 
 OpenSim 3.2 needed 0.455 s for N = 2 (Intel i5-4570).
 """
@@ -37,7 +40,9 @@ PLACES = {
 
 
 def mechanism(windows: int = 2) -> vm.Mechanism:
-    """The mechanism with N windows; the mass m_rod of the couplers is a parameter (they stay uniform)."""
+    """The mechanism with N windows; the mass m_rod of the couplers is a parameter (they stay
+    uniform).
+    """
     N = windows
     m = vm.Mechanism(f"four-bar with {N} windows", gravity=(0, -G))
     m_rod = m.parameter("m_rod", 1.0, unit="kg")
@@ -50,7 +55,9 @@ def mechanism(windows: int = 2) -> vm.Mechanism:
         m.revolute(f"B{i} left", f"crank {i}.B{i}", f"rod {i}.B{i}")
         m.revolute(f"B{i + 1} right", f"crank {i + 1}.B{i + 1}", f"rod {i}.B{i + 1}")
     # every link is told where to look: each window could also be assembled crossed
-    near = {f"crank {i}": math.pi / 2 for i in range(1, N + 1)} | {f"rod {i}": 0.0 for i in range(N)}
+    near = {f"crank {i}": math.pi / 2 for i in range(1, N + 1)} | {
+        f"rod {i}": 0.0 for i in range(N)
+    }
     m.start(angle={"crank 0": math.pi / 2}, speed={"crank 0": -1.0}, near=near)
     return m
 
@@ -94,13 +101,21 @@ def crank_angle(windows: int, times: np.ndarray) -> np.ndarray:
 def figures(runs: Mapping[int, vm.Run]) -> dict[str, Figure]:
     """Angles with their errors, and the small mechanism."""
     panels = [
-        vm.Panel("angle (rad)", [vm.Line(f"N = {N}", r.time, r.angle("crank 0").to_numpy()) for N, r in runs.items()]),
+        vm.Panel(
+            "angle (rad)",
+            [vm.Line(f"N = {N}", r.time, r.angle("crank 0").to_numpy()) for N, r in runs.items()],
+        ),
         vm.Panel(
             "error (rad)",
-            [vm.Line(f"N = {N}", r.time, r.angle("crank 0").to_numpy() - crank_angle(N, r.time)) for N, r in runs.items()],
+            [
+                vm.Line(f"N = {N}", r.time, r.angle("crank 0").to_numpy() - crank_angle(N, r.time))
+                for N, r in runs.items()
+            ],
         ),
     ]
     return {
         "angle": vm.line_figure(panels, title="Angle of the cranks, and its error"),
-        "mechanism": runs[2].draw(times=(0.5, 0.3, 0.0), trace="B0", title="Two windows at their start"),
+        "mechanism": runs[2].draw(
+            times=(0.5, 0.3, 0.0), trace="B0", title="Two windows at their start"
+        ),
     }

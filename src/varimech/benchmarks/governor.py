@@ -1,13 +1,15 @@
-"""A flyball governor: a shaft, a slider on it, two hinged rods with heavy tips, stiff springs with dampers between rods and slider.
+"""A flyball governor: a shaft, a slider on it, two hinged rods with heavy tips, stiff springs with
+dampers between rods and slider.
 
-IFToMM Library of Computational Benchmark Problems, A05. Shaft and rods 1 × 0.01 × 0.01 m, slider a cube of 0.1 m, density 3000 kg/m³
-(0.3, 0.3 and 3 kg), points of 5 kg at the tips of the rods. The rods hang on the shaft at (±0.05, 0, 1) m, 30° below the horizontal;
-springs of 8e5 N/m, 4e4 N·s/m and 0.5 m between their mid-points and the points (±0.05, 0, s) of the slider, s = 0.5 m at the start. The
-shaft turns freely, first with 2π rad/s; gravity 9.81 m/s² along −z; 10 s. The damped springs bring rates of some thousand 1/s beside a
-swing of 1 s: stiff.
+IFToMM Library of Computational Benchmark Problems, A05. Shaft and rods 1 × 0.01 × 0.01 m, slider a
+cube of 0.1 m, density 3000 kg/m³ (0.3, 0.3 and 3 kg), points of 5 kg at the tips of the rods. The
+rods hang on the shaft at (±0.05, 0, 1) m, 30° below the horizontal; springs of 8e5 N/m, 4e4 N·s/m
+and 0.5 m between their mid-points and the points (±0.05, 0, s) of the slider, s = 0.5 m at the
+start. The shaft turns freely, first with 2π rad/s; gravity 9.81 m/s² along −z; 10 s. The damped
+springs bring rates of some thousand 1/s beside a swing of 1 s: stiff.
 
-Checked: s at 0.1, 0.5 and 1 s, computed independently (DOP853/Radau at tolerances 1e-11 to 1e-13); the angular momentum about the
-shaft; and that the energy does not grow within 10 s.
+Checked: s at 0.1, 0.5 and 1 s, computed independently (DOP853/Radau at tolerances 1e-11 to 1e-13);
+the angular momentum about the shaft; and that the energy does not grow within 10 s.
 
 OpenSim 3.2 needed 0.233 s for it (Intel i5-4570).
 """
@@ -49,7 +51,13 @@ def mechanism() -> vm.Mechanism:
 
     m.ground_point("O", (0, 0, 0))
     hinges = {"right": (0.05, 0, 1), "left": (-0.05, 0, 1)}
-    m.body("shaft", mass=BAR, inertia=(ACROSS, ACROSS, ALONG), com=(0, 0, 0.5), points={"O": (0, 0, 0), **hinges})
+    m.body(
+        "shaft",
+        mass=BAR,
+        inertia=(ACROSS, ACROSS, ALONG),
+        com=(0, 0, 0.5),
+        points={"O": (0, 0, 0), **hinges},
+    )
     m.body(
         "slider",
         mass=3.0,
@@ -67,9 +75,20 @@ def mechanism() -> vm.Mechanism:
             points={side: (0, 0, 0), "middle": (sign * 0.5, 0, 0), f"tip {side}": (sign, 0, 0)},
         )
         m.revolute(side, f"shaft.{side}", f"rod {side}.{side}", axis=(0, 1, 0))
-        m.spring(f"spring {side}", f"rod {side}.middle", f"slider.S {side}", stiffness=k, natural_length=l0, damping=c)
+        m.spring(
+            f"spring {side}",
+            f"rod {side}.middle",
+            f"slider.S {side}",
+            stiffness=k,
+            natural_length=l0,
+            damping=c,
+        )
     droop = math.radians(30)
-    m.start(angle={"O": 0.0, "right": droop, "left": -droop}, displacement={"guide": 0.5}, speed={"O": 2 * math.pi})
+    m.start(
+        angle={"O": 0.0, "right": droop, "left": -droop},
+        displacement={"guide": 0.5},
+        speed={"O": 2 * math.pi},
+    )
     return m
 
 
@@ -77,7 +96,10 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     """Solve the benchmark."""
     motion = mechanism().simulate(DURATION, **settings)
     s = motion.displacement("guide").to_numpy()
-    checks = [Check(f"s at {t:g} s (m)", float(s[row_at(motion, t)]), reference, 1e-6) for t, reference in HEIGHTS.items()]
+    checks = [
+        Check(f"s at {t:g} s (m)", float(s[row_at(motion, t)]), reference, 1e-6)
+        for t, reference in HEIGHTS.items()
+    ]
     momentum = angular_momentum(motion)
     lost = float(np.abs(momentum / momentum[0] - 1).max())
     checks += [
@@ -88,7 +110,9 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
 
 
 def angular_momentum(run: vm.Run) -> np.ndarray:
-    """About the shaft (kg·m²/s): rods at a droop φ, all parts turning with it; nothing acts about this axis."""
+    """About the shaft (kg·m²/s): rods at a droop φ, all parts turning with it; nothing acts about
+    this axis.
+    """
     φ = run.angle("right").to_numpy()
     about_own = ROD_ACROSS * np.cos(φ) ** 2 + ALONG * np.sin(φ) ** 2
     rod = about_own + (BAR + TIP) * (0.05 + COM * np.cos(φ)) ** 2

@@ -16,9 +16,16 @@ INK, SAMPLES = "#333333", "#e08a00"
 
 
 def moments_figure(
-    title: str, ylabel: str, unit: str, moments: vm.Moments, curves: Mapping[str, np.ndarray], study: vm.Study, of: str
+    title: str,
+    ylabel: str,
+    unit: str,
+    moments: vm.Moments,
+    curves: Mapping[str, np.ndarray],
+    study: vm.Study,
+    of: str,
 ) -> Figure:
-    """Above the curves, below what they are less the last of them; points with intervals of 95 % are those of a study.
+    """Above the curves, below what they are less the last of them; points with intervals of 95 %
+    are those of a study.
 
     Args:
         title: of the figure.
@@ -33,11 +40,16 @@ def moments_figure(
     base, t = curves[last], moments.time
     panels = [
         vm.Panel(f"{ylabel} ({unit})", [vm.Line(name, t, y) for name, y in curves.items()]),
-        vm.Panel(f"less the {last} ({unit})", [vm.Line(name, t, curves[name] - base) for name in others]),
+        vm.Panel(
+            f"less the {last} ({unit})", [vm.Line(name, t, curves[name] - base) for name in others]
+        ),
     ]
     figure = vm.line_figure(panels, title=title)
     figure.axes[0].lines[-1].set(linestyle="--", color=INK)
-    value, interval = getattr(study, of).isel(objective=0).to_numpy(), study.interval(of=of).isel(objective=0)
+    value, interval = (
+        getattr(study, of).isel(objective=0).to_numpy(),
+        study.interval(of=of).isel(objective=0),
+    )
     below, above = value - interval["lower"].to_numpy(), interval["upper"].to_numpy() - value
     there = np.interp(study.time, t, base)
     for ax, shift in zip(figure.axes, (0.0, there), strict=True):
@@ -54,8 +66,16 @@ def moments_figure(
         )
         horizon = moments.horizon.item()
         if horizon < t[-1]:
-            ax.axvline(horizon, color=INK, linewidth=1.0, linestyle=":", label=f"horizon, {horizon:.3g} s")
-        ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3)
+            ax.axvline(
+                horizon, color=INK, linewidth=1.0, linestyle=":", label=f"horizon, {horizon:.3g} s"
+            )
+        ax.legend(
+            frameon=False,
+            fontsize=9,
+            loc="upper left",
+            bbox_to_anchor=(1.0, 1.0),
+            borderaxespad=0.3,
+        )
         ax.margins(x=0.01)
         ax.set_title("", loc="right")  # a single line has its name there, and now in the legend
     return figure

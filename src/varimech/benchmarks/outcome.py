@@ -1,4 +1,6 @@
-"""What a benchmark yields: checked numbers, times, tables and pictures; and how numbers are picked from a run."""
+"""What a benchmark yields: checked numbers, times, tables and pictures; and how numbers are picked
+from a run.
+"""
 
 from __future__ import annotations
 
@@ -56,11 +58,15 @@ class Check:
 
 
 def worst(checks: Sequence[Check]) -> Check:
-    """The check that comes closest to its tolerance, or misses it most; first of all one whose value is not a number."""
+    """The check that comes closest to its tolerance, or misses it most; first of all one whose
+    value is not a number.
+    """
     return max(checks, key=lambda c: c.share if math.isfinite(c.share) else math.inf)
 
 
-def summary(name: str, method: str, checks: Sequence[Check], seconds: Mapping[str, float]) -> dict[str, Any]:
+def summary(
+    name: str, method: str, checks: Sequence[Check], seconds: Mapping[str, float]
+) -> dict[str, Any]:
     """What the JSON of every benchmark has."""
     return {
         "benchmark": name,
@@ -77,17 +83,29 @@ def check_table(checks: Sequence[Check], title: str = "Checks") -> Table:
 
     table = Table(title=title, title_justify="left")
     for heading in ("what", "computed", "reference", "error", "allowed", "share", ""):
-        table.add_column(heading, justify="left" if heading in ("what", "") else "right", no_wrap=heading != "what")
+        table.add_column(
+            heading,
+            justify="left" if heading in ("what", "") else "right",
+            no_wrap=heading != "what",
+        )
     for c in checks:
         verdict = "[green]pass[/]" if c.passed else "[red]fail[/]"
-        numbers = (f"{c.value:.8g}", f"{c.reference:.8g}", f"{c.error:.1e}", f"{c.tolerance:.1e}", f"{c.share:.2%}")
+        numbers = (
+            f"{c.value:.8g}",
+            f"{c.reference:.8g}",
+            f"{c.error:.1e}",
+            f"{c.tolerance:.1e}",
+            f"{c.share:.2%}",
+        )
         table.add_row(c.name, *numbers, verdict)
     return table
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A solved benchmark: its runs, what was checked, and pictures that are drawn when asked for."""
+    """A solved benchmark: its runs, what was checked, and pictures that are drawn when
+    asked for.
+    """
 
     name: str
     runs: tuple[vm.Run, ...]
@@ -142,13 +160,20 @@ def row_at(run: vm.Run, time: float) -> int:
     row = int(np.abs(run.time - time).argmin())
     if abs(run.time[row] - time) > 1e-9:
         raise vm.ModelError(
-            f"{run.info['mechanism']}: t = {time:g} s is not among the stored times; choose a step that divides it"
+            f"{run.info['mechanism']}: t = {time:g} s is not among the stored times; choose a step"
+            " that divides it"
         )
     return row
 
 
 def check_point(
-    run: vm.Run, point: str, time: float, reference: Sequence[float], tolerance: float, *, called: str | None = None
+    run: vm.Run,
+    point: str,
+    time: float,
+    reference: Sequence[float],
+    tolerance: float,
+    *,
+    called: str | None = None,
 ) -> list[Check]:
     """Position of a point at a time, one check a component."""
     position = run.position(point).transpose("time", "component").to_numpy()[row_at(run, time)]
@@ -158,21 +183,34 @@ def check_point(
     ]
 
 
-def check_gradient(solution: vm.Gradient, references: Mapping[str, float], allowed: Callable[[str, float], float]) -> list[Check]:
-    """Derivatives of the first objective, one check a parameter; `allowed` gives the tolerance for its name and its reference."""
+def check_gradient(
+    solution: vm.Gradient, references: Mapping[str, float], allowed: Callable[[str, float], float]
+) -> list[Check]:
+    """Derivatives of the first objective, one check a parameter; `allowed` gives the tolerance for
+    its name and its reference.
+    """
     return [
         Check(f"∂ψ/∂{name} (SI)", float(slope), reference, allowed(name, reference))
-        for (name, reference), slope in zip(references.items(), solution.gradient_history[-1, 0], strict=True)
+        for (name, reference), slope in zip(
+            references.items(), solution.gradient_history[-1, 0], strict=True
+        )
     ]
 
 
 def check_energy(run: vm.Run, tolerance: float, which: str = "") -> Check:
     """That the energy is kept; `which` run is said behind."""
-    return Check(f"drift of the energy over the largest kinetic energy{which}", energy_drift(run), 0.0, tolerance)
+    return Check(
+        f"drift of the energy over the largest kinetic energy{which}",
+        energy_drift(run),
+        0.0,
+        tolerance,
+    )
 
 
 def stored_every(settings: Mapping[str, Any], interval: float) -> dict[str, Any]:
-    """Settings that store one row each interval (s) where whole steps make it up; others as they are."""
+    """Settings that store one row each interval (s) where whole steps make it up; others as they
+    are.
+    """
     steps = round(interval / settings["step"]) if "step" in settings else 0
     fits = steps >= 1 and abs(steps * settings["step"] - interval) < 1e-12
     return {**({"every": steps} if fits else {}), **settings}
@@ -180,7 +218,9 @@ def stored_every(settings: Mapping[str, Any], interval: float) -> dict[str, Any]
 
 def stored_at(settings: Mapping[str, Any], interval: float) -> dict[str, Any]:
     """The same, also where steps are chosen."""
-    return stored_every(settings, interval) if "step" in settings else {"output": interval, **settings}
+    return (
+        stored_every(settings, interval) if "step" in settings else {"output": interval, **settings}
+    )
 
 
 def energy_panel(run: vm.Run) -> vm.Panel:

@@ -16,9 +16,18 @@ def page(outcomes: Mapping[str, Outcome]) -> str:
     lines = [
         "# Benchmark library",
         "",
-        "Problems, mostly published, each solved by one file in `src/varimech/benchmarks/` and set against its reference values, whose",
-        "sources stand there. This page is written by `varimech benchmark all --page FILE`. The share is an error divided by its tolerance;",
-        "the check shown is the one with the largest. Times are of one run each: to derive, compile and start, and for the time steps.",
+        (
+            "Problems, mostly published, each solved by one file in `src/varimech/benchmarks/` and"
+            " set against its reference values, whose"
+        ),
+        (
+            "sources stand there. This page is written by `varimech benchmark all --page FILE`. The"
+            " share is an error divided by its tolerance;"
+        ),
+        (
+            "the check shown is the one with the largest. Times are of one run each: to derive,"
+            " compile and start, and for the time steps."
+        ),
         "",
         f"Machine: {_machine()}.",
         "",
@@ -66,4 +75,7 @@ def _cell(text: str) -> str:
 
 def _machine() -> str:
     versions = ", ".join(f"{name} {version(name)}" for name in ("varimech", "casadi", "numpy"))
-    return f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}; Python {platform.python_version()}, {versions}"
+    return (
+        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}; Python"
+        f" {platform.python_version()}, {versions}"
+    )

@@ -1,14 +1,18 @@
-"""A pendulum whose length has a tolerance: mean and variance of its angle by moments of first and second order.
+"""A pendulum whose length has a tolerance: mean and variance of its angle by moments of first and
+second order.
 
-D. H. Choi, S. J. Lee and H. H. Yoo, "Dynamic analysis of multi-body systems considering probabilistic properties"
-(2005), Figures 1 to 4: a uniform bar, m = 3 kg and L = 1 m, released at rest 0.5236 rad from the vertical; L is normal with a tolerance of
-10 % as 3σ. Not stated there: g = 9.81 m/s², and how long (10 s here, six periods).
+D. H. Choi, S. J. Lee and H. H. Yoo, "Dynamic analysis of multi-body systems considering
+probabilistic properties" (2005), Figures 1 to 4: a uniform bar, m = 3 kg and L = 1 m, released at
+rest 0.5236 rad from the vertical; L is normal with a tolerance of 10 % as 3σ. Not stated there: g =
+9.81 m/s², and how long (10 s here, six periods).
 
-The angle is an elliptic function of time, sin(θ/2) = k sn(K − ωt) with ω² = 3g/2L and k = sin(θ₀/2), so its moments are known: one integral
-over L, by a Gauss–Hermite rule. Checked: θ and ∂θ/∂L at 1, 2 and 3 s (computed from the elliptic function to 1e-12); mean and standard
-deviation of second order at 3 s for a tolerance of 1 %, and the mean at the fourth crest for one of 10 %, where the first order is off by
-9 %; all against that integral, within what the expansion leaves out. And means by Monte Carlo, within their own confidence intervals
-(99.73 %), at 3 s and at the end, long after the expansion has ceased to hold.
+The angle is an elliptic function of time, sin(θ/2) = k sn(K − ωt) with ω² = 3g/2L and k =
+sin(θ₀/2), so its moments are known: one integral over L, by a Gauss–Hermite rule. Checked: θ and
+∂θ/∂L at 1, 2 and 3 s (computed from the elliptic function to 1e-12); mean and standard deviation of
+second order at 3 s for a tolerance of 1 %, and the mean at the fourth crest for one of 10 %, where
+the first order is off by 9 %; all against that integral, within what the expansion leaves out. And
+means by Monte Carlo, within their own confidence intervals (99.73 %), at 3 s and at the end, long
+after the expansion has ceased to hold.
 """
 
 from __future__ import annotations
@@ -35,7 +39,11 @@ TOLERANCE, SMALL = 0.1, 0.01
 SAMPLES = 4096
 SEVERAL = (0.02, 0.05, 0.1, 0.15)
 """Tolerances of Figure 3 (m)."""
-ANGLES = {1.0: (-0.4243060674, -0.5773158652), 2.0: (0.1621887085, 1.8859102515), 3.0: (0.1633495892, -2.8266627558)}
+ANGLES = {
+    1.0: (-0.4243060674, -0.5773158652),
+    2.0: (0.1621887085, 1.8859102515),
+    3.0: (0.1633495892, -2.8266627558),
+}
 """θ (rad) and ∂θ/∂L (rad/m) at three times (s)."""
 CREST = 6.68
 """When the angle has its fourth maximum after the start (s)."""
@@ -66,29 +74,59 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     for t, (θ, slope) in ANGLES.items():
         row = _row_of(wide, t)
         checks.append(Check(f"angle at {t:g} s (rad)", wide.values[row, 0], θ, 1e-8))
-        checks.append(Check(f"its derivative for the length at {t:g} s (rad/m)", wide.slopes[row, 0, 0], slope, 1e-8))
+        checks.append(
+            Check(
+                f"its derivative for the length at {t:g} s (rad/m)",
+                wide.slopes[row, 0, 0],
+                slope,
+                1e-8,
+            )
+        )
     row = _row_of(narrow, 3.0)
-    mean, variance = (float(x[0]) for x in exact_moments(narrow.time[row : row + 1], 1.0, SMALL / 3))
+    mean, variance = (
+        float(x[0]) for x in exact_moments(narrow.time[row : row + 1], 1.0, SMALL / 3)
+    )
     what = f"of the angle at 3 s, tolerance {100 * SMALL:g} % (rad)"
     checks.append(Check(f"mean {what}", narrow.mean.values[row, 0], mean, 1e-6 * mean))
-    checks.append(Check(f"standard deviation {what}", narrow.std.values[row, 0], math.sqrt(variance), 3e-4 * math.sqrt(variance)))
+    checks.append(
+        Check(
+            f"standard deviation {what}",
+            narrow.std.values[row, 0],
+            math.sqrt(variance),
+            3e-4 * math.sqrt(variance),
+        )
+    )
     row = _row_of(wide, CREST)
     mean = float(exact_moments(wide.time[row : row + 1], 1.0, TOLERANCE / 3)[0][0])
     what = f"at the fourth crest, {CREST:g} s, tolerance {100 * TOLERANCE:g} % (rad)"
     checks.append(Check(f"mean {what}", wide.mean.values[row, 0], mean, 6e-3 * mean))
-    study = m.monte_carlo(objectives(), duration=DURATION, samples=SAMPLES, sampling="sobol", **stored_at(settings, 0.1))
+    study = m.monte_carlo(
+        objectives(),
+        duration=DURATION,
+        samples=SAMPLES,
+        sampling="sobol",
+        **stored_at(settings, 0.1),
+    )
     for t in (3.0, DURATION):
         row = int(np.abs(study.time - t).argmin())
         mean = float(exact_moments(study.time[row : row + 1], 1.0, TOLERANCE / 3)[0][0])
         allowed = study.interval(0.9973)["upper"].values[row, 0] - study.mean.values[row, 0]
-        checks.append(Check(f"mean at {t:g} s by Monte Carlo (rad)", study.mean.values[row, 0], mean, allowed))
+        checks.append(
+            Check(f"mean at {t:g} s by Monte Carlo (rad)", study.mean.values[row, 0], mean, allowed)
+        )
     return Checked(
-        "pendulum-tolerance", tuple(x.run for x in found.values()), tuple(checks), lambda: figures(found, study), (study,)
+        "pendulum-tolerance",
+        tuple(x.run for x in found.values()),
+        tuple(checks),
+        lambda: figures(found, study),
+        (study,),
     )
 
 
 def expanded(m: vm.Mechanism, width: float, how: Mapping[str, Any]) -> vm.Moments:
-    """Moments for one tolerance, also beyond their horizon: to show what becomes of them is the purpose."""
+    """Moments for one tolerance, also beyond their horizon: to show what becomes of them is the
+    purpose.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", vm.HorizonWarning)
         return m.moments(objectives(), {"L": vm.Tolerance(width)}, duration=DURATION, **how)
@@ -116,18 +154,33 @@ def exact_moments(t: np.ndarray, mean: float, σ: float) -> tuple[np.ndarray, np
 
 
 def figures(found: Mapping[float, vm.Moments], study: vm.Study) -> dict[str, Figure]:
-    """Figures 2, 3 and 4 of the paper, with the exact moments besides; and the angle with its band."""
+    """Figures 2, 3 and 4 of the paper, with the exact moments besides; and the angle
+    with its band.
+    """
     wide = found[TOLERANCE]
     t, data = wide.time, wide.dataset.isel(objective=0)
     mean, variance = exact_moments(t, 1.0, TOLERANCE / 3)
-    several = [vm.Line(f"± {100 * w:g} %", t, found[w].mean.isel(objective=0).to_numpy()) for w in SEVERAL]
+    several = [
+        vm.Line(f"± {100 * w:g} %", t, found[w].mean.isel(objective=0).to_numpy()) for w in SEVERAL
+    ]
     title = f"Pendulum, length ± {100 * TOLERANCE:g} %: "
-    means = {"first order": data["first_mean"].to_numpy(), "second order": data["mean"].to_numpy(), "exact": mean}
-    variances = {"first order": data["first_variance"].to_numpy(), "second order": data["variance"].to_numpy(), "exact": variance}
+    means = {
+        "first order": data["first_mean"].to_numpy(),
+        "second order": data["mean"].to_numpy(),
+        "exact": mean,
+    }
+    variances = {
+        "first order": data["first_variance"].to_numpy(),
+        "second order": data["variance"].to_numpy(),
+        "exact": variance,
+    }
     return {
-        "figure2_means": moments_figure(f"{title}mean of its angle", "mean", "rad", wide, means, study, "mean"),
+        "figure2_means": moments_figure(
+            f"{title}mean of its angle", "mean", "rad", wide, means, study, "mean"
+        ),
         "figure3_tolerances": vm.line_figure(
-            [vm.Panel("mean angle (rad)", several)], title="Pendulum: mean of second order for several tolerances of its length"
+            [vm.Panel("mean angle (rad)", several)],
+            title="Pendulum: mean of second order for several tolerances of its length",
         ),
         "figure4_variances": moments_figure(
             f"{title}variance of its angle", "variance", "rad²", wide, variances, study, "variance"

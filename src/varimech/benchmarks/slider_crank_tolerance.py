@@ -1,13 +1,17 @@
-"""A slider-crank whose crank's mass has a tolerance: mean and standard deviation of the force of the ground on the slider.
+"""A slider-crank whose crank's mass has a tolerance: mean and standard deviation of the force of
+the ground on the slider.
 
-D. H. Choi, S. J. Lee and H. H. Yoo, "Dynamic analysis of multi-body systems considering probabilistic properties"
-(2005), Figures 5 to 7: crank of 1.414 m and 10 kg at 0.7854 rad, rod of 2 m and 2 kg, slider of 1 kg on the x axis, first at 1 + √3 m; the
-crank's mass is normal with a tolerance of 10 % as 3σ. Start speed, loads and how long are not stated: from rest under gravity (9.81 m/s²
-along −y), 5 s here; bars are uniform.
+D. H. Choi, S. J. Lee and H. H. Yoo, "Dynamic analysis of multi-body systems considering
+probabilistic properties" (2005), Figures 5 to 7: crank of 1.414 m and 10 kg at 0.7854 rad, rod of 2
+m and 2 kg, slider of 1 kg on the x axis, first at 1 + √3 m; the crank's mass is normal with a
+tolerance of 10 % as 3σ. Start speed, loads and how long are not stated: from rest under gravity
+(9.81 m/s² along −y), 5 s here; bars are uniform.
 
-Checked: the force, its mean and its standard deviation at several times, and the mean by Monte Carlo within its own confidence interval
-(99.73 %). The references were computed independently: the equation of motion of the crank angle alone, a balance of moments for the force
-(DOP853, tolerance 1e-12), and an integral over the mass (Gauss–Hermite, 12 nodes; the derivation stands in `tests/slider_crank_exact.py`).
+Checked: the force, its mean and its standard deviation at several times, and the mean by Monte
+Carlo within its own confidence interval (99.73 %). The references were computed independently: the
+equation of motion of the crank angle alone, a balance of moments for the force (DOP853, tolerance
+1e-12), and an integral over the mass (Gauss–Hermite, 12 nodes; the derivation stands in
+`tests/support/slider_crank_exact.py`).
 """
 
 from __future__ import annotations
@@ -67,7 +71,13 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     """Solve the benchmark."""
     m = mechanism()
     found = m.moments(objectives(), duration=DURATION, **stored_at(settings, OUTPUT))
-    study = m.monte_carlo(objectives(), duration=DURATION, samples=SAMPLES, sampling="sobol", **stored_at(settings, 0.05))
+    study = m.monte_carlo(
+        objectives(),
+        duration=DURATION,
+        samples=SAMPLES,
+        sampling="sobol",
+        **stored_at(settings, 0.05),
+    )
     intervals = study.interval(0.9973)
     checks = []
     for t, (force, mean, deviation) in EXACT.items():
@@ -78,23 +88,43 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
         checks += [
             Check(f"force at {t:g} s (N)", values[0], force, 1e-6),
             Check(f"its mean at {t:g} s (N)", values[1], mean, LEFT_OUT[0] * abs(mean)),
-            Check(f"its standard deviation at {t:g} s (N)", values[2], deviation, LEFT_OUT[1] * deviation),
-            Check(f"its mean at {t:g} s by Monte Carlo (N)", study.mean.values[sampled, 0], mean, half),
+            Check(
+                f"its standard deviation at {t:g} s (N)",
+                values[2],
+                deviation,
+                LEFT_OUT[1] * deviation,
+            ),
+            Check(
+                f"its mean at {t:g} s by Monte Carlo (N)", study.mean.values[sampled, 0], mean, half
+            ),
         ]
-    return Checked("slider-crank-tolerance", (found.run,), tuple(checks), lambda: figures(found, study), (study,))
+    return Checked(
+        "slider-crank-tolerance",
+        (found.run,),
+        tuple(checks),
+        lambda: figures(found, study),
+        (study,),
+    )
 
 
 def figures(found: vm.Moments, study: vm.Study) -> dict[str, Figure]:
     """Figures 6 and 7 of the paper, and the mechanism."""
     data = found.dataset.isel(objective=0)
     means = {"second order": data["mean"].to_numpy(), "first order": data["first_mean"].to_numpy()}
-    deviations = {"second order": data["std"].to_numpy(), "first order": np.sqrt(data["first_variance"].to_numpy())}
+    deviations = {
+        "second order": data["std"].to_numpy(),
+        "first order": np.sqrt(data["first_variance"].to_numpy()),
+    }
     title = "Slider-crank, mass of the crank ± 10 %: force of the ground on the slider"
     return {
         "figure6_means": moments_figure(title, "mean", "N", found, means, study, "mean"),
-        "figure7_deviations": moments_figure(title, "standard deviation", "N", found, deviations, study, "std"),
+        "figure7_deviations": moments_figure(
+            title, "standard deviation", "N", found, deviations, study, "std"
+        ),
         "bands": found.plot(),
         "mechanism": found.run.draw(
-            times=(0.9, 0.6, 0.3, 0.0), trace="B", title="Slider-crank at its start and within its first second"
+            times=(0.9, 0.6, 0.3, 0.0),
+            trace="B",
+            title="Slider-crank at its start and within its first second",
         ),
     }

@@ -1,17 +1,22 @@
-"""The spatial slider-crank with springs, and its sensitivities: a crank about x, a rod in space, a slider along x; one freedom.
+"""The spatial slider-crank with springs, and its sensitivities: a crank about x, a rod in space, a
+slider along x; one freedom.
 
-IFToMM Library of Computational Benchmark Problems. Crank AB of 0.08 m about the x axis through A = (0, 0.1, 0.12) m, at the start upright
-with 6 rad/s; rod BC of 0.3 m; slider C on the x axis, first at 0.2 m; masses 0.12, 0.5 and 2 kg; a spherical joint at B, a universal joint
-at C (one axis along x, the other across the rod); g = 9.81 m/s² along −z; 5 s.
+IFToMM Library of Computational Benchmark Problems. Crank AB of 0.08 m about the x axis through A =
+(0, 0.1, 0.12) m, at the start upright with 6 rad/s; rod BC of 0.3 m; slider C on the x axis, first
+at 0.2 m; masses 0.12, 0.5 and 2 kg; a spherical joint at B, a universal joint at C (one axis along
+x, the other across the rod); g = 9.81 m/s² along −z; 5 s.
 
-The papers on semi-recursive sensitivities that use it with springs do not print them. Ours, both natural at the start:
+The papers on semi-recursive sensitivities that use it with springs do not print them. Ours, both
+natural at the start:
 
     s1: from D = (0.5, 0, 0) m to the slider, 100 N/m, 0.3 m;     s2: from E = (0, 0.1, 0.4) m to B, 50 N/m, 0.2 m.
 
-Checked: the published speeds at the start; slider and crank at 1, 2 and 5 s; and for ψ = ∫ ẋ² dt over 5 s, with ẋ the speed of the
-slider, its value and its derivatives with respect to both stiffnesses, the length of the crank and the mass of the slider. These
-references were computed independently: the equation of motion of the crank angle alone, from the closed-form kinematics of the loop, with
-its sensitivities (DOP853, tolerance 1e-12; the derivation stands in `tests/test_benchmarks.py`).
+Checked: the published speeds at the start; slider and crank at 1, 2 and 5 s; and for ψ = ∫ ẋ² dt
+over 5 s, with ẋ the speed of the slider, its value and its derivatives with respect to both
+stiffnesses, the length of the crank and the mass of the slider. These references were computed
+independently: the equation of motion of the crank angle alone, from the closed-form kinematics of
+the loop, with its sensitivities (DOP853, tolerance 1e-12; the derivation stands in
+`tests/test_benchmarks.py`).
 """
 
 from __future__ import annotations
@@ -31,21 +36,32 @@ if TYPE_CHECKING:
 
 SETTINGS: dict[str, Any] = {"tolerance": 1e-10}
 DURATION = 5.0
-PUBLISHED_START = {"ω_x of the rod": 1.92, "ω_y of the rod": -0.96, "ω_z of the rod": 0.48, "speed of the slider": 0.24}
+PUBLISHED_START = {
+    "ω_x of the rod": 1.92,
+    "ω_y of the rod": -0.96,
+    "ω_z of the rod": 0.48,
+    "speed of the slider": 0.24,
+}
 """rad/s and m/s."""
 SLIDER = {1.0: 0.22274334982, 2.0: 0.21017254245, 5.0: 0.21628594949}
 """x of the slider (m) at three times (s)."""
 CRANK = {1.0: -1.87192284474, 2.0: -1.62044093280, 5.0: 0.35596755817}
 """Angle of the crank (rad) from the upright at three times (s)."""
 PSI = 0.21461528322
-PSI_GRADIENT = {"k1": 4.58975712e-05, "k2": -1.31606936740e-03, "L_crank": 9.07600939208, "m_slider": -2.55461466224e-02}
+PSI_GRADIENT = {
+    "k1": 4.58975712e-05,
+    "k2": -1.31606936740e-03,
+    "L_crank": 9.07600939208,
+    "m_slider": -2.55461466224e-02,
+}
 """ψ (m²/s) and its derivatives with respect to the parameters (in their SI units)."""
 
 
 def mechanism() -> vm.Mechanism:
     """The mechanism; parameters are both stiffnesses, the crank's length and the slider's mass.
 
-    L_crank is geometry only: mass, centre of mass and inertia of the crank stay, and so do its angle and speed at the start.
+    L_crank is geometry only: mass, centre of mass and inertia of the crank stay, and so do its
+    angle and speed at the start.
     """
     m = vm.Mechanism("spatial slider-crank", gravity=(0, 0, -9.81))
     k1 = m.parameter("k1", 100.0, unit="N/m")
@@ -53,9 +69,20 @@ def mechanism() -> vm.Mechanism:
     L_crank = m.parameter("L_crank", 0.08, unit="m")
     m_slider = m.parameter("m_slider", 2.0, unit="kg")
 
-    for name, place in {"A": (0, 0.1, 0.12), "O": (0, 0, 0), "D": (0.5, 0, 0), "E": (0, 0.1, 0.4)}.items():
+    for name, place in {
+        "A": (0, 0.1, 0.12),
+        "O": (0, 0, 0),
+        "D": (0.5, 0, 0),
+        "E": (0, 0.1, 0.4),
+    }.items():
         m.ground_point(name, place)
-    m.body("crank", mass=0.12, inertia=(1e-4, 1e-4, 1e-5), com=(0, 0, 0.04), points={"A": (0, 0, 0), "B": (0, 0, L_crank)})
+    m.body(
+        "crank",
+        mass=0.12,
+        inertia=(1e-4, 1e-4, 1e-5),
+        com=(0, 0, 0.04),
+        points={"A": (0, 0, 0), "B": (0, 0, L_crank)},
+    )
     m.bar("rod", "B", "C", length=0.3, mass=0.5, inertia=(4e-4, 4e-3, 4e-3))
     m.body("slider", mass=m_slider, inertia=(1e-4, 1e-4, 1e-4), points={"C": (0, 0, 0)})
     m.revolute("A", axis=(1, 0, 0))
@@ -64,7 +91,9 @@ def mechanism() -> vm.Mechanism:
     m.prismatic("guide", "ground.O", "slider.C", axis=(1, 0, 0))
     m.spring("s1", "ground.D", "slider.C", stiffness=k1, natural_length=0.3)
     m.spring("s2", "ground.E", "crank.B", stiffness=k2, natural_length=0.2)
-    m.start(angle={"A": 0.0}, speed={"A": 6.0}, near={"rod": rod_at_start(), "slider.C": (0.2, 0, 0)})
+    m.start(
+        angle={"A": 0.0}, speed={"A": 6.0}, near={"rod": rod_at_start(), "slider.C": (0.2, 0, 0)}
+    )
     return m
 
 
@@ -82,13 +111,27 @@ def objectives() -> dict[str, vm.Objective]:
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     """Solve the benchmark with its sensitivities."""
-    solution = mechanism().sensitivity(objectives(), list(PSI_GRADIENT), duration=DURATION, **settings)
+    solution = mechanism().sensitivity(
+        objectives(), list(PSI_GRADIENT), duration=DURATION, **settings
+    )
     motion = solution.run
-    ω, v = motion.angular_velocity("rod").to_numpy()[0], motion.displacement_rate("guide").to_numpy()[0]
-    checks = [Check(f"{n} at 0 s", float(x), r, 1e-12) for (n, r), x in zip(PUBLISHED_START.items(), (*ω, v), strict=True)]
+    ω, v = (
+        motion.angular_velocity("rod").to_numpy()[0],
+        motion.displacement_rate("guide").to_numpy()[0],
+    )
+    checks = [
+        Check(f"{n} at 0 s", float(x), r, 1e-12)
+        for (n, r), x in zip(PUBLISHED_START.items(), (*ω, v), strict=True)
+    ]
     x, θ = motion.displacement("guide").to_numpy(), motion.angle("A").to_numpy()
-    checks += [Check(f"x of the slider at {t:g} s (m)", float(x[row_at(motion, t)]), r, 1e-9) for t, r in SLIDER.items()]
-    checks += [Check(f"angle of the crank at {t:g} s (rad)", float(θ[row_at(motion, t)]), r, 1e-8) for t, r in CRANK.items()]
+    checks += [
+        Check(f"x of the slider at {t:g} s (m)", float(x[row_at(motion, t)]), r, 1e-9)
+        for t, r in SLIDER.items()
+    ]
+    checks += [
+        Check(f"angle of the crank at {t:g} s (rad)", float(θ[row_at(motion, t)]), r, 1e-8)
+        for t, r in CRANK.items()
+    ]
     checks.append(Check("ψ (m²/s)", float(solution.value_history[-1, 0]), PSI, 1e-8))
     nominal = motion.info["parameters"]
     # relative to ψ and the parameter, since single derivatives are small by cancellation
@@ -107,7 +150,10 @@ def figures(solution: vm.Gradient) -> dict[str, Figure]:
     ]
     nominal, slopes = r.info["parameters"], solution.gradient_history[:, 0]
     scaled = [vm.Line(f"p = {p}", t, nominal[p] * slopes[:, k]) for k, p in enumerate(PSI_GRADIENT)]
-    sensitivities = [vm.Panel("ψ (m²/s)", [vm.Line("", t, solution.value_history[:, 0])]), vm.Panel("p ∂ψ/∂p (m²/s)", scaled)]
+    sensitivities = [
+        vm.Panel("ψ (m²/s)", [vm.Line("", t, solution.value_history[:, 0])]),
+        vm.Panel("p ∂ψ/∂p (m²/s)", scaled),
+    ]
     drawing = r.draw(trace="B", title="Spatial slider-crank at its start")
     drawing.axes[0].locator_params(axis="y", nbins=3)  # a narrow box
     return {

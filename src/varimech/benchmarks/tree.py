@@ -1,18 +1,21 @@
-"""A branched tree of eight bodies in space, without loops: a joint of every kind that a tree can have, and a body on a spring alone.
+"""A branched tree of eight bodies in space, without loops: a joint of every kind that a tree can
+have, and a body on a spring alone.
 
     ground ─ revolute ─ mast ┬ prismatic ─ slider ─ spherical ─ bell
                              ├ cylindrical ─ sleeve
                              ├ universal ─ arm ─ fixed ─ weight
                              └ planar ─ plate ~ spring ~ bob
 
-18 freedoms; all axes are oblique, and no centre of mass is on one. Springs and dampers act on the bodies, and on the weight a force that
-varies with time; g = 9.81 m/s² along −z. The mast starts at rest, turned by 0.4 rad, and its spring pulls it on; slider, sleeve, bell and
-bob start with a speed; 2 s.
+18 freedoms; all axes are oblique, and no centre of mass is on one. Springs and dampers act on the
+bodies, and on the weight a force that varies with time; g = 9.81 m/s² along −z. The mast starts at
+rest, turned by 0.4 rad, and its spring pulls it on; slider, sleeve, bell and bob start with a
+speed; 2 s.
 
-Checked: the ends of bell, weight and bob at 1 and 2 s; ψ = ∫ |v_bell|² + |v_bob|² dt with its derivatives with respect to a stiffness, a
-mass, the place of a joint and a damping; and that the energy changes by the work of the force and of the dampers. The references were
-computed independently: 18 coordinates, each a turn about an axis or a slide along one, Kane's equations and complex steps (DOP853,
-tolerance 1e-13; `tests/tree_reference.py`).
+Checked: the ends of bell, weight and bob at 1 and 2 s; ψ = ∫ |v_bell|² + |v_bob|² dt with its
+derivatives with respect to a stiffness, a mass, the place of a joint and a damping; and that the
+energy changes by the work of the force and of the dampers. The references were computed
+independently: 18 coordinates, each a turn about an axis or a slide along one, Kane's equations and
+complex steps (DOP853, tolerance 1e-13; `tests/support/tree_reference.py`).
 """
 
 from __future__ import annotations
@@ -36,9 +39,15 @@ ENDS = ("bell", "weight", "bob", "sleeve", "plate")
 MAST_START = 0.4
 """Angle of the mast (rad) at the start."""
 MAST_AXIS, NORMAL = (0.2, -0.1, 1.0), (0.2, -0.3, 1.0)
-SLIDER_TURN, WEIGHT_TURN, PLATE_TURN = ((1.0, 2.0, -0.5), 0.5), ((0.3, -1.0, 0.4), 0.9), ((1.0, 0.6, 0.3), 0.4)
+SLIDER_TURN, WEIGHT_TURN, PLATE_TURN = (
+    ((1.0, 2.0, -0.5), 0.5),
+    ((0.3, -1.0, 0.4), 0.9),
+    ((1.0, 0.6, 0.3), 0.4),
+)
 BELL_TURN, BOB_TURN = ((0.5, 1.0, 0.2), 0.5), ((1.0, -0.4, 0.6), 0.3)
-"""Axis and angle (rad) of a turn: of slider, weight and plate against the body that carries them, of bell and bob in space."""
+"""Axis and angle (rad) of a turn: of slider, weight and plate against the body that carries them,
+of bell and bob in space.
+"""
 STRUTS = {
     "slider spring": ("mast.A", "slider.com", 3.0),
     "sleeve spring": ("mast.U", "sleeve", 2.0),
@@ -48,25 +57,41 @@ STRUTS = {
     "bob spring": ("plate", "bob.H", 1.5),
     "link": ("bell", "weight", 0.6),
 }
-"""Springs with dampers, and a damper alone: between which points they act, and their damping (N·s/m)."""
+"""Springs with dampers, and a damper alone: between which points they act, and their damping
+(N·s/m).
+"""
 PUSH = ["3*sin(4*t)", 1.5, "2*cos(3*t)"]
 """The force on the tip of the weight (N)."""
 SLEEVE_DAMPING = 0.05
 """N·m·s/rad."""
 PLACES = {
-    "bell": {1.0: (0.07520396257, 0.13724830073, 0.60435058303), 2.0: (-0.04047926474, 0.00246600335, 0.64662116511)},
-    "weight": {1.0: (0.33685695152, -0.26053520883, 0.33984453785), 2.0: (0.64571797131, -0.19349837029, 0.47225581248)},
-    "bob": {1.0: (-0.18703570513, -0.58420794888, 0.08333890199), 2.0: (-0.31218669604, 0.11549678675, 0.09517561278)},
+    "bell": {
+        1.0: (0.07520396257, 0.13724830073, 0.60435058303),
+        2.0: (-0.04047926474, 0.00246600335, 0.64662116511),
+    },
+    "weight": {
+        1.0: (0.33685695152, -0.26053520883, 0.33984453785),
+        2.0: (0.64571797131, -0.19349837029, 0.47225581248),
+    },
+    "bob": {
+        1.0: (-0.18703570513, -0.58420794888, 0.08333890199),
+        2.0: (-0.31218669604, 0.11549678675, 0.09517561278),
+    },
 }
 """Point → time (s) → place (m)."""
 PSI = 6.38765411767
-PSI_GRADIENT = {"k_bob": -1.85298467946e-03, "m_weight": -0.250813622786, "z_bell": -3.34050556520e-02, "c_mast": -0.856845660043}
+PSI_GRADIENT = {
+    "k_bob": -1.85298467946e-03,
+    "m_weight": -0.250813622786,
+    "z_bell": -3.34050556520e-02,
+    "c_mast": -0.856845660043,
+}
 """ψ (m²/s) and its derivatives with respect to the parameters (in their SI units)."""
 
 
 def mechanism() -> vm.Mechanism:
-    """The tree; parameters are the stiffness k_bob that holds the bob, the mass m_weight (its inertia stays), where the bell hangs on
-    the slider, z_bell, and the damping c_mast of the mast.
+    """The tree; parameters are the stiffness k_bob that holds the bob, the mass m_weight (its
+    inertia stays), where the bell hangs on the slider, z_bell, and the damping c_mast of the mast.
     """
     m = vm.Mechanism("tree", gravity=(0, 0, -9.81))
     k_bob = m.parameter("k_bob", 80.0, unit="N/m")
@@ -108,7 +133,11 @@ def _add_bodies(m: vm.Mechanism, m_weight: vm.Parameter, z_bell: vm.Parameter) -
         points={"R": (0, 0.02, 0), "B": (0.1, 0.05, z_bell)},
     )
     m.body(
-        "bell", mass=0.9, inertia=(0.03, 0.02, 0.012), com=(0.03, 0.02, -0.25), points={"B": (0, 0, 0), "bell": (0.05, 0, -0.4)}
+        "bell",
+        mass=0.9,
+        inertia=(0.03, 0.02, 0.012),
+        com=(0.03, 0.02, -0.25),
+        points={"B": (0, 0, 0), "bell": (0.05, 0, -0.4)},
     )
     m.body(
         "sleeve",
@@ -117,7 +146,13 @@ def _add_bodies(m: vm.Mechanism, m_weight: vm.Parameter, z_bell: vm.Parameter) -
         com=(0.08, 0.05, -0.12),
         points={"S": (0, 0, 0), "sleeve": (0.1, 0.15, -0.25)},
     )
-    m.body("arm", mass=1.0, inertia=(0.04, 0.035, 0.01), com=(0.04, -0.03, -0.2), points={"U": (0, 0, 0), "W": (0.1, -0.1, -0.4)})
+    m.body(
+        "arm",
+        mass=1.0,
+        inertia=(0.04, 0.035, 0.01),
+        com=(0.04, -0.03, -0.2),
+        points={"U": (0, 0, 0), "W": (0.1, -0.1, -0.4)},
+    )
     m.body(
         "weight",
         mass=m_weight,
@@ -144,12 +179,20 @@ def _add_bodies(m: vm.Mechanism, m_weight: vm.Parameter, z_bell: vm.Parameter) -
 
 def _add_joints(m: vm.Mechanism) -> None:
     m.revolute("O", axis=MAST_AXIS)
-    m.prismatic("rail", "mast.A", "slider.R", axis=(1.0, 0.3, 0.5), rotation=vm.rotation(*SLIDER_TURN))
+    m.prismatic(
+        "rail", "mast.A", "slider.R", axis=(1.0, 0.3, 0.5), rotation=vm.rotation(*SLIDER_TURN)
+    )
     m.spherical("B")
     m.cylindrical("S", axis=(0.3, 1.0, 0.2))
     m.universal("U", axis=(1.0, 0.2, -0.3), axis_on_second=(0.1, 1.0, 1.0))
     m.fixed("W", rotation=vm.rotation(*WEIGHT_TURN))
-    m.planar("table", "mast.T", "plate.P", normal=NORMAL, normal_on_second=vm.rotation(*PLATE_TURN).T @ vm.vector(*NORMAL))
+    m.planar(
+        "table",
+        "mast.T",
+        "plate.P",
+        normal=NORMAL,
+        normal_on_second=vm.rotation(*PLATE_TURN).T @ vm.vector(*NORMAL),
+    )
 
 
 def _add_forces(m: vm.Mechanism, k_bob: vm.Parameter, c_mast: vm.Parameter) -> None:
@@ -160,7 +203,11 @@ def _add_forces(m: vm.Mechanism, k_bob: vm.Parameter, c_mast: vm.Parameter) -> N
         "sleeve spring": (120.0, 0.85),
         "arm spring": (60.0, 0.5),
     }
-    springs |= {"plate spring 1": (200.0, 0.35), "plate spring 2": (150.0, 0.3), "bob spring": (k_bob, 0.25)}
+    springs |= {
+        "plate spring 1": (200.0, 0.35),
+        "plate spring 2": (150.0, 0.3),
+        "bob spring": (k_bob, 0.25),
+    }
     for name, (first, second, c) in STRUTS.items():
         k, natural = springs.get(name, (0.0, 0.0))
         m.spring(name, first, second, stiffness=k, natural_length=natural, damping=c)
@@ -168,8 +215,9 @@ def _add_forces(m: vm.Mechanism, k_bob: vm.Parameter, c_mast: vm.Parameter) -> N
 
 
 def _add_start(m: vm.Mechanism) -> None:
-    """Arm and plate are held by coordinates of their points: a universal joint has no angle, and that of two different normals is hard to
-    tell."""
+    """Arm and plate are held by coordinates of their points: a universal joint has no angle, and
+    that of two different normals is hard to tell.
+    """
     mast = vm.rotation(MAST_AXIS, MAST_START)
     W = mast @ vm.vector(0.2, -0.5, 0.5)  # the arm is parallel to the mast
     P = mast @ vm.vector(-0.4, 0.1, 0.6)
@@ -185,30 +233,52 @@ def _add_start(m: vm.Mechanism) -> None:
             "bob.H": (-0.62, -0.02, 0.32),
         },
         orientation={"bell": vm.rotation(*BELL_TURN), "bob": vm.rotation(*BOB_TURN)},
-        speed={"rail": -0.5, "S": (1.5, 0.4), "bell": (1.0, -2.0, 0.8), "bob.H": (0.2, -0.1, 0.3), "bob": (-0.6, 0.5, 0.8)},
+        speed={
+            "rail": -0.5,
+            "S": (1.5, 0.4),
+            "bell": (1.0, -2.0, 0.8),
+            "bob.H": (0.2, -0.1, 0.3),
+            "bob": (-0.6, 0.5, 0.8),
+        },
         near={"arm": mast, "plate": plate},
     )
 
 
 def objectives() -> dict[str, vm.Objective]:
-    """ψ, and the energy that dampers took away and the push did not bring, ∫ Σ c ẋ² − F·v dt (J)."""
+    """ψ, and the energy that dampers took away and the push did not bring, ∫ Σ c ẋ² −
+    F·v dt (J).
+    """
     lost = [f'{c}*distance_rate("{first}", "{second}")**2' for first, second, c in STRUTS.values()]
     lost += [f'{SLEEVE_DAMPING}*angular_velocity("S")**2', 'c_mast*angular_velocity("O")**2']
     return {
-        "psi": vm.integral(" + ".join(f'dot(velocity("{p}"), velocity("{p}"))' for p in ("bell", "bob")), unit="m²/s"),
-        "lost": vm.integral(f'{" + ".join(lost)} - dot([{", ".join(map(str, PUSH))}], velocity("weight"))', unit="J"),
+        "psi": vm.integral(
+            " + ".join(f'dot(velocity("{p}"), velocity("{p}"))' for p in ("bell", "bob")),
+            unit="m²/s",
+        ),
+        "lost": vm.integral(
+            f'{" + ".join(lost)} - dot([{", ".join(map(str, PUSH))}], velocity("weight"))', unit="J"
+        ),
     }
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
     """Solve the benchmark with its sensitivities."""
-    solution = mechanism().sensitivity(objectives(), list(PSI_GRADIENT), duration=DURATION, **settings)
+    solution = mechanism().sensitivity(
+        objectives(), list(PSI_GRADIENT), duration=DURATION, **settings
+    )
     motion = solution.run
-    checks = [c for point, places in PLACES.items() for t, r in places.items() for c in check_point(motion, point, t, r, 1e-9)]
+    checks = [
+        c
+        for point, places in PLACES.items()
+        for t, r in places.items()
+        for c in check_point(motion, point, t, r, 1e-9)
+    ]
     checks.append(Check("ψ (m²/s)", float(solution.value_history[-1, 0]), PSI, 1e-9))
     nominal = motion.info["parameters"]
     # relative to ψ and the parameter, since single derivatives are small by cancellation
-    checks += check_gradient(solution, PSI_GRADIENT, lambda name, _: 1e-8 * PSI / abs(nominal[name]))
+    checks += check_gradient(
+        solution, PSI_GRADIENT, lambda name, _: 1e-8 * PSI / abs(nominal[name])
+    )
     energy, lost = motion.energy().to_numpy(), solution.value_history[:, 1]
     off = float(np.abs(energy + lost - energy[0]).max() / motion.energy("kinetic").to_numpy().max())
     checks.append(Check("balance of the energy over the largest kinetic energy", off, 0.0, 1e-10))
@@ -218,18 +288,34 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> Checked:
 def figures(solution: vm.Gradient) -> dict[str, Figure]:
     """The motion, the sensitivities of ψ, and the mechanism."""
     r, t = solution.run, solution.run.time
-    heights = [vm.Line(p, t, r.position(p).sel(component="z").to_numpy()) for p in ("bell", "weight", "bob")]
+    heights = [
+        vm.Line(p, t, r.position(p).sel(component="z").to_numpy())
+        for p in ("bell", "weight", "bob")
+    ]
     panels = [
         vm.Panel("height z (m)", heights),
-        vm.Panel("angle (rad)", [vm.Line(label, t, r.angle(j).to_numpy()) for label, j in (("mast", "O"), ("sleeve", "S"))]),
         vm.Panel(
-            "slide (m)", [vm.Line(label, t, r.displacement(j).to_numpy()) for label, j in (("slider", "rail"), ("sleeve", "S"))]
+            "angle (rad)",
+            [
+                vm.Line(label, t, r.angle(j).to_numpy())
+                for label, j in (("mast", "O"), ("sleeve", "S"))
+            ],
+        ),
+        vm.Panel(
+            "slide (m)",
+            [
+                vm.Line(label, t, r.displacement(j).to_numpy())
+                for label, j in (("slider", "rail"), ("sleeve", "S"))
+            ],
         ),
         energy_panel(r),
     ]
     nominal, slopes = r.info["parameters"], solution.gradient_history[:, 0]
     scaled = [vm.Line(f"p = {p}", t, nominal[p] * slopes[:, k]) for k, p in enumerate(PSI_GRADIENT)]
-    sensitivities = [vm.Panel("ψ (m²/s)", [vm.Line("", t, solution.value_history[:, 0])]), vm.Panel("p ∂ψ/∂p (m²/s)", scaled)]
+    sensitivities = [
+        vm.Panel("ψ (m²/s)", [vm.Line("", t, solution.value_history[:, 0])]),
+        vm.Panel("p ∂ψ/∂p (m²/s)", scaled),
+    ]
     drawing = r.draw(trace=("bell", "weight", "bob"), title="Tree of eight bodies at its start")
     axes: Any = drawing.axes[0]
     axes.view_init(elev=25, azim=-40)  # no branch hides another
@@ -237,6 +323,8 @@ def figures(solution: vm.Gradient) -> dict[str, Figure]:
         label.set_visible(label.get_text().strip() in ENDS)
     return {
         "motion": vm.line_figure(panels, title="Tree of eight bodies"),
-        "sensitivities": vm.line_figure(sensitivities, title="ψ = ∫ |v_bell|² + |v_bob|² dt and its sensitivities"),
+        "sensitivities": vm.line_figure(
+            sensitivities, title="ψ = ∫ |v_bell|² + |v_bob|² dt and its sensitivities"
+        ),
         "mechanism": drawing,
     }

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from ..errors import InfeasibleError, VarimechError
+from ..core.errors import InfeasibleError, VarimechError
 
 INTERRUPTED = 130
 """Exit code of what was stopped by Ctrl-C."""
@@ -18,7 +18,9 @@ NOTHING_YET = "stopped; nothing was computed yet"
 
 
 def main() -> None:
-    """Entry point: errors, and files that cannot be written, become one clear line and exit code 2 (1 where no design was found)."""
+    """Entry point: errors, and files that cannot be written, become one clear line and exit code 2
+    (1 where no design was found).
+    """
     try:
         with _terminated_as_by_ctrl_c():
             from .app import app  # takes a while, and Ctrl-C may come
@@ -34,7 +36,9 @@ def main() -> None:
 
 @contextmanager
 def _terminated_as_by_ctrl_c() -> Iterator[None]:
-    """SIGTERM ends a command as cleanly as Ctrl-C does, with an exit code of its own; where Ctrl-C is ignored, at once as ever."""
+    """SIGTERM ends a command as cleanly as Ctrl-C does, with an exit code of its own; where Ctrl-C
+    is ignored, at once as ever.
+    """
     came = list[int]()
 
     def end(number: int, frame: FrameType | None) -> None:

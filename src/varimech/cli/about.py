@@ -15,13 +15,14 @@ def methods(
     as_json: o.Json = False,
     out: o.JsonFile = None,
 ) -> None:
-    """Tell which formulations, integrators and coordinates there are, what each suits, and which go together.
+    """Tell which formulations, integrators and coordinates there are, what each suits, and which go
+    together.
 
-    In Python: m.simulate(5.0, tolerance=1e-8), m.simulate(5.0, step=1e-3), m.simulate(5.0, integrator="dopri5", formulation="independent"),
-    m.simulate(5.0, coordinates="rtdyn1"), …
+    In Python: m.simulate(5.0, tolerance=1e-8), m.simulate(5.0, step=1e-3), m.simulate(5.0,
+    integrator="dopri5", formulation="independent"), m.simulate(5.0, coordinates="rtdyn1"), …
     """
     from ..coordinates.systems import COORDINATES
-    from ..methods import FORMULATIONS, INTEGRATORS, SUITS, choose, formulations_of, integrators_of
+    from ..schemes import FORMULATIONS, INTEGRATORS, SUITS, choose, formulations_of, integrators_of
 
     kinds: dict[str, Mapping[str, Any]] = {
         "formulation": FORMULATIONS,
@@ -33,7 +34,13 @@ def methods(
     pairs |= {name: list(FORMULATIONS) for name in COORDINATES}
     if as_json or out is not None:
         rows = [
-            {"kind": kind, "name": name, "title": entry.title, "suits": SUITS[name], "goes_with": pairs[name]}
+            {
+                "kind": kind,
+                "name": name,
+                "title": entry.title,
+                "suits": SUITS[name],
+                "goes_with": pairs[name],
+            }
             for kind, entries in kinds.items()
             for name, entry in entries.items()
         ]
@@ -47,7 +54,7 @@ def _print(kinds: Mapping[str, Mapping[str, Any]], pairs: Mapping[str, list[str]
     from rich.console import Console
     from rich.table import Table
 
-    from ..methods import SUITS, choose
+    from ..schemes import SUITS, choose
 
     console = Console()
     for kind, entries in kinds.items():
@@ -67,10 +74,14 @@ def doctor(
 
     Exit code 0: all is well; 1: something is missing (everything still works, if slower).
     """
-    from ..doctor import examine
+    from .doctor import examine
 
     findings = examine()
-    give_json({f.what: {"found": f.found, "fine": f.fine, "remedy": f.remedy} for f in findings}, as_json, out)
+    give_json(
+        {f.what: {"found": f.found, "fine": f.fine, "remedy": f.remedy} for f in findings},
+        as_json,
+        out,
+    )
     if not as_json:
         from rich.console import Console
         from rich.markup import escape
@@ -78,7 +89,9 @@ def doctor(
 
         table = Table("what", "found", "")
         for f in findings:
-            verdict = "[green]fine[/]" if f.fine else f"[yellow]{escape(f.remedy or 'look at this')}[/]"
+            verdict = (
+                "[green]fine[/]" if f.fine else f"[yellow]{escape(f.remedy or 'look at this')}[/]"
+            )
             table.add_row(escape(f.what), escape(f.found), verdict)
         Console().print(table)
     raise typer.Exit(0 if all(f.fine for f in findings) else 1)

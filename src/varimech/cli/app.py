@@ -11,7 +11,7 @@ from typing import Annotated, Any, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ..errors import VarimechError
+from ..core.errors import VarimechError
 from . import INTERRUPTED, NOTHING_YET
 from .about import doctor, methods
 from .benchmark import benchmark
@@ -20,7 +20,10 @@ from .compare import compare
 from .models import export, new, schema, topology
 from .studies import optimize, run, sensitivity, uncertainty
 
-ABOUT = "Varimech: mechanisms, their motion, and how every result changes when a number of the model changes."
+ABOUT = (
+    "Varimech: mechanisms, their motion, and how every result changes when a number of the model"
+    " changes."
+)
 
 
 class _Stoppable(TyperGroup):
@@ -59,11 +62,17 @@ class _Command(TyperCommand):
 
 def _renamed(options: Mapping[str, str]) -> dict[str, str]:
     """Arguments that have other names than their options."""
-    return {name: options[option] for name, option in (("parameters", "set_"), ("objectives", "objective")) if option in options}
+    return {
+        name: options[option]
+        for name, option in (("parameters", "set_"), ("objectives", "objective"))
+        if option in options
+    }
 
 
 def _flowing(text: str) -> str:
-    """Paragraphs without the line breaks that they have in the source, where lines are longer than a terminal's."""
+    """Paragraphs without the line breaks that they have in the source, where lines are longer than
+    a terminal's.
+    """
     return re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.cleandoc(text))
 
 
@@ -82,7 +91,9 @@ PANELS = {
 }
 for panel, commands in PANELS.items():
     for command in commands:
-        app.command(cls=_Command, rich_help_panel=panel, help=_flowing(command.__doc__ or ""))(command)
+        app.command(cls=_Command, rich_help_panel=panel, help=_flowing(command.__doc__ or ""))(
+            command
+        )
 
 
 def _tell_version(wanted: bool) -> None:
@@ -95,6 +106,9 @@ def _tell_version(wanted: bool) -> None:
 
 @app.callback()
 def _varimech(
-    version: Annotated[bool, typer.Option("--version", help="Tell the version.", callback=_tell_version, is_eager=True)] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Tell the version.", callback=_tell_version, is_eager=True),
+    ] = False,
 ) -> None:
     """What is asked of no command."""

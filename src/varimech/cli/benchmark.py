@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from ..benchmarks import BENCHMARKS, Entry, Outcome, find_benchmark
-from ..errors import VarimechError
-from ..whole_files import write_text
+from ..core.errors import VarimechError
+from ..core.whole_files import write_text
 from . import INTERRUPTED
 from . import completion as c
 from . import options as o
@@ -25,16 +25,24 @@ def benchmark(
     name: Annotated[
         str,
         typer.Argument(
-            help="Name of a benchmark, [bold]all[/], or [bold]list[/] to see their names.", autocompletion=c.benchmarks
+            help="Name of a benchmark, [bold]all[/], or [bold]list[/] to see their names.",
+            autocompletion=c.benchmarks,
         ),
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else: an object, or a list for all.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Folder for result files and pictures; for all, with one folder each.")] = None,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Print JSON and nothing else: an object, or a list for all."),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for result files and pictures; for all, with one folder each."),
+    ] = None,
     page: Annotated[Path | None, typer.Option(help="Markdown file for accuracy and times.")] = None,
 ) -> None:
     """Solve a published problem, or all of them, and compare with reference values.
 
-    Settings that are not given are the benchmark's own. Exit code 0: all tolerances met; 1: not met; 2: it could not be run.
+    Settings that are not given are the benchmark's own. Exit code 0: all tolerances met; 1: not
+    met; 2: it could not be run.
 
     Examples:
 
@@ -50,7 +58,9 @@ def benchmark(
         _print_list(as_json)
         return
     entries = BENCHMARKS if name == "all" else {name: find_benchmark(name)}
-    given = {key: value for key, value in o.settings(context).items() if key not in ("name", "page")}
+    given = {
+        key: value for key, value in o.settings(context).items() if key not in ("name", "page")
+    }
     if out is not None:
         make_folder(out)
     outcomes, written, stopped = _solved(entries, given, out, alone=name != "all")
@@ -77,7 +87,9 @@ def benchmark(
 def _solved(
     entries: Mapping[str, Entry], given: Mapping[str, Any], out: Path | None, *, alone: bool
 ) -> tuple[dict[str, Outcome], list[Path], str]:
-    """What came of each, its files, and whether Ctrl-C came; one that cannot be run does not stop the others."""
+    """What came of each, its files, and whether Ctrl-C came; one that cannot be run does not stop
+    the others.
+    """
     outcomes: dict[str, Outcome] = {}
     written: list[Path] = []
     for key, entry in entries.items():
@@ -102,7 +114,10 @@ def _write(entry: Entry, outcome: Outcome, folder: Path) -> list[Path]:
     from .. import report
 
     head = ("what", "computed", "reference", "error", "allowed", "")
-    rows = [(c.name, c.value, c.reference, c.error, c.tolerance, "passed" if c.passed else "failed") for c in outcome.checks]
+    rows = [
+        (c.name, c.value, c.reference, c.error, c.tolerance, "passed" if c.passed else "failed")
+        for c in outcome.checks
+    ]
     model = entry.model_file.read_text(encoding="utf-8")
     make_folder(folder)
     with tempfile.TemporaryDirectory(prefix=".", dir=folder) as beside:  # all of them, or none
@@ -120,14 +135,22 @@ def _write(entry: Entry, outcome: Outcome, folder: Path) -> list[Path]:
 def _print_files(out: Path, written: list[Path]) -> None:
     pictures = sum(p.suffix == ".png" for p in written)
     reports = [str(p) for p in written if p.suffix == ".html"]
-    typer.echo(f"{len(written) - pictures - len(reports)} result files and {pictures} pictures are in {out}")
+    typer.echo(
+        f"{len(written) - pictures - len(reports)} result files and {pictures} pictures are in"
+        f" {out}"
+    )
     for report in reports:
         typer.echo(f"report: {report}")
 
 
 def _print_list(as_json: bool) -> None:
     if as_json:
-        print_json([{"benchmark": n, "title": e.title, "settings": e.settings} for n, e in BENCHMARKS.items()])
+        print_json(
+            [
+                {"benchmark": n, "title": e.title, "settings": e.settings}
+                for n, e in BENCHMARKS.items()
+            ]
+        )
         return
     from rich.console import Console
     from rich.table import Table
@@ -135,7 +158,8 @@ def _print_list(as_json: bool) -> None:
     table = Table("name", "title", "settings")
     for name, entry in BENCHMARKS.items():
         words = (
-            f"{key} = {value:g}" if isinstance(value, float) else f"{key} = {value}" for key, value in entry.settings.items()
+            f"{key} = {value:g}" if isinstance(value, float) else f"{key} = {value}"
+            for key, value in entry.settings.items()
         )
         table.add_row(name, entry.title, ", ".join(words))
     Console().print(table)
@@ -151,7 +175,10 @@ def _print_outcome(title: str, outcome: Outcome) -> None:
     for table in outcome.tables():
         console.print(table)
     seconds = data["seconds"]
-    console.print(f"{_verdict(outcome.passed)}; {seconds['build']:.2f} s to build, {seconds['run']:.2f} s to run")
+    console.print(
+        f"{_verdict(outcome.passed)}; {seconds['build']:.2f} s to build, {seconds['run']:.2f} s"
+        " to run"
+    )
 
 
 def _print_overview(outcomes: dict[str, Outcome]) -> None:

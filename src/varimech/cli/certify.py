@@ -17,13 +17,16 @@ def certify(
     model: o.Model,
     objective: o.Objective = None,
     wrt: o.Wrt = None,
-    wanted: Annotated[float, typer.Option(help="Digits from which on a derivative is trusted.")] = WANTED,
+    wanted: Annotated[
+        float, typer.Option(help="Digits from which on a derivative is trusted.")
+    ] = WANTED,
     as_json: o.Json = False,
     out: o.Out = None,
 ) -> None:
     """Tell how many digits of a model's gradient can be trusted, and why no more.
 
-    Every road there is computes it once more, also with shorter steps; and the motion is looked at for what spoils derivatives.
+    Every road there is computes it once more, also with shorter steps; and the motion is looked at
+    for what spoils derivatives.
 
     Exit code 0: it is trusted; 1: it is not; 2: it could not be computed.
 
@@ -40,7 +43,12 @@ def certify(
         certificate = told.certificate
         if certificate is None:  # stopped before it was there
             return told
-        files = {"certificate.json": certificate.save, "certificate.png": lambda path: certificate.plot().savefig(path)}
-        return Told(str(certificate), certificate.to_json(), told.results, files, certificate, told.code)
+        files = {
+            "certificate.json": certificate.save,
+            "certificate.png": lambda path: certificate.plot().savefig(path),
+        }
+        return Told(
+            str(certificate), certificate.to_json(), told.results, files, certificate, told.code
+        )
 
-    conduct(asked, lambda: certified(asked.carried_out(), wanted), tell, as_json=as_json, out=out)
+    conduct(asked, lambda: certified(asked.executed(), wanted), tell, as_json=as_json, out=out)

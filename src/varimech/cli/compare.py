@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import VarimechError
+from ..core.errors import VarimechError
 from . import INTERRUPTED
 from . import options as o
 from .printing import give_json
@@ -57,11 +57,14 @@ def compare(
     out: o.JsonFile = None,
     backend: Annotated[str, typer.Option(help="native, interpreted or auto.")] = "auto",
 ) -> None:
-    """Solve a model in several ways, and tell how long each takes and how far all points stay from a reference (tolerance 1e-12).
+    """Solve a model in several ways, and tell how long each takes and how far all points stay from
+    a reference (tolerance 1e-12).
 
-    Helps to choose coordinates, formulation, integrator and step for a model; docs/methods.md tells what each suits.
+    Helps to choose coordinates, formulation, integrator and step for a model; docs/methods.md tells
+    what each suits.
 
-    Exit code 0: done, whatever single ways do; 2: the reference could not be computed; 130: stopped by Ctrl-C, with the ways up to then.
+    Exit code 0: done, whatever single ways do; 2: the reference could not be computed; 130: stopped
+    by Ctrl-C, with the ways up to then.
 
     Examples:
 
@@ -69,13 +72,13 @@ def compare(
 
       varimech compare andrews --duration 0.02 --json
     """
-    from ..files.conduct import resolved
+    from ..files.study_runner import resolved
 
     m = o.find_model(model)
     assert m.studies is not None
     seconds, how = resolved(m, m.studies, "simulate", o.settings(context))
     task = _Task(m, seconds, {key: how[key] for key in ("parameters", "backend") if key in how})
-    reference = task.carried_out(REFERENCE)
+    reference = task.executed(REFERENCE)
     rows: list[Row] = []
     with suppress(KeyboardInterrupt):  # those that are there are told
         for way in WAYS:
@@ -103,7 +106,13 @@ def _print(name: str, seconds: float, rows: list[Row]) -> None:
         if row.error:
             table.add_row(escape(row.way), "", "", "", "", f"[yellow]{escape(row.error)}[/]")
         else:
-            figures = (f"{row.steps}", f"{row.build:.2f}", f"{1e3 * row.run:.3g}", f"{row.deviation:.1e}", f"{row.residual:.1e}")
+            figures = (
+                f"{row.steps}",
+                f"{row.build:.2f}",
+                f"{1e3 * row.run:.3g}",
+                f"{row.deviation:.1e}",
+                f"{row.residual:.1e}",
+            )
             table.add_row(escape(row.way), *figures)
     Console().print(table)
 
@@ -119,15 +128,20 @@ class _Task:
     def row(self, way: dict[str, Any], reference: Run) -> Row:
         """What comes of a way; what cannot be is told."""
         try:
-            run = self.carried_out(way)
+            run = self.executed(way)
         except VarimechError as error:
             return Row(_name(way), error=str(error).split(";")[0][:100])
         seconds, residual = run.info["seconds"], max(run.info["residuals"])
         return Row(
-            _name(way), int(run.info["steps"]), seconds["build"], seconds["run"], self._deviation(run, reference), residual
+            _name(way),
+            int(run.info["steps"]),
+            seconds["build"],
+            seconds["run"],
+            self._deviation(run, reference),
+            residual,
         )
 
-    def carried_out(self, way: dict[str, Any]) -> Run:
+    def executed(self, way: dict[str, Any]) -> Run:
         how = {key: value for key, value in way.items() if key != "steps"}
         if "steps" in way:
             how |= {"step": self.duration / way["steps"], "every": way["steps"] // INTERVALS}
@@ -136,10 +150,19 @@ class _Task:
         return self.mechanism.simulate(self.duration, **self.settings, **how)
 
     def _deviation(self, run: Run, reference: Run) -> float:
-        points = [p.label for b in self.mechanism.parts.moving_bodies for p in b.points.values()][:POINTS]
-        return max(float(abs(run.position(p).to_numpy() - reference.position(p).to_numpy()).max()) for p in points)
+        points = [p.label for b in self.mechanism.data.moving_bodies for p in b.points.values()][
+            :POINTS
+        ]
+        return max(
+            float(abs(run.position(p).to_numpy() - reference.position(p).to_numpy()).max())
+            for p in points
+        )
 
 
 def _name(way: dict[str, Any]) -> str:
-    words = [f"{key}={value:g}" if isinstance(value, float) else str(value) for key, value in way.items() if key != "steps"]
+    words = [
+        f"{key}={value:g}" if isinstance(value, float) else str(value)
+        for key, value in way.items()
+        if key != "steps"
+    ]
     return ", ".join([f"{way['steps']} steps", *words] if "steps" in way else words)

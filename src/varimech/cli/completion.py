@@ -1,4 +1,5 @@
-"""What a shell proposes on the Tab key: model files, benchmarks, methods, and names that stand in the model file.
+"""What a shell proposes on the Tab key: model files, benchmarks, methods, and names that stand in
+the model file.
 
 It runs at every key press, so it reads a file as plain YAML and builds no mechanism.
 """
@@ -13,7 +14,17 @@ import typer
 
 from ..benchmarks import BENCHMARKS
 
-INTEGRATORS = ("trapezoidal", "newmark", "hht", "generalised-alpha", "rk4", "dopri5", "dop853", "cvodes", "idas")
+INTEGRATORS = (
+    "trapezoidal",
+    "newmark",
+    "hht",
+    "generalised-alpha",
+    "rk4",
+    "dopri5",
+    "dop853",
+    "cvodes",
+    "idas",
+)
 FORMULATIONS = ("ali3p", "index1", "index1-stabilised", "independent", "penalty")
 COORDINATES = ("natural", "rtdyn0", "rtdyn1")
 BACKENDS = ("native", "interpreted", "auto")
@@ -43,11 +54,16 @@ def named(*keys: str, ending: str = "") -> ProposedOf:
     """Names that the model file has below some keys, one in the other, with what follows them."""
 
     def proposed(context: typer.Context, incomplete: str) -> list[str]:
-        model = context.params.get("model") or next(iter(context.args), "")  # an option without its value leaves arguments unread
+        model = context.params.get("model") or next(
+            iter(context.args), ""
+        )  # an option without its value leaves arguments unread
         section: Any = _document(str(model))
         for key in keys:
             section = section.get(key) if isinstance(section, Mapping) else None
-        return _beginning((f"{name}{ending}" for name in section) if isinstance(section, Mapping) else (), incomplete)
+        return _beginning(
+            (f"{name}{ending}" for name in section) if isinstance(section, Mapping) else (),
+            incomplete,
+        )
 
     return proposed
 

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from ..benchmarks import BENCHMARKS
-from ..errors import ModelError, unknown_name
-from ..whole_files import write_text, written_whole
+from ..core.errors import ModelError, unknown_name
+from ..core.whole_files import write_text, written_whole
 from . import options as o
 from .printing import print_json
 
@@ -20,7 +20,10 @@ STARTER = Path(__file__).parent.parent / "files" / "starter.yaml"
 def new(
     path: Annotated[Path, typer.Argument(help="File to write, such as my.yaml.")],
     like: Annotated[
-        str | None, typer.Option(help="A benchmark, or a URDF file, to start from; a crank-slider if not given.")
+        str | None,
+        typer.Option(
+            help="A benchmark, or a URDF file, to start from; a crank-slider if not given."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     as_json: o.Json = False,
@@ -56,10 +59,15 @@ def new(
         typer.echo(f"wrote {path}; next: varimech run {path} --out out/run")
 
 
-def schema(out: Annotated[Path | None, typer.Option(help="File to write to; printed if not given.")] = None) -> None:
+def schema(
+    out: Annotated[
+        Path | None, typer.Option(help="File to write to; printed if not given.")
+    ] = None,
+) -> None:
     """Print the JSON Schema of model files, with which editors complete keys and mark mistakes.
 
-    With the first line "# yaml-language-server: $schema=model.schema.json" in a model file, editors find it.
+    With the first line "# yaml-language-server: $schema=model.schema.json" in a model file, editors
+    find it.
 
     Example:
 
@@ -77,13 +85,20 @@ def schema(out: Annotated[Path | None, typer.Option(help="File to write to; prin
 
 def topology(
     model: o.Model,
-    cut: Annotated[list[str] | None, typer.Option(help="Joint to cut instead of the cheapest one; may be repeated.")] = None,
+    cut: Annotated[
+        list[str] | None,
+        typer.Option(help="Joint to cut instead of the cheapest one; may be repeated."),
+    ] = None,
     as_json: o.Json = False,
-    out: Annotated[Path | None, typer.Option(help="File for a picture: .png, .svg or .pdf.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File for a picture: .png, .svg or .pdf.")
+    ] = None,
 ) -> None:
-    """Show which bodies hang on which by which joints, and where closed loops are cut: the tree that relative coordinates use.
+    """Show which bodies hang on which by which joints, and where closed loops are cut: the tree
+    that relative coordinates use.
 
-    Each joint of the tree brings its coordinates, each joint that is cut its equations: a good cut leaves few of both.
+    Each joint of the tree brings its coordinates, each joint that is cut its equations: a good cut
+    leaves few of both.
 
     Examples:
 
@@ -95,7 +110,10 @@ def topology(
     if out is not None:
         figure = found.draw()
         if out.suffix[1:] not in (known := figure.canvas.get_supported_filetypes()):
-            raise typer.BadParameter(f"no picture can be written as {out.name!r}; known: {', '.join(known)}", param_hint="--out")
+            raise typer.BadParameter(
+                f"no picture can be written as {out.name!r}; known: {', '.join(known)}",
+                param_hint="--out",
+            )
         with written_whole(out) as beside:
             figure.savefig(beside)
     if as_json:
@@ -115,28 +133,35 @@ def export(
     objective: o.Objective = None,
     as_json: o.Json = False,
 ) -> None:
-    """Write a program for many runs at once on machines without Varimech: its source, a description, and a small runner.
+    """Write a program for many runs at once on machines without Varimech: its source, a
+    description, and a small runner.
 
-    There, python run.py checks the machine against results that come with it, and python run.py samples.csv results.csv runs what a file
-    asks for. It needs numpy, and cupy (cuda) or a C compiler (c).
+    There, python run.py checks the machine against results that come with it, and python run.py
+    samples.csv results.csv runs what a file asks for. It needs numpy, and cupy (cuda) or a C
+    compiler (c).
 
     Examples:
 
-      varimech export five-bar --target cuda --integrator dop853 --step 0.16667 --out out/five-bar-cuda
+      varimech export five-bar --target cuda --integrator dop853 --step 0.16667 --out
+      out/five-bar-cuda
 
       varimech export my.yaml --target c --out out/my-c
     """
-    from ..files.conduct import objectives_of, resolved
+    from ..files.study_runner import objectives_of, resolved
 
     m = o.find_model(model)
     assert m.studies is not None
     seconds, how = resolved(m, m.studies, "simulate", o.settings(context))
     objectives = objectives_of(m.studies, how.pop("objectives", None))
     if how.pop("parameters", None):
-        raise ModelError("runs elsewhere get their parameters there; leave studies.simulate.parameters out")
+        raise ModelError(
+            "runs elsewhere get their parameters there; leave studies.simulate.parameters out"
+        )
     folder = m.export(out, objectives, target=target, duration=seconds, **how)
     names = sorted(p.name for p in folder.iterdir())
     if as_json:
-        print_json({"mechanism": m.name, "target": target, "files": [str(folder / name) for name in names]})
+        print_json(
+            {"mechanism": m.name, "target": target, "files": [str(folder / name) for name in names]}
+        )
     else:
         typer.echo(f"{', '.join(names)} are in {folder}")

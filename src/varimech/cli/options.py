@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..benchmarks import BENCHMARKS
-from ..errors import ModelError, unknown_name
+from ..core.errors import ModelError, unknown_name
 from . import completion as c
 
 if TYPE_CHECKING:
@@ -21,23 +21,45 @@ if TYPE_CHECKING:
 Model = Annotated[
     str,
     typer.Argument(
-        help="Model file (YAML; [bold]varimech new[/] writes one), or the name of a benchmark.", autocompletion=c.models
+        help="Model file (YAML; [bold]varimech new[/] writes one), or the name of a benchmark.",
+        autocompletion=c.models,
     ),
 ]
-Duration = Annotated[str | None, typer.Option(help="How long to simulate: seconds, or a text such as '200 ms'.")]
-Step = Annotated[str | None, typer.Option(help="Equal time steps: seconds, or a text such as '1 ms'.")]
+Duration = Annotated[
+    str | None, typer.Option(help="How long to simulate: seconds, or a text such as '200 ms'.")
+]
+Step = Annotated[
+    str | None, typer.Option(help="Equal time steps: seconds, or a text such as '1 ms'.")
+]
 Every = Annotated[int | None, typer.Option(help="Store every so many equal steps.")]
-Tolerance = Annotated[float | None, typer.Option(help="Relative error for which steps are chosen, instead of a step.")]
+Tolerance = Annotated[
+    float | None, typer.Option(help="Relative error for which steps are chosen, instead of a step.")
+]
 LongestStep = Annotated[
-    str | None, typer.Option(help="Longest step that a tolerance may choose: seconds, or a text such as '1 ms'.")
+    str | None,
+    typer.Option(
+        help="Longest step that a tolerance may choose: seconds, or a text such as '1 ms'."
+    ),
 ]
 Integrator = Annotated[
     str | None,
-    typer.Option(help="Name of an integrator; [bold]varimech methods[/] lists them.", autocompletion=c.one_of(*c.INTEGRATORS)),
+    typer.Option(
+        help="Name of an integrator; [bold]varimech methods[/] lists them.",
+        autocompletion=c.one_of(*c.INTEGRATORS),
+    ),
 ]
-Formulation = Annotated[str | None, typer.Option(help="Name of a formulation.", autocompletion=c.one_of(*c.FORMULATIONS))]
-Coordinates = Annotated[str | None, typer.Option(help="natural, rtdyn0 or rtdyn1.", autocompletion=c.one_of(*c.COORDINATES))]
-Backend = Annotated[str | None, typer.Option(help="native, interpreted or auto.", autocompletion=c.one_of(*c.BACKENDS))]
+Formulation = Annotated[
+    str | None,
+    typer.Option(help="Name of a formulation.", autocompletion=c.one_of(*c.FORMULATIONS)),
+]
+Coordinates = Annotated[
+    str | None,
+    typer.Option(help="natural, rtdyn0 or rtdyn1.", autocompletion=c.one_of(*c.COORDINATES)),
+]
+Backend = Annotated[
+    str | None,
+    typer.Option(help="native, interpreted or auto.", autocompletion=c.one_of(*c.BACKENDS)),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option(
@@ -48,14 +70,22 @@ Set = Annotated[
 ]
 Objective = Annotated[
     list[str] | None,
-    typer.Option(help="Objective; may be repeated. All if not given.", autocompletion=c.named("studies", "objectives")),
+    typer.Option(
+        help="Objective; may be repeated. All if not given.",
+        autocompletion=c.named("studies", "objectives"),
+    ),
 ]
 Wrt = Annotated[
-    list[str] | None, typer.Option(help="Parameter; may be repeated. All if not given.", autocompletion=c.named("parameters"))
+    list[str] | None,
+    typer.Option(
+        help="Parameter; may be repeated. All if not given.", autocompletion=c.named("parameters")
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 JsonFile = Annotated[Path | None, typer.Option(help="File for the same as JSON.")]
-Out = Annotated[Path | None, typer.Option(help="Folder for the report (report.html), results and the model.")]
+Out = Annotated[
+    Path | None, typer.Option(help="Folder for the report (report.html), results and the model.")
+]
 
 
 _RUNNING = {
@@ -74,12 +104,16 @@ _RUNNING = {
 
 
 def running(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a command the options of how runs are made, but for some, which `settings` reads; they stand before --json."""
+    """Gives a command the options of how runs are made, but for some, which `settings` reads; they
+    stand before --json.
+    """
 
     def extended(command: Callable[..., None]) -> Callable[..., None]:
         own = inspect.signature(command, eval_str=True)
         added = [
-            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=kind)
+            inspect.Parameter(
+                name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=kind
+            )
             for name, kind in _RUNNING.items()
             if name not in without
         ]
@@ -104,22 +138,33 @@ def find_model(name: str) -> Mechanism:
 
     path = Path(name)
     if path.suffix.lower() == ".urdf":
-        raise ModelError(f"{name!r} is a URDF file; `varimech new {path.stem}.yaml --like {name}` makes a model file of it")
+        raise ModelError(
+            f"{name!r} is a URDF file; `varimech new {path.stem}.yaml --like {name}` makes a model"
+            " file of it"
+        )
     if path.is_file():
         return Mechanism.from_file(path)
     if name in BENCHMARKS:
         return Mechanism.from_file(BENCHMARKS[name].model_file)
     if path.is_dir():
         there = sorted(path.glob("*.y*ml"))
-        raise ModelError(f"{name!r} is a folder; name a model file{f', such as {str(there[0])!r}' if there else ''}")
+        raise ModelError(
+            f"{name!r} is a folder; name a model"
+            f" file{f', such as {str(there[0])!r}' if there else ''}"
+        )
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
-        raise ModelError(f"there is no file {name!r}{_models_near(path) or f'; `varimech new {name}` writes one to start from'}")
+        raise ModelError(
+            "there is no file"
+            f" {name!r}{_models_near(path) or f'; `varimech new {name}` writes one to start from'}"
+        )
     raise unknown_name("model file or benchmark", name, BENCHMARKS)
 
 
 def _models_near(path: Path) -> str:
     """The model file that is likely meant, where one lies in the folder."""
-    near = difflib.get_close_matches(path.name, (p.name for p in path.parent.glob("*.y*ml")), n=1, cutoff=0.75)
+    near = difflib.get_close_matches(
+        path.name, (p.name for p in path.parent.glob("*.y*ml")), n=1, cutoff=0.75
+    )
     return f"; did you mean {str(path.with_name(near[0]))!r}?" if near else ""
 
 
@@ -128,11 +173,17 @@ NOT_SETTINGS = ("model", "as_json", "out", "certify", "wanted", "set_", "objecti
 
 
 def settings(context: typer.Context) -> dict[str, Any]:
-    """Settings that were given on the command line, for `Mechanism.study`; the file has its own for the others."""
-    from ..expressions import fixed_number  # with CasADi, which help does without
+    """Settings that were given on the command line, for `Mechanism.study`; the file has its own for
+    the others.
+    """
+    from ..core.expressions import fixed_number  # with CasADi, which help does without
 
     options = context.params
-    found = {name: value for name, value in options.items() if name not in NOT_SETTINGS and value not in (None, [], ())}
+    found = {
+        name: value
+        for name, value in options.items()
+        if name not in NOT_SETTINGS and value not in (None, [], ())
+    }
     for time in ("duration", "step", "longest_step"):
         if isinstance(text := found.get(time), str):
             found[time] = fixed_number(text, "s", time)
@@ -146,5 +197,7 @@ def settings(context: typer.Context) -> dict[str, Any]:
 def _assignment(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not sign or not name.strip() or not value.strip():
-        raise ModelError(f"--set {text!r} must be a parameter and its value, such as L=0.3 or L='30 mm'")
+        raise ModelError(
+            f"--set {text!r} must be a parameter and its value, such as L=0.3 or L='30 mm'"
+        )
     return name.strip(), value.strip()

@@ -1,4 +1,6 @@
-"""What the study commands have in common: they run, tell, write files and a report, and stop cleanly."""
+"""What the study commands have in common: they run, tell, write files and a report, and stop
+cleanly.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..errors import ModelError
-from ..interrupts import held_back
+from ..core.errors import ModelError
+from ..core.interrupts import held_back
 from . import INTERRUPTED
 from .printing import print_json
 from .writing import make_folder, model_that_ran, write
@@ -35,14 +37,16 @@ class Asked:
     given: Mapping[str, Any]
     """Settings of the command line."""
 
-    def carried_out(self, **besides: Any) -> Any:
+    def executed(self, **besides: Any) -> Any:
         """What comes of it."""
         return self.mechanism.study(self.kind, **self.given, **besides)
 
 
 @dataclass
 class Told:
-    """What came of a study: a text for people, plain data for programs, and what to write and to show."""
+    """What came of a study: a text for people, plain data for programs, and what to write and to
+    show.
+    """
 
     text: str
     data: dict[str, Any]
@@ -56,10 +60,19 @@ class Told:
     """What is to be known about the files."""
 
 
-def conduct(asked: Asked, study: Callable[[], Any], tell: Callable[[Any], Told], *, as_json: bool, out: Path | None) -> None:
-    """Run a study, tell what came of it, and write its files; what was computed before Ctrl-C is told and written too.
+def conduct(
+    asked: Asked,
+    study: Callable[[], Any],
+    tell: Callable[[Any], Told],
+    *,
+    as_json: bool,
+    out: Path | None,
+) -> None:
+    """Run a study, tell what came of it, and write its files; what was computed before Ctrl-C is
+    told and written too.
 
-    All that can be known to go wrong with the files does so before anything is computed. Ctrl-C while they are written ends that.
+    All that can be known to go wrong with the files does so before anything is computed. Ctrl-C
+    while they are written ends that.
 
     Raises:
         typer.Exit: with the code that the result asks for.
@@ -72,7 +85,10 @@ def conduct(asked: Asked, study: Callable[[], Any], tell: Callable[[Any], Told],
     try:
         result = study()
     except KeyboardInterrupt as stop:
-        result, stopped = getattr(stop, "result", None), str(stop).split(";")[0]  # the rest speaks to Python
+        result, stopped = (
+            getattr(stop, "result", None),
+            str(stop).split(";")[0],
+        )  # the rest speaks to Python
         if result is None:
             raise
     written: list[Path] = []
@@ -82,10 +98,20 @@ def conduct(asked: Asked, study: Callable[[], Any], tell: Callable[[Any], Told],
             told = tell(result)
         if out is not None:
             show = None if asked.mechanism.studies is None else asked.mechanism.studies.show
-            for path in write(out, told.files, told.results, model=text, certificate=told.certificate, show=show):
+            for path in write(
+                out, told.files, told.results, model=text, certificate=told.certificate, show=show
+            ):
                 written.append(path)
     except KeyboardInterrupt:
-        stopped = "; ".join(filter(None, (stopped, "stopped before all files were written" if out is not None else "stopped")))
+        stopped = "; ".join(
+            filter(
+                None,
+                (
+                    stopped,
+                    "stopped before all files were written" if out is not None else "stopped",
+                ),
+            )
+        )
     except ModelError as error:
         failed = error  # what was computed is told all the same
     _print(asked.mechanism, told, written, stopped, time.perf_counter() - began, as_json=as_json)
@@ -94,20 +120,41 @@ def conduct(asked: Asked, study: Callable[[], Any], tell: Callable[[Any], Told],
     raise typer.Exit(INTERRUPTED if stopped else told.code)
 
 
-def _print(mechanism: Mechanism, told: Told, written: list[Path], stopped: str, seconds: float, *, as_json: bool) -> None:
+def _print(
+    mechanism: Mechanism,
+    told: Told,
+    written: list[Path],
+    stopped: str,
+    seconds: float,
+    *,
+    as_json: bool,
+) -> None:
     notes = told.notes if written else ()
     if as_json:
-        data = {"mechanism": mechanism.name, **told.data, "seconds_in_all": seconds, "files": [str(p) for p in written]}
-        data |= {name: value for name, value in (("notes", list(notes)), ("stopped", stopped)) if value}
+        data = {
+            "mechanism": mechanism.name,
+            **told.data,
+            "seconds_in_all": seconds,
+            "files": [str(p) for p in written],
+        }
+        data |= {
+            name: value for name, value in (("notes", list(notes)), ("stopped", stopped)) if value
+        }
         print_json(data)
         return
     typer.echo(told.text)
     if written:
         *others, last = written  # the report comes last
         if last.suffix == ".html":
-            typer.echo(f"\nreport: {last}\n{', '.join(p.name for p in others)} beside it; {seconds:.1f} s in all")
+            typer.echo(
+                f"\nreport: {last}\n{', '.join(p.name for p in others)} beside it; {seconds:.1f} s"
+                " in all"
+            )
         else:
-            typer.echo(f"\n{', '.join(p.name for p in written)} are in {last.parent}; {seconds:.1f} s in all")
+            typer.echo(
+                f"\n{', '.join(p.name for p in written)} are in {last.parent}; {seconds:.1f} s"
+                " in all"
+            )
     for note in notes:
         typer.echo(note)
     if stopped:
@@ -115,7 +162,9 @@ def _print(mechanism: Mechanism, told: Told, written: list[Path], stopped: str, 
 
 
 def run_files(run: Run) -> tuple[dict[str, Callable[[Path], Any]], tuple[str, ...]]:
-    """A run as netCDF, which `varimech.load_run` reads, and as a table; and what is to be said where it is so long that some is left out."""
+    """A run as netCDF, which `varimech.load_run` reads, and as a table; and what is to be said
+    where it is so long that some is left out.
+    """
     import numpy as np
 
     from ..reports.encoding import thinned
@@ -128,19 +177,38 @@ def run_files(run: Run) -> tuple[dict[str, Callable[[Path], Any]], tuple[str, ..
     files: dict[str, Callable[[Path], Any]] = {"run.nc": few.save}
     notes = []
     if few is not run:
-        notes.append(f"run.nc has {few.time.size:,} of {run.time.size:,} stored times; --every stores fewer of equal steps")
+        notes.append(
+            f"run.nc has {few.time.size:,} of {run.time.size:,} stored times; --every stores fewer"
+            " of equal steps"
+        )
     if few.time.size * width <= MOST_IN_TABLES:
         files["run.csv"] = few.save
     else:
-        notes.append("run.csv would be large and is left out; in Python, varimech.load_run('run.nc').save('run.csv') writes it")
+        notes.append(
+            "run.csv would be large and is left out; in Python,"
+            " varimech.load_run('run.nc').save('run.csv') writes it"
+        )
     if "configuration" in run.info:
         notes.append(run.info["configuration"])
-    if run.shared_loads:
-        notes.append(run.shared_loads)
+    if run.redundant_reactions:
+        notes.append(run.redundant_reactions)
     return files, tuple(notes)
 
 
 def run_data(run: Run) -> dict[str, Any]:
     """The figures of a run as plain data."""
-    kept = ("method", "configuration", "steps", "step", "tolerance", "residuals", "iterations", "seconds", "parameters")
-    return {"duration": float(run.time[-1]), **{key: run.info[key] for key in kept if key in run.info}}
+    kept = (
+        "method",
+        "configuration",
+        "steps",
+        "step",
+        "tolerance",
+        "residuals",
+        "iterations",
+        "seconds",
+        "parameters",
+    )
+    return {
+        "duration": float(run.time[-1]),
+        **{key: run.info[key] for key in kept if key in run.info},
+    }

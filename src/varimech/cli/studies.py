@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import Interrupted
-from ..whole_files import write_text
+from ..core.errors import Interrupted
+from ..core.whole_files import write_text
 from . import completion as c
 from . import options as o
 from .results import Asked, Told, conduct, run_data, run_files
@@ -30,10 +30,12 @@ def run(
 ) -> None:
     """Simulate a mechanism.
 
-    Settings that are not given are those of the file (studies: simulate). With --out there is a report to open in any browser: the mechanism
-    moving, its measures, energies, how it was computed; and the run as netCDF and CSV.
+    Settings that are not given are those of the file (studies: simulate). With --out there is a
+    report to open in any browser: the mechanism moving, its measures, energies, how it was
+    computed; and the run as netCDF and CSV.
 
-    Exit code 0: done; 2: it could not be run; 130: stopped by Ctrl-C, with what was computed up to then.
+    Exit code 0: done; 2: it could not be run; 130: stopped by Ctrl-C, with what was computed up to
+    then.
 
     Examples:
 
@@ -42,7 +44,7 @@ def run(
       varimech run five-bar --duration 2 --set L_A1=1.5 --json
     """
     asked = Asked(o.find_model(model), "simulate", o.settings(context))
-    conduct(asked, asked.carried_out, _run_told, as_json=as_json, out=out)
+    conduct(asked, asked.executed, _run_told, as_json=as_json, out=out)
 
 
 def _run_told(run: Run) -> Told:
@@ -64,15 +66,19 @@ def sensitivity(
     objective: o.Objective = None,
     wrt: o.Wrt = None,
     method: Annotated[
-        str | None, typer.Option(help="direct, adjoint, auto, composite, finite-difference or complex-step.")
+        str | None,
+        typer.Option(help="direct, adjoint, auto, composite, finite-difference or complex-step."),
     ] = None,
-    certify: Annotated[bool, typer.Option(help="Tell too how many digits can be trusted (takes longer).")] = False,
+    certify: Annotated[
+        bool, typer.Option(help="Tell too how many digits can be trusted (takes longer).")
+    ] = False,
     as_json: o.Json = False,
     out: o.Out = None,
 ) -> None:
     """Objectives of a model, and their derivatives with respect to its parameters.
 
-    Exit code 0: done; 1: certified, and not trusted; 2: it could not be computed; 130: stopped by Ctrl-C.
+    Exit code 0: done; 1: certified, and not trusted; 2: it could not be computed; 130: stopped by
+    Ctrl-C.
 
     Examples:
 
@@ -83,11 +89,15 @@ def sensitivity(
     asked = Asked(o.find_model(model), "sensitivity", o.settings(context))
     in_file = None if asked.mechanism.studies is None else asked.mechanism.studies.sensitivity
     wanted = WANTED if certify or (in_file is not None and in_file.certify) else None
-    conduct(asked, lambda: certified(asked.carried_out(), wanted), gradient_told, as_json=as_json, out=out)
+    conduct(
+        asked, lambda: certified(asked.executed(), wanted), gradient_told, as_json=as_json, out=out
+    )
 
 
 def certified(gradient: Any, wanted: float | None) -> tuple[Any, Any]:
-    """A gradient and, if so many digits are wanted, its certificate; Ctrl-C meanwhile leaves the gradient."""
+    """A gradient and, if so many digits are wanted, its certificate; Ctrl-C meanwhile leaves the
+    gradient.
+    """
     try:
         return gradient, None if wanted is None else gradient.certify(wanted=wanted)
     except KeyboardInterrupt:
@@ -99,14 +109,22 @@ def gradient_told(found: tuple[Any, Any]) -> Told:
     gradient, certificate = found if isinstance(found, tuple) else (found, None)
     data = {
         **run_data(gradient.run),
-        "objectives": {name: float(x) for name, x in zip(gradient.objective_names, gradient.value_history[-1], strict=True)},
+        "objectives": {
+            name: float(x)
+            for name, x in zip(gradient.objective_names, gradient.value_history[-1], strict=True)
+        },
         "gradient": {
             name: {p: float(x) for p, x in zip(gradient.parameter_names, row, strict=True)}
-            for name, row in zip(gradient.objective_names, gradient.gradient_history[-1], strict=True)
+            for name, row in zip(
+                gradient.objective_names, gradient.gradient_history[-1], strict=True
+            )
         },
     }
     if gradient.not_unique:
-        data["not_unique"] = {"objectives": list(gradient.not_unique), "shared_loads": gradient.run.shared_loads}
+        data["not_unique"] = {
+            "objectives": list(gradient.not_unique),
+            "redundant_reactions": gradient.run.redundant_reactions,
+        }
     text = str(gradient)
     if certificate is not None:
         data["certificate"] = certificate.to_json()
@@ -121,7 +139,9 @@ def uncertainty(
     context: typer.Context,
     model: o.Model,
     objective: o.Objective = None,
-    method: Annotated[str | None, typer.Option(help="moments (exact derivatives) or monte-carlo (many runs).")] = None,
+    method: Annotated[
+        str | None, typer.Option(help="moments (exact derivatives) or monte-carlo (many runs).")
+    ] = None,
     order: Annotated[int | None, typer.Option(help="Of moments: 1 or 2.")] = None,
     samples: Annotated[int | None, typer.Option(help="Of Monte Carlo.")] = None,
     sampling: Annotated[str | None, typer.Option(help="random, latin-hypercube or sobol.")] = None,
@@ -129,18 +149,22 @@ def uncertainty(
     as_json: o.Json = False,
     out: o.Out = None,
 ) -> None:
-    """What the tolerances of parameters make of objectives: means, deviations, and what each parameter has in them.
+    """What the tolerances of parameters make of objectives: means, deviations, and what each
+    parameter has in them.
 
-    Parameters carry their spreads in the file (tolerance: 0.1 mm, or spread: …). With --out a Monte Carlo study keeps its state in the
-    folder: the same command goes on from there after Ctrl-C, or with more samples.
+    Parameters carry their spreads in the file (tolerance: 0.1 mm, or spread: …). With --out a Monte
+    Carlo study keeps its state in the folder: the same command goes on from there after Ctrl-C, or
+    with more samples.
 
-    Exit code 0: done; 2: it could not be computed; 130: stopped by Ctrl-C, with what was computed up to then.
+    Exit code 0: done; 2: it could not be computed; 130: stopped by Ctrl-C, with what was computed
+    up to then.
 
     Examples:
 
       varimech uncertainty my.yaml --out out/uncertainty
 
-      varimech uncertainty slider-crank-tolerance --method monte-carlo --samples 4096 --sampling sobol
+      varimech uncertainty slider-crank-tolerance --method monte-carlo --samples 4096 --sampling
+      sobol
     """
     asked = Asked(o.find_model(model), "uncertainty", o.settings(context))
     in_file = None if asked.mechanism.studies is None else asked.mechanism.studies.uncertainty
@@ -149,7 +173,13 @@ def uncertainty(
     if out is not None and way == "monte-carlo":
         kept["checkpoint"] = str(out / "samples")
     wanted = asked.given.get("samples") or (in_file.samples if in_file is not None else None)
-    conduct(asked, lambda: asked.carried_out(**kept), lambda found: _spread_told(found, wanted), as_json=as_json, out=out)
+    conduct(
+        asked,
+        lambda: asked.executed(**kept),
+        lambda found: _spread_told(found, wanted),
+        as_json=as_json,
+        out=out,
+    )
 
 
 def _spread_told(found: Any, wanted: int | None) -> Told:
@@ -163,7 +193,11 @@ def _spread_told(found: Any, wanted: int | None) -> Told:
         data["method"] = found.run.info["method"]
         last = shares.isel(time=-1)
         data["contributions"] = {
-            name: {str(p): float(last.sel(objective=name, parameter=p)) for p in last["parameter"].to_numpy()} for name in end
+            name: {
+                str(p): float(last.sel(objective=name, parameter=p))
+                for p in last["parameter"].to_numpy()
+            }
+            for name in end
         }
     else:
         data |= {"samples": int(found.tally.taken), "failed": int(found.tally.failed)}
@@ -173,20 +207,25 @@ def _spread_told(found: Any, wanted: int | None) -> Told:
     text = str(found)
     if wanted is not None and data.get("samples", 0) > wanted:
         data["notes"] = [
-            f"{data['samples']:,} samples were there from before, more than the {wanted:,} asked for; all of them count"
+            f"{data['samples']:,} samples were there from before, more than the {wanted:,} asked"
+            " for; all of them count"
         ]
         text = f"{text}\n{data['notes'][0]}"
     return Told(text, data, (found,), {f"{name}.nc": found.save, f"{name}.csv": found.save})
 
 
 def _quantiles(study: Any) -> dict[str, dict[str, dict[str, float]]]:
-    """At the end of the run, with the bounds of their 95 % intervals; those that samples do not reach are left out."""
+    """At the end of the run, with the bounds of their 95 % intervals; those that samples do not
+    reach are left out.
+    """
     last = study.dataset.isel(time=-1)
     names = {"value": "quantiles", "lower": "quantiles_lower", "upper": "quantiles_upper"}
     return {
         str(name): {
             f"{p:g}": {
-                key: float(x) for key, of in names.items() if math.isfinite(x := last[of].sel(objective=name, quantile=p).item())
+                key: float(x)
+                for key, of in names.items()
+                if math.isfinite(x := last[of].sel(objective=name, quantile=p).item())
             }
             for p in last["quantile"].to_numpy().tolist()
         }
@@ -199,17 +238,25 @@ def optimize(
     context: typer.Context,
     model: o.Model,
     minimize: Annotated[
-        str | None, typer.Option(help="Objective to minimise.", autocompletion=c.named("studies", "objectives"))
+        str | None,
+        typer.Option(
+            help="Objective to minimise.", autocompletion=c.named("studies", "objectives")
+        ),
     ] = None,
     over: Annotated[
         list[str] | None,
-        typer.Option(help="Parameter that may change; may be repeated. All if not given.", autocompletion=c.named("parameters")),
+        typer.Option(
+            help="Parameter that may change; may be repeated. All if not given.",
+            autocompletion=c.named("parameters"),
+        ),
     ] = None,
     starts: Annotated[
         int | None,
         typer.Option(help="How many starts: at the values of the file, then within the bounds."),
     ] = None,
-    solver: Annotated[str | None, typer.Option(help="ipopt, scipy, or a method of scipy.optimize.minimize.")] = None,
+    solver: Annotated[
+        str | None, typer.Option(help="ipopt, scipy, or a method of scipy.optimize.minimize.")
+    ] = None,
     hessian: Annotated[str | None, typer.Option(help="approximate or exact.")] = None,
     max_iterations: Annotated[int | None, typer.Option(help="From each start.")] = None,
     as_json: o.Json = False,
@@ -217,12 +264,15 @@ def optimize(
 ) -> None:
     """Find parameter values that minimise an objective and meet constraints (studies: optimize).
 
-    With --out there is a report of the design before and after, and the file best.yaml: the model with the values that were found.
+    With --out there is a report of the design before and after, and the file best.yaml: the model
+    with the values that were found.
 
-    Each search ends at a local optimum, which may not be the best one: --starts 8 begins at the values of the file and at seven other designs
-    within the bounds, and lists the distinct local optima.
+    Each search ends at a local optimum, which may not be the best one: --starts 8 begins at the
+    values of the file and at seven other designs within the bounds, and lists the distinct local
+    optima.
 
-    Exit code 0: a local optimum; 1: none was reached, the best design is shown; 2: it could not be computed; 130: stopped by Ctrl-C.
+    Exit code 0: a local optimum; 1: none was reached, the best design is shown; 2: it could not be
+    computed; 130: stopped by Ctrl-C.
 
     Examples:
 
@@ -250,4 +300,4 @@ def optimize(
         text = best.summary(starts="--starts 8", bounds="bounds in the file")
         return Told(text, data, (best,), files, code=0 if best.converged else 1)
 
-    conduct(asked, asked.carried_out, tell, as_json=as_json, out=out)
+    conduct(asked, asked.executed, tell, as_json=as_json, out=out)

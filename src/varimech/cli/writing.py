@@ -10,20 +10,29 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..errors import ModelError
-from ..whole_files import write_text
+from ..core.errors import ModelError
+from ..core.whole_files import write_text
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
 
 
-def model_that_ran(mechanism: Mechanism, kind: str, given: Mapping[str, Any], found: Mapping[str, float] | None = None) -> str:
-    """The model file that says by itself what a command line asked for: its values (and those that were found), and its settings."""
-    from ..files.conduct import resolved, with_changes
+def model_that_ran(
+    mechanism: Mechanism,
+    kind: str,
+    given: Mapping[str, Any],
+    found: Mapping[str, float] | None = None,
+) -> str:
+    """The model file that says by itself what a command line asked for: its values (and those that
+    were found), and its settings.
+    """
+    from ..files.study_runner import resolved, with_changes
 
     assert mechanism.studies is not None
     values = resolved(mechanism, mechanism.studies, kind, given)[1].get("parameters") or {}
-    return mechanism.to_text(studies=with_changes(mechanism.studies, kind, given), values={**values, **(found or {})})
+    return mechanism.to_text(
+        studies=with_changes(mechanism.studies, kind, given), values={**values, **(found or {})}
+    )
 
 
 def make_folder(out: Path) -> None:
@@ -34,7 +43,9 @@ def make_folder(out: Path) -> None:
         trial.touch()
         trial.unlink()
     except OSError as error:
-        raise ModelError(f"--out {out}: {error.strerror or error}; give a folder that can be written to") from None
+        raise ModelError(
+            f"--out {out}: {error.strerror or error}; give a folder that can be written to"
+        ) from None
 
 
 def write(
@@ -48,7 +59,9 @@ def write(
     """Each file when it is there: the model, the results, and the report, which takes longest."""
     from .. import report
 
-    made: dict[str, Callable[[Path], Any]] = {} if model is None else {"model.yaml": lambda path: write_text(path, model)}
+    made: dict[str, Callable[[Path], Any]] = (
+        {} if model is None else {"model.yaml": lambda path: write_text(path, model)}
+    )
     made |= {**files, "report.html": lambda path: report(path, *results, model=model, **shown)}
     for name, writer in made.items():
         if name == "report.html" and sys.stderr.isatty():

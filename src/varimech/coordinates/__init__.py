@@ -1,1 +1,3 @@
-"""From a model to its equations of motion: generalised coordinates, constraints, mass matrix, forces and a consistent start."""
+"""From a model to its equations of motion: generalised coordinates, constraints, mass matrix,
+forces and a consistent start.
+"""

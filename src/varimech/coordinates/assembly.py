@@ -10,15 +10,15 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..errors import AssemblyError, ModelError
-from ..model.beam_start import HeldDirection
+from ..core.errors import AssemblyError, ModelError
+from ..core.symbols import SX
+from ..model.beam_initial_conditions import DirectionCondition
 from ..model.body import RigidBody
 from ..model.forces import Spring
-from ..model.measures import Span
-from ..model.start import HeldOrientation, HeldRow, Start
-from ..symbols import SX
+from ..model.initial_conditions import InitialConditionRow, OrientationCondition, Start
+from ..model.scalar_outputs import Distance
+from .closure_conditions import ClosureConditions
 from .equations import Equations
-from .fits import Fits
 from .gaps import ClosestFit
 from .guess import guess_poses
 from .levels import Level
@@ -31,9 +31,13 @@ LIGHT = 1e-6
 TOGETHER = 1e-12
 """Largest distance of points that are at one place, relative to the size of the mechanism."""
 EXPLAINED = 600
-"""Coordinates up to which the loop that does not close is looked for; its dense least squares would take minutes beyond."""
+"""Coordinates up to which the loop that does not close is looked for; its dense least squares would
+take minutes beyond.
+"""
 ATTEMPTS = 12
-"""Guesses tried (the first as given, the others disturbed) before a mechanism is said not to assemble."""
+"""Guesses tried (the first as given, the others disturbed) before a mechanism is said not to
+assemble.
+"""
 
 
 class Assembly:
@@ -43,12 +47,13 @@ class Assembly:
         self.equations = e = equations
         self.model = e.model
         self.start = e.model.start_conditions or Start()
-        self.fits = Fits(e)
+        self.fits = ClosureConditions(e)
         self._positions = Level(e.start_positions, e.q, SX(0, 1), e.ρ, e.t)
         self._held = e.start_positions.numel() - e.λ.numel()
 
-    def check_fits(self, ρ: np.ndarray, indices: list[int] | None = None) -> None:
-        """Bodies held by the ground at several places have to fit in, also for small changes of the chosen parameters.
+    def check_closure(self, ρ: np.ndarray, indices: list[int] | None = None) -> None:
+        """Bodies held by the ground at several places have to fit in, also for small changes of the
+        chosen parameters.
 
         Raises:
             AssemblyError: if they do not.
@@ -56,13 +61,16 @@ class Assembly:
         if not self.equations.fits:
             return
         if not self.fits(ρ[None, :])[0]:
-            raise ClosestFit(self.model, self.start, guess_poses(self.model, self.start, ρ), ρ).error()
+            raise ClosestFit(
+                self.model, self.start, guess_poses(self.model, self.start, ρ), ρ
+            ).error()
         for k in indices or []:
             if (owner := self.fits.broken_by(k, ρ)) is not None:
-                name = list(self.model.numbers.parameters)[k]
+                name = list(self.model.parameter_set.parameters)[k]
                 raise AssemblyError(
-                    f"mechanism {self.model.name!r} has no derivative with respect to {name!r}: the ground holds a body at several "
-                    f"places, where any change of {name!r} breaks the {owner}; let another parameter move with it"
+                    f"mechanism {self.model.name!r} has no derivative with respect to {name!r}: the"
+                    f" ground holds a body at several places, where any change of {name!r} breaks"
+                    f" the {owner}; let another parameter move with it"
                 )
 
     @cached_property
@@ -75,8 +83,12 @@ class Assembly:
         """∂q/∂ρ at the start, (coordinate, parameter)."""
         return self._positions.sensitivity(q, np.zeros(0), ρ, np.eye(ρ.size))
 
-    def followed(self, q: np.ndarray, ρ: np.ndarray, wanted: np.ndarray, parts: int) -> np.ndarray | None:
-        """Positions at the start for wanted values, followed from those for other ones in parts of the way; None where they cannot be."""
+    def followed(
+        self, q: np.ndarray, ρ: np.ndarray, wanted: np.ndarray, parts: int
+    ) -> np.ndarray | None:
+        """Positions at the start for wanted values, followed from those for other ones in parts of
+        the way; None where they cannot be.
+        """
         for k in range(1, parts + 1):
             q, residual = self._gauss_newton(q, ρ + k / parts * (wanted - ρ))
             if not residual <= CLOSED * (1.0 + float(np.abs(q).max(initial=0.0))):
@@ -91,8 +103,10 @@ class Assembly:
             ModelError: if the start says too much.
         """
         for driver in self.model.drivers.values():
-            if not np.isfinite(self.model.numbers.evaluate(driver.motion(SX(0)), ρ)).all():
-                raise AssemblyError(f"mechanism {self.model.name!r}: driver {driver.name!r} is not finite at t = 0")
+            if not np.isfinite(self.model.parameter_set.evaluate(driver.motion(SX(0)), ρ)).all():
+                raise AssemblyError(
+                    f"mechanism {self.model.name!r}: driver {driver.name!r} is not finite at t = 0"
+                )
         poses = guess_poses(self.model, self.start, ρ)
         first = self.equations.from_poses(poses)
         size = 1.0 + float(np.abs(first).max(initial=0.0))
@@ -100,7 +114,9 @@ class Assembly:
         closest, least = first, np.inf
         sizes = size if self.equations.sizes is None else self.equations.sizes.typical
         for attempt in range(ATTEMPTS):
-            disturbance = 0.1 * attempt * sizes * rng.standard_normal(first.size) if attempt else 0.0
+            disturbance = (
+                0.1 * attempt * sizes * rng.standard_normal(first.size) if attempt else 0.0
+            )
             q, residual = self._gauss_newton(first + disturbance, ρ)
             if residual <= CLOSED * size and self._oriented(q, ρ):
                 self._check_spans(q, ρ, size)
@@ -118,43 +134,67 @@ class Assembly:
         raise self._contradicted(first, size, ρ) or fit.error()
 
     def closed_from(self, guess: np.ndarray, ρ: np.ndarray) -> np.ndarray | None:
-        """Positions that meet all constraints and start values, from a guess; None where it leads to none."""
+        """Positions that meet all constraints and start values, from a guess; None where it leads
+        to none.
+        """
         q, residual = self._gauss_newton(guess, ρ)
-        return q if residual <= CLOSED * (1.0 + float(np.abs(q).max(initial=0.0))) and self._oriented(q, ρ) else None
+        return (
+            q
+            if residual <= CLOSED * (1.0 + float(np.abs(q).max(initial=0.0)))
+            and self._oriented(q, ρ)
+            else None
+        )
 
     def _check_spans(self, q: np.ndarray, ρ: np.ndarray, size: float) -> None:
-        """Springs and dampers act along the line between their ends; where only rounding is between these, there is none."""
+        """Springs and dampers act along the line between their ends; where only rounding is between
+        these, there is none.
+        """
         names, lengths = self._spans
         for name, length in zip(names, column(lengths(q, ρ)), strict=True):
             if length <= TOGETHER * size:
                 raise AssemblyError(
-                    f"mechanism {self.model.name!r}: the start has a value that is not finite; look at {name!r}: its ends coincide"
+                    f"mechanism {self.model.name!r}: the start has a value that is not finite; look"
+                    f" at {name!r}: its ends coincide"
                 )
 
     @cached_property
     def _spans(self) -> tuple[list[str], ca.Function]:
         """Springs between two points, and (q, ρ) → how long they are."""
         e = self.equations
-        springs = [f for f in self.model.forces.values() if isinstance(f, Spring) and isinstance(f.measure, Span)]
+        springs = [
+            f
+            for f in self.model.forces.values()
+            if isinstance(f, Spring) and isinstance(f.measure, Distance)
+        ]
         lengths = ca.vertcat(SX(0, 1), *[f.measure.value(e.frames) for f in springs])
         return [f.name for f in springs], ca.Function("spans", [e.q, e.ρ], [ca.densify(lengths)])
 
     @property
     def _held_labels(self) -> list[str]:
         """What is given at the start, once for each number of it."""
-        return [h.label for h in self.equations.holds for _ in range(h.deviation(self.equations.frames).numel())]
+        return [
+            h.label
+            for h in self.equations.holds
+            for _ in range(h.deviation(self.equations.frames).numel())
+        ]
 
     def regular(self, q: np.ndarray, ρ: np.ndarray) -> bool:
-        """Whether positions q follow from independent equations, the mechanism can move there, and every coordinate has mass."""
+        """Whether positions q follow from independent equations, the mechanism can move there, and
+        every coordinate has mass.
+        """
         if self._structure.numel() == q.size:
             return False
-        return independent(self._positions.jacobian(q, np.zeros(0), ρ), RANK) and self._all_have_mass(q, ρ)
+        return independent(
+            self._positions.jacobian(q, np.zeros(0), ρ), RANK
+        ) and self._all_have_mass(q, ρ)
 
     @cached_property
     def _structure(self) -> SX:
         """Φ without the drivers."""
         driven = set(self.model.drivers)
-        return ca.vertcat(SX(0, 1), *[b.residuals for b in self.equations.blocks if not driven & set(b.joints)])
+        return ca.vertcat(
+            SX(0, 1), *[b.residuals for b in self.equations.blocks if not driven & set(b.joints)]
+        )
 
     @cached_property
     def _mass(self) -> ca.Function:
@@ -168,14 +208,17 @@ class Assembly:
             mass = ca.sparsify(mass[:n, :n] - mass[:n, n:] @ ca.solve(θ, mass[n:, :n]))
         if self.equations.inertia is None:
             return independent(mass, LIGHT)
-        # coordinates of several kinds: each by its own mass; those of long chains are nearly dependent by nature
+        # coordinates of several kinds: each by its own mass; those of long chains are nearly
+        # dependent by nature
         sizes = np.sqrt(np.maximum(np.array(ca.diag(mass)).ravel(), 0.0))
         per_size = ca.diag(1 / np.where(sizes > 0, sizes, 1.0))
         return independent(per_size @ mass @ per_size, RANK)
 
     def _oriented(self, q: np.ndarray, ρ: np.ndarray) -> bool:
-        """Whether bodies whose orientation is given have it, and are not half a turn off, where its equations hold too; and whether none is
-        its own mirror image, for which lengths and angles of natural coordinates hold as well."""
+        """Whether bodies whose orientation is given have it, and are not half a turn off, where its
+        equations hold too; and whether none is its own mirror image, for which lengths and angles
+        of natural coordinates hold as well.
+        """
         if self._handedness is not None and not (column(self._handedness(q, ρ)) > 0).all():
             return False
         if self._orientations is None:
@@ -184,20 +227,29 @@ class Assembly:
 
     @cached_property
     def _handedness(self) -> ca.Function | None:
-        """(q, ρ) → det R for each spatial rigid body: 1, or −1 for a mirror image, which only natural coordinates know."""
+        """(q, ρ) → det R for each spatial rigid body: 1, or −1 for a mirror image, which only
+        natural coordinates know.
+        """
         e = self.equations
         bodies = [b for b in self.model.moving_bodies if isinstance(b, RigidBody)]
         if self.model.dimension == 2 or e.inertia is not None or not bodies:
             return None
-        return ca.Function("handedness", [e.q, e.ρ], [ca.vertcat(*[ca.det(e.frames[b].rotation) for b in bodies])])
+        return ca.Function(
+            "handedness", [e.q, e.ρ], [ca.vertcat(*[ca.det(e.frames[b].rotation) for b in bodies])]
+        )
 
     @cached_property
     def _orientations(self) -> ca.Function | None:
-        """(q, ρ) → 3 for each given orientation or direction where it is met, −1 or less where it is half a turn off."""
-        e, held = self.equations, [h for h in self.equations.holds if isinstance(h, HeldOrientation)]
-        rows = [h.hold for h in e.holds if isinstance(h, HeldRow)]
+        """(q, ρ) → 3 for each given orientation or direction where it is met, −1 or less where it
+        is half a turn off.
+        """
+        e, held = (
+            self.equations,
+            [h for h in self.equations.holds if isinstance(h, OrientationCondition)],
+        )
+        rows = [h.hold for h in e.holds if isinstance(h, InitialConditionRow)]
         traces = [ca.trace(h.orientation.T @ e.frames[h.body].rotation) for h in held]
-        traces += [3 * h.alignment(e.frames) for h in rows if isinstance(h, HeldDirection)]
+        traces += [3 * h.alignment(e.frames) for h in rows if isinstance(h, DirectionCondition)]
         return ca.Function("orientations", [e.q, e.ρ], [ca.vertcat(*traces)]) if traces else None
 
     def _wound_back(self, q: np.ndarray, ρ: np.ndarray) -> np.ndarray:
@@ -206,26 +258,36 @@ class Assembly:
         if e.sizes is None:
             return q
         bodies = list(e.frames)
-        found = ca.Function("poses", [e.q, e.ρ], [x for b in bodies for x in (e.frames[b].origin, e.frames[b].rotation)]).call(
-            [q, ρ]
-        )
-        poses = {b: (column(o), np.array(R)) for b, o, R in zip(bodies, found[::2], found[1::2], strict=True)}
+        found = ca.Function(
+            "poses",
+            [e.q, e.ρ],
+            [x for b in bodies for x in (e.frames[b].origin, e.frames[b].rotation)],
+        ).call([q, ρ])
+        poses = {
+            b: (column(o), np.array(R))
+            for b, o, R in zip(bodies, found[::2], found[1::2], strict=True)
+        }
         back = e.from_poses(poses)
         return q if np.allclose(back, q, rtol=0, atol=1e-9) else self._gauss_newton(back, ρ)[0]
 
     def _open(self, q: np.ndarray, ρ: np.ndarray) -> AssemblyError:
-        """What is missed most at the closest positions found; for mechanisms too large to look for the loop at fault."""
+        """What is missed most at the closest positions found; for mechanisms too large to look for
+        the loop at fault.
+        """
         F = np.abs(column(self._positions.residuals(q, np.zeros(0), ρ)))
         names = [*self.equations.constraint_names, *self._held_labels]
         worst = int(np.nan_to_num(F, nan=np.inf).argmax())
         return AssemblyError(
-            f"mechanism {self.model.name!r} cannot be assembled: {names[worst]} is missed by {F[worst]:.3g}; "
-            "check lengths, ground points and start values, or give start(near=…) rough angles of all bodies",
+            f"mechanism {self.model.name!r} cannot be assembled: {names[worst]} is missed by"
+            f" {F[worst]:.3g}; check lengths, ground points and start values, or give start(near=…)"
+            " rough angles of all bodies",
             {names[worst]: float(F[worst])},
         )
 
     def _contradicted(self, first: np.ndarray, size: float, ρ: np.ndarray) -> ModelError | None:
-        """Joints and drivers that close by themselves, and more start values than they leave room for."""
+        """Joints and drivers that close by themselves, and more start values than they leave room
+        for.
+        """
         e = self.equations
         alone = Level(e.start_positions[: e.λ.numel()], e.q, SX(0, 1), e.ρ, e.t)
         q, residual = self._gauss_newton(first, ρ, alone)
@@ -238,21 +300,30 @@ class Assembly:
     @property
     def _shaped(self) -> int:
         """What beams hold by themselves: their shape."""
-        return self._held - sum(h.deviation(self.equations.frames).numel() for h in self.start.holds)
+        return self._held - sum(
+            h.deviation(self.equations.frames).numel() for h in self.start.holds
+        )
 
     @property
     def _given(self) -> str:
         return ", ".join(h.label for h in self.start.holds) or "nothing"
 
     def _too_much(self, left: int) -> ModelError:
-        wanted = "give one value for each" if left > 0 or not self.model.drivers else "drivers take all there are, give none"
+        wanted = (
+            "give one value for each"
+            if left > 0 or not self.model.drivers
+            else "drivers take all there are, give none"
+        )
         return ModelError(
-            f"mechanism {self.model.name!r}: the start gives too much or twice the same ({self._given}); "
+            f"mechanism {self.model.name!r}: the start gives too much or twice the same"
+            f" ({self._given}); "
             f"it has {max(left, 0)} open freedom{'s' if left != 1 else ''}: {wanted}"
             f"{', or positions of the points between beams that start out stretched' if self.model.beams else ''}"
         )
 
-    def _gauss_newton(self, q: np.ndarray, ρ: np.ndarray, level: Level | None = None) -> tuple[np.ndarray, float]:
+    def _gauss_newton(
+        self, q: np.ndarray, ρ: np.ndarray, level: Level | None = None
+    ) -> tuple[np.ndarray, float]:
         none, level = np.zeros(0), level or self._positions
 
         def residuals(x: np.ndarray) -> np.ndarray:
@@ -267,11 +338,14 @@ class Assembly:
             length = (
                 1.0
                 if self.equations.sizes is None
-                else 1 / max(1.0, float(np.abs(step / self.equations.sizes.typical).max(initial=0.0)))
+                else 1
+                / max(1.0, float(np.abs(step / self.equations.sizes.typical).max(initial=0.0)))
             )
             while length > 1e-4:
                 trial = residuals(q + length * step)
-                if np.isfinite(trial).all() and np.linalg.norm(trial) < np.linalg.norm(F) * (1 - 1e-4 * length):
+                if np.isfinite(trial).all() and np.linalg.norm(trial) < np.linalg.norm(F) * (
+                    1 - 1e-4 * length
+                ):
                     break
                 length /= 2
             else:

@@ -1,7 +1,8 @@
 """Other configurations in which a mechanism closes at its start.
 
-Constraints and start values are polynomials, so a loop usually closes in several ways: a four-bar open or crossed, a slider on either side.
-Which one is found depends on the guess. Where `near` does not choose it, positions found from disturbed guesses show others.
+Constraints and start values are polynomials, so a loop usually closes in several ways: a four-bar
+open or crossed, a slider on either side. Which one is found depends on the guess. Where `near` does
+not choose it, positions found from disturbed guesses show others.
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ import numpy as np
 from .assembly import Assembly
 
 GUESSES = 8
-"""Disturbed guesses: from each, about every second one of a planar loop leads to its other configuration."""
+"""Disturbed guesses: from each, about every second one of a planar loop leads to its other
+configuration.
+"""
 LARGEST = 100
 """Coordinates up to which others are looked for: it takes some milliseconds up to there."""
 DIFFERENT = 1e-3
-"""Distance of a point in two configurations, over the size of the mechanism, that makes them different."""
+"""Distance of a point in two configurations, over the size of the mechanism, that makes them
+different.
+"""
 
 
 @dataclass(frozen=True)
@@ -30,25 +35,37 @@ class OtherConfiguration:
     other: tuple[float, ...]
 
     def __str__(self) -> str:
-        here, there = (f"({', '.join(f'{x:.4g}' for x in position)})" for position in (self.chosen, self.other))
+        here, there = (
+            f"({', '.join(f'{x:.4g}' for x in position)})" for position in (self.chosen, self.other)
+        )
         return (
-            f"assembled with {self.point!r} at {here} m; it closes with {self.point!r} at {there} m too: "
-            f"start(near={{{self.point!r}: …}}) chooses"
+            f"assembled with {self.point!r} at {here} m; it closes with {self.point!r} at {there} m"
+            f" too: start(near={{{self.point!r}: …}}) chooses"
         )
 
 
 def may_close_otherwise(assembly: Assembly) -> bool:
-    """Whether a mechanism has closed loops, nothing in its start chooses how they close, and it is small enough to look for other ways."""
+    """Whether a mechanism has closed loops, nothing in its start chooses how they close, and it is
+    small enough to look for other ways.
+    """
     model, start = assembly.model, assembly.start
     loops = len(model.joints) - len(model.moving_bodies)
-    return loops > 0 and not (start.near_rotation or start.near_position) and assembly.equations.q.numel() <= LARGEST
+    return (
+        loops > 0
+        and not (start.near_rotation or start.near_position)
+        and assembly.equations.q.numel() <= LARGEST
+    )
 
 
-def other_configuration(assembly: Assembly, q: np.ndarray, ρ: np.ndarray) -> OtherConfiguration | None:
+def other_configuration(
+    assembly: Assembly, q: np.ndarray, ρ: np.ndarray
+) -> OtherConfiguration | None:
     """A configuration other than that of positions q; None where none was found."""
     e, model = assembly.equations, assembly.model
     points = [p for p in model.all_points if p.body in model.moving_bodies]
-    places = ca.Function("points", [e.q, e.ρ], [ca.horzcat(*[e.frames[p.body].position(p.local) for p in points])])
+    places = ca.Function(
+        "points", [e.q, e.ρ], [ca.horzcat(*[e.frames[p.body].position(p.local) for p in points])]
+    )
     chosen = np.array(places(q, ρ))
     size = float(np.ptp(chosen, axis=1).max(initial=0.0)) or 1.0
     rng = np.random.default_rng(0)
@@ -62,7 +79,11 @@ def other_configuration(assembly: Assembly, q: np.ndarray, ρ: np.ndarray) -> Ot
         if distances.max() > DIFFERENT * size:
             k = int(distances.argmax())
             together = model.points_named(points[k].name)
-            name = points[k].name if len(together) == 1 or model.joined(together) else points[k].label
-            here, there = (np.where(np.abs(x) > 1e-12 * size, x, 0.0) for x in (chosen[:, k], moved[:, k]))
+            name = (
+                points[k].name if len(together) == 1 or model.joined(together) else points[k].label
+            )
+            here, there = (
+                np.where(np.abs(x) > 1e-12 * size, x, 0.0) for x in (chosen[:, k], moved[:, k])
+            )
             return OtherConfiguration(name, tuple(here.tolist()), tuple(there.tolist()))
     return None

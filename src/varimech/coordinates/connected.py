@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 from ..model.body import Body
-from ..model.parts import Parts
+from ..model.model_data import ModelData
 
 
-def check_connected(model: Parts) -> None:
+def check_connected(model: ModelData) -> None:
     """Every body needs a path of joints to the ground, or must say that it floats."""
     if not model.moving_bodies:
         raise ModelError(f"mechanism {model.name!r} has no bodies; add one with body(…) or bar(…)")
@@ -26,5 +26,6 @@ def check_connected(model: Parts) -> None:
     if loose:
         names = ", ".join(repr(n) for n in loose)
         raise ModelError(
-            f"no path of joints connects {names} to the ground; add the missing joint, or floating=True if that is meant"
+            f"no path of joints connects {names} to the ground; add the missing joint, or"
+            " floating=True if that is meant"
         )

@@ -1,4 +1,5 @@
-"""Equations of motion of some elements, by differentiation of the energies and powers that these state (Lagrange's equations).
+"""Equations of motion of some elements, by differentiation of the energies and powers that these
+state (Lagrange's equations).
 
     M(q) q̈ + Φ_qᵀ λ = Q(q, q̇, t),     Φ(q, t) = 0,     all depending on the parameters ρ,
 
@@ -16,15 +17,15 @@ from typing import Protocol
 
 import casadi as ca
 
-from ..symbols import SX
+from ..core.symbols import SX
 
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
     """A named block of scalar constraints.
 
-    `at_start` is the form to assemble with, where the algebraic one has spurious solutions (an angle half a turn off);
-    `joints` are the joints (or the driver) it stands for.
+    `at_start` is the form to assemble with, where the algebraic one has spurious solutions (an
+    angle half a turn off); `joints` are the joints (or the driver) it stands for.
     """
 
     name: str
@@ -44,19 +45,31 @@ class Element:
     """Pairs (rate, effort)."""
     constraints: tuple[Constraint, ...] = ()
     hold: tuple[SX, SX] | None = None
-    """What vanishes at the start, and what vanishes of its rate, where it is one of the values given there."""
+    """What vanishes at the start, and what vanishes of its rate, where it is one of the values
+    given there.
+    """
     twist: SX | None = None
     """The angle by which it is wound, where it must not be wound by more than half a turn."""
 
     @property
     def stated(self) -> list[SX]:
-        """All that it states of its physics: energies, rates and efforts, constraints, and what is given at the start."""
+        """All that it states of its physics: energies, rates and efforts, constraints, and what is
+        given at the start.
+        """
         efforts = [x for pair in self.efforts for x in pair]
-        return [self.kinetic, self.potential, *efforts, *[c.residuals for c in self.constraints], *(self.hold or ())]
+        return [
+            self.kinetic,
+            self.potential,
+            *efforts,
+            *[c.residuals for c in self.constraints],
+            *(self.hold or ()),
+        ]
 
 
 class Inertia(Protocol):
-    """Forces of inertia of all elements together, in a shorter form than Lagrange's equations give."""
+    """Forces of inertia of all elements together, in a shorter form than Lagrange's
+    equations give.
+    """
 
     @property
     def mass(self) -> SX:
@@ -70,7 +83,9 @@ class Inertia(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Dynamics:
-    """Equations of motion of some elements: of a whole mechanism, or of one element in coordinates of its own."""
+    """Equations of motion of some elements: of a whole mechanism, or of one element in coordinates
+    of its own.
+    """
 
     q: SX
     v: SX
@@ -154,14 +169,18 @@ class Dynamics:
 
     @cached_property
     def symmetric(self) -> bool:
-        """Whether the tangent matrix is: constant mass, and all forces that vary derive from a potential."""
+        """Whether the tangent matrix is: constant mass, and all forces that vary derive from a
+        potential.
+        """
         if self.inertia is not None or ca.depends_on(self.mass, self.q):
             return False
         return ca.jacobian(self._working, ca.vertcat(self.q, self.v)).nnz() == 0
 
     @cached_property
     def levels(self) -> tuple[SX, SX, SX]:
-        """What vanishes along a motion: constraints at position, velocity and acceleration level."""
+        """What vanishes along a motion: constraints at position, velocity and
+        acceleration level.
+        """
         return self.constraints, self.constraint_rate, self.constraint_acceleration
 
     def differentiate(self, expression: SX) -> SX:
@@ -171,7 +190,10 @@ class Dynamics:
 
     def force_of(self, elements: Iterable[Element]) -> SX:
         """Generalised force of some elements."""
-        return sum((self._work(e) - ca.gradient(e.potential, self.q) for e in elements), SX.zeros(self.q.numel()))
+        return sum(
+            (self._work(e) - ca.gradient(e.potential, self.q) for e in elements),
+            SX.zeros(self.q.numel()),
+        )
 
     @cached_property
     def _kinetic(self) -> SX:
@@ -192,4 +214,7 @@ class Dynamics:
         return sum((self._work(e) for e in self.elements if e.efforts), SX(self.q.numel(), 1))
 
     def _work(self, element: Element) -> SX:
-        return sum((ca.jtimes(rate, self.v, effort, True) for rate, effort in element.efforts), SX(self.q.numel(), 1))
+        return sum(
+            (ca.jtimes(rate, self.v, effort, True) for rate, effort in element.efforts),
+            SX(self.q.numel(), 1),
+        )

@@ -1,7 +1,8 @@
 """Equations of motion of a mechanism in some set of coordinates.
 
-Coordinates supply the frames of the bodies as functions of q and q̇, and the constraints of their own. What bodies, joints, forces, drivers
-and the start contribute follows from these (`derive`); the equations follow from that (`dynamics`).
+Coordinates supply the frames of the bodies as functions of q and q̇, and the constraints of their
+own. What bodies, joints, forces, drivers and the start contribute follows from these (`derive`);
+the equations follow from that (`dynamics`).
 """
 
 from __future__ import annotations
@@ -13,43 +14,51 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..errors import VarimechError
+from ..core.errors import VarimechError
+from ..core.sizes import Sizes
+from ..core.symbols import SX, symbols_in
 from ..model.body import Body, Frames
 from ..model.forces import Spring
-from ..model.parts import Parts
-from ..model.start import Hold
+from ..model.initial_conditions import Hold
+from ..model.model_data import ModelData
 from ..model.state import Reactions, State, rate_without_acceleration
-from ..sizes import Sizes
-from ..symbols import SX, symbols_in
+from .counted_angles import TurnProbe
 from .dynamics import Constraint, Dynamics, Element, Inertia
-from .held import start_holds
+from .initial_condition_rows import start_holds
 from .least_norm import dependencies
 from .poses import Pose
 from .reactions import BodyReactions
 from .redundancy import Redundancy
-from .turns import TurnProbe
 
 Among = Callable[[tuple[Body, ...]], Frames]
-"""Frames of some bodies as one of them, or a body that carries them all, sees them; of all bodies in space for none."""
+"""Frames of some bodies as one of them, or a body that carries them all, sees them; of all bodies
+in space for none.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Equations(Dynamics):
     """Equations of motion of a mechanism, with what its coordinates mean."""
 
-    model: Parts
+    model: ModelData
     frames: Frames
     coordinate_names: tuple[str, ...]
     fits: tuple[Constraint, ...]
-    """Conditions on the parameters alone: bodies that the ground holds at several places have to fit in."""
+    """Conditions on the parameters alone: bodies that the ground holds at several places have to
+    fit in.
+    """
     from_poses: Callable[[Mapping[Body, Pose]], np.ndarray]
     """Values of q for given origins and rotations of the bodies, as far as these fit together."""
     holds: tuple[Hold, ...]
     """What is given at the start."""
     sizes: Sizes | None = field(default=None, kw_only=True)
-    """By what errors are measured where coordinates are of several kinds; None where the largest tells the size of all."""
+    """By what errors are measured where coordinates are of several kinds; None where the largest
+    tells the size of all.
+    """
     lengths: np.ndarray = field(kw_only=True)
-    """Whether a coordinate is a length; the others (angles, Euler parameters, components of unit vectors) have no dimension."""
+    """Whether a coordinate is a length; the others (angles, Euler parameters, components of unit
+    vectors) have no dimension.
+    """
     counted: Mapping[str, SX] = field(default_factory=dict, kw_only=True)
     """Angles that count turns, or are watched so that they need not."""
     extra: int = field(default=0, kw_only=True)
@@ -57,12 +66,16 @@ class Equations(Dynamics):
 
     @cached_property
     def differentiable(self) -> set[tuple[object, ...]]:
-        """Objectives that were found to have gradients; kept here, so that they go when the equations go."""
+        """Objectives that were found to have gradients; kept here, so that they go when the
+        equations go.
+        """
         return set()
 
     @cached_property
     def needed_turns(self) -> dict[tuple[object, ...], set[str]]:
-        """Angles whose turns functions of the state depend on, as far as these were looked at; kept here for the same reason."""
+        """Angles whose turns functions of the state depend on, as far as these were looked at; kept
+        here for the same reason.
+        """
         return {}
 
     @cached_property
@@ -81,12 +94,16 @@ class Equations(Dynamics):
 
     @cached_property
     def force_parts(self) -> dict[str, SX]:
-        """Generalised force of gravity on rigid bodies, of each beam (its weight included), and of each force by name."""
+        """Generalised force of gravity on rigid bodies, of each beam (its weight included), and of
+        each force by name.
+        """
         found: dict[str, list[Element]] = {"gravity": []}
         beams = {b.name for b in self.model.beams}
         for e in self.elements:
             if not e.hold and (e.name in self.model.bodies or e.name in self.model.forces):
-                found.setdefault("gravity" if e.name in self.model.bodies and e.name not in beams else e.name, []).append(e)
+                found.setdefault(
+                    "gravity" if e.name in self.model.bodies and e.name not in beams else e.name, []
+                ).append(e)
         return {name: self.force_of(elements) for name, elements in found.items()}
 
     @cached_property
@@ -106,7 +123,8 @@ class Equations(Dynamics):
     def probed_state(self, probe: TurnProbe) -> State:
         """The same, with symbolic numbers of turns in angles that do not count them."""
         return self._state(
-            lambda name, angle: self.counted[name] if name in self.counted else probe(name, angle), lambda: self.reactions
+            lambda name, angle: self.counted[name] if name in self.counted else probe(name, angle),
+            lambda: self.reactions,
         )
 
     def _state(self, counted: Callable[[str, SX], SX], reactions: Callable[[], Reactions]) -> State:
@@ -115,7 +133,9 @@ class Equations(Dynamics):
             self.frames,
             self.t,
             self.differentiate,
-            multipliers=dict(zip(self.constraint_names, ca.vertsplit(self.λ), strict=True)) if self.blocks else {},
+            multipliers=dict(zip(self.constraint_names, ca.vertsplit(self.λ), strict=True))
+            if self.blocks
+            else {},
             reactions=reactions,
             coordinates=(self.q, self.v, self.a),
             counted=counted,
@@ -124,7 +144,9 @@ class Equations(Dynamics):
     @cached_property
     def reactions(self) -> BodyReactions:
         """Reactions of all joints and efforts of all drivers."""
-        return BodyReactions(self.model, self.frames, self.t, self.state, self.differentiate, self._dependent)
+        return BodyReactions(
+            self.model, self.frames, self.t, self.state, self.differentiate, self._dependent
+        )
 
     @cached_property
     def redundancy(self) -> Redundancy:
@@ -132,20 +154,24 @@ class Equations(Dynamics):
         return Redundancy(self)
 
     def _dependent(self, reactions: BodyReactions) -> list[int]:
-        """Rows of all joint and driver equations that depend on others at the nominal start; none where there is no such start."""
+        """Rows of all joint and driver equations that depend on others at the nominal start; none
+        where there is no such start.
+        """
         from .assembly import Assembly  # which knows equations
 
-        ρ = self.model.numbers.nominal
+        ρ = self.model.parameter_set.nominal
         try:
             q = Assembly(self).assemble(ρ, explain=False)
         except VarimechError:
             return []
-        J = ca.Function("J", [self.q, self.v, self.ρ, self.t], [ca.densify(reactions.balance.scaled)])
+        J = ca.Function(
+            "J", [self.q, self.v, self.ρ, self.t], [ca.densify(reactions.balance.scaled)]
+        )
         return sorted(dependencies(np.array(J(q, np.zeros(q.size), ρ, 0.0)))[1])
 
 
 def derive(
-    model: Parts,
+    model: ModelData,
     q: SX,
     v: SX,
     t: SX,
@@ -162,27 +188,57 @@ def derive(
     counted: Mapping[str, SX] | None = None,
     extra: int = 0,
 ) -> Equations:
-    """Derive the equations of motion from frames and constraints, the latter by the name of the body or joint they belong to.
+    """Derive the equations of motion from frames and constraints, the latter by the name of the
+    body or joint they belong to.
 
-    Coordinates may have elements of their `own`, and shorter frames for what depends on the motion `among` some bodies only.
+    Coordinates may have elements of their `own`, and shorter frames for what depends on the motion
+    `among` some bodies only.
     """
     seen: Among = (lambda bodies: frames) if among is None else among
     coordinates = symbols_in(q)
-    fits = [b for blocks in constraints.values() for b in blocks if coordinates.isdisjoint(symbols_in(b.residuals))]
-    lasting = {name: tuple(b for b in blocks if b not in fits) for name, blocks in constraints.items()}
+    fits = [
+        b
+        for blocks in constraints.values()
+        for b in blocks
+        if coordinates.isdisjoint(symbols_in(b.residuals))
+    ]
+    lasting = {
+        name: tuple(b for b in blocks if b not in fits) for name, blocks in constraints.items()
+    }
     bodies = [
-        Element(b.name, s.kinetic, s.potential, s.efforts, constraints=lasting.get(b.name, ()) if k == 0 else ())
+        Element(
+            b.name,
+            s.kinetic,
+            s.potential,
+            s.efforts,
+            constraints=lasting.get(b.name, ()) if k == 0 else (),
+        )
         for b in model.moving_bodies
         for k, s in enumerate(b.shares(frames[b], model.gravity))
     ]
-    others = [Element(name, constraints=blocks) for name, blocks in lasting.items() if blocks and name not in model.bodies]
-    elements = [*bodies, *own, *others, *_drivers(model, seen, t), *_forces(model, q, v, frames, seen, t, counted or {})]
-    holds = start_holds(model, frames, q, [b.residuals for e in elements for b in e.constraints], t, from_poses)
-    elements += [Element(h.label, hold=(h.deviation(seen(h.bodies)), h.rate_deviation(seen(h.bodies)))) for h in holds]
+    others = [
+        Element(name, constraints=blocks)
+        for name, blocks in lasting.items()
+        if blocks and name not in model.bodies
+    ]
+    elements = [
+        *bodies,
+        *own,
+        *others,
+        *_drivers(model, seen, t),
+        *_forces(model, q, v, frames, seen, t, counted or {}),
+    ]
+    holds = start_holds(
+        model, frames, q, [b.residuals for e in elements for b in e.constraints], t, from_poses
+    )
+    elements += [
+        Element(h.label, hold=(h.deviation(seen(h.bodies)), h.rate_deviation(seen(h.bodies))))
+        for h in holds
+    ]
     return Equations(
         q,
         v,
-        model.numbers.vector,
+        model.parameter_set.vector,
         t,
         tuple(elements),
         model,
@@ -199,39 +255,71 @@ def derive(
     )
 
 
-def _drivers(model: Parts, among: Among, t: SX) -> list[Element]:
+def _drivers(model: ModelData, among: Among, t: SX) -> list[Element]:
     found = []
     for d in model.drivers.values():
         frames = among(d.measure.bodies)
         at_start = d.measure.difference(frames, d.motion(t))
-        found.append(Element(d.name, constraints=(Constraint(d.name, d.residuals(frames, t), (d.name,), at_start),)))
+        found.append(
+            Element(
+                d.name,
+                constraints=(Constraint(d.name, d.residuals(frames, t), (d.name,), at_start),),
+            )
+        )
     return found
 
 
-def angles_of_forces(model: Parts, q: SX, v: SX, frames: Frames, t: SX) -> list[str]:
+def angles_of_forces(model: ModelData, q: SX, v: SX, frames: Frames, t: SX) -> list[str]:
     """Names of angles whose turns some force depends on, in their order."""
     probe = TurnProbe()
     state = _state_of_forces(model, q, v, frames, t, probe)
-    needed = probe.needed([effort for force in model.forces.values() for _, effort in force.efforts(frames, state)])
+    needed = probe.needed(
+        [effort for force in model.forces.values() for _, effort in force.efforts(frames, state)]
+    )
     return [name for name in probe.turns if name in needed]
 
 
-def _state_of_forces(model: Parts, q: SX, v: SX, frames: Frames, t: SX, counted: Callable[[str, SX], SX] | None = None) -> State:
+def _state_of_forces(
+    model: ModelData,
+    q: SX,
+    v: SX,
+    frames: Frames,
+    t: SX,
+    counted: Callable[[str, SX], SX] | None = None,
+) -> State:
     def differentiate(expression: SX) -> SX:
         return rate_without_acceleration(expression, q, v, t, "a force")
 
     return State(model, frames, t, differentiate, counted=counted, user="a force")
 
 
-def _forces(model: Parts, q: SX, v: SX, everything: Frames, among: Among, t: SX, counted: Mapping[str, SX]) -> list[Element]:
-    state = _state_of_forces(model, q, v, everything, t, lambda name, angle: counted.get(name, angle))
+def _forces(
+    model: ModelData,
+    q: SX,
+    v: SX,
+    everything: Frames,
+    among: Among,
+    t: SX,
+    counted: Mapping[str, SX],
+) -> list[Element]:
+    state = _state_of_forces(
+        model, q, v, everything, t, lambda name, angle: counted.get(name, angle)
+    )
     known = symbols_in(q, v, t)
     found = []
     for force in model.forces.values():
         frames = among(force.bodies)
         efforts = tuple(force.efforts(frames, state))
         for _, effort in efforts:
-            model.numbers.check_symbols(effort, f"force {force.name!r}", known)
-        twist = force.measure.difference(frames, force.rest) if isinstance(force, Spring) and force.torsional else None
-        found.append(Element(force.name, potential=force.potential_energy(frames), efforts=efforts, twist=twist))
+            model.parameter_set.check_symbols(effort, f"force {force.name!r}", known)
+        twist = (
+            force.measure.difference(frames, force.rest)
+            if isinstance(force, Spring) and force.torsional
+            else None
+        )
+        found.append(
+            Element(
+                force.name, potential=force.potential_energy(frames), efforts=efforts, twist=twist
+            )
+        )
     return found

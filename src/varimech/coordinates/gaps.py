@@ -1,7 +1,8 @@
 """Why a mechanism does not assemble: which loop or joint stays open, and by how much.
 
-The bodies are kept rigid, the start values nearly met, and the joints are closed as far as they go (least squares over all poses). What is
-left open then belongs to loops that cannot close. Holding all joints but the worst one nearly closed gathers the misfit of its loop there.
+The bodies are kept rigid, the start values nearly met, and the joints are closed as far as they go
+(least squares over all poses). What is left open then belongs to loops that cannot close. Holding
+all joints but the worst one nearly closed gathers the misfit of its loop there.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from operator import matmul
 import casadi as ca
 import numpy as np
 
-from ..errors import AssemblyError
-from ..mathematics import rotation
+from ..core.errors import AssemblyError
+from ..core.mathematics import rotation
+from ..core.symbols import SX
 from ..model.body import Body
 from ..model.conditions import Aligned, Axis, Perpendicular, SameOrientation, Separation
 from ..model.frame import Frame
+from ..model.initial_conditions import Hold, OrientationCondition, Start
 from ..model.joints import Joint
-from ..model.measures import Span
-from ..model.parts import Parts
-from ..model.start import HeldOrientation, Hold, Start
-from ..symbols import SX
+from ..model.model_data import ModelData
+from ..model.scalar_outputs import Distance
 from .poses import Pose
 
 STIFF = 1e4
@@ -38,36 +39,53 @@ ATTEMPTS = 6
 
 
 class ClosestFit:
-    """All bodies free to move about the guessed poses; joints, drivers and start values as residuals.
+    """All bodies free to move about the guessed poses; joints, drivers and start values as
+    residuals.
 
-    Angles count as arcs at the size of the mechanism, so that what is closest does not depend on the unit of length.
+    Angles count as arcs at the size of the mechanism, so that what is closest does not depend on
+    the unit of length.
     """
 
-    def __init__(self, model: Parts, start: Start, poses: Mapping[Body, Pose], ρ: np.ndarray):
+    def __init__(self, model: ModelData, start: Start, poses: Mapping[Body, Pose], ρ: np.ndarray):
         self.model = model
         self.ρ = ρ
         self.size = max((float(np.abs(o).max()) for o, _ in poses.values()), default=0.0)
-        self.size = max(self.size, *[float(np.abs(x).max(initial=0.0)) for x in _locals(model, ρ)], 0.0) or 1.0
+        self.size = (
+            max(self.size, *[float(np.abs(x).max(initial=0.0)) for x in _locals(model, ρ)], 0.0)
+            or 1.0
+        )
         frames, self.x = _free_frames(model, poses, self.size)
         self._frames = frames
-        self.lengths = {name: _rows(joint, frames, angular=False) for name, joint in model.joints.items()}
-        self.angles = {name: _rows(joint, frames, angular=True) for name, joint in model.joints.items()}
-        self.given = {d.name: d.measure.difference(frames, d.motion(SX(0))) for d in model.drivers.values()}
+        self.lengths = {
+            name: _rows(joint, frames, angular=False) for name, joint in model.joints.items()
+        }
+        self.angles = {
+            name: _rows(joint, frames, angular=True) for name, joint in model.joints.items()
+        }
+        self.given = {
+            d.name: d.measure.difference(frames, d.motion(SX(0))) for d in model.drivers.values()
+        }
         self.given |= {hold.label: _deviation(hold, frames) for hold in start.holds}
 
     @cached_property
     def _closest(self) -> np.ndarray:
         """Poses where joints are closed as far as they go."""
-        return self.closest({(name, unit) for name in self.model.joints for unit in ("m", "rad")}, self.beginnings())
+        return self.closest(
+            {(name, unit) for name in self.model.joints for unit in ("m", "rad")}, self.beginnings()
+        )
 
     def closed_poses(self) -> dict[Body, Pose] | None:
         """Poses where everything is met after all; None where something stays open."""
-        lengths, angles, given = (self._norms(part, self._closest) for part in (self.lengths, self.angles, self.given))
+        lengths, angles, given = (
+            self._norms(part, self._closest) for part in (self.lengths, self.angles, self.given)
+        )
         missed = [*lengths.values(), *(self.size * a for a in angles.values()), *given.values()]
         if max(missed, default=0.0) > CLOSED * self.size:
             return None
         bodies = [b for b in self._frames if not b.is_ground]
-        values = self._function([x for b in bodies for x in (self._frames[b].origin, self._frames[b].rotation)])
+        values = self._function(
+            [x for b in bodies for x in (self._frames[b].origin, self._frames[b].rotation)]
+        )
         found = [np.array(value) for value in values.call([self._closest, self.ρ])]
         return {b: (o.ravel(), R) for b, o, R in zip(bodies, found[::2], found[1::2], strict=True)}
 
@@ -77,11 +95,15 @@ class ClosestFit:
         arcs = self.arcs(x)
         worst = max(arcs, key=lambda name: arcs[name], default=None)
         cannot = f"mechanism {model.name!r} cannot be assembled:"
-        remedy = "check lengths, ground points and start values, or give start(near=…) a better guess"
+        remedy = (
+            "check lengths, ground points and start values, or give start(near=…) a better guess"
+        )
         if worst is None or arcs[worst] <= CLOSED * self.size:
             gaps = self.gaps(x)
             missed = max(gaps, key=lambda name: gaps[name])
-            return AssemblyError(f"{cannot} {missed} is missed by {gaps[missed]:.3g} (m or rad); {remedy}", gaps)
+            return AssemblyError(
+                f"{cannot} {missed} is missed by {gaps[missed]:.3g} (m or rad); {remedy}", gaps
+            )
         # with everything else nearly closed, that joint shows the whole misfit of its loop
         unit = self.unit(worst, x)
         x = self.closest({(worst, unit)}, [x])
@@ -92,36 +114,60 @@ class ClosestFit:
             return AssemblyError(f"{cannot} joint {worst!r} stays open by {size}; {remedy}", gaps)
         bodies = " – ".join(dict.fromkeys(b.name for j in loop for b in j.bodies))
         names = ", ".join(repr(j.name) for j in loop)
-        text = f"{cannot} the loop {bodies} (joints {names}) stays open by {size} at joint {worst!r}; {remedy}"
+        text = (
+            f"{cannot} the loop {bodies} (joints {names}) stays open by {size} at joint {worst!r};"
+            f" {remedy}"
+        )
         return AssemblyError(text, gaps)
 
     def beginnings(self) -> list[np.ndarray]:
         """The guess itself, and disturbed ones."""
         rng = np.random.default_rng(0)
-        return [np.zeros(self.x.numel())] + [rng.standard_normal(self.x.numel()) for _ in range(ATTEMPTS - 1)]
+        return [np.zeros(self.x.numel())] + [
+            rng.standard_normal(self.x.numel()) for _ in range(ATTEMPTS - 1)
+        ]
 
     def closest(self, soft: set[tuple[str, str]], beginnings: list[np.ndarray]) -> np.ndarray:
-        """Poses where all is met as well as possible; all but the lengths ("m") and angles ("rad") of `soft` joints nearly exactly."""
+        """Poses where all is met as well as possible; all but the lengths ("m") and angles ("rad")
+        of `soft` joints nearly exactly.
+        """
         from scipy.optimize import least_squares
 
         rows = [(1 if (name, "m") in soft else STIFF) * r for name, r in self.lengths.items()]
-        rows += [(1 if (name, "rad") in soft else STIFF) * self.size * r for name, r in self.angles.items()]
+        rows += [
+            (1 if (name, "rad") in soft else STIFF) * self.size * r
+            for name, r in self.angles.items()
+        ]
         rows += [STIFF * r for r in self.given.values()]
-        rows.append(SX.zeros(max(0, self.x.numel() - sum(r.numel() for r in rows))))  # the method wants as many rows as unknowns
+        rows.append(
+            SX.zeros(max(0, self.x.numel() - sum(r.numel() for r in rows)))
+        )  # the method wants as many rows as unknowns
         weighted = ca.densify(ca.vertcat(*rows) / self.size)
-        F, J = self._function([weighted]), self._function([ca.densify(ca.jacobian(weighted, self.x))])
+        F, J = (
+            self._function([weighted]),
+            self._function([ca.densify(ca.jacobian(weighted, self.x))]),
+        )
 
         def residuals(y: np.ndarray) -> np.ndarray:
             return np.array(F(y, self.ρ)).ravel()
 
-        found = [least_squares(residuals, y, lambda y: np.array(J(y, self.ρ)), method="lm", **PRECISE) for y in beginnings]
+        found = [
+            least_squares(residuals, y, lambda y: np.array(J(y, self.ρ)), method="lm", **PRECISE)
+            for y in beginnings
+        ]
         return np.asarray(min(found, key=lambda outcome: outcome.cost).x)
 
     def gaps(self, x: np.ndarray) -> dict[str, float]:
-        """What each joint, driver and start value misses: the length (m), or the angle (rad) where its arc is longer."""
-        lengths, chords, given = (self._norms(part, x) for part in (self.lengths, self.angles, self.given))
+        """What each joint, driver and start value misses: the length (m), or the angle (rad) where
+        its arc is longer.
+        """
+        lengths, chords, given = (
+            self._norms(part, x) for part in (self.lengths, self.angles, self.given)
+        )
         angles = {name: 2 * math.asin(min(1.0, chord / 2)) for name, chord in chords.items()}
-        return {name: lengths[name] if self.unit(name, x) == "m" else angles[name] for name in lengths} | given
+        return {
+            name: lengths[name] if self.unit(name, x) == "m" else angles[name] for name in lengths
+        } | given
 
     def arcs(self, x: np.ndarray) -> dict[str, float]:
         """What each joint misses as a length (m)."""
@@ -130,14 +176,20 @@ class ClosestFit:
 
     def unit(self, joint: str, x: np.ndarray) -> str:
         """Unit of a joint's gap."""
-        return "m" if self._norms(self.lengths, x)[joint] >= self.size * self._norms(self.angles, x)[joint] else "rad"
+        return (
+            "m"
+            if self._norms(self.lengths, x)[joint] >= self.size * self._norms(self.angles, x)[joint]
+            else "rad"
+        )
 
     def _norms(self, rows: Mapping[str, SX], x: np.ndarray) -> dict[str, float]:
-        values = self._function([ca.norm_2(r) if r.numel() else SX(0) for r in rows.values()]).call([x, self.ρ])
+        values = self._function([ca.norm_2(r) if r.numel() else SX(0) for r in rows.values()]).call(
+            [x, self.ρ]
+        )
         return {name: float(value) for name, value in zip(rows, values, strict=True)}
 
     def _function(self, outputs: list[SX]) -> ca.Function:
-        return ca.Function("gaps", [self.x, self.model.numbers.vector], outputs)
+        return ca.Function("gaps", [self.x, self.model.parameter_set.vector], outputs)
 
 
 def _rows(joint: Joint, frames: Mapping[Body, Frame], *, angular: bool) -> SX:
@@ -146,11 +198,20 @@ def _rows(joint: Joint, frames: Mapping[Body, Frame], *, angular: bool) -> SX:
     for condition in joint.conditions:
         if isinstance(condition, (Aligned, SameOrientation, Perpendicular)) == angular:
             if isinstance(condition, Separation):
-                rows.append(Span(condition.first, condition.second).difference(frames, condition.length))
-            elif isinstance(condition, Aligned):  # which residuals do not tell from the opposite direction
+                rows.append(
+                    Distance(condition.first, condition.second).difference(frames, condition.length)
+                )
+            elif isinstance(
+                condition, Aligned
+            ):  # which residuals do not tell from the opposite direction
                 rows.append(_turned(condition.first, frames) - _turned(condition.second, frames))
             elif isinstance(condition, SameOrientation):
-                rows.append(_difference(frames[condition.first].rotation @ condition.relative, frames[condition.second].rotation))
+                rows.append(
+                    _difference(
+                        frames[condition.first].rotation @ condition.relative,
+                        frames[condition.second].rotation,
+                    )
+                )
             else:
                 rows.append(condition.residuals(frames))
     return ca.vertcat(*rows)
@@ -167,18 +228,20 @@ def _difference(first: SX, second: SX) -> SX:
 
 def _deviation(hold: Hold, frames: Mapping[Body, Frame]) -> SX:
     """By how much a start value is missed; orientations half a turn off miss it, too."""
-    if isinstance(hold, HeldOrientation):
+    if isinstance(hold, OrientationCondition):
         return _difference(hold.orientation, frames[hold.body].rotation)
     return hold.deviation(frames)
 
 
-def _locals(model: Parts, ρ: np.ndarray) -> list[np.ndarray]:
+def _locals(model: ModelData, ρ: np.ndarray) -> list[np.ndarray]:
     """Local coordinates of all points."""
     places = {id(p.local): p.local for p in model.all_points}
-    return model.numbers.evaluate_all(list(places.values()), ρ) if places else []
+    return model.parameter_set.evaluate_all(list(places.values()), ρ) if places else []
 
 
-def _free_frames(model: Parts, poses: Mapping[Body, Pose], size: float) -> tuple[dict[Body, Frame], SX]:
+def _free_frames(
+    model: ModelData, poses: Mapping[Body, Pose], size: float
+) -> tuple[dict[Body, Frame], SX]:
     """Frames of bodies that move freely about the given poses."""
     n = model.dimension
     frames = {model.ground: model.ground_frame()}
@@ -193,7 +256,7 @@ def _free_frames(model: Parts, poses: Mapping[Body, Pose], size: float) -> tuple
     return frames, ca.vertcat(*unknowns)
 
 
-def _loop(model: Parts, closing: Joint) -> list[Joint]:
+def _loop(model: ModelData, closing: Joint) -> list[Joint]:
     """The joints of a shortest loop through a joint, or none if it closes no loop."""
     source, target = closing.bodies
     came: dict[Body, tuple[Body, Joint]] = {}

@@ -1,4 +1,6 @@
-"""A first guess of where all bodies are: they are hung one after another on the joints that lead from the ground."""
+"""A first guess of where all bodies are: they are hung one after another on the joints that lead
+from the ground.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +10,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import AssemblyError
+from ..core.errors import AssemblyError
+from ..core.symbols import SX
 from ..model.body import Body, Point
 from ..model.conditions import Coincident, SameOrientation
 from ..model.forces import Clamp
+from ..model.initial_conditions import OrientationCondition, OutputCondition, Start
 from ..model.joints import Joint
-from ..model.measures import Coordinate, Slide, Turn
-from ..model.parts import Parts
-from ..model.start import HeldMeasure, HeldOrientation, Start
-from ..symbols import SX
+from ..model.model_data import ModelData
+from ..model.scalar_outputs import Coordinate, Slide, Turn
 from .poses import Pose, about_third, planar, swing
 
 
-def guess_poses(model: Parts, start: Start, parameters: np.ndarray) -> dict[Body, Pose]:
+def guess_poses(model: ModelData, start: Start, parameters: np.ndarray) -> dict[Body, Pose]:
     """Origin and rotation of every body, consistent with the start along a tree of joints.
 
     Raises:
@@ -31,7 +33,8 @@ def guess_poses(model: Parts, start: Start, parameters: np.ndarray) -> dict[Body
     for body, pose in poses.items():
         if not all(np.isfinite(numbers).all() for numbers in pose):
             raise AssemblyError(
-                f"mechanism {model.name!r}: lengths, places or start values are too large to place body {body.name!r}; look at their units"
+                f"mechanism {model.name!r}: lengths, places or start values are too large to place"
+                f" body {body.name!r}; look at their units"
             )
     return poses
 
@@ -49,18 +52,21 @@ class _Held:
 
 
 class _Guess:
-    def __init__(self, model: Parts, start: Start, parameters: np.ndarray):
+    def __init__(self, model: ModelData, start: Start, parameters: np.ndarray):
         self.model = model
         self.parameters = parameters
         locals_ = {id(p.local): p.local for p in model.all_points}
-        found = model.numbers.evaluate_all(list(locals_.values()), parameters)
+        found = model.parameter_set.evaluate_all(list(locals_.values()), parameters)
         self._locals = {key: value.ravel() for key, value in zip(locals_, found, strict=True)}
         self.held = self._read(start)
         self._clamps = {f.joint.name: f for f in model.forces.values() if isinstance(f, Clamp)}
         n = model.dimension
         self._open = {model.place_of(p) for p, count in self.held.components.items() if count < n}
         """Places of which only some components are known: no direction to swing a body to."""
-        self.given = {model.place_of(point): position for point, position in reversed(self.held.positions.items())}
+        self.given = {
+            model.place_of(point): position
+            for point, position in reversed(self.held.positions.items())
+        }
         self.together: dict[Point, list[Point]] = {}
         for point in model.all_points:
             self.together.setdefault(model.place_of(point), []).append(point)
@@ -75,7 +81,9 @@ class _Guess:
             self._hang_all(root, joints_of)
 
     def _hang_all(self, root: Body, joints_of: Mapping[Body, list[Joint]]) -> None:
-        """Place all that joints connect to a body; those of which the start says something before those that have to fit in."""
+        """Place all that joints connect to a body; those of which the start says something before
+        those that have to fit in.
+        """
         known, others = deque[Joint](), deque[Joint]()
         fresh: Body | None = root
         while fresh is not None or known or others:
@@ -100,12 +108,16 @@ class _Guess:
         """Whether the start says something of the body that a joint would place."""
         body = self._next_body(joint)
         assert body is not None
-        return body in self.held.rotations or joint.bodies in self.held.turns or joint.data.second in self.held.slides
+        return (
+            body in self.held.rotations
+            or joint.bodies in self.held.turns
+            or joint.data.second in self.held.slides
+        )
 
     def _number(self, expression: SX) -> np.ndarray:
         if id(expression) in self._locals:
             return self._locals[id(expression)]
-        value = self.model.numbers.evaluate(expression, self.parameters)
+        value = self.model.parameter_set.evaluate(expression, self.parameters)
         return value if value.shape[1] > 1 else value.ravel()
 
     def _read(self, start: Start) -> _Held:
@@ -115,16 +127,18 @@ class _Guess:
         for point, position in start.near_position.items():
             held.positions[point] = self._number(position)
         for hold in start.holds:
-            if isinstance(hold, HeldOrientation):
+            if isinstance(hold, OrientationCondition):
                 held.rotations[hold.body] = self._number(hold.orientation)
-            elif isinstance(hold, HeldMeasure):
+            elif isinstance(hold, OutputCondition):
                 self._read_measure(held, hold)
         for driver in self.model.drivers.values():
             at_start = float(self._number(driver.motion(SX(0)))[0])
-            self._read_measure(held, HeldMeasure(driver.name, driver.measure, SX(at_start), SX(0)))
+            self._read_measure(
+                held, OutputCondition(driver.name, driver.measure, SX(at_start), SX(0))
+            )
         return held
 
-    def _read_measure(self, held: _Held, hold: HeldMeasure) -> None:
+    def _read_measure(self, held: _Held, hold: OutputCondition) -> None:
         value, measure = float(self._number(hold.at)[0]), hold.measure
         if isinstance(measure, Turn):
             held.turns[measure.first, measure.second] = value
@@ -133,7 +147,8 @@ class _Guess:
         elif isinstance(measure, Slide):
             held.slides[measure.second] = value
         elif isinstance(measure, Coordinate):
-            # components that are neither held nor guessed stay at zero until the assembly moves them
+            # components that are neither held nor guessed stay at zero until the assembly moves
+            # them
             if measure.point not in held.positions:
                 held.components[measure.point] = 0
             position = held.positions.setdefault(measure.point, np.zeros(self.model.dimension))
@@ -147,11 +162,15 @@ class _Guess:
         forward = first in self.poses
         parent, child = (first, second) if forward else (second, first)
         data = joint.data
-        parent_point, child_point = (data.first, data.second) if forward else (data.second, data.first)
+        parent_point, child_point = (
+            (data.first, data.second) if forward else (data.second, data.first)
+        )
         o, R = self.poses[parent]
         place = o + R @ self._number(parent_point.local)
         if forward and data.second in self.held.slides and data.first_axis is not None:
-            place = place + R @ self._number(data.first_axis.direction) * self.held.slides[data.second]
+            place = (
+                place + R @ self._number(data.first_axis.direction) * self.held.slides[data.second]
+            )
         elif not any(isinstance(c, Coincident) for c in joint.conditions):
             child_point = self._known_point(child) or child_point
             place = self._where(child_point, place)
@@ -166,18 +185,31 @@ class _Guess:
             return swing(t, R @ d) if forward else swing(d, R @ t)
         relative = np.eye(self.model.dimension)
         data = joint.data
-        if any(isinstance(c, SameOrientation) for c in joint.conditions) and data.relative is not None:
+        if (
+            any(isinstance(c, SameOrientation) for c in joint.conditions)
+            and data.relative is not None
+        ):
             relative = self._number(data.relative)
         angle = self.held.turns.get(joint.bodies, 0.0)
         turn = joint.turn
         if turn is not None and self.model.dimension == 2:
             relative = relative @ planar(angle)
         elif turn is not None and data.first_axis is not None and data.second_axis is not None:
-            a, b = (self._triad(x.normals, x.direction) for x in (data.first_axis, data.second_axis))
+            a, b = (
+                self._triad(x.normals, x.direction) for x in (data.first_axis, data.second_axis)
+            )
             relative = a @ about_third(angle) @ b.T
-        elif turn is None and data.first_axis is not None and data.second_axis is not None and joint.kind == "universal":
+        elif (
+            turn is None
+            and data.first_axis is not None
+            and data.second_axis is not None
+            and joint.kind == "universal"
+        ):
             a = self._triad(data.first_axis.normals, data.first_axis.direction)
-            b = self._triad((data.second_axis.direction, data.second_axis.normals[0]), data.second_axis.normals[1])
+            b = self._triad(
+                (data.second_axis.direction, data.second_axis.normals[0]),
+                data.second_axis.normals[1],
+            )
             relative = a @ b.T
         return R @ (relative if forward else relative.T)
 
@@ -185,7 +217,9 @@ class _Guess:
         return np.column_stack([self._number(x) for x in (*normals, direction)])
 
     def _place(self, body: Body, anchor: Point, place: np.ndarray, R: np.ndarray) -> None:
-        """Put the anchor at its place; where another point's position is given, swing the body towards it."""
+        """Put the anchor at its place; where another point's position is given, swing the body
+        towards it.
+        """
         s = self._number(anchor.local)
         if body not in self.held.rotations:
             for point in self.model.points_of(body).values():
@@ -208,11 +242,22 @@ class _Guess:
 
     def _known_point(self, body: Body) -> Point | None:
         """The first point of a body whose position is given, and not only some components of it."""
-        places = {point: self.model.place_of(point) for point in self.model.points_of(body).values()}
-        return next((point for point, place in places.items() if place in self.given and place not in self._open), None)
+        places = {
+            point: self.model.place_of(point) for point in self.model.points_of(body).values()
+        }
+        return next(
+            (
+                point
+                for point, place in places.items()
+                if place in self.given and place not in self._open
+            ),
+            None,
+        )
 
     def _where(self, point: Point, default: np.ndarray | None) -> np.ndarray | None:
-        """The given position of a point, or that of a point at the same place which is given or on a body placed already."""
+        """The given position of a point, or that of a point at the same place which is given or on
+        a body placed already.
+        """
         place = self.model.place_of(point)
         if place in self.given:
             return self.given[place]

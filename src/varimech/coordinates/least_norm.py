@@ -2,16 +2,19 @@
 
     Jᵀ μ = u,     μᵀ N μ as small as possible
 
-With independent rows B of J and the others D, which depend on them (J_D = Cᵀ J_B), all solutions are
+With independent rows B of J and the others D, which depend on them (J_D = Cᵀ J_B), all solutions
+are
 
     μ_B = x − C μ_D,     x from J_Bᵀ x = u,     any μ_D;
 
-so the null space of Jᵀ is known, Z = (−C; 1), and the smallest solution is  μ − Z (Zᵀ N Z)⁻¹ Zᵀ N μ. Nothing is regularised that is
-not singular; a null space that were found by regularisation with a small ε would amplify rounding by 1/ε.
+so the null space of Jᵀ is known, Z = (−C; 1), and the smallest solution is  μ − Z (Zᵀ N Z)⁻¹ Zᵀ N
+μ. Nothing is regularised that is not singular; a null space that were found by regularisation with
+a small ε would amplify rounding by 1/ε.
 
-Whether D depends on B is decided once, at one position, and may change: at other values of parameters, or after a start at a singular
-position. Therefore the part of J_D that B does not have, E = J_Dᵀ − J_Bᵀ C, takes part through S = Eᵀ W E: directions of D with S ≫ η are
-equations of their own, those with S ≪ η are redundant. Without D this is the normal equation of B alone.
+Whether D depends on B is decided once, at one position, and may change: at other values of
+parameters, or after a start at a singular position. Therefore the part of J_D that B does not have,
+E = J_Dᵀ − J_Bᵀ C, takes part through S = Eᵀ W E: directions of D with S ≫ η are equations of their
+own, those with S ≪ η are redundant. Without D this is the normal equation of B alone.
 """
 
 from __future__ import annotations
@@ -22,20 +25,26 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..elimination import Factorisation
-from ..symbols import SX
+from ..core.symbols import SX
+from ..stages.elimination import Factorisation
 
 RELATIVE_REGULARISATION = 1e-9
 """Keeps J W Jᵀ regular at singular positions; two refinements remove its effect elsewhere."""
 NOTHING = 1e-30
 """What is added where constraints may depend on nothing."""
 TILT = 1e-9
-"""η: the square of the sine (3e-5) between an equation and those it depends on at which it counts as half redundant. Constraints hold far
-better than that in any run, so that S is about 1e-18 or less where they are redundant."""
+"""η: the square of the sine (3e-5) between an equation and those it depends on at which it counts
+as half redundant. Constraints hold far better than that in any run, so that S is about 1e-18 or
+less where they are redundant.
+"""
 SLIGHT = 1e-12
-"""Share of a multiplier's own square in the norm: it decides where multipliers make neither force nor torque."""
+"""Share of a multiplier's own square in the norm: it decides where multipliers make neither force
+nor torque.
+"""
 RANK = 1e-7
-"""Rows that leave the span of others by less than this sine depend on them, at an assembled position (closed to 1e-10)."""
+"""Rows that leave the span of others by less than this sine depend on them, at an assembled
+position (closed to 1e-10).
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,14 +79,21 @@ class Balance:
         μ[dependent], μ[independent] = μ_D / s, x - C @ (μ_D / s)
         Z = Z @ redundant
         NZ = (ca.diagcat(*self.metric) + ca.diag(SLIGHT * self.strengths + NOTHING)) @ Z
-        within = Factorisation(ca.densify(Z.T @ NZ) + SX.eye(len(dependent)) - redundant, symmetric=True)
+        within = Factorisation(
+            ca.densify(Z.T @ NZ) + SX.eye(len(dependent)) - redundant, symmetric=True
+        )
         return μ - Z @ within.solve(NZ.T @ μ)
 
     def _balanced(self, J: SX, rows: list[int], right: SX) -> SX:
-        """x with Jᵀ x = right for some rows of J, by regularised normal equations, refined: exact where these are independent."""
+        """x with Jᵀ x = right for some rows of J, by regularised normal equations, refined: exact
+        where these are independent.
+        """
         weighed = J @ ca.diag(self.weights)
         normal, b = weighed @ J.T, ca.densify(weighed @ right)
-        factors = Factorisation(normal + ca.diag(RELATIVE_REGULARISATION * (self.strengths[rows] + NOTHING)), symmetric=True)
+        factors = Factorisation(
+            normal + ca.diag(RELATIVE_REGULARISATION * (self.strengths[rows] + NOTHING)),
+            symmetric=True,
+        )
         x = factors.solve(b)
         for _ in range(2):
             x = x + factors.solve(b - normal @ x)
@@ -86,11 +102,15 @@ class Balance:
     @cached_property
     def scaled(self) -> SX:
         """J with rows and columns of comparable size."""
-        return ca.diag(1 / ca.sqrt(self.strengths + NOTHING)) @ self.J @ ca.diag(ca.sqrt(self.weights))
+        return (
+            ca.diag(1 / ca.sqrt(self.strengths + NOTHING)) @ self.J @ ca.diag(ca.sqrt(self.weights))
+        )
 
 
 def _filtered(S: SX, b: SX) -> tuple[SX, SX]:
-    """S⁺ b and 1 − S⁺ S for a symmetric matrix S, whose eigenvalues far below η count as zero: one refinement of (S² + η²)⁻¹ S."""
+    """S⁺ b and 1 − S⁺ S for a symmetric matrix S, whose eigenvalues far below η count as zero: one
+    refinement of (S² + η²)⁻¹ S.
+    """
     d = S.shape[0]
     inverse = Factorisation(ca.densify(S @ S) / TILT**2 + SX.eye(d), symmetric=True)
     G = inverse.solve(SX.eye(d)) / TILT**2
@@ -101,7 +121,9 @@ def _filtered(S: SX, b: SX) -> tuple[SX, SX]:
 
 
 def dependencies(scaled: np.ndarray) -> tuple[list[int], list[int], np.ndarray]:
-    """Independent rows B of a matrix, the others D, and C with  J_D ≈ Cᵀ J_B; by Householder reflections with pivoting."""
+    """Independent rows B of a matrix, the others D, and C with  J_D ≈ Cᵀ J_B; by Householder
+    reflections with pivoting.
+    """
     from scipy.linalg import qr, solve_triangular
 
     m = scaled.shape[0]

@@ -7,17 +7,23 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..symbols import SX
+from ..core.symbols import SX
 from .linear import column, solution, weighed_solution
 
 SMALL = 1e-6
-"""Share of the terms of an equation by which a parameter changes it noticeably; far above rounding (1e-16), far below what breaks a loop."""
+"""Share of the terms of an equation by which a parameter changes it noticeably; far above rounding
+(1e-16), far below what breaks a loop.
+"""
 
 
 class Level:
-    """One line of the system above: residuals F in unknowns x, given what came before; `weighed` where it is that of motion."""
+    """One line of the system above: residuals F in unknowns x, given what came before; `weighed`
+    where it is that of motion.
+    """
 
-    def __init__(self, residuals: SX, unknowns: SX, earlier: SX, ρ: SX, t: SX, *, weighed: bool = False):
+    def __init__(
+        self, residuals: SX, unknowns: SX, earlier: SX, ρ: SX, t: SX, *, weighed: bool = False
+    ):
         self._solution = weighed_solution if weighed else solution
         self._inputs = [unknowns, earlier, ρ]
         self._F = F = ca.densify(ca.substitute(residuals, t, 0))
@@ -33,11 +39,19 @@ class Level:
     def solve_linear(self, size: int, earlier: np.ndarray, ρ: np.ndarray) -> np.ndarray:
         """The unknowns, where F is linear in them."""
         zero = np.zeros(size)
-        return self._solution(self.jacobian(zero, earlier, ρ), -column(self.residuals(zero, earlier, ρ)))
+        return self._solution(
+            self.jacobian(zero, earlier, ρ), -column(self.residuals(zero, earlier, ρ))
+        )
 
-    def sensitivity(self, x: np.ndarray, earlier: np.ndarray, ρ: np.ndarray, given: np.ndarray) -> np.ndarray:
-        """x' from the derivatives of what came before and of ρ (`given`, one column a parameter)."""
-        return self._solution(self.jacobian(x, earlier, ρ), -np.array(self.partials(x, earlier, ρ)) @ given)
+    def sensitivity(
+        self, x: np.ndarray, earlier: np.ndarray, ρ: np.ndarray, given: np.ndarray
+    ) -> np.ndarray:
+        """x' from the derivatives of what came before and of ρ (`given`, one column a
+        parameter).
+        """
+        return self._solution(
+            self.jacobian(x, earlier, ρ), -np.array(self.partials(x, earlier, ρ)) @ given
+        )
 
     @cached_property
     def curvature(self) -> ca.Function:
@@ -45,39 +59,70 @@ class Level:
         return _curvature(self._F, self._inputs)
 
     def second(
-        self, x: np.ndarray, earlier: np.ndarray, ρ: np.ndarray, along: np.ndarray, slopes: np.ndarray, earlier_second: np.ndarray
+        self,
+        x: np.ndarray,
+        earlier: np.ndarray,
+        ρ: np.ndarray,
+        along: np.ndarray,
+        slopes: np.ndarray,
+        earlier_second: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """x'' from  F_x x'' + F_earlier earlier'' + (F_u u')_u u_k = 0,  u = (x, earlier, ρ), and what it leaves of it.
+        """x'' from  F_x x'' + F_earlier earlier'' + (F_u u')_u u_k = 0,  u = (x, earlier, ρ), and
+        what it leaves of it.
 
         Args:
             x, earlier, ρ: u.
             along: u', its derivative in one direction of the parameters.
             slopes: u_k, its derivatives with respect to parameters, one column each.
-            earlier_second: earlier'', the derivatives of `along` with respect to the same parameters.
+            earlier_second: earlier'', the derivatives of `along` with respect to the same
+                parameters.
 
         Returns:
-            x'', and the residual of each equation as a share of the largest sum of absolute terms, both with a column a parameter.
+            x'', and the residual of each equation as a share of the largest sum of absolute terms,
+            both with a column a parameter.
         """
-        F_x, F_e = self.jacobian(x, earlier, ρ), np.array(self.partials(x, earlier, ρ))[:, : earlier.size]
+        F_x, F_e = (
+            self.jacobian(x, earlier, ρ),
+            np.array(self.partials(x, earlier, ρ))[:, : earlier.size],
+        )
         F_uu = np.array(self.curvature(x, earlier, ρ, along))
         changed = F_e @ earlier_second + F_uu @ slopes
         x_ = self._solution(F_x, -changed)
-        sizes = (np.abs(F_e) @ np.abs(earlier_second) + np.abs(F_uu) @ np.abs(slopes)).max(axis=0, initial=0.0)
+        sizes = (np.abs(F_e) @ np.abs(earlier_second) + np.abs(F_uu) @ np.abs(slopes)).max(
+            axis=0, initial=0.0
+        )
         relative = _relative(along[-ρ.size :, None], ρ) * _relative(slopes[-ρ.size :], ρ)
         left = np.abs(np.array(F_x) @ x_ + changed)
         return x_, left / np.maximum(sizes, self._rounding(x, earlier, ρ) * relative)
 
-    def missed(self, x: np.ndarray, earlier: np.ndarray, ρ: np.ndarray, slopes: np.ndarray, given: np.ndarray) -> np.ndarray:
-        """What x' leaves of F' = 0, (equation, parameter), as a share of what parameters change of F."""
+    def missed(
+        self,
+        x: np.ndarray,
+        earlier: np.ndarray,
+        ρ: np.ndarray,
+        slopes: np.ndarray,
+        given: np.ndarray,
+    ) -> np.ndarray:
+        """What x' leaves of F' = 0, (equation, parameter), as a share of what parameters change of
+        F.
+        """
         changed = np.array(self.partials(x, earlier, ρ)) @ given
         left = np.abs(np.array(self.jacobian(x, earlier, ρ)) @ slopes + changed)
         sizes = np.abs(changed).max(axis=0, initial=0.0)
-        return np.asarray(left / np.maximum(sizes, self._rounding(x, earlier, ρ) * _relative(given[-ρ.size :], ρ)))
+        return np.asarray(
+            left / np.maximum(sizes, self._rounding(x, earlier, ρ) * _relative(given[-ρ.size :], ρ))
+        )
 
     def _rounding(self, x: np.ndarray, earlier: np.ndarray, ρ: np.ndarray) -> float:
-        """A small share of the largest sum of absolute terms of F: relative changes by less than that may be rounding alone."""
+        """A small share of the largest sum of absolute terms of F: relative changes by less than
+        that may be rounding alone.
+        """
         F_x, F_e = (np.abs(np.array(f(x, earlier, ρ))) for f in (self.jacobian, self.partials))
-        return max(SMALL * float((F_x @ np.abs(x) + F_e[:, : earlier.size] @ np.abs(earlier)).max(initial=0.0)), 1e-300)
+        return max(
+            SMALL
+            * float((F_x @ np.abs(x) + F_e[:, : earlier.size] @ np.abs(earlier)).max(initial=0.0)),
+            1e-300,
+        )
 
 
 class Explicit:
@@ -86,7 +131,9 @@ class Explicit:
     def __init__(self, expression: SX, earlier: SX, ρ: SX, t: SX):
         self._value, self._inputs = ca.densify(ca.substitute(expression, t, 0)), [earlier, ρ]
         self.value = ca.Function("value", self._inputs, [self._value])
-        self.partials = ca.Function("partials", self._inputs, [ca.densify(ca.jacobian(self._value, ca.vertcat(earlier, ρ)))])
+        self.partials = ca.Function(
+            "partials", self._inputs, [ca.densify(ca.jacobian(self._value, ca.vertcat(earlier, ρ)))]
+        )
 
     @cached_property
     def curvature(self) -> ca.Function:
@@ -98,9 +145,13 @@ def _curvature(expression: SX, inputs: list[SX]) -> ca.Function:
     """(inputs…, u') → (F_u u')_u, u being all inputs in one vector."""
     u = ca.vertcat(*inputs)
     along = SX.sym("u'", u.numel())
-    return ca.Function("F_uu", [*inputs, along], [ca.densify(ca.jacobian(ca.jtimes(expression, u, along), u))])
+    return ca.Function(
+        "F_uu", [*inputs, along], [ca.densify(ca.jacobian(ca.jtimes(expression, u, along), u))]
+    )
 
 
 def _relative(ρ_: np.ndarray, ρ: np.ndarray) -> np.ndarray:
     """The largest relative change of a parameter in each column of changes of ρ."""
-    return np.asarray(np.abs(ρ_ / np.where(ρ != 0, ρ, 1.0)[:, None]).max(axis=0, initial=0.0)) + 1e-300
+    return (
+        np.asarray(np.abs(ρ_ / np.where(ρ != 0, ρ, 1.0)[:, None]).max(axis=0, initial=0.0)) + 1e-300
+    )

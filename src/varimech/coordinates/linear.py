@@ -14,7 +14,9 @@ DENSE = 150
 
 
 def _sparse_inverse(A: ca.DM, smallest: float) -> Any:
-    """Factors of a large square matrix whose pivots are not smaller than this share of the largest; None for any other matrix."""
+    """Factors of a large square matrix whose pivots are not smaller than this share of the largest;
+    None for any other matrix.
+    """
     from scipy.sparse.linalg import splu
 
     if A.nnz() == 0:
@@ -46,8 +48,9 @@ def solution(A: ca.DM, b: np.ndarray) -> np.ndarray:
 def weighed_solution(A: ca.DM, b: np.ndarray) -> np.ndarray:
     """A solution (a, w) of A x = b with A = [[M, Φ_qᵀ Φ_q], [Φ_q, 0]], whatever sizes masses have.
 
-    Found from M a + Φ_qᵀ λ, Φ_q a and then Φ_q w = λ, which is not as ill-conditioned as Φ_qᵀ Φ_q: motions are measured by √M, forces by what
-    they move. Coordinates without mass, and constraints that say nothing, may have a rounding of it.
+    Found from M a + Φ_qᵀ λ, Φ_q a and then Φ_q w = λ, which is not as ill-conditioned as Φ_qᵀ Φ_q:
+    motions are measured by √M, forces by what they move. Coordinates without mass, and constraints
+    that say nothing, may have a rounding of it.
     """
     dense = np.array(A)
     n = dense.shape[1] // 2
@@ -78,4 +81,8 @@ def least_squares(A: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def rank_of(A: np.ndarray) -> int:
     """Number of independent rows."""
-    return int(np.linalg.matrix_rank(A, tol=RANK * max(1e-300, float(np.linalg.norm(A, 2))))) if A.size else 0
+    return (
+        int(np.linalg.matrix_rank(A, tol=RANK * max(1e-300, float(np.linalg.norm(A, 2)))))
+        if A.size
+        else 0
+    )

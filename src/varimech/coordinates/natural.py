@@ -1,16 +1,20 @@
-"""Natural coordinates: points and vectors of the bodies themselves, shared where joints make them coincide.
+"""Natural coordinates: points and vectors of the bodies themselves, shared where joints make them
+coincide.
 
-Each body has a basis: an origin point X₀ and one (plane) or three (space) vectors b, either differences X_k − X₀ to other points or
-vectors in their own right. With the constant local components S of these vectors the body's frame is linear in them,
+Each body has a basis: an origin point X₀ and one (plane) or three (space) vectors b, either
+differences X_k − X₀ to other points or vectors in their own right. With the constant local
+components S of these vectors the body's frame is linear in them,
 
     R = B S⁻¹,     o = X₀ − R s₀,
 
-so the mass matrix is constant, and rigidity is quadratic:  bᵢ·bⱼ − dᵢ·dⱼ = 0  (d: local vectors; scaled to units of length).
-Points and axes that a joint makes coincide are one node, used by both bodies, so that such a joint needs no equation at all.
-A node beyond a body's basis is a linear combination of it and is eliminated; only where elimination would run in a circle is it kept
-as an equation.
+so the mass matrix is constant, and rigidity is quadratic:  bᵢ·bⱼ − dᵢ·dⱼ = 0  (d: local vectors;
+scaled to units of length). Points and axes that a joint makes coincide are one node, used by both
+bodies, so that such a joint needs no equation at all. A node beyond a body's basis is a linear
+combination of it and is eliminated; only where elimination would run in a circle is it kept as an
+equation.
 
-J. García de Jalón and E. Bayo, Kinematic and Dynamic Simulation of Multibody Systems, Springer 1994, chapters 2 and 4.
+J. García de Jalón and E. Bayo, Kinematic and Dynamic Simulation of Multibody Systems, Springer
+1994, chapters 2 and 4.
 """
 
 from __future__ import annotations
@@ -21,31 +25,35 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from ..core.sizes import Sizes
+from ..core.symbols import SX, traced
 from ..model.beam import Beam
 from ..model.body import Body, RigidBody
 from ..model.frame import Frame, Known, known_points
-from ..model.parts import Parts
-from ..sizes import Sizes
-from ..symbols import SX, traced
+from ..model.model_data import ModelData
 from .connected import check_connected
+from .counted_angles import CountedAngle, counted_turns
 from .dynamics import Constraint
 from .equations import Equations, angles_of_forces, derive
 from .natural_nodes import Basis, Node, Nodes
 from .poses import Pose
-from .turns import CountedTurn, counted_turns
 
 DISTURBANCE = 1e-3
-"""Relative change of parameters that shows whether two expressions of them are equal: large beside rounding, small for the mechanism."""
+"""Relative change of parameters that shows whether two expressions of them are equal: large beside
+rounding, small for the mechanism.
+"""
 
 
-def natural_equations(model: Parts, counted: Sequence[str] = ()) -> Equations:
-    """The equations of motion of a model in natural coordinates, with further ones for named angles that count turns."""
+def natural_equations(model: ModelData, counted: Sequence[str] = ()) -> Equations:
+    """The equations of motion of a model in natural coordinates, with further ones for named angles
+    that count turns.
+    """
     check_connected(model)
     return _Builder(model).equations(counted)
 
 
 class _Builder:
-    def __init__(self, model: Parts):
+    def __init__(self, model: ModelData):
         self.model = model
         self._nodes = Nodes(model)
         self._number()
@@ -55,7 +63,9 @@ class _Builder:
         for block in (*self._circular(), *self._unshared()):
             constraints.setdefault(block.name, []).append(block)
         t = SX.sym("t")
-        names = list(dict.fromkeys([*angles_of_forces(self.model, self.q, self.v, self.frames, t), *counted]))
+        names = list(
+            dict.fromkeys([*angles_of_forces(self.model, self.q, self.v, self.frames, t), *counted])
+        )
         θ, θ̇ = (SX.sym(symbol, len(names)) for symbol in ("θ", "θ̇"))
         turns = counted_turns(self.model, names, θ, θ̇)
         numbered = [node for node in self._nodes.all if node.offset is not None]
@@ -68,9 +78,13 @@ class _Builder:
             self.frames,
             constraints,
             (*self.names, *[f"angle of {name!r}" for name in names]),
-            lambda poses: np.concatenate([self._from_poses(poses), _angles(self.model, turns.values(), poses)]),
+            lambda poses: np.concatenate(
+                [self._from_poses(poses), _angles(self.model, turns.values(), poses)]
+            ),
             own=[turn.element(self.frames, self._arm, self._inertia) for turn in turns.values()],
-            sizes=Sizes(np.repeat([0.0, 1.0], [self.q.numel(), len(names)]), self._arm) if turns else None,
+            sizes=Sizes(np.repeat([0.0, 1.0], [self.q.numel(), len(names)]), self._arm)
+            if turns
+            else None,
             counted={name: turn.θ for name, turn in turns.items()},
             extra=len(names),
             lengths=np.concatenate([points, np.zeros(len(names), dtype=bool)]),
@@ -80,15 +94,29 @@ class _Builder:
     def _arm(self) -> float:
         """L, the longest way from the origin of a body to a point of it (m)."""
         arms = [p.local for b in self.model.moving_bodies for p in self.model.points_of(b).values()]
-        return max((float(np.linalg.norm(s)) for s in self.model.numbers.evaluate_all(arms)), default=0.0) or 1.0 if arms else 1.0
+        return (
+            max(
+                (float(np.linalg.norm(s)) for s in self.model.parameter_set.evaluate_all(arms)),
+                default=0.0,
+            )
+            or 1.0
+            if arms
+            else 1.0
+        )
 
     @cached_property
     def _inertia(self) -> float:
-        """An inertia of the size of those that the mechanism has (kg·m²): the mean mass of its coordinates on its longest arm."""
+        """An inertia of the size of those that the mechanism has (kg·m²): the mean mass of its
+        coordinates on its longest arm.
+        """
         kinetic = self.model.kinetic_energy(self.frames)
-        symbols = [self.q, self.v, self.model.numbers.vector]
+        symbols = [self.q, self.v, self.model.parameter_set.vector]
         rng, n = np.random.default_rng(0), self.q.numel()
-        values = rng.uniform(-1.0, 1.0, n), rng.choice([-1.0, 1.0], n), self.model.numbers.nominal
+        values = (
+            rng.uniform(-1.0, 1.0, n),
+            rng.choice([-1.0, 1.0], n),
+            self.model.parameter_set.nominal,
+        )
         mass = 2 * float(ca.Function("T", symbols, [kinetic])(*values)) / max(n, 1)
         return (mass if mass > 0 else 1.0) * self._arm**2
 
@@ -117,12 +145,18 @@ class _Builder:
             X0, B = self._basis_values(body, rate=False)
             Ẋ0, Ḃ = self._basis_values(body, rate=True)
             o, R, ȯ, Ṙ = _frame_of(X0, B, Ẋ0, Ḃ, s0, S)
-            points = [n for n in (self._nodes.bases[body].origin, *self._nodes.bases[body].vectors) if n.is_point]
+            points = [
+                n
+                for n in (self._nodes.bases[body].origin, *self._nodes.bases[body].vectors)
+                if n.is_point
+            ]
             self.frames[body] = Frame(o, R, ȯ, Ṙ, self._known(points, body))
         return self.frames[body]
 
     def _known(self, points: list[Node], body: Body) -> dict[int, Known]:
-        return known_points((n.places[body], self._node_value(n, False), self._node_value(n, True)) for n in points)
+        return known_points(
+            (n.places[body], self._node_value(n, False), self._node_value(n, True)) for n in points
+        )
 
     def _locals(self, body: RigidBody) -> tuple[SX, SX]:
         basis = self._nodes.bases[body]
@@ -134,8 +168,14 @@ class _Builder:
         if (body, rate) not in self._bases_found:
             basis = self._nodes.bases[body]
             X0 = self._node_value(basis.origin, rate)
-            vectors = [self._node_value(n, rate) - X0 if n.is_point else self._node_value(n, rate) for n in basis.vectors]
-            self._bases_found[body, rate] = X0, ca.horzcat(*vectors) if len(vectors) > 1 else vectors[0]
+            vectors = [
+                self._node_value(n, rate) - X0 if n.is_point else self._node_value(n, rate)
+                for n in basis.vectors
+            ]
+            self._bases_found[body, rate] = (
+                X0,
+                ca.horzcat(*vectors) if len(vectors) > 1 else vectors[0],
+            )
         return self._bases_found[body, rate]
 
     def _node_value(self, node: Node, rate: bool) -> SX:
@@ -182,14 +222,20 @@ class _Builder:
                 for j in range(i, len(local)):
                     if self._implied(basis, i, j, ca.dot(local[i], local[j]), earlier):
                         continue
-                    residual = _rigid(current[i], current[j], local[i], local[j], SX(0.5 if i == j else 1.0))
-                    block = Constraint(f"rigidity of {body.name}{_pair_label(basis, i, j)}", residual, joints)
+                    residual = _rigid(
+                        current[i], current[j], local[i], local[j], SX(0.5 if i == j else 1.0)
+                    )
+                    block = Constraint(
+                        f"rigidity of {body.name}{_pair_label(basis, i, j)}", residual, joints
+                    )
                     found.setdefault(body.name, []).append(block)
             earlier.append(body)
         return found
 
     def _implied(self, basis: Basis, i: int, j: int, product: SX, earlier: list[RigidBody]) -> bool:
-        """Whether a product of two basis vectors is kept by the rigidity of an earlier body, to which all their nodes belong too."""
+        """Whether a product of two basis vectors is kept by the rigidity of an earlier body, to
+        which all their nodes belong too.
+        """
         nodes = {*_vector_key(basis, i), *_vector_key(basis, j)}
         for other in earlier:
             if all(other in node.places for node in nodes):
@@ -199,20 +245,33 @@ class _Builder:
         return False
 
     def _equal(self, first: SX, second: SX) -> bool:
-        """Whether two expressions of parameters have equal values at nominal and at other values of these."""
-        numbers = self.model.numbers
-        shares = np.random.default_rng(0).uniform(-DISTURBANCE, DISTURBANCE, (2, numbers.nominal.size))
+        """Whether two expressions of parameters have equal values at nominal and at other values of
+        these.
+        """
+        numbers = self.model.parameter_set
+        shares = np.random.default_rng(0).uniform(
+            -DISTURBANCE, DISTURBANCE, (2, numbers.nominal.size)
+        )
         sizes = np.where(numbers.nominal != 0, numbers.nominal, 1.0)
-        values = [numbers.evaluate_all([first, second], numbers.nominal + share * sizes) for share in (0.0, *shares)]
+        values = [
+            numbers.evaluate_all([first, second], numbers.nominal + share * sizes)
+            for share in (0.0, *shares)
+        ]
         return all(np.allclose(one, other, rtol=1e-12, atol=1e-14) for one, other in values)
 
     def _circular(self) -> list[Constraint]:
         found: list[Constraint] = []
         for node, body, local in self._nodes.kept:
             name = f"joint {node.joints[0] if node.joints else node.label} on {body.name}"
-            several = sum(block.name.startswith(name) for block in found)  # two directions of a slider, say
+            several = sum(
+                block.name.startswith(name) for block in found
+            )  # two directions of a slider, say
             residuals = self._at(node, body, local) - self._node_value(node, False)
-            found.append(Constraint(f"{name} ({several + 1})" if several else name, residuals, tuple(node.joints)))
+            found.append(
+                Constraint(
+                    f"{name} ({several + 1})" if several else name, residuals, tuple(node.joints)
+                )
+            )
         return found
 
     def _unshared(self) -> list[Constraint]:
@@ -224,11 +283,16 @@ class _Builder:
         return found
 
 
-def _angles(model: Parts, turns: Iterable[CountedTurn], poses: Mapping[Body, Pose]) -> np.ndarray:
+def _angles(
+    model: ModelData, turns: Iterable[CountedAngle], poses: Mapping[Body, Pose]
+) -> np.ndarray:
     """Angles between bodies at these poses, in (−π, π]."""
     found = []
     for turn in (counted.turn for counted in turns):
-        reference, quarter, pointer = (model.numbers.evaluate(x).ravel() for x in (turn.reference, turn.quarter, turn.pointer))
+        reference, quarter, pointer = (
+            model.parameter_set.evaluate(x).ravel()
+            for x in (turn.reference, turn.quarter, turn.pointer)
+        )
         first, hand = poses[turn.first][1], poses[turn.second][1] @ pointer
         found.append(np.arctan2(hand @ (first @ quarter), hand @ (first @ reference)))
     return np.array(found)
@@ -244,7 +308,9 @@ def _frame_of(X0: SX, B: SX, Ẋ0: SX, Ḃ: SX, s0: SX, S: SX) -> tuple[SX, SX, 
 @traced
 def _rigid(bᵢ: SX, bⱼ: SX, dᵢ: SX, dⱼ: SX, share: SX) -> SX:
     """bᵢ·bⱼ − dᵢ·dⱼ, scaled to a length."""
-    return (ca.dot(bᵢ, bⱼ) - ca.dot(dᵢ, dⱼ)) * (share / ca.sqrt(ca.sqrt(ca.sumsqr(dᵢ) * ca.sumsqr(dⱼ))))
+    return (ca.dot(bᵢ, bⱼ) - ca.dot(dᵢ, dⱼ)) * (
+        share / ca.sqrt(ca.sqrt(ca.sumsqr(dᵢ) * ca.sumsqr(dⱼ)))
+    )
 
 
 def _rotation(B: SX, S: SX) -> SX:
@@ -272,5 +338,8 @@ def _local_vector(nodes: tuple[Node, ...], body: Body) -> SX:
 def _pair_label(basis: Basis, i: int, j: int) -> str:
     if len(basis.vectors) == 1:
         return ""
-    names = [f"{basis.origin.label}–{n.label}" if n.is_point else n.label for n in (basis.vectors[i], basis.vectors[j])]
+    names = [
+        f"{basis.origin.label}–{n.label}" if n.is_point else n.label
+        for n in (basis.vectors[i], basis.vectors[j])
+    ]
     return f" ({names[0]})" if i == j else f" ({names[0]} · {names[1]})"

@@ -1,4 +1,6 @@
-"""The nodes of natural coordinates: which points and vectors of the bodies coincide, which of them carry a body, which follow from others."""
+"""The nodes of natural coordinates: which points and vectors of the bodies coincide, which of them
+carry a body, which follow from others.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +9,24 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
-from ..errors import ModelError
+from ..core.errors import ModelError
+from ..core.symbols import SX
 from ..model.beam import Beam
 from ..model.body import Body, RigidBody
 from ..model.conditions import Shared
-from ..model.parts import Parts
-from ..symbols import SX
+from ..model.model_data import ModelData
 
 MINIMUM_SINE = 0.05
-"""A node is used as a basis vector only if it leaves the span of the others by at least this sine."""
+"""A node is used as a basis vector only if it leaves the span of the others by at
+least this sine.
+"""
 
 
 @dataclass(eq=False)
 class Node:
-    """A point or vector: constant (on the ground), free (with coordinates of its own) or derived from a body's basis."""
+    """A point or vector: constant (on the ground), free (with coordinates of its own) or derived
+    from a body's basis.
+    """
 
     is_point: bool
     label: str
@@ -38,7 +44,9 @@ class Node:
 
 @dataclass(frozen=True)
 class Basis:
-    """The nodes that carry a body: an origin and vectors (a point stands for its difference to the origin)."""
+    """The nodes that carry a body: an origin and vectors (a point stands for its difference to the
+    origin).
+    """
 
     origin: Node
     vectors: tuple[Node, ...]
@@ -47,7 +55,7 @@ class Basis:
 class Nodes:
     """All nodes of a model, and the bases of its rigid bodies."""
 
-    def __init__(self, model: Parts):
+    def __init__(self, model: ModelData):
         self._model = model
         self.all: list[Node] = []
         self.of: dict[Body, list[Node]] = {body: [] for body in model.bodies.values()}
@@ -66,13 +74,18 @@ class Nodes:
     def value(self, local: SX) -> np.ndarray:
         """Nominal value of local components."""
         if id(local) not in self._values:
-            return self._model.numbers.evaluate(local).ravel()
+            return self._model.parameter_set.evaluate(local).ravel()
         return self._values[id(local)]
 
     # which points and vectors coincide
 
     def _share(self) -> None:
-        shares = [(j.name, s) for j in self._model.joints.values() for condition in j.conditions for s in condition.shares()]
+        shares = [
+            (j.name, s)
+            for j in self._model.joints.values()
+            for condition in j.conditions
+            for s in condition.shares()
+        ]
         self._evaluate([local for _, s in shares for local in (s.first_local, s.second_local)])
         for joint, shared in shares:
             self._merge(joint, shared)
@@ -87,7 +100,10 @@ class Nodes:
         assert node is not None
         if first is not None and second is not None and first is not second:
             self._absorb(first, second)
-        for body, local in ((shared.first, shared.first_local), (shared.second, shared.second_local)):
+        for body, local in (
+            (shared.first, shared.first_local),
+            (shared.second, shared.second_local),
+        ):
             self._place(node, body, local)
         node.joints.append(joint)
 
@@ -106,7 +122,10 @@ class Nodes:
             self.of[body].append(node)
             self._nodes_at.setdefault(self._spot(node.is_point, body, local), []).append(node)
         elif isinstance(body, Beam) and node.places[body] is not local:
-            raise ModelError(f"mechanism {self._model.name!r}: joints put two points of beam {body.name!r} at one place")
+            raise ModelError(
+                f"mechanism {self._model.name!r}: joints put two points of beam {body.name!r} at"
+                " one place"
+            )
         elif not _same(node.places[body], local):
             self.kept.append((node, body, local))
 
@@ -133,18 +152,27 @@ class Nodes:
         origin = points[0] if points else self._fresh(body, True, body.com, f"{body.name}.com")
         local = {n: self.value(n.places[body]) for n in mine}
         start = self.value(origin.places[body])
-        candidates = {n: local[n] - start if n.is_point else local[n] for n in mine if n is not origin}
+        candidates = {
+            n: local[n] - start if n.is_point else local[n] for n in mine if n is not origin
+        }
         chosen: list[Node] = []
         span: list[np.ndarray] = []
         wanted = 1 if body.dimension == 2 else 3
         while len(chosen) < wanted:
             node, rest = max(
                 ((n, _outside(d, span)) for n, d in candidates.items() if n not in chosen),
-                key=lambda item: (float(np.linalg.norm(item[1])) > MINIMUM_SINE, item[0].is_point, np.linalg.norm(item[1])),
+                key=lambda item: (
+                    float(np.linalg.norm(item[1])) > MINIMUM_SINE,
+                    item[0].is_point,
+                    np.linalg.norm(item[1]),
+                ),
                 default=(None, np.zeros(0)),
             )
             if node is None or np.linalg.norm(rest) < MINIMUM_SINE:
-                rest = max((_outside(e, span) for e in np.eye(body.dimension)), key=lambda r: float(np.linalg.norm(r)))
+                rest = max(
+                    (_outside(e, span) for e in np.eye(body.dimension)),
+                    key=lambda r: float(np.linalg.norm(r)),
+                )
                 direction = rest / np.linalg.norm(rest)
                 node = self._fresh(body, False, SX(direction), f"{body.name}.{'uvw'[len(chosen)]}")
                 candidates[node] = direction
@@ -160,9 +188,13 @@ class Nodes:
         return node
 
     def _evaluate(self, locals_: list[SX]) -> None:
-        """Numerical values of local components, at one stroke; the expressions are kept, so that each is known by its identity."""
+        """Numerical values of local components, at one stroke; the expressions are kept, so that
+        each is known by its identity.
+        """
         self._locals = {id(local): local for local in locals_}
-        found = self._model.numbers.evaluate_all(list(self._locals.values())) if locals_ else []
+        found = (
+            self._model.parameter_set.evaluate_all(list(self._locals.values())) if locals_ else []
+        )
         self._values = {key: value.ravel() for key, value in zip(self._locals, found, strict=True)}
 
     # which of them follow from others
@@ -182,7 +214,9 @@ class Nodes:
         """Whether the body's frame depends on the node."""
         basis = self.bases[body] if isinstance(body, RigidBody) else None
         for part in (basis.origin, *basis.vectors) if basis is not None else ():
-            if part is node or (part.derived_from is not None and self._needs(part.derived_from, node)):
+            if part is node or (
+                part.derived_from is not None and self._needs(part.derived_from, node)
+            ):
                 return True
         return False
 

@@ -1,16 +1,18 @@
-"""Penalty factors of all start conditions (the constraints, then what is given beside them), to be kept for a whole run; see `Saddle`."""
+"""Penalty factors of all start conditions (the constraints, then what is given beside them), to be
+kept for a whole run; see `Saddle`.
+"""
 
 from __future__ import annotations
 
 import casadi as ca
 
+from ..core.symbols import SX
 from ..stages.chain import COORDINATES, SCALAR, START_CONDITIONS
 from ..stages.pieces import Output, Pieces, Stored
 from ..stages.plan import Mode, Plan
 from ..stages.saddle import Saddle, carried_masses, mobilities
-from ..symbols import SX
 from .dynamics import Dynamics
-from .kinds import position_writer
+from .element_types import position_writer
 
 
 def penalty_function(dynamics: Dynamics, saddle: Saddle) -> ca.Function:
@@ -24,8 +26,14 @@ def penalty_plan(pieces: Pieces[Dynamics], saddle: Saddle) -> Plan:
     """The same for a large system."""
     w = position_writer("penalty", pieces)
     α = Stored(START_CONDITIONS, w.plan.result(w.size(START_CONDITIONS)))
-    masses, carried, mobility = w.new("masses", COORDINATES), w.new("carried", COORDINATES), w.new("mobility", START_CONDITIONS)
-    heaviest, steepest, largest = (w.new(name, SCALAR) for name in ("heaviest", "steepest", "largest"))
+    masses, carried, mobility = (
+        w.new("masses", COORDINATES),
+        w.new("carried", COORDINATES),
+        w.new("mobility", START_CONDITIONS),
+    )
+    heaviest, steepest, largest = (
+        w.new(name, SCALAR) for name in ("heaviest", "steepest", "largest")
+    )
     w.zero(masses, carried, heaviest, steepest, largest)
     w.over_kinds(Output(lambda e: ca.densify(ca.diag(e.mass)), masses, Mode.ADD))
     w.over_entries(COORDINATES, Output(lambda e: w.symbol(e, "masses"), heaviest, Mode.LARGEST))
@@ -44,11 +52,16 @@ def penalty_plan(pieces: Pieces[Dynamics], saddle: Saddle) -> Plan:
         Output(lambda e: ca.vec(ca.densify(jacobian(e))), steepest, Mode.LARGEST),
     )
     w.over_kinds(Output(moved, mobility), Output(moved, largest, Mode.LARGEST))
-    w.over_entries(START_CONDITIONS, Output(lambda e: saddle.penalties(w.symbol(e, "mobility"), w.symbol(e, "largest")), α))
+    w.over_entries(
+        START_CONDITIONS,
+        Output(lambda e: saddle.penalties(w.symbol(e, "mobility"), w.symbol(e, "largest")), α),
+    )
     return w.plan
 
 
 def constant_penalty(dynamics: Dynamics, saddle: Saddle) -> ca.Function:
     """The same where masses do not matter."""
     e = dynamics
-    return ca.Function("penalty", [e.q, e.ρ, e.t], [saddle.penalty_factor * SX.ones(e.start_positions.numel())])
+    return ca.Function(
+        "penalty", [e.q, e.ρ, e.t], [saddle.penalty_factor * SX.ones(e.start_positions.numel())]
+    )

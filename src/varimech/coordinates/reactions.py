@@ -1,18 +1,20 @@
 """Reactions of joints and efforts of drivers, from the balance of each body.
 
-With the inertial and the applied wrench of every body and the Jacobian J of *all* joint and driver equations with respect to the
-body's translations and rotations, the multipliers μ follow from
+With the inertial and the applied wrench of every body and the Jacobian J of *all* joint and driver
+equations with respect to the body's translations and rotations, the multipliers μ follow from
 
     Jᵀ μ = applied − inertial,
 
-which depends on frames only, so that every set of coordinates gives the same reactions. Where constraints are redundant, their reactions
-are not determined by rigid-body mechanics; of all that balance, those with the smallest
+which depends on frames only, so that every set of coordinates gives the same reactions. Where
+constraints are redundant, their reactions are not determined by rigid-body mechanics; of all that
+balance, those with the smallest
 
     Σ |F|² + |T|²/ℓ²
 
-are reported: F and T are the force and the torque of each joint about its point (of each driver its effort), and ℓ² is the mean square of
-the distances between the joints and the centres of mass of their bodies. So they do not depend on units, coordinates, the origin, or the
-equations by which a joint is stated.
+are reported: F and T are the force and the torque of each joint about its point (of each driver its
+effort), and ℓ² is the mean square of the distances between the joints and the centres of mass of
+their bodies. So they do not depend on units, coordinates, the origin, or the equations by which a
+joint is stated.
 """
 
 from __future__ import annotations
@@ -24,15 +26,15 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..errors import unknown_name
+from ..core.errors import unknown_name
+from ..core.symbols import SX, wedge
 from ..model.beam import Beam
 from ..model.body import Frames, Point, RigidBody
 from ..model.drivers import Driver
 from ..model.joints import Joint
-from ..model.measures import Turn
-from ..model.parts import Parts
+from ..model.model_data import ModelData
+from ..model.scalar_outputs import Turn
 from ..model.state import State
-from ..symbols import SX, wedge
 from .least_norm import Balance
 from .twists import Twists, accelerated
 
@@ -42,7 +44,7 @@ class BodyReactions:
 
     def __init__(
         self,
-        model: Parts,
+        model: ModelData,
         frames: Frames,
         t: SX,
         state: State,
@@ -56,11 +58,15 @@ class BodyReactions:
         things: dict[str, Joint | Driver] = {**model.joints, **model.drivers}
         rows = {name: thing.residuals(self._twist.frames, t) for name, thing in things.items()}
         self._jacobians = {name: self._twist.jacobian(row, frames) for name, row in rows.items()}
-        self.symbols = {name: SX.sym(f"μ {name}", J.shape[0]) for name, J in self._jacobians.items()}
+        self.symbols = {
+            name: SX.sym(f"μ {name}", J.shape[0]) for name, J in self._jacobians.items()
+        }
         """Multipliers of each joint and driver, as symbols."""
         self._multipliers = self.symbols
         unbalanced = self._applied(state) - self._inertial(differentiate)
-        self.balance = Balance(self.jacobian, unbalanced, self._weights, self._strengths, self._metric)
+        self.balance = Balance(
+            self.jacobian, unbalanced, self._weights, self._strengths, self._metric
+        )
         """The equations that the multipliers solve."""
         self.values = self.balance.solve(dependent(self))
         """Multipliers of all joints and drivers in one vector, as expressions of the state."""
@@ -81,11 +87,17 @@ class BodyReactions:
         return other
 
     def loads(self, name: str) -> tuple[SX, SX]:
-        """Force and torque over ℓ of a joint or driver as functions of its symbols; a driver, and an end of a beam, has one of them."""
+        """Force and torque over ℓ of a joint or driver as functions of its symbols; a driver, and
+        an end of a beam, has one of them.
+        """
         free, ℓ = self.of_any_multipliers, self.length
         if name in self._model.drivers:
             effort, none = free.effort(name), SX(0, 1)
-            return (none, effort / ℓ) if isinstance(self._model.drivers[name].measure, Turn) else (effort, none)
+            return (
+                (none, effort / ℓ)
+                if isinstance(self._model.drivers[name].measure, Turn)
+                else (effort, none)
+            )
         of_beam = isinstance(self._shown(name)[0].body, Beam)
         return free.force(name), SX(0, 1) if of_beam else free.torque(name) / ℓ
 
@@ -99,7 +111,12 @@ class BodyReactions:
         wrench, data = self._wrench(joint), self._model.joints[joint].data
         beams = [b for b in self._model.joints[joint].bodies if isinstance(b, Beam)]
         if beams:
-            moments = [c.moment(self._frames) for b in beams for c in self._model.clamps_of(b) if c.joint.name == joint]
+            moments = [
+                c.moment(self._frames)
+                for b in beams
+                for c in self._model.clamps_of(b)
+                if c.joint.name == joint
+            ]
             return sum(moments, SX.zeros(1 if self._model.dimension == 2 else 3))
         force, torque = wrench[: self._model.dimension], wrench[self._model.dimension :]
         # the wrench is taken at the origin of the body that moves
@@ -117,19 +134,30 @@ class BodyReactions:
         if joint not in self._model.joints:
             raise unknown_name("joint", joint, self._model.joints)
         point, sign = self._shown(joint)
-        return sign * self._jacobians[joint][:, self._twist.columns(point)].T @ self._multipliers[joint]
+        return (
+            sign
+            * self._jacobians[joint][:, self._twist.columns(point)].T
+            @ self._multipliers[joint]
+        )
 
     def _shown(self, joint: str) -> tuple[Point, int]:
-        """Where a joint's reaction is seen: on its second body, or on the first one, reversed, where that is the ground."""
+        """Where a joint's reaction is seen: on its second body, or on the first one, reversed,
+        where that is the ground.
+        """
         data = self._model.joints[joint].data
         return (data.second, -1) if not data.second.body.is_ground else (data.first, 1)
 
     @cached_property
     def length(self) -> SX:
-        """ℓ: the root mean square of the distances between joints and the centres of mass of their rigid bodies. Where there is none, forces
-        and torques do not mix, and any length will do."""
+        """ℓ: the root mean square of the distances between joints and the centres of mass of their
+        rigid bodies. Where there is none, forces and torques do not mix, and any length will do.
+        """
         ends = [p for j in self._model.joints.values() for p in (j.data.first, j.data.second)]
-        arms = [p.local - p.body.com for p in ends if isinstance(p.body, RigidBody) and not p.body.is_ground]
+        arms = [
+            p.local - p.body.com
+            for p in ends
+            if isinstance(p.body, RigidBody) and not p.body.is_ground
+        ]
         square = ca.sumsqr(ca.vertcat(SX(0, 1), *arms)) / max(len(arms), 1)
         return ca.if_else(square > 0, ca.sqrt(ca.if_else(square > 0, square, 1)), 1)
 
@@ -154,17 +182,26 @@ class BodyReactions:
         """∫ r̈·δr dm for unit translations and rotations of each body."""
         power = SX(0)
         for body in self._bodies:
-            # T is quadratic in the rates, so at rates (accelerations + virtual ones) its gradient for the latter is M q̈
-            power += body.kinetic_energy(accelerated(self._frames[body], self._twist.frames[body], differentiate))
+            # T is quadratic in the rates, so at rates (accelerations + virtual ones) its gradient
+            # for the latter is M q̈
+            power += body.kinetic_energy(
+                accelerated(self._frames[body], self._twist.frames[body], differentiate)
+            )
         return self._twist.coefficients(power, self._frames)
 
     def _applied(self, state: State) -> SX:
         """Wrench of gravity and of all forces on each body."""
         model, virtual = self._model, self._twist
         total = -virtual.jacobian(model.potential_energy(virtual.frames), self._frames).T
-        working = [(f.efforts(virtual.frames, state), f.efforts(self._frames, state)) for f in model.forces.values()]
+        working = [
+            (f.efforts(virtual.frames, state), f.efforts(self._frames, state))
+            for f in model.forces.values()
+        ]
         for beam in model.beams:
-            seen = (beam.shares(frames[beam], model.gravity) for frames in (virtual.frames, self._frames))
+            seen = (
+                beam.shares(frames[beam], model.gravity)
+                for frames in (virtual.frames, self._frames)
+            )
             working += [(list(v.efforts), list(a.efforts)) for v, a in zip(*seen, strict=True)]
         for rates, efforts in working:
             for rate, effort in zip(rates, efforts, strict=True):

@@ -1,8 +1,10 @@
-"""Which reactions rigid bodies do not determine: joints that share a load, and functions of the state that depend on how they share it.
+"""Which reactions rigid bodies do not determine: joints that share a load, and functions of the
+state that depend on how they share it.
 
-Multipliers of all joints and drivers that balance each other on every body span the null space of Jᵀ (`reactions`): self-stress, any
-amount of which may be added. A function f of the state is unique if  f_μ Z = 0  for a basis Z of that null space; and if  f_λ Y = 0  for
-a basis Y of the null space of Φ_qᵀ, where it uses the multipliers λ of the equations themselves.
+Multipliers of all joints and drivers that balance each other on every body span the null space of
+Jᵀ (`reactions`): self-stress, any amount of which may be added. A function f of the state is unique
+if  f_μ Z = 0  for a basis Z of that null space; and if  f_λ Y = 0  for a basis Y of the null space
+of Φ_qᵀ, where it uses the multipliers λ of the equations themselves.
 """
 
 from __future__ import annotations
@@ -15,16 +17,18 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from ..core.symbols import SX
 from ..model.state import State
 from ..model.user_functions import column_of
-from ..symbols import SX
 from .least_norm import dependencies
 
 if TYPE_CHECKING:
     from .equations import Equations
 
 SHARE = 1e-6
-"""Share of a load, or of a function's dependence on loads, below which it counts as rounding: null spaces are known to about 1e-9."""
+"""Share of a load, or of a function's dependence on loads, below which it counts as rounding: null
+spaces are known to about 1e-9.
+"""
 REMEMBERED = 64
 """Functions that are not examined again."""
 Sampled = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -38,14 +42,16 @@ class RedundantReactionWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class SharedLoads:
+class RedundantReactions:
     """Loads that rigid-body mechanics leaves open, at some positions of a mechanism."""
 
     mechanism: str
     redundant: int
     """Number of redundant constraints (joint and driver equations that follow from others)."""
     groups: tuple[dict[str, dict[str, str]], ...]
-    """For each set of joints and drivers that share a load: name → "force", "torque" or "effort" → components, such as "x, y"."""
+    """For each set of joints and drivers that share a load: name → "force", "torque" or "effort" →
+    components, such as "x, y".
+    """
     length: float
     """ℓ (m), by which torques are compared with forces."""
 
@@ -54,21 +60,28 @@ class SharedLoads:
 
     def components(self, kind: str, name: str) -> str:
         """Components of a measure of a joint or driver that are not unique."""
-        return next((group[name].get(LOADS[kind], "") for group in self.groups if name in group), "")
+        return next(
+            (group[name].get(LOADS[kind], "") for group in self.groups if name in group), ""
+        )
 
     @property
     def members(self) -> str:
         """The joints and drivers that share loads, with the components that are not unique."""
-        return "; ".join(" and ".join(_described(name, parts) for name, parts in group.items()) for group in self.groups)
+        return "; ".join(
+            " and ".join(_described(name, parts) for name, parts in group.items())
+            for group in self.groups
+        )
 
     def __str__(self) -> str:
         if not self.groups:
             return f"mechanism {self.mechanism!r}: all reactions are unique"
         several = self.redundant != 1
         return (
-            f"mechanism {self.mechanism!r} has {self.redundant} redundant constraint{'s' if several else ''}: these share loads, and their "
-            f"reactions are not unique: {self.members}. Reported are the ones with the smallest sum of force² and (torque/ℓ)², "
-            f"ℓ = {self.length:.4g} m; for unique ones replace joints by such that constrain less, or let a spring carry the load"
+            f"mechanism {self.mechanism!r} has {self.redundant} redundant"
+            f" constraint{'s' if several else ''}: these share loads, and their reactions are not"
+            f" unique: {self.members}. Reported are the ones with the smallest sum of force² and"
+            f" (torque/ℓ)², ℓ = {self.length:.4g} m; for unique ones replace joints by such that"
+            " constrain less, or let a spring carry the load"
         )
 
 
@@ -79,11 +92,11 @@ class Redundancy:
         self._equations = equations
         self._examined: dict[tuple[Any, ...], bool] = {}
 
-    def shared(self, states: np.ndarray, times: np.ndarray, ρ: np.ndarray) -> SharedLoads:
+    def shared(self, states: np.ndarray, times: np.ndarray, ρ: np.ndarray) -> RedundantReactions:
         """What is shared at any of some states (one a row)."""
         e = self._equations
         if not e.model.joints and not e.model.drivers:
-            return SharedLoads(e.model.name, 0, (), 1.0)
+            return RedundantReactions(e.model.name, 0, (), 1.0)
         blocks, labels = self._labels
         marked, tied = np.zeros(len(labels), dtype=bool), np.eye(len(blocks), dtype=bool)
         every = [self._stresses(x, t, ρ)[1] for x, t in zip(states, times, strict=True)]
@@ -91,7 +104,10 @@ class Redundancy:
         for Q in (Q for Q in every if Q.shape[1] == count):  # singular positions have more
             marked |= np.linalg.norm(Q, axis=1) > SHARE
             P = np.abs(Q @ Q.T) > SHARE
-            tied |= np.array([[P[np.ix_(a, b)].any() for b in blocks.values()] for a in blocks.values()], dtype=bool)
+            tied |= np.array(
+                [[P[np.ix_(a, b)].any() for b in blocks.values()] for a in blocks.values()],
+                dtype=bool,
+            )
         names = list(blocks)
         loaded = [k for k, rows in enumerate(blocks.values()) if marked[rows].any()]
         groups = []
@@ -100,12 +116,21 @@ class Redundancy:
             while (more := {k for k in loaded if tied[k][list(group)].any()} | group) != group:
                 group = more
             loaded = [k for k in loaded if k not in group]
-            groups.append({names[k]: _named([labels[r] for r in blocks[names[k]] if marked[r]]) for k in sorted(group)})
+            groups.append(
+                {
+                    names[k]: _named([labels[r] for r in blocks[names[k]] if marked[r]])
+                    for k in sorted(group)
+                }
+            )
         length = float(ca.Function("length", [e.ρ], [e.reactions.length])(ρ))
-        return SharedLoads(e.model.name, count, tuple(groups), length)
+        return RedundantReactions(e.model.name, count, tuple(groups), length)
 
-    def concerns(self, functions: Iterable[Callable[[State], Any]], at: Callable[[], Sampled]) -> bool:
-        """Whether functions of the state depend on how loads are shared at any of some states; each set of them is examined once."""
+    def concerns(
+        self, functions: Iterable[Callable[[State], Any]], at: Callable[[], Sampled]
+    ) -> bool:
+        """Whether functions of the state depend on how loads are shared at any of some states; each
+        set of them is examined once.
+        """
         key = tuple(functions)
         if key not in self._examined:
             if len(self._examined) >= REMEMBERED:
@@ -113,7 +138,9 @@ class Redundancy:
             self._examined[key] = any(self._depends(f, *at()) for f in key)
         return self._examined[key]
 
-    def _depends(self, function: Callable[[State], Any], states: np.ndarray, times: np.ndarray, ρ: np.ndarray) -> bool:
+    def _depends(
+        self, function: Callable[[State], Any], states: np.ndarray, times: np.ndarray, ρ: np.ndarray
+    ) -> bool:
         if not self._any(states, times, ρ):
             return False
         e, used = self._equations, []
@@ -130,16 +157,27 @@ class Redundancy:
         slopes = ca.Function("slopes", [μ, e.packed, e.ρ, e.t], f)
         at = list(zip(states, times, strict=True))
         values = [self._stresses(x, t, ρ)[2] if used else np.zeros(0) for x, t in at]
-        found = [[np.array(part) for part in slopes(y, x, ρ, t)] for y, (x, t) in zip(values, at, strict=True)]
-        for k, null in enumerate((lambda x, t: self._stresses(x, t, ρ)[0], lambda x, t: self._null(x, t, ρ))):
-            if any(part[k].any() for part in found) and _along([part[k] for part in found], [null(x, t) for x, t in at]):
+        found = [
+            [np.array(part) for part in slopes(y, x, ρ, t)]
+            for y, (x, t) in zip(values, at, strict=True)
+        ]
+        for k, null in enumerate(
+            (lambda x, t: self._stresses(x, t, ρ)[0], lambda x, t: self._null(x, t, ρ))
+        ):
+            if any(part[k].any() for part in found) and _along(
+                [part[k] for part in found], [null(x, t) for x, t in at]
+            ):
                 return True
         return False
 
     def _any(self, states: np.ndarray, times: np.ndarray, ρ: np.ndarray) -> bool:
-        """Whether there is anything to share. Functions have been called with the state before: if none has asked for reactions, none is."""
+        """Whether there is anything to share. Functions have been called with the state before: if
+        none has asked for reactions, none is.
+        """
         at = list(zip(states, times, strict=True))
-        stressed = "reactions" in vars(self._equations) and all(self._stresses(x, t, ρ)[0].size for x, t in at)
+        stressed = "reactions" in vars(self._equations) and all(
+            self._stresses(x, t, ρ)[0].size for x, t in at
+        )
         return stressed or all(self._null(x, t, ρ).size for x, t in at)
 
     @cached_property
@@ -151,8 +189,12 @@ class Redundancy:
         outputs = [reactions.balance.scaled, reactions.balance.strengths, unit, reactions.values]
         return ca.Function("loads", [e.packed, e.ρ, e.t], [ca.densify(x) for x in outputs])
 
-    def _stresses(self, x: np.ndarray, t: float, ρ: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """A basis of self-stress at a state, in multipliers and in loads of joints (orthonormal), and the multipliers that are reported."""
+    def _stresses(
+        self, x: np.ndarray, t: float, ρ: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A basis of self-stress at a state, in multipliers and in loads of joints (orthonormal),
+        and the multipliers that are reported.
+        """
         J, strengths, loads, μ = (np.array(part) for part in self._functions(x, ρ, t))
         independent, dependent, C = dependencies(J)
         Z = np.zeros((J.shape[0], len(dependent)))
@@ -184,7 +226,9 @@ class Redundancy:
         labels: list[tuple[str, str]] = []
         for name in self._equations.reactions.symbols:
             begin, driver = len(labels), name in self._equations.model.drivers
-            for kind, part in zip(("force", "torque"), self._equations.reactions.loads(name), strict=True):
+            for kind, part in zip(
+                ("force", "torque"), self._equations.reactions.loads(name), strict=True
+            ):
                 labels += [
                     ("effort" if driver else kind, c)
                     for c in ("xyz"[: part.numel()] if part.numel() > 1 else [""] * part.numel())
@@ -200,7 +244,9 @@ def not_unique(names: Iterable[str], shared: str) -> str:
 
 
 def _along(slopes: list[np.ndarray], bases: list[np.ndarray]) -> bool:
-    """Whether a function depends on multipliers along a null space, at any state but singular ones, which have more of it."""
+    """Whether a function depends on multipliers along a null space, at any state but singular ones,
+    which have more of it.
+    """
     least = min(basis.shape[1] for basis in bases)
     pairs = [(f, Z) for f, Z in zip(slopes, bases, strict=True) if Z.shape[1] == least > 0]
     return any(np.abs(f @ Z).max() > SHARE * np.abs(f).max() * np.abs(Z).max() for f, Z in pairs)
@@ -208,8 +254,14 @@ def _along(slopes: list[np.ndarray], bases: list[np.ndarray]) -> bool:
 
 def _named(labels: list[tuple[str, str]]) -> dict[str, str]:
     """Components of each kind, in a line."""
-    return {kind: ", ".join(c for k, c in labels if k == kind) for kind in dict.fromkeys(k for k, _ in labels)}
+    return {
+        kind: ", ".join(c for k, c in labels if k == kind)
+        for kind in dict.fromkeys(k for k, _ in labels)
+    }
 
 
 def _described(name: str, parts: dict[str, str]) -> str:
-    return f"{name!r} ({', '.join(f'{kind} {components}'.strip() for kind, components in parts.items())})"
+    return (
+        f"{name!r}"
+        f" ({', '.join(f'{kind} {components}'.strip() for kind, components in parts.items())})"
+    )

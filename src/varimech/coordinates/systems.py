@@ -1,13 +1,15 @@
-"""Sets of coordinates to choose from; what is solved in them does not depend on the choice, what it costs does."""
+"""Sets of coordinates to choose from; what is solved in them does not depend on the choice, what it
+costs does.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 from ..model.joints import Joint
-from ..model.parts import Parts
+from ..model.model_data import ModelData
 from .equations import Equations
 from .natural import natural_equations
 from .relative.choice import CENTRE_OF_MASS, ORIGIN, cut_names
@@ -18,8 +20,8 @@ class Natural:
     """Points and vectors of the bodies, shared by joints: constant masses, quadratic constraints.
 
     Args:
-        counted: names of bodies and joints whose angles count turns, as coordinates of their own. Those that forces and objectives need are
-            added by themselves.
+        counted: names of bodies and joints whose angles count turns, as coordinates of their own.
+            Those that forces and objectives need are added by themselves.
     """
 
     counted: tuple[str, ...] = ()
@@ -27,19 +29,23 @@ class Natural:
     name = "natural"
     title = "natural coordinates"
 
-    def equations(self, model: Parts) -> Equations:
+    def equations(self, model: ModelData) -> Equations:
         """The equations of motion of a model."""
         return natural_equations(model, self.counted)
 
 
 @dataclass(frozen=True)
 class Relative:
-    """Joint coordinates along a spanning tree, by recursion: as many unknowns as the tree has freedoms, closed loops as constraints.
+    """Joint coordinates along a spanning tree, by recursion: as many unknowns as the tree has
+    freedoms, closed loops as constraints.
 
     Args:
-        reference: "centre of mass" (RTDyn0) or "origin" (RTDyn1): the point of each body that the recursion is written for.
-        cut: names of joints that close loops and are not part of the tree; the cheapest ones if not given.
-        counted: names of bodies and joints whose angles objectives need within half a turn only; runs that leave it stop.
+        reference: "centre of mass" (RTDyn0) or "origin" (RTDyn1): the point of each body that the
+            recursion is written for.
+        cut: names of joints that close loops and are not part of the tree; the cheapest ones if not
+            given.
+        counted: names of bodies and joints whose angles objectives need within half a turn only;
+            runs that leave it stop.
     """
 
     reference: str = ORIGIN
@@ -48,7 +54,9 @@ class Relative:
 
     def __post_init__(self) -> None:
         if self.reference not in (CENTRE_OF_MASS, ORIGIN):
-            raise ModelError(f"Relative: reference = {self.reference!r} must be {CENTRE_OF_MASS!r} or {ORIGIN!r}")
+            raise ModelError(
+                f"Relative: reference = {self.reference!r} must be {CENTRE_OF_MASS!r} or {ORIGIN!r}"
+            )
         object.__setattr__(self, "cut", cut_names(self.cut, "Relative"))
 
     @property
@@ -66,7 +74,7 @@ class Relative:
         cut = f", cut at {', '.join(self._names)}" if self.cut else ""
         return f"relative coordinates (RTDyn{self.name[-1]}{cut})"
 
-    def equations(self, model: Parts) -> Equations:
+    def equations(self, model: ModelData) -> Equations:
         """The equations of motion of a model."""
         from .relative.equations import relative_equations  # a good part of what there is to import
 
@@ -74,4 +82,6 @@ class Relative:
 
 
 Coordinates = Natural | Relative
-COORDINATES: dict[str, Coordinates] = {c.name: c for c in (Natural(), Relative(CENTRE_OF_MASS), Relative(ORIGIN))}
+COORDINATES: dict[str, Coordinates] = {
+    c.name: c for c in (Natural(), Relative(CENTRE_OF_MASS), Relative(ORIGIN))
+}

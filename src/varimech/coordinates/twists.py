@@ -1,4 +1,6 @@
-"""Translations and rotations of all bodies, in symbols of their own: what virtual work is done by."""
+"""Translations and rotations of all bodies, in symbols of their own: what virtual work
+is done by.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +8,19 @@ from collections.abc import Callable
 
 import casadi as ca
 
+from ..core.symbols import SX
 from ..model.beam import Beam
 from ..model.body import Body, Frames, Point
 from ..model.frame import Frame, known_points, spin
-from ..model.parts import Parts
-from ..symbols import SX
+from ..model.model_data import ModelData
 
 
 class Twists:
-    """Frames in symbols of their own, with rates  ȯ = u,  Ṙ = ω̃ R: the independent motions of each body."""
+    """Frames in symbols of their own, with rates  ȯ = u,  Ṙ = ω̃ R: the independent motions of each
+    body.
+    """
 
-    def __init__(self, bodies: list[Body], model: Parts):
+    def __init__(self, bodies: list[Body], model: ModelData):
         self._bodies = bodies
         n = model.dimension
         self.size = 0
@@ -29,7 +33,9 @@ class Twists:
         for body in bodies:
             if isinstance(body, Beam):
                 motion = [SX.sym("u", n) for _ in body.nodes]
-                known = known_points((p.local, SX.sym("r", n), u) for p, u in zip(body.nodes, motion, strict=True))
+                known = known_points(
+                    (p.local, SX.sym("r", n), u) for p, u in zip(body.nodes, motion, strict=True)
+                )
                 frame = body.frame(known)
             else:
                 origin, rotation = SX.sym("o", n), SX.sym("R", n, n)
@@ -40,10 +46,16 @@ class Twists:
             self._motion += motion
             self._offsets[body] = self.size
             self.size += sum(x.numel() for x in motion)
-            self.turning += [int(x is motion[-1] and not isinstance(body, Beam)) for x in motion for _ in range(x.numel())]
+            self.turning += [
+                int(x is motion[-1] and not isinstance(body, Beam))
+                for x in motion
+                for _ in range(x.numel())
+            ]
 
     def columns(self, point: Point) -> slice:
-        """Where the translation and rotation of a point's body stand; of a point of a beam, its translation alone."""
+        """Where the translation and rotation of a point's body stand; of a point of a beam, its
+        translation alone.
+        """
         body, n = point.body, point.body.dimension
         offset = self._offsets[body]
         if isinstance(body, Beam):
@@ -52,7 +64,9 @@ class Twists:
         return slice(offset, offset + (3 if n == 2 else 6))
 
     def jacobian(self, expression: SX, actual: Frames) -> SX:
-        """Derivative of a function of the poses with respect to translations and rotations, at the actual frames."""
+        """Derivative of a function of the poses with respect to translations and rotations, at the
+        actual frames.
+        """
         moved = ca.vertcat(*[x for b in self._bodies for x in _pose(b, self.frames[b], rate=True)])
         rate = ca.jtimes(expression, ca.vertcat(*self._pose), moved)
         return self._at(ca.jacobian(rate, ca.vertcat(*self._motion)), actual)
@@ -65,14 +79,22 @@ class Twists:
     def _at(self, expression: SX, actual: Frames) -> SX:
         pose = ca.vertcat(*[x for b in self._bodies for x in _pose(b, actual[b])])
         still = SX.zeros(self.size)
-        return ca.substitute([expression], [ca.vertcat(*self._pose), ca.vertcat(*self._motion)], [ca.densify(pose), still])[0]
+        return ca.substitute(
+            [expression],
+            [ca.vertcat(*self._pose), ca.vertcat(*self._motion)],
+            [ca.densify(pose), still],
+        )[0]
 
 
 def _pose(body: Body, frame: Frame, *, rate: bool = False) -> list[SX]:
     """Where a body is, or how that changes: origin and rotation, or all nodes of a beam."""
     if isinstance(body, Beam):
         return [(frame.velocity if rate else frame.position)(p.local) for p in body.nodes]
-    return [frame.origin_rate, ca.vec(frame.rotation_rate)] if rate else [frame.origin, ca.vec(frame.rotation)]
+    return (
+        [frame.origin_rate, ca.vec(frame.rotation_rate)]
+        if rate
+        else [frame.origin, ca.vec(frame.rotation)]
+    )
 
 
 def accelerated(actual: Frame, virtual: Frame, differentiate: Callable[[SX], SX]) -> Frame:

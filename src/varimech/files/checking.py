@@ -1,23 +1,25 @@
-"""Studies of a file against its mechanism: names that do not exist are told at reading, with their places."""
+"""Studies of a file against its mechanism: names that do not exist are told at reading, with their
+places.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..errors import unknown_name
-from ..methods import find_coordinates, find_formulation, find_integrator
+from ..core.errors import unknown_name
+from ..core.names import check_name
 from ..model.model import Model
 from ..model.user_functions import StateExpression, as_column, call_user, trial_state
-from ..names import check_name
 from ..optimization.quantities import Path, Peak
 from ..results.catalog import MEASURES, names_in
+from ..schemes import find_coordinates, find_formulation, find_integrator
 from ..sensitivity.objective import Objective
-from .marked import Marked, Where, telling
+from .source_map import SourceMap, Where, telling
 from .studies import Solving, Studies
 
 
-def check_studies(marked: Marked, studies: Studies, model: Model) -> None:
+def check_studies(marked: SourceMap, studies: Studies, model: Model) -> None:
     """Try every expression, and look every name up.
 
     Raises:
@@ -26,7 +28,7 @@ def check_studies(marked: Marked, studies: Studies, model: Model) -> None:
     for name, entry in studies.objectives.items():
         with telling(marked, ("studies", "objectives", name)):
             check_name("objective", name, without="")
-            state = trial_state(model.parts, f"objective {name!r}", of_a_run=True)
+            state = trial_state(model.data, f"objective {name!r}", of_a_run=True)
             for text in _texts(entry.made()):
                 as_column(call_user(text, state, f"objective {name!r}"), 1, f"objective {name!r}")
     for kind in ("simulate", "sensitivity", "uncertainty", "optimize"):
@@ -45,10 +47,14 @@ def _texts(made: Objective | Path | Peak) -> Iterator[StateExpression]:
     yield from (part for part in parts if isinstance(part, StateExpression))
 
 
-def _check_names(marked: Marked, where: Where, study: Solving, studies: Studies, model: Model) -> None:
-    parameters, objectives = model.parts.numbers.parameters, studies.objectives
+def _check_names(
+    marked: SourceMap, where: Where, study: Solving, studies: Studies, model: Model
+) -> None:
+    parameters, objectives = model.data.parameter_set.parameters, studies.objectives
     known: dict[str, tuple[str, Iterable[str]]] = {
-        **dict.fromkeys(("wrt", "over", "bounds", "start", "parameters"), ("parameter", parameters)),
+        **dict.fromkeys(
+            ("wrt", "over", "bounds", "start", "parameters"), ("parameter", parameters)
+        ),
         **dict.fromkeys(("objectives", "constraints", "minimize"), ("objective", objectives)),
     }
     for field, (what, names) in known.items():
@@ -59,7 +65,7 @@ def _check_names(marked: Marked, where: Where, study: Solving, studies: Studies,
                     raise unknown_name(what, name, names)
 
 
-def _check_method(marked: Marked, where: Where, study: Solving) -> None:
+def _check_method(marked: SourceMap, where: Where, study: Solving) -> None:
     finders: dict[str, Callable[[Any], Any]] = {
         "integrator": find_integrator,
         "formulation": find_formulation,
@@ -74,12 +80,14 @@ def _check_method(marked: Marked, where: Where, study: Solving) -> None:
 
 def _find(model: Model, kind: str) -> Callable[[str], Any]:
     """What looks up the things that a measure can be of."""
-    of, known = "point" if kind == "trace" else MEASURES[kind].of, names_in(model.parts)
-    turning = known["body"] if kind.startswith("angular_") else ()  # which bodies in space have too, but no angle
+    of, known = "point" if kind == "trace" else MEASURES[kind].of, names_in(model.data)
+    turning = (
+        known["body"] if kind.startswith("angular_") else ()
+    )  # which bodies in space have too, but no angle
     finders: dict[str, Callable[[str], Any]] = {
-        "point": model.parts.find_point,
-        "turn": lambda name: None if name in turning else model.parts.find_turn(name),
-        "slide": model.parts.find_slide,
+        "point": model.data.find_point,
+        "turn": lambda name: None if name in turning else model.data.find_angle(name),
+        "slide": model.data.find_displacement,
         "constraint": lambda name: None,  # names of equations depend on the coordinates
     }
 

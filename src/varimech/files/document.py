@@ -8,13 +8,15 @@ from typing import Annotated, Any, Literal, Union
 
 from pydantic import BeforeValidator, Discriminator, Field, StrictStr, Tag
 
-from ..errors import near_names
+from ..core.errors import near_names
 from .entries import BODIES, DRIVERS, FORCES, JOINTS, Entry, ParameterEntry, Strict
-from .kinds import Anything, Matrix, Name, Number, Pair, Place, Points, Vector
+from .field_types import Anything, Matrix, Name, Number, Pair, Place, Points, Vector
 from .studies import Studies
 
 MOST_KEYS = 20
-"""Keys of an entry of unknown kind that are compared with the kinds that there are; no kind has more."""
+"""Keys of an entry of unknown kind that are compared with the kinds that there are; no kind has
+more.
+"""
 
 
 def _one_of(kinds: Mapping[str, type[Entry]], otherwise: str | None = None) -> Any:
@@ -33,7 +35,11 @@ def _one_of(kinds: Mapping[str, type[Entry]], otherwise: str | None = None) -> A
         keys = islice(value if isinstance(value, dict) else (), MOST_KEYS)
         near = [match for key in keys for match in near_names(key, kinds)]
         if told is None or near or not isinstance(value, (dict, Entry)):
-            hint = f"did you mean {near[0]!r}?" if near else f"it has one of the keys {', '.join(kinds)}"
+            hint = (
+                f"did you mean {near[0]!r}?"
+                if near
+                else f"it has one of the keys {', '.join(kinds)}"
+            )
             raise ValueError(f"does not say what it is: {hint}")
         return value
 
@@ -52,8 +58,12 @@ def _value(value: Any) -> Any:
 
 
 _Joint: Any = _one_of(JOINTS)
-JointOf: Any = Annotated[_Joint, BeforeValidator(_word, json_schema_input_type=_Joint | Literal[tuple(JOINTS)])]
-ParameterOf = Annotated[ParameterEntry, BeforeValidator(_value, json_schema_input_type=ParameterEntry | float | str)]
+JointOf: Any = Annotated[
+    _Joint, BeforeValidator(_word, json_schema_input_type=_Joint | Literal[tuple(JOINTS)])
+]
+ParameterOf = Annotated[
+    ParameterEntry, BeforeValidator(_value, json_schema_input_type=ParameterEntry | float | str)
+]
 
 
 class DistanceStart(Strict):
@@ -67,14 +77,21 @@ class DistanceStart(Strict):
 class StartEntry(Strict):
     """One value for each freedom; the rest is assembled from them."""
 
-    angle: dict[Name, Number] = Field({}, description="Of planar bodies or of joints that turn, rad.")
+    angle: dict[Name, Number] = Field(
+        {}, description="Of planar bodies or of joints that turn, rad."
+    )
     displacement: dict[Name, Number] = Field({}, description="Of joints that slide, m.")
     distance: list[DistanceStart] = Field([], description="Between two points.")
-    position: dict[Name, Place] = Field({}, description="Of points, m; null leaves a component open.")
-    orientation: dict[Name, Matrix] = Field({}, description="Of spatial bodies: a matrix, or rotation([…], angle).")
+    position: dict[Name, Place] = Field(
+        {}, description="Of points, m; null leaves a component open."
+    )
+    orientation: dict[Name, Matrix] = Field(
+        {}, description="Of spatial bodies: a matrix, or rotation([…], angle)."
+    )
     speed: dict[Name, Anything] = Field({}, description="Rates of any of these, by the same name.")
     near: dict[Name, Anything] = Field(
-        {}, description="Rough angles, orientations or positions that choose between ways to assemble."
+        {},
+        description="Rough angles, orientations or positions that choose between ways to assemble.",
     )
 
     def keywords(self) -> dict[str, Any]:
@@ -82,7 +99,9 @@ class StartEntry(Strict):
         given: dict[str, Any] = self.given("distance")
         if self.distance:
             given["distance"] = {tuple(d.between): d.value for d in self.distance}
-            speeds = {tuple(d.between): d.speed for d in self.distance if "speed" in d.model_fields_set}
+            speeds = {
+                tuple(d.between): d.speed for d in self.distance if "speed" in d.model_fields_set
+            }
             given["speed"] = {**given.get("speed", {}), **speeds}
         return given
 
@@ -92,20 +111,34 @@ class Document(Strict):
 
     varimech: Literal[1] = Field(description="Version of this format: 1.")
     name: StrictStr = Field(description="Of the mechanism.")
-    dimension: Literal[2, 3] | None = Field(None, description="2 (planar) or 3 (spatial); told by gravity if not given.")
-    gravity: Vector | None = Field(None, description="m/s²; two components make the mechanism planar, three spatial.")
+    dimension: Literal[2, 3] | None = Field(
+        None, description="2 (planar) or 3 (spatial); told by gravity if not given."
+    )
+    gravity: Vector | None = Field(
+        None, description="m/s²; two components make the mechanism planar, three spatial."
+    )
     parameters: dict[Name, ParameterOf] = Field({}, description="Named numbers that may change.")
     ground: Points = Field({}, description="Points of the ground, m.")
-    bodies: dict[Name, _one_of(BODIES, "body")] = Field({}, description="Bars, beams and rigid bodies.")  # type: ignore[valid-type]
+    bodies: dict[Name, _one_of(BODIES, "body")] = Field(  # type: ignore[valid-type]
+        {}, description="Bars, beams and rigid bodies."
+    )
     points: dict[Name, Points] = Field({}, description="Further points, by body, m.")
     joints: dict[Name, JointOf] = Field({}, description="How bodies are connected.")
-    forces: dict[Name, _one_of(FORCES)] = Field({}, description="Springs, dampers, forces and torques.")  # type: ignore[valid-type]
+    forces: dict[Name, _one_of(FORCES)] = Field(  # type: ignore[valid-type]
+        {}, description="Springs, dampers, forces and torques."
+    )
     drivers: dict[Name, _one_of(DRIVERS)] = Field({}, description="Imposed motions.")  # type: ignore[valid-type]
     start: StartEntry | None = None
-    studies: Studies = Field(default_factory=lambda: Studies.model_validate({}), description="What is computed, and how.")
+    studies: Studies = Field(
+        default_factory=lambda: Studies.model_validate({}), description="What is computed, and how."
+    )
 
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of model files, for editors."""
     schema = Document.model_json_schema(mode="validation")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Varimech model file"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": "Varimech model file",
+    }

@@ -1,6 +1,8 @@
-"""What a model file is made of: parameters, bodies, joints, forces and drivers, each an entry that says one word of the model.
+"""What a model file is made of: parameters, bodies, joints, forces and drivers, each an entry that
+says one word of the model.
 
-An entry names its word by a key that holds the names the word begins with (`bar: [O, P]`); all other keys are the word's keywords.
+An entry names its word by a key that holds the names the word begins with (`bar: [O, P]`); all
+other keys are the word's keywords.
 """
 
 from __future__ import annotations
@@ -9,11 +11,23 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 from ..model.model import Model
 from ..model.sections import SHAPES, Section
-from .kinds import Inertia, Matrix, Name, Number, Pair, Points, Positive, Segments, Two, TwoOpen, Vector
-from .spread import Spread
+from .distribution_fields import Spread
+from .field_types import (
+    Inertia,
+    Matrix,
+    Name,
+    Number,
+    Pair,
+    Points,
+    Positive,
+    Segments,
+    Two,
+    TwoOpen,
+    Vector,
+)
 
 
 class Strict(BaseModel):
@@ -23,7 +37,11 @@ class Strict(BaseModel):
 
     def given(self, *without: str) -> dict[str, Any]:
         """What was written, by keyword."""
-        names = [name for name in type(self).model_fields if name in self.model_fields_set and name not in without]
+        names = [
+            name
+            for name in type(self).model_fields
+            if name in self.model_fields_set and name not in without
+        ]
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
@@ -44,12 +62,20 @@ class Entry(Strict):
 class ParameterEntry(Strict):
     """A number that may change."""
 
-    value: Number = Field(description="Nominal value: a number in SI units, or a quantity such as 30 mm.")
+    value: Number = Field(
+        description="Nominal value: a number in SI units, or a quantity such as 30 mm."
+    )
     unit: StrictStr = Field("", description="SI unit; that of a quantity if not given.")
     bounds: TwoOpen | None = Field(None, description="[lower, upper]; null where open.")
-    tolerance: Number | None = Field(None, description="Bilateral tolerance ±, read as a normal spread.")
-    sigmas: Positive | None = Field(None, description="Standard deviations in the tolerance; 3 if not given.")
-    spread: Spread | None = Field(None, description="A distribution of scipy.stats, instead of a tolerance.")
+    tolerance: Number | None = Field(
+        None, description="Bilateral tolerance ±, read as a normal spread."
+    )
+    sigmas: Positive | None = Field(
+        None, description="Standard deviations in the tolerance; 3 if not given."
+    )
+    spread: Spread | None = Field(
+        None, description="A distribution of scipy.stats, instead of a tolerance."
+    )
 
 
 class BodyEntry(Entry):
@@ -57,7 +83,9 @@ class BodyEntry(Entry):
 
     word: ClassVar[str] = "body"
     mass: Number = Field(description="kg")
-    inertia: Inertia = Field(description="About the centre of mass, kg·m²; three values or a matrix in space.")
+    inertia: Inertia = Field(
+        description="About the centre of mass, kg·m²; three values or a matrix in space."
+    )
     com: Vector | None = Field(None, description="Centre of mass in the body's frame, m.")
     points: Points = Field({}, description="Named points in the body's frame, m.")
     floating: StrictBool = Field(False, description="true for a body without joints to the ground.")
@@ -72,7 +100,9 @@ class BarEntry(Entry):
     bar: Pair = Field(description="[name of the point at its start, at its end]")
     length: Number = Field(description="m")
     mass: Number = Field(description="kg")
-    com: Number | None = Field(None, description="Distance of the centre of mass from the start, m.")
+    com: Number | None = Field(
+        None, description="Distance of the centre of mass from the start, m."
+    )
     inertia: Inertia | None = Field(None, description="About the centre of mass, kg·m².")
     radius: Number = Field(0.0, description="m, of a spatial bar.")
     points: Points = Field({}, description="Further named points, m.")
@@ -91,7 +121,9 @@ class SectionEntry(Strict):
         """As the model has it."""
         given = self.given()
         if len(given) != 1:
-            raise ModelError(f"a section has one of the keys {', '.join(SHAPES)}, such as circle: 10 mm")
+            raise ModelError(
+                f"a section has one of the keys {', '.join(SHAPES)}, such as circle: 10 mm"
+            )
         shape, sizes = next(iter(given.items()))
         return Section(shape, tuple(sizes) if isinstance(sizes, list) else (sizes,))
 
@@ -111,7 +143,9 @@ class BeamEntry(Entry):
     mass: Number | None = Field(None, description="kg, instead of the density")
     length: Number | None = Field(None, description="m")
     natural_length: Number | None = Field(None, description="m, of the unstressed beam")
-    shape: Matrix | Vector | None = Field(None, description="Of a curved beam: expressions of s, or places.")
+    shape: Matrix | Vector | None = Field(
+        None, description="Of a curved beam: expressions of s, or places."
+    )
     material: StrictStr = "logarithmic"
     masses: StrictStr = "consistent"
     damping: Two = Field([0.0, 0.0], description="[γ in 1/s, β in s]")
@@ -126,7 +160,9 @@ class BeamEntry(Entry):
 
 
 class JointEntry(Entry):
-    """A joint between two points, [first, second]; null, or nothing, for the two bodies that have a point of its name."""
+    """A joint between two points, [first, second]; null, or nothing, for the two bodies that have a
+    point of its name.
+    """
 
 
 def _joint(word: str, about: str, **fields: Any) -> type[JointEntry]:
@@ -134,14 +170,25 @@ def _joint(word: str, about: str, **fields: Any) -> type[JointEntry]:
     from pydantic import create_model
 
     ends: Any = (Pair | None, Field(None, description="[first point, second point]"))
-    made = create_model(f"{word.title().replace('_', '')}Entry", __base__=JointEntry, __doc__=about, **{word: ends, **fields})
+    made = create_model(
+        f"{word.title().replace('_', '')}Entry",
+        __base__=JointEntry,
+        __doc__=about,
+        **{word: ends, **fields},
+    )
     made.word, made.names = word, word
     return made
 
 
 _AXIS: Any = (Vector, Field(description="Direction in the first body's frame."))
-_AXIS_OR_NONE: Any = (Vector | None, Field(None, description="Direction in the first body's frame; in space only."))
-_ON_SECOND: Any = (Vector | None, Field(None, description="The same direction in the second body's frame."))
+_AXIS_OR_NONE: Any = (
+    Vector | None,
+    Field(None, description="Direction in the first body's frame; in space only."),
+)
+_ON_SECOND: Any = (
+    Vector | None,
+    Field(None, description="The same direction in the second body's frame."),
+)
 _ROTATION: Any = (
     Number | Matrix | None,
     Field(None, description="Of the second body against the first: angle, or matrix in space."),
@@ -150,15 +197,26 @@ JOINTS: dict[str, type[JointEntry]] = {
     "revolute": _joint("revolute", "A hinge.", axis=_AXIS_OR_NONE, axis_on_second=_ON_SECOND),
     "prismatic": _joint("prismatic", "A slider.", axis=_AXIS, rotation=_ROTATION),
     "fixed": _joint("fixed", "A weld.", rotation=_ROTATION),
-    "point_on_line": _joint("point_on_line", "The second point stays on a line of the first body.", axis=_AXIS),
-    "distance": _joint("distance", "Two points keep a distance.", length=(Number, Field(description="m"))),
+    "point_on_line": _joint(
+        "point_on_line", "The second point stays on a line of the first body.", axis=_AXIS
+    ),
+    "distance": _joint(
+        "distance", "Two points keep a distance.", length=(Number, Field(description="m"))
+    ),
     "spherical": _joint("spherical", "A ball joint."),
-    "cylindrical": _joint("cylindrical", "A sleeve on a shaft.", axis=_AXIS, axis_on_second=_ON_SECOND),
+    "cylindrical": _joint(
+        "cylindrical", "A sleeve on a shaft.", axis=_AXIS, axis_on_second=_ON_SECOND
+    ),
     "universal": _joint(
-        "universal", "A Hooke joint.", axis=_AXIS, axis_on_second=(Vector, Field(description="In the second body."))
+        "universal",
+        "A Hooke joint.",
+        axis=_AXIS,
+        axis_on_second=(Vector, Field(description="In the second body.")),
     ),
     "planar": _joint("planar", "A block on a table.", normal=_AXIS, normal_on_second=_ON_SECOND),
-    "point_on_plane": _joint("point_on_plane", "The second point stays on a plane of the first body.", normal=_AXIS),
+    "point_on_plane": _joint(
+        "point_on_plane", "The second point stays on a plane of the first body.", normal=_AXIS
+    ),
     "clamp": _joint("clamp", "Holds the end of a beam in a direction.", direction=_AXIS),
 }
 
@@ -209,7 +267,9 @@ class ForceEntry(Entry):
     word: ClassVar[str] = "force"
     names: ClassVar[str] = "force"
     force: Name = Field(description="Point that it acts on.")
-    value: Vector = Field(description="Components in N: numbers, or expressions of t and the state.")
+    value: Vector = Field(
+        description="Components in N: numbers, or expressions of t and the state."
+    )
     frame: Literal["global", "body"] = "global"
 
 

@@ -1,4 +1,6 @@
-"""Expressions of parameters written out as text, such that reading them gives the same expression again."""
+"""Expressions of parameters written out as text, such that reading them gives the same expression
+again.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,10 @@ from typing import Any
 
 import casadi as ca
 
-from ..errors import ModelError
-from ..expressions import CONSTANTS, LONGEST
-from ..symbols import SX
-from ..units import split_quantity
+from ..core.errors import ModelError
+from ..core.expressions import CONSTANTS, LONGEST
+from ..core.symbols import SX
+from ..core.units import split_quantity
 
 SUM, PRODUCT, SIGN, POWER, ATOM = range(5)
 """How tightly parts of a formula hold together."""
@@ -23,7 +25,13 @@ _CALLS = {
         getattr(ca, f"OP_{op.upper()}"): op
         for op in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh")
     },
-    **{ca.OP_EXP: "exp", ca.OP_LOG: "log", ca.OP_SQRT: "sqrt", ca.OP_FABS: "absolute", ca.OP_SIGN: "sign"},
+    **{
+        ca.OP_EXP: "exp",
+        ca.OP_LOG: "log",
+        ca.OP_SQRT: "sqrt",
+        ca.OP_FABS: "absolute",
+        ca.OP_SIGN: "sign",
+    },
     **{ca.OP_FMIN: "minimum", ca.OP_FMAX: "maximum"},
 }
 _COMPARED = {ca.OP_LT: "<", ca.OP_LE: "<="}
@@ -42,7 +50,11 @@ def formula(expression: SX, parameters: Mapping[str, SX], label: str) -> float |
     work: dict[int, Piece] = {}
     result = ""
     for k in range(function.n_instructions()):
-        operation, inputs, outputs = function.instruction_id(k), function.instruction_input(k), function.instruction_output(k)
+        operation, inputs, outputs = (
+            function.instruction_id(k),
+            function.instruction_input(k),
+            function.instruction_output(k),
+        )
         if operation == ca.OP_OUTPUT:
             result = work[inputs[0]][0]
         elif operation == ca.OP_INPUT:
@@ -51,14 +63,24 @@ def formula(expression: SX, parameters: Mapping[str, SX], label: str) -> float |
             work[outputs[0]] = _number(function.instruction_constant(k))
         else:
             work[outputs[0]] = _combined(operation, [work[i] for i in inputs], label)
-        if len(result) > LONGEST or any(len(work[i][0]) > LONGEST for i in outputs if i in work and operation != ca.OP_OUTPUT):
-            raise ModelError(f"{label}: its expression is too long for a text; give its parts names as parameters")
+        if len(result) > LONGEST or any(
+            len(work[i][0]) > LONGEST for i in outputs if i in work and operation != ca.OP_OUTPUT
+        ):
+            raise ModelError(
+                f"{label}: its expression is too long for a text; give its parts names as"
+                " parameters"
+            )
     return result if split_quantity(result) is None else f"({result})"  # 2.0/s is a quantity, too
 
 
 def named(name: str) -> str:
     """How expressions speak of a parameter."""
-    plain = name.isidentifier() and name not in CONSTANTS and name not in ("t", "s") and not keyword.iskeyword(name)
+    plain = (
+        name.isidentifier()
+        and name not in CONSTANTS
+        and name not in ("t", "s")
+        and not keyword.iskeyword(name)
+    )
     return name if plain else f"parameter({json.dumps(name, ensure_ascii=False)})"
 
 
@@ -78,7 +100,8 @@ def _combined(operation: int, parts: list[Piece], label: str) -> Piece:
     rule = _RULES.get(operation)
     if rule is None:
         raise ModelError(
-            f"{label}: its expression has an operation that texts have no word for; write it as a text, in Python too"
+            f"{label}: its expression has an operation that texts have no word for; write it as a"
+            " text, in Python too"
         )
     return rule(a, b)
 
@@ -103,11 +126,17 @@ _RULES: dict[int, Callable[[Any, Any], Piece]] = {
     ca.OP_AND: lambda a, b: (f"where({a[0]}, where({b[0]}, 1, 0), 0)", ATOM),
     ca.OP_OR: lambda a, b: (f"where({a[0]}, 1, where({b[0]}, 1, 0))", ATOM),
     ca.OP_EQ: lambda a, b: (
-        f"where({_held(a, SUM)} <= {_held(b, SUM)}, where({_held(b, SUM)} <= {_held(a, SUM)}, 1, 0), 0)",
+        (
+            f"where({_held(a, SUM)} <= {_held(b, SUM)}, where({_held(b, SUM)} <= {_held(a, SUM)},"
+            " 1, 0), 0)"
+        ),
         ATOM,
     ),
     ca.OP_NE: lambda a, b: (
-        f"where({_held(a, SUM)} <= {_held(b, SUM)}, where({_held(b, SUM)} <= {_held(a, SUM)}, 0, 1), 1)",
+        (
+            f"where({_held(a, SUM)} <= {_held(b, SUM)}, where({_held(b, SUM)} <= {_held(a, SUM)},"
+            " 0, 1), 1)"
+        ),
         ATOM,
     ),
     ca.OP_IF_ELSE_ZERO: lambda a, b: (f"where({a[0]}, {b[0]}, 0)", ATOM),

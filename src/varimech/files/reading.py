@@ -9,24 +9,28 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ..errors import FileError, ModelError, near_names
+from ..core.errors import FileError, ModelError, near_names
+from ..core.names import check_name
 from ..model.model import Model
 from ..model.parameter import Tolerance
-from ..names import check_name
 from .checking import check_studies
 from .document import Document
 from .entries import ParameterEntry
-from .marked import Marked, Where, parse_yaml, read_yaml, telling
+from .source_map import SourceMap, Where, parse_yaml, read_yaml, telling
 
 M = TypeVar("M", bound=Any)
 TAGGED = ("bodies", "joints", "forces", "drivers")
-"""Sections whose entries are of several kinds: pydantic puts the kind on the way to what is wrong in them."""
+"""Sections whose entries are of several kinds: pydantic puts the kind on the way to what is wrong
+in them.
+"""
 
 LISTED, EXPLAINED = 9, 50
-"""Further problems of a file that are listed below the first, and problems of each kind that are looked into for that."""
+"""Further problems of a file that are listed below the first, and problems of each kind that are
+looked into for that.
+"""
 
 
-def _read_document(path: Path) -> tuple[Marked, Document]:
+def _read_document(path: Path) -> tuple[SourceMap, Document]:
     """A file, checked as far as it can be without a mechanism.
 
     Raises:
@@ -36,11 +40,12 @@ def _read_document(path: Path) -> tuple[Marked, Document]:
     return marked, checked(marked)
 
 
-def checked(marked: Marked) -> Document:
+def checked(marked: SourceMap) -> Document:
     """The document that a marked file is."""
     if not isinstance(marked.data, dict):
         raise FileError(
-            "is not a model file: it has no keys such as name: and bodies: (`varimech new` writes one to start from)",
+            "is not a model file: it has no keys such as name: and bodies: (`varimech new` writes"
+            " one to start from)",
             marked.path,
             1,
         )
@@ -50,7 +55,7 @@ def checked(marked: Marked) -> Document:
         raise _told(marked, error) from None
 
 
-def build(marked: Marked, document: Document, model: Model) -> None:
+def build(marked: SourceMap, document: Document, model: Model) -> None:
     """Say all that the document says to an empty model, in the order of its sections."""
     for name, entry in document.parameters.items():
         with telling(marked, ("parameters", name)):
@@ -81,20 +86,34 @@ def _parameter(entry: ParameterEntry) -> dict[str, Any]:
     if entry.sigmas is not None and entry.tolerance is None:
         raise ModelError("sigmas belongs to a tolerance; give one, or leave it out")
     if entry.tolerance is not None:
-        given["spread"] = Tolerance(entry.tolerance, *([] if entry.sigmas is None else [entry.sigmas]))
+        given["spread"] = Tolerance(
+            entry.tolerance, *([] if entry.sigmas is None else [entry.sigmas])
+        )
     if entry.spread is not None:
         given["spread"] = entry.spread.made()
     return given
 
 
-def _told(marked: Marked, error: ValidationError) -> FileError:
-    """What pydantic found, the first one with its place, some others below, and how many there are besides."""
+def _told(marked: SourceMap, error: ValidationError) -> FileError:
+    """What pydantic found, the first one with its place, some others below, and how many there are
+    besides.
+    """
     found = error.errors(include_url=False)
-    placed = sorted(((_where(marked.data, problem), problem) for problem in found), key=lambda each: marked.line(each[0]))
-    wrong, missing = ([each for each in placed if (each[1]["type"] == "missing") == which] for which in (False, True))
+    placed = sorted(
+        ((_where(marked.data, problem), problem) for problem in found),
+        key=lambda each: marked.line(each[0]),
+    )
+    wrong, missing = (
+        [each for each in placed if (each[1]["type"] == "missing") == which]
+        for which in (False, True)
+    )
     seen: dict[Where, str] = {}
     for where, problem in (*wrong[:EXPLAINED], *missing[:EXPLAINED]):
-        misspelt = any(at[:-1] == where[:-1] and f"did you mean {where[-1]!r}" in sentence for at, sentence in seen.items() if at)
+        misspelt = any(
+            at[:-1] == where[:-1] and f"did you mean {where[-1]!r}" in sentence
+            for at, sentence in seen.items()
+            if at
+        )
         if not (problem["type"] == "missing" and misspelt):
             seen.setdefault(where, _sentence(problem, where))
     told = [marked.error(where, sentence) for where, sentence in seen.items()]
@@ -108,13 +127,19 @@ def _told(marked: Marked, error: ValidationError) -> FileError:
 
 
 def _where(data: Any, problem: Any) -> Where:
-    """The way to what is wrong: of pydantic's, those steps that are in the file, without the kinds of entries and the members of unions."""
+    """The way to what is wrong: of pydantic's, those steps that are in the file, without the kinds
+    of entries and the members of unions.
+    """
     steps = list(problem["loc"])
     if steps[0] in TAGGED and len(steps) > 2:
         del steps[2]
     where = list[str | int]()
     for step in steps:
-        if step in data if isinstance(data, dict) else isinstance(data, list) and step in range(len(data)):
+        if (
+            step in data
+            if isinstance(data, dict)
+            else isinstance(data, list) and step in range(len(data))
+        ):
             where.append(step)
             data = data[step]
     return (*where, steps[-1]) if problem["type"] == "missing" else tuple(where)
@@ -125,16 +150,26 @@ def _sentence(problem: Any, where: Where) -> str:
     if kind == "extra_forbidden":
         return f"there is no such key; {_meant(str(where[-1]), _known_keys(problem['loc']))}"
     if kind == "missing":
-        return "is missing; the first line of a model file is `varimech: 1`" if where == ("varimech",) else "is missing"
+        return (
+            "is missing; the first line of a model file is `varimech: 1`"
+            if where == ("varimech",)
+            else "is missing"
+        )
     if isinstance(value, dict) and list(value.values()) == [None]:
         (value,) = value  # `P: revolute` alone
     shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}…"
     if kind == "literal_error" and where == ("varimech",):
         return f"{shown} is not a version of the format that is known here, which is 1"
-    if kind == "literal_error" and (near := _near(str(value), re.findall(r"'([^']*)'", problem["msg"]))):
+    if kind == "literal_error" and (
+        near := _near(str(value), re.findall(r"'([^']*)'", problem["msg"]))
+    ):
         return f"{shown}: did you mean {near!r}?"
     message = problem["msg"].removeprefix("Value error, ")
-    return f"{shown} {message}" if kind in ("value_error", "kind") else f"{shown}: {message[0].lower()}{message[1:]}"
+    return (
+        f"{shown} {message}"
+        if kind in ("value_error", "kind")
+        else f"{shown}: {message[0].lower()}{message[1:]}"
+    )
 
 
 def _meant(key: str, known: list[str]) -> str:
@@ -158,7 +193,12 @@ def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
 
     here: Any = Document
     for step in loc[:-1]:
-        tables: dict[str, dict[str, Any]] = {"bodies": BODIES, "joints": JOINTS, "forces": FORCES, "drivers": DRIVERS}
+        tables: dict[str, dict[str, Any]] = {
+            "bodies": BODIES,
+            "joints": JOINTS,
+            "forces": FORCES,
+            "drivers": DRIVERS,
+        }
         if here is Document and step in tables:
             here = tables[str(step)]
         elif isinstance(here, dict):
@@ -191,7 +231,7 @@ def mechanism_of_text(make: Callable[..., M], text: str) -> M:
     return _made(make, marked, checked(marked))
 
 
-def _made(make: Callable[..., M], marked: Marked, document: Document) -> M:
+def _made(make: Callable[..., M], marked: SourceMap, document: Document) -> M:
     with telling(marked, ("name",)):
         check_name("mechanism", document.name)
     with telling(marked, ("gravity",) if document.gravity is not None else ("name",)):

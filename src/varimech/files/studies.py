@@ -1,4 +1,6 @@
-"""Studies in model files: objectives, and what is computed of them, by the keywords of the verbs of `Mechanism`."""
+"""Studies in model files: objectives, and what is computed of them, by the keywords of the verbs of
+`Mechanism`.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,26 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 from ..optimization.quantities import Path, Peak, path, peak
 from ..results.catalog import MEASURES
 from ..sensitivity.objective import Objective, final, integral
 from .entries import Strict
-from .kinds import Chunk, Every, Finite, Iterations, Name, Number, Pair, Positive, Samples, Seed, Share, Starts, TwoOpen
+from .field_types import (
+    Chunk,
+    Every,
+    Finite,
+    Iterations,
+    Name,
+    Number,
+    Pair,
+    Positive,
+    Samples,
+    Seed,
+    Share,
+    Starts,
+    TwoOpen,
+)
 
 Text = StrictStr | StrictFloat | StrictInt
 Constants = dict[StrictStr, Any]
@@ -22,23 +38,37 @@ Show = dict[Literal[(*MEASURED, "trace")], list[Name]]  # type: ignore[valid-typ
 
 
 class ObjectiveEntry(Strict):
-    """A number that a run yields: an expression of the state, integrated over time, at the end, at all times, or at its largest."""
+    """A number that a run yields: an expression of the state, integrated over time, at the end, at
+    all times, or at its largest.
+    """
 
     integral: Text | None = Field(None, description="Integrated over time.")
     final: Text | None = Field(None, description="At the end of the run.")
     path: Text | None = Field(None, description="At all times, to be bounded.")
-    peak: Text | None = Field(None, description="Largest value over time, to be minimised or bounded.")
+    peak: Text | None = Field(
+        None, description="Largest value over time, to be minimised or bounded."
+    )
     unit: StrictStr = ""
 
     def made(self) -> Objective | Path | Peak:
         """As the verbs have it."""
-        makers: dict[str, Callable[..., Any]] = {"integral": integral, "final": final, "path": path, "peak": peak}
-        made = [makers[kind](str(text), unit=self.unit) for kind, text in self.given("unit").items()]
+        makers: dict[str, Callable[..., Any]] = {
+            "integral": integral,
+            "final": final,
+            "path": path,
+            "peak": peak,
+        }
+        made = [
+            makers[kind](str(text), unit=self.unit) for kind, text in self.given("unit").items()
+        ]
         if len(made) == 1:
             return made[0]
         if len(made) == 2 and {type(each) for each in made} == {Objective}:
             return made[0] + made[1]
-        raise ModelError("an objective has one of integral, final, path and peak, or both of the first two, which are added")
+        raise ModelError(
+            "an objective has one of integral, final, path and peak, or both of the first two,"
+            " which are added"
+        )
 
 
 class Solving(Strict):
@@ -47,14 +77,28 @@ class Solving(Strict):
     duration: Number | None = Field(None, description="s")
     step: Number | None = Field(None, description="Equal time steps, s.")
     every: Every | None = Field(None, description="Store every so many of them.")
-    tolerance: Share | None = Field(None, description="Relative error for which steps are chosen, instead of a step.")
-    longest_step: Number | None = Field(None, description="Longest step that a tolerance may choose, s.")
-    output: Number | list[Number] | None = Field(None, description="Time between stored results, or the times themselves, s.")
-    integrator: StrictStr | dict[StrictStr, Constants] | None = Field(None, description="Name, or {newmark: {gamma: 0.7}}.")
-    formulation: StrictStr | dict[StrictStr, Constants] | None = Field(None, description="Name, or {penalty: {factor: 1e8}}.")
-    coordinates: StrictStr | dict[StrictStr, Constants] | None = Field(None, description="Name, or {rtdyn1: {cut: [C]}}.")
+    tolerance: Share | None = Field(
+        None, description="Relative error for which steps are chosen, instead of a step."
+    )
+    longest_step: Number | None = Field(
+        None, description="Longest step that a tolerance may choose, s."
+    )
+    output: Number | list[Number] | None = Field(
+        None, description="Time between stored results, or the times themselves, s."
+    )
+    integrator: StrictStr | dict[StrictStr, Constants] | None = Field(
+        None, description="Name, or {newmark: {gamma: 0.7}}."
+    )
+    formulation: StrictStr | dict[StrictStr, Constants] | None = Field(
+        None, description="Name, or {penalty: {factor: 1e8}}."
+    )
+    coordinates: StrictStr | dict[StrictStr, Constants] | None = Field(
+        None, description="Name, or {rtdyn1: {cut: [C]}}."
+    )
     backend: Literal["auto", "native", "interpreted"] | None = None
-    parameters: dict[Name, Number] | None = Field(None, description="Values that differ from the nominal ones.")
+    parameters: dict[Name, Number] | None = Field(
+        None, description="Values that differ from the nominal ones."
+    )
 
 
 class SimulateStudy(Solving):
@@ -66,7 +110,9 @@ class SensitivityStudy(Solving):
 
     objectives: list[Name] | None = Field(None, description="All if not given.")
     wrt: list[Name] | None = Field(None, description="Parameters; all if not given.")
-    method: StrictStr | None = Field(None, description="direct, adjoint, auto, composite, finite-difference or complex-step.")
+    method: StrictStr | None = Field(
+        None, description="direct, adjoint, auto, composite, finite-difference or complex-step."
+    )
     memory: Positive | None = Field(None, description="MB, of an adjoint.")
     certify: StrictBool = Field(False, description="Tell how many digits can be trusted.")
 
@@ -81,16 +127,22 @@ class Correlation(Strict):
 class UncertaintyStudy(Solving):
     """What spreads of parameters make of objectives."""
 
-    method: Literal["moments", "monte-carlo"] = Field("moments", description="By derivatives, or by many runs.")
+    method: Literal["moments", "monte-carlo"] = Field(
+        "moments", description="By derivatives, or by many runs."
+    )
     objectives: list[Name] | None = Field(None, description="All if not given.")
     correlation: list[Correlation] | None = None
     order: Literal[1, 2] | None = Field(None, description="Of moments.")
-    accuracy: Positive | None = Field(None, description="Of moments: error in standard deviations that counts as good.")
+    accuracy: Positive | None = Field(
+        None, description="Of moments: error in standard deviations that counts as good."
+    )
     samples: Samples | None = None
     sampling: Literal["random", "latin-hypercube", "sobol"] | None = None
     seed: Seed | None = None
     control: StrictBool | None = Field(None, description="Correct means by the first-order model.")
-    target: Positive | dict[Name, Positive] | None = Field(None, description="Half of the confidence interval to stop at.")
+    target: Positive | dict[Name, Positive] | None = Field(
+        None, description="Half of the confidence interval to stop at."
+    )
     allowed_failures: Annotated[StrictFloat | StrictInt, Field(ge=0, lt=1)] | None = None
     keep: StrictBool | None = None
     chunk: Chunk | None = None
@@ -108,9 +160,13 @@ class OptimizeStudy(Solving):
     """Parameter values that minimise an objective and meet constraints."""
 
     minimize: Name = Field(description="Objective.")
-    over: list[Name] | None = Field(None, description="Parameters that may change; all if not given.")
+    over: list[Name] | None = Field(
+        None, description="Parameters that may change; all if not given."
+    )
     bounds: dict[Name, TwoOpen] | None = Field(None, description="Parameter: [lower, upper].")
-    constraints: dict[Name, Bound] | None = Field(None, description="Objective: {at_least, at_most, equals}.")
+    constraints: dict[Name, Bound] | None = Field(
+        None, description="Objective: {at_least, at_most, equals}."
+    )
     start: dict[Name, Number] | None = None
     starts: Starts | None = None
     solver: StrictStr | None = None
@@ -124,12 +180,16 @@ class OptimizeStudy(Solving):
 class Studies(Strict):
     """What is computed of a mechanism, and what reports show."""
 
-    objectives: dict[Name, ObjectiveEntry] = Field({}, description="Numbers that studies are about.")
+    objectives: dict[Name, ObjectiveEntry] = Field(
+        {}, description="Numbers that studies are about."
+    )
     simulate: SimulateStudy | None = None
     sensitivity: SensitivityStudy | None = None
     uncertainty: UncertaintyStudy | None = None
     optimize: OptimizeStudy | None = None
-    show: Show | None = Field(None, description="Measures that reports plot, and points whose traces they draw.")
+    show: Show | None = Field(
+        None, description="Measures that reports plot, and points whose traces they draw."
+    )
 
 
 KINDS = ("simulate", "sensitivity", "uncertainty", "optimize")

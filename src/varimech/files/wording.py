@@ -1,7 +1,8 @@
 """Remedies in the words of the interface that a caller used.
 
-Messages are written for Python: `step=`, `formulation='ali3p'`, `start(near=…)`. A model file has keys for these (`formulation: ali3p`,
-`start: {near: …}`), a command has options (`--formulation ali3p`). What neither has is left as it is.
+Messages are written for Python: `step=`, `formulation='ali3p'`, `start(near=…)`. A model file has
+keys for these (`formulation: ali3p`, `start: {near: …}`), a command has options (`--formulation
+ali3p`). What neither has is left as it is.
 """
 
 from __future__ import annotations
@@ -11,7 +12,14 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-SECTIONS = {"start": "start", "parameter": "parameters", "body": "bodies", "bar": "bodies", "beam": "bodies", "torque": "forces"}
+SECTIONS = {
+    "start": "start",
+    "parameter": "parameters",
+    "body": "bodies",
+    "bar": "bodies",
+    "beam": "bodies",
+    "torque": "forces",
+}
 """Methods that build a model → the key of a model file."""
 ANALYSES = {
     "simulate": "varimech run",
@@ -25,7 +33,9 @@ _VALUE = r"'[^']*'|\"[^\"]*\"|…|\{[^{}]*\}|\[[^\[\]]*\]|\([^()]*\)|[-+]?\d[\w.
 _ARGUMENT = re.compile(rf"(?<![\w.'\"-])([a-z_]+)=(?!=)({_VALUE})?")
 _GIVEN = re.compile(rf"(?<![\w.'\"-])([a-z_]+) = ({_VALUE})")
 _TOLERANCE = re.compile(r"\bspread=varimech\.Tolerance\(([^()]*)\)")
-_CALL = re.compile(r"(?<![\w.])(?:m\.|varimech\.|Mechanism\.)?([a-z_]+)\((…, |…)?((?:[a-z_]+=[^()]*)?)\)")
+_CALL = re.compile(
+    r"(?<![\w.])(?:m\.|varimech\.|Mechanism\.)?([a-z_]+)\((…, |…)?((?:[a-z_]+=[^()]*)?)\)"
+)
 
 
 def in_keys(text: str) -> str:
@@ -34,7 +44,9 @@ def in_keys(text: str) -> str:
 
 
 def in_options(text: str, options: Mapping[str, str]) -> str:
-    """A message in options of a command, argument → option, and in keys of the model file for what is no option."""
+    """A message in options of a command, argument → option, and in keys of the model file for what
+    is no option.
+    """
 
     def option(found: re.Match[str]) -> str:
         name, value = found.groups()
@@ -43,9 +55,15 @@ def in_options(text: str, options: Mapping[str, str]) -> str:
         return options[name] if value in (None, "…") else f"{options[name]} {_plain(value)}"
 
     def analysis(name: str, arguments: str) -> str | None:
-        return None if name not in ANALYSES else f"`{' '.join(filter(None, (ANALYSES[name], _as_flags(arguments))))}`"
+        return (
+            None
+            if name not in ANALYSES
+            else f"`{' '.join(filter(None, (ANALYSES[name], _as_flags(arguments))))}`"
+        )
 
-    text = _calls(_TOLERANCE.sub(r"tolerance=\1", text), _as_section)  # keys of the model have no options
+    text = _calls(
+        _TOLERANCE.sub(r"tolerance=\1", text), _as_section
+    )  # keys of the model have no options
     return in_keys(_GIVEN.sub(option, _ARGUMENT.sub(option, _calls(text, analysis))))
 
 
@@ -62,11 +80,17 @@ def _calls(text: str, written: Callable[[str, str], str | None]) -> str:
 def _as_section(name: str, arguments: str) -> str | None:
     if name not in SECTIONS:
         return None
-    return f"{SECTIONS[name]}: {{{_ARGUMENT.sub(_as_key, arguments)}}}" if arguments else f"{SECTIONS[name]}:"
+    return (
+        f"{SECTIONS[name]}: {{{_ARGUMENT.sub(_as_key, arguments)}}}"
+        if arguments
+        else f"{SECTIONS[name]}:"
+    )
 
 
 def _as_flags(arguments: str) -> str:
-    return _ARGUMENT.sub(lambda found: f"--{found[1].replace('_', '-')} {_plain(found[2] or '…')}", arguments)
+    return _ARGUMENT.sub(
+        lambda found: f"--{found[1].replace('_', '-')} {_plain(found[2] or '…')}", arguments
+    )
 
 
 def _as_key(found: re.Match[str]) -> str:
@@ -78,7 +102,9 @@ def _as_key(found: re.Match[str]) -> str:
 
 def _plain(value: str) -> str:
     """A value as files and commands have it: texts without quotes, and truth in small letters."""
-    return value.lower() if value in ("True", "False") else value[1:-1] if value[0] in "'\"" else value
+    return (
+        value.lower() if value in ("True", "False") else value[1:-1] if value[0] in "'\"" else value
+    )
 
 
 @cache

@@ -9,35 +9,46 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError
-from ..expressions import Expression
+from ..core.errors import ModelError
+from ..core.expressions import Expression
+from ..core.symbols import SX
+from ..core.units import si_value, split_quantity, words_of
 from ..model.body import Body, Point
+from ..model.call_record import CallRecord
 from ..model.joints import Joint
-from ..model.numbers import evaluated
+from ..model.model_data import ModelData
 from ..model.parameter import Parameter, Tolerance
-from ..model.parts import Parts
+from ..model.parameter_set import evaluated
 from ..model.sections import Section
-from ..model.sentence import Sentence
 from ..model.user_functions import StateExpression
-from ..symbols import SX
-from ..units import si_value, split_quantity, words_of
+from .distribution_fields import told
 from .entries import BODIES, DRIVERS, FORCES, JOINTS
 from .formula import formula, named
-from .marked import plain
-from .spread import told
+from .source_map import plain
 from .studies import Studies
 
-HEADING = "# A mechanism for Varimech. Numbers are in SI units; texts may have others (30 mm, 2 deg) or be expressions (L/2).\n"
+HEADING = (
+    "# A mechanism for Varimech. Numbers are in SI units; texts may have others (30 mm, 2 deg) or"
+    " be expressions (L/2).\n"
+)
 WORDS: dict[str, tuple[str, str | None, int]] = {
     **{entry.word: ("bodies", entry.names, 2) for entry in BODIES.values()},
     **{entry.word: ("joints", entry.names, 2) for entry in JOINTS.values()},
-    **{entry.word: ("forces", entry.names, 2 if word in ("spring", "damper") else 1) for word, entry in FORCES.items()},
-    **{entry.word: ("drivers", entry.names, 2 if word == "distance" else 1) for word, entry in DRIVERS.items()},
+    **{
+        entry.word: ("forces", entry.names, 2 if word in ("spring", "damper") else 1)
+        for word, entry in FORCES.items()
+    },
+    **{
+        entry.word: ("drivers", entry.names, 2 if word == "distance" else 1)
+        for word, entry in DRIVERS.items()
+    },
 }
 """Word → section, the key that holds the names it begins with, and how many these are."""
 
 
-def document_of(parts: Parts, studies: Studies | None, values: Mapping[str, float]) -> dict[str, Any]:
+def document_of(
+    parts: ModelData, studies: Studies | None, values: Mapping[str, float]
+) -> dict[str, Any]:
     """All that a file says about a mechanism, as plain data; some parameters with other values.
 
     Raises:
@@ -54,38 +65,65 @@ def to_text(data: Mapping[str, Any]) -> str:
         def ignore_aliases(self, data: Any) -> bool:
             return True
 
-        def text(self, text: str) -> Any:  # quoted where the reader would take it for something else
-            return self.represent_scalar("tag:yaml.org,2002:str", text, style=None if isinstance(plain(text), str) else "'")
+        def text(
+            self, text: str
+        ) -> Any:  # quoted where the reader would take it for something else
+            return self.represent_scalar(
+                "tag:yaml.org,2002:str", text, style=None if isinstance(plain(text), str) else "'"
+            )
 
     Dumper.add_representer(str, Dumper.text)
-    return HEADING + yaml.dump(dict(data), Dumper=Dumper, sort_keys=False, default_flow_style=None, allow_unicode=True, width=130)
+    return HEADING + yaml.dump(
+        dict(data),
+        Dumper=Dumper,
+        sort_keys=False,
+        default_flow_style=None,
+        allow_unicode=True,
+        width=130,
+    )
 
 
 class _Writer:
-    def __init__(self, parts: Parts, values: Mapping[str, float]):
+    def __init__(self, parts: ModelData, values: Mapping[str, float]):
         self._parts = parts
         self._values = values
-        self._parameters = {p.name: p.symbol for p in parts.numbers.parameters.values()}
+        self._parameters = {p.name: p.symbol for p in parts.parameter_set.parameters.values()}
         self._places = _places(parts)
         self._earlier: set[str] = set()
-        """Parameters that were there when the words at hand were said; a file has all of them before."""
+        """Parameters that were there when the words at hand were said; a file has all of them
+        before.
+        """
         self._written: list[tuple[str, SX, str]] = []
 
     def document(self, studies: Studies | None) -> dict[str, Any]:
-        gravity = [float(x) for x in self._parts.numbers.evaluate(self._parts.gravity).ravel()]
+        gravity = [
+            float(x) for x in self._parts.parameter_set.evaluate(self._parts.gravity).ravel()
+        ]
         sections: dict[str, dict[str, Any]] = {
-            name: {} for name in ("parameters", "ground", "bodies", "points", "joints", "forces", "drivers", "start")
+            name: {}
+            for name in (
+                "parameters",
+                "ground",
+                "bodies",
+                "points",
+                "joints",
+                "forces",
+                "drivers",
+                "start",
+            )
         }
         for sentence in self._parts.sentences:
             self._take(sections, sentence)
         self._check_written()
         data: dict[str, Any] = {"varimech": 1, "name": self._parts.name, "gravity": gravity}
         data |= {name: entries for name, entries in sections.items() if entries}
-        if studies is not None and (written := studies.model_dump(exclude_unset=True, by_alias=True)):
+        if studies is not None and (
+            written := studies.model_dump(exclude_unset=True, by_alias=True)
+        ):
             data["studies"] = written
         return data
 
-    def _take(self, sections: dict[str, dict[str, Any]], sentence: Sentence) -> None:
+    def _take(self, sections: dict[str, dict[str, Any]], sentence: CallRecord) -> None:
         given = dict(sentence.arguments)
         if sentence.word == "start":
             sections["start"] = self._start(given)
@@ -93,24 +131,33 @@ class _Writer:
             name = given.pop("name")
             self._earlier.add(name)
             if name in self._values:
-                given |= {"value": float(self._values[name]), "unit": self._parts.numbers.parameters[name].unit}
+                given |= {
+                    "value": float(self._values[name]),
+                    "unit": self._parts.parameter_set.parameters[name].unit,
+                }
             sections["parameters"][name] = self._parameter(given)
         elif sentence.word == "point":
             body, name = self._name(given["body"]), given["name"]
             place = self._value(given["local"], f"point {name!r}")
-            section = sections["ground"] if body == "ground" else sections["points"].setdefault(body, {})
+            section = (
+                sections["ground"] if body == "ground" else sections["points"].setdefault(body, {})
+            )
             section[name] = place
         else:
             section_name, key, count = WORDS[sentence.word]
             name = given.pop("name")
             sections[section_name][name] = self._entry(sentence.word, name, key, count, given)
 
-    def _entry(self, word: str, name: str, key: str | None, count: int, given: dict[str, Any]) -> Any:
+    def _entry(
+        self, word: str, name: str, key: str | None, count: int, given: dict[str, Any]
+    ) -> Any:
         label = f"{word} {name!r}"
         entry: dict[str, Any] = {}
         if key is not None:
             names = [given.pop(argument) for argument in list(given)[:count] if argument in _NAMES]
-            told = str if key in BODIES else self._name  # a body's points are new, those of others are there already
+            told = (
+                str if key in BODIES else self._name
+            )  # a body's points are new, those of others are there already
             ends = self._ends(name, names) if key in JOINTS else [told(each) for each in names]
             entry[key] = ends if count == 2 else ends[0] if ends else None
         entry |= {
@@ -130,7 +177,9 @@ class _Writer:
         return self._value(value, label)
 
     def _ends(self, joint: str, names: list[Any]) -> list[str] | None:
-        """The points of a joint; none where they are those that a file finds by the joint's name."""
+        """The points of a joint; none where they are those that a file finds by the
+        joint's name.
+        """
         data = self._parts.joints[joint].data
         ends = [data.first.label, data.second.label]
         found = [point.label for point in self._places.get(joint, [])]
@@ -154,7 +203,10 @@ class _Writer:
         if unit := given.get("unit"):
             entry["unit"] = unit
         if given.get("bounds") is not None:
-            entry["bounds"] = [None if bound in (None, math.inf, -math.inf) else _plain(bound) for bound in given["bounds"]]
+            entry["bounds"] = [
+                None if bound in (None, math.inf, -math.inf) else _plain(bound)
+                for bound in given["bounds"]
+            ]
         spread = given.get("spread")
         if isinstance(spread, Tolerance):
             entry["tolerance"] = _plain(spread.width)
@@ -170,14 +222,23 @@ class _Writer:
         for kind, values in given.items():
             if not values or kind in ("speed", "distance"):
                 continue
-            entry[kind] = {self._name(name): self._value(value, f"start: {kind} of {name!r}") for name, value in values.items()}
+            entry[kind] = {
+                self._name(name): self._value(value, f"start: {kind} of {name!r}")
+                for name, value in values.items()
+            }
         for pair, value in (given.get("distance") or {}).items():
-            each = {"between": [self._name(p) for p in pair], "value": self._value(value, "start: distance")}
+            each = {
+                "between": [self._name(p) for p in pair],
+                "value": self._value(value, "start: distance"),
+            }
             if pair in speeds:
                 each["speed"] = self._value(speeds.pop(pair), "start: speed")
             entry.setdefault("distance", []).append(each)
         if speeds:
-            entry["speed"] = {self._name(name): self._value(value, f"start: speed of {name!r}") for name, value in speeds.items()}
+            entry["speed"] = {
+                self._name(name): self._value(value, f"start: speed of {name!r}")
+                for name, value in speeds.items()
+            }
         return entry
 
     def _value(self, value: Any, label: str) -> Any:
@@ -201,22 +262,27 @@ class _Writer:
             return self._symbolic(value, label)
         if callable(value):
             raise ModelError(
-                f'{label} is a Python function, which a model file cannot hold; write it as a text, such as "3*sin(4*t)" or '
-                "\"-5*velocity('P')[0]\""
+                f"{label} is a Python function, which a model file cannot hold; write it as a text,"
+                ' such as "3*sin(4*t)" or "-5*velocity(\'P\')[0]"'
             )
         try:
             return _plain(value)
         except (TypeError, ValueError):
-            raise ModelError(f"{label} = {value!r} cannot be written to a file; give a list of numbers") from None
+            raise ModelError(
+                f"{label} = {value!r} cannot be written to a file; give a list of numbers"
+            ) from None
 
     def _text(self, text: str, label: str) -> float | str:
-        """A text as it was given, unless parameters that were made later would change what it means."""
+        """A text as it was given, unless parameters that were made later would change what it
+        means.
+        """
         later = {*self._parameters} - self._earlier
         if (quantity := split_quantity(text)) is None:
             if both := sorted(Expression(text).names & later):
                 raise ModelError(
-                    f"{label} = {text!r}: a parameter {both[0]!r} was made later, and a file has all parameters first, where the text would "
-                    "mean two things; rename the parameter"
+                    f"{label} = {text!r}: a parameter {both[0]!r} was made later, and a file has"
+                    " all parameters first, where the text would mean two things; rename the"
+                    " parameter"
                 )
             return text
         names = words_of(quantity[1])
@@ -224,15 +290,20 @@ class _Writer:
 
     def _check_written(self) -> None:
         """Expressions that were written as texts have the same bits when they are read again."""
-        numbers = self._parts.numbers
+        numbers = self._parts.parameter_set
         again = [SX(evaluated(text, numbers.scope, label)) for label, _, text in self._written]
         if not again:
             return
-        both = zip(numbers.evaluate_all([x for _, x, _ in self._written]), numbers.evaluate_all(again), strict=True)
+        both = zip(
+            numbers.evaluate_all([x for _, x, _ in self._written]),
+            numbers.evaluate_all(again),
+            strict=True,
+        )
         for (label, _, text), (first, second) in zip(self._written, both, strict=True):
             if first.tobytes() != second.tobytes():
                 raise ModelError(
-                    f"{label}: its expression cannot be written such that {text!r} has the same value; give it as a text"
+                    f"{label}: its expression cannot be written such that {text!r} has the same"
+                    " value; give it as a text"
                 )
 
     def _symbolic(self, value: SX, label: str) -> Any:
@@ -255,11 +326,13 @@ _WORDS = ("frame", "material", "masses", "spine")
 """Arguments that are neither numbers nor expressions."""
 
 
-def _places(parts: Parts) -> dict[str, list[Point]]:
+def _places(parts: ModelData) -> dict[str, list[Point]]:
     """Points by their own names, in the order in which a file makes them."""
-    later = {(_body_name(s.arguments["body"]), s.arguments["name"]) for s in parts.sentences if s.word == "point"} - {
-        ("ground", "")
-    }
+    later = {
+        (_body_name(s.arguments["body"]), s.arguments["name"])
+        for s in parts.sentences
+        if s.word == "point"
+    } - {("ground", "")}
     first = [p for p in parts.all_points if p.body.is_ground or (p.body.name, p.name) not in later]
     last = [p for p in parts.all_points if p not in first]
     found: dict[str, list[Point]] = {}
@@ -277,4 +350,6 @@ def _plain(value: Any) -> int | float | str:
     """A number of Python."""
     if isinstance(value, str):
         return value
-    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else float(value)
+    return (
+        int(value) if isinstance(value, Integral) and not isinstance(value, bool) else float(value)
+    )

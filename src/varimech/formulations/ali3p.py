@@ -1,23 +1,28 @@
-"""ALI3-P: index-3 augmented Lagrangian formulation with mass-orthogonal projections of velocities and accelerations.
+"""ALI3-P: index-3 augmented Lagrangian formulation with mass-orthogonal projections of velocities
+and accelerations.
 
-Positions and multipliers at the end of a step satisfy the equations of motion together with the constraints, with velocities and
-accelerations q̇*, q̈* from the integrator's difference equations:
+Positions and multipliers at the end of a step satisfy the equations of motion together with the
+constraints, with velocities and accelerations q̇*, q̈* from the integrator's difference equations:
 
     M q̈* + Φ_qᵀ λ = Q(q, q̇*),     Φ(q) = 0                                  Newton, λ ← λ + α Φ
 
-They do not satisfy the derivatives of the constraints yet. The nearest ones in the metric of M that do are
+They do not satisfy the derivatives of the constraints yet. The nearest ones in the metric of M that
+do are
 
     M (q̇ − q̇*) + Φ_qᵀ σ = 0,      Φ_q q̇ + Φ_t = 0                           σ ← σ + α Φ̇
     M (q̈ − q̈*) + Φ_qᵀ τ = 0,      Φ_q q̈ + Φ̇_q q̇ + Φ̇_t = 0                   τ ← τ + α Φ̈
 
-λ of the first line belongs to q̈*, whose part along the constraints is only of order h. Adding the first and the last line shows that the
-multipliers that belong to the projected q̈ are λ + τ; these are of order 2, and they are what a state holds.
+λ of the first line belongs to q̈*, whose part along the constraints is only of order h. Adding the
+first and the last line shows that the multipliers that belong to the projected q̈ are λ + τ; these
+are of order 2, and they are what a state holds.
 
-All three are iterated to convergence, so the result does not depend on the penalty α, which only sets the speed of convergence.
-The unknown of the first stage is q̈* (not q): differences of positions divided by h² would lose digits for small steps.
+All three are iterated to convergence, so the result does not depend on the penalty α, which only
+sets the speed of convergence. The unknown of the first stage is q̈* (not q): differences of
+positions divided by h² would lose digits for small steps.
 
-Sources: E. Bayo and R. Ledesma, Nonlinear Dynamics 9 (1996) 113–130; J. Cuadrado, D. Dopico, M. González and M. Naya, J. Mech. Des. 126
-(2004) 602–608; D. Dopico, F. González, A. Luaces, M. Saura and D. García-Vallejo, Nonlinear Dynamics 93 (2018) 2039–2056.
+Sources: E. Bayo and R. Ledesma, Nonlinear Dynamics 9 (1996) 113–130; J. Cuadrado, D. Dopico, M.
+González and M. Naya, J. Mech. Des. 126 (2004) 602–608; D. Dopico, F. González, A. Luaces, M. Saura
+and D. García-Vallejo, Nonlinear Dynamics 93 (2018) 2039–2056.
 """
 
 from __future__ import annotations
@@ -27,21 +32,30 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ..coordinates.dynamics import Dynamics
+from ..core.symbols import SX
 from ..integrators.difference import DifferenceScheme
 from ..stages.chain import ROUNDING, Chain, Stage
 from ..stages.saddle import Saddle
-from ..symbols import SX
 from .implicit import ImplicitStep
 
 
 @dataclass(frozen=True)
 class ALI3P:
-    """Index-3 augmented Lagrangian with projections. Takes redundant constraints, drivers and massless coordinates."""
+    """Index-3 augmented Lagrangian with projections. Takes redundant constraints, drivers and
+    massless coordinates.
+    """
 
     name = "ali3p"
     title = "ALI3-P"
 
-    def step(self, dynamics: Dynamics, scheme: DifferenceScheme, saddle: Saddle, *, constrained: bool = True) -> Chain:
+    def step(
+        self,
+        dynamics: Dynamics,
+        scheme: DifferenceScheme,
+        saddle: Saddle,
+        *,
+        constrained: bool = True,
+    ) -> Chain:
         """One step; without projections of a mechanism that has no constraints at all."""
         e = dynamics
         s = ImplicitStep(e, scheme)
@@ -66,8 +80,24 @@ class ALI3P:
             return s.chain((motion,), s.v_, s.a_, e.λ, saddle)
         σ, τ = SX.sym("σ", m), SX.sym("τ", m)
         Φ_q = e.constraint_jacobian
-        velocity = Stage("velocity projection", e.v, σ, e.mass @ (e.v - s.v_) + Φ_q.T @ σ, e.constraint_rate, s.v_, none, s.α)
+        velocity = Stage(
+            "velocity projection",
+            e.v,
+            σ,
+            e.mass @ (e.v - s.v_) + Φ_q.T @ σ,
+            e.constraint_rate,
+            s.v_,
+            none,
+            s.α,
+        )
         acceleration = Stage(
-            "acceleration projection", e.a, τ, e.mass @ (e.a - s.a_) + Φ_q.T @ τ, e.constraint_acceleration, s.a_, none, s.α
+            "acceleration projection",
+            e.a,
+            τ,
+            e.mass @ (e.a - s.a_) + Φ_q.T @ τ,
+            e.constraint_acceleration,
+            s.a_,
+            none,
+            s.α,
         )
         return s.chain((motion, velocity, acceleration), e.v, e.a, e.λ + τ, saddle)

@@ -1,10 +1,12 @@
-"""What formulations have in common: how states and settings of a step are laid out, and accelerations at given positions and velocities."""
+"""What formulations have in common: how states and settings of a step are laid out, and
+accelerations at given positions and velocities.
+"""
 
 from __future__ import annotations
 
 from ..coordinates.dynamics import Dynamics
+from ..core.symbols import SX
 from ..stages.chain import CONSTRAINTS, COORDINATES, PARAMETERS, SCALAR, Block, Stage
-from ..symbols import SX
 
 
 def whole_state(q: SX, v: SX, a: SX, λ: SX) -> tuple[Block, ...]:
@@ -18,7 +20,9 @@ def settings_of(dynamics: Dynamics, α: SX) -> tuple[Block, ...]:
 
 
 def stabilised(dynamics: Dynamics, ω: float | SX, ξ: float) -> SX:
-    """Φ̈ + 2ξω Φ̇ + ω² Φ (Baumgarte): what drifts off the constraints comes back like a damped oscillation of frequency ω."""
+    """Φ̈ + 2ξω Φ̇ + ω² Φ (Baumgarte): what drifts off the constraints comes back like a damped
+    oscillation of frequency ω.
+    """
     e = dynamics
     return e.constraint_acceleration + 2 * ξ * ω * e.constraint_rate + ω**2 * e.constraints
 

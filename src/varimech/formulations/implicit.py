@@ -1,25 +1,31 @@
-"""What the steps of all implicit formulations have in common: the last state, the difference equations, and the state they lead to."""
+"""What the steps of all implicit formulations have in common: the last state, the difference
+equations, and the state they lead to.
+"""
 
 from __future__ import annotations
 
 import casadi as ca
 
 from ..coordinates.dynamics import Dynamics
+from ..core.symbols import SX
 from ..integrators.difference import DifferenceScheme
 from ..stages.chain import COORDINATES, SCALAR, Block, Chain, Stage
 from ..stages.saddle import Saddle
-from ..symbols import SX
 from .blocks import settings_of, whole_state
 
 
 class ImplicitStep:
-    """Symbols of one step: from q0, v0, a0, λ0 (and what the scheme remembers) with the unknown acceleration a*."""
+    """Symbols of one step: from q0, v0, a0, λ0 (and what the scheme remembers) with the unknown
+    acceleration a*.
+    """
 
     def __init__(self, dynamics: Dynamics, scheme: DifferenceScheme):
         self._dynamics = e = dynamics
         self._scheme = scheme
         n, m = e.q.numel(), e.λ.numel()
-        self.q0, self.v0, self.a0, self.λ0 = (SX.sym(name, size) for name, size in (("q0", n), ("v0", n), ("a0", n), ("λ0", m)))
+        self.q0, self.v0, self.a0, self.λ0 = (
+            SX.sym(name, size) for name, size in (("q0", n), ("v0", n), ("a0", n), ("λ0", m))
+        )
         self._memory = SX.sym("memory", n)
         self.h, self.α = SX.sym("h"), SX.sym("α", m)
         self.a_, self.v_ = SX.sym("a*", n), SX.sym("v*", n)
@@ -33,15 +39,24 @@ class ImplicitStep:
     def relations(self) -> tuple[tuple[SX, SX], ...]:
         """q and v* by a*."""
         q̂, v̂ = self._scheme.predict(self.q0, self.v0, self.a0, self._memory, self.h)
-        return (self._dynamics.q, q̂ + self.position_weight * self.a_), (self.v_, v̂ + self._scheme.gamma * self.h * self.a_)
+        return (self._dynamics.q, q̂ + self.position_weight * self.a_), (
+            self.v_,
+            v̂ + self._scheme.gamma * self.h * self.a_,
+        )
 
     def chain(self, stages: tuple[Stage, ...], v: SX, a: SX, λ: SX, saddle: Saddle) -> Chain:
         """The step; its settings are h, α, ρ and the time at its end."""
         e, remembers = self._dynamics, self._scheme.remembers
         kept = (Block(COORDINATES, self._memory),) if remembers else ()
-        new = (Block(COORDINATES, self._scheme.remember(self.a0, self._memory, a)),) if remembers else ()
+        new = (
+            (Block(COORDINATES, self._scheme.remember(self.a0, self._memory, a)),)
+            if remembers
+            else ()
+        )
         state = (*whole_state(self.q0, self.v0, self.a0, self.λ0), *kept)
         settings = Block(SCALAR, self.h), *settings_of(e, self.α)
         position, velocity, acceleration = ca.substitute(list(e.levels), [e.v, e.a], [v, a])
         result = (*whole_state(e.q, v, a, λ), *new)
-        return Chain("step", state, settings, stages, result, (position, velocity, acceleration), saddle)
+        return Chain(
+            "step", state, settings, stages, result, (position, velocity, acceleration), saddle
+        )

@@ -1,17 +1,20 @@
-"""Independent coordinates: only as many coordinates as there are freedoms are integrated, the others follow from the constraints.
+"""Independent coordinates: only as many coordinates as there are freedoms are integrated, the
+others follow from the constraints.
 
-Of q, a set z of coordinates is chosen such that Φ_q restricted to the others is as far from singular as it can be. From z and ż
+Of q, a set z of coordinates is chosen such that Φ_q restricted to the others is as far from
+singular as it can be. From z and ż
 
     positions      Φ(q, t) = 0,  q_z = z                 Newton
     velocities     Φ_q q̇ + Φ_t = 0,  q̇_z = ż             (q̇ = R ż + b)
     accelerations  M q̈ + Φ_qᵀ λ = Q,  Φ̈ = 0              (the same z̈ as  Rᵀ M R z̈ = Rᵀ (Q − M Ṙ ż − M ḃ))
 
-at every stage of an explicit integrator. Positions and velocities are found as smallest corrections of integrated ones in a metric in which
-the chosen coordinates weigh HEAVY times more, so they stay what they are. The choice is data, not code: a run makes it anew where the
-present one has become poor, as it does near singular positions of the chosen set (`backends/selection`).
+at every stage of an explicit integrator. Positions and velocities are found as smallest corrections
+of integrated ones in a metric in which the chosen coordinates weigh HEAVY times more, so they stay
+what they are. The choice is data, not code: a run makes it anew where the present one has become
+poor, as it does near singular positions of the chosen set (`backends/selection`).
 
-R. A. Wehage and E. J. Haug, J. Mech. Des. 104 (1982) 247–255; J. García de Jalón and E. Bayo, Kinematic and Dynamic Simulation of Multibody
-Systems, Springer 1994, chapter 5.
+R. A. Wehage and E. J. Haug, J. Mech. Des. 104 (1982) 247–255; J. García de Jalón and E. Bayo,
+Kinematic and Dynamic Simulation of Multibody Systems, Springer 1994, chapter 5.
 """
 
 from __future__ import annotations
@@ -21,9 +24,9 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ..coordinates.dynamics import Dynamics
+from ..core.symbols import SX
 from ..stages.chain import COORDINATES, ROUNDING, Block, Chain, Stage
 from ..stages.saddle import Saddle
-from ..symbols import SX
 from .blocks import accelerations, settings_of, whole_state
 
 HEAVY = 1e12
@@ -32,7 +35,9 @@ HEAVY = 1e12
 
 @dataclass(frozen=True)
 class Independent:
-    """Independent coordinates, chosen and chosen anew by the run. For small models whose coordinates all have mass."""
+    """Independent coordinates, chosen and chosen anew by the run. For small models whose
+    coordinates all have mass.
+    """
 
     name = "independent"
     title = "independent coordinates"
@@ -41,7 +46,13 @@ class Independent:
         """The whole state at given independent positions and velocities."""
         e = dynamics
         n, m = e.q.numel(), e.λ.numel()
-        q_, v_, chosen, α, none = SX.sym("q*", n), SX.sym("v*", n), SX.sym("chosen", n), SX.sym("α", m), SX.zeros(m)
+        q_, v_, chosen, α, none = (
+            SX.sym("q*", n),
+            SX.sym("v*", n),
+            SX.sym("chosen", n),
+            SX.sym("α", m),
+            SX.zeros(m),
+        )
         μ, σ = SX.sym("μ", m), SX.sym("σ", m)
         scale = ca.diag(1 + (HEAVY**0.5 - 1) * chosen)
         metric, Φ_q = scale @ e.mass @ scale, e.constraint_jacobian
@@ -58,8 +69,12 @@ class Independent:
             magnitude=e.q,
             metric=ca.substitute(metric, e.q, q_),
         )
-        velocities = Stage("velocities", e.v, σ, metric @ (e.v - v_) + Φ_q.T @ σ, e.constraint_rate, v_, none, α)
+        velocities = Stage(
+            "velocities", e.v, σ, metric @ (e.v - v_) + Φ_q.T @ σ, e.constraint_rate, v_, none, α
+        )
         state = Block(COORDINATES, q_), Block(COORDINATES, v_)
         settings = Block(COORDINATES, chosen), *settings_of(e, α)
         stages = positions, velocities, accelerations(e, e.constraint_acceleration, α)
-        return Chain("rates", state, settings, stages, whole_state(e.q, e.v, e.a, e.λ), e.levels, saddle)
+        return Chain(
+            "rates", state, settings, stages, whole_state(e.q, e.v, e.a, e.λ), e.levels, saddle
+        )

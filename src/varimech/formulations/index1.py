@@ -1,19 +1,22 @@
-"""Index-1 equations: accelerations and multipliers follow from positions and velocities by a linear system,
+"""Index-1 equations: accelerations and multipliers follow from positions and velocities by a linear
+system,
 
     M a + Φ_qᵀ λ = Q(q, v, t),     Φ_q a + Φ̇_q v + Φ̇_t = 0,
 
-so (q, v)' = (v, a) can be integrated by any scheme for ordinary differential equations. Solutions drift off the constraints by the scheme's
-own error; two remedies:
+so (q, v)' = (v, a) can be integrated by any scheme for ordinary differential equations. Solutions
+drift off the constraints by the scheme's own error; two remedies:
 
-- `Projected`: the end of each step is put back on them in the metric of M, positions by one Newton correction (the drift squared is left),
-  velocities exactly:
+- `Projected`: the end of each step is put back on them in the metric of M, positions by one Newton
+  correction (the drift squared is left), velocities exactly:
 
     M (q − q*) + Φ_qᵀ μ = 0,  Φ(q) = 0;     M (v − v*) + Φ_qᵀ σ = 0,  Φ_q v + Φ_t = 0.
 
-- `Stabilised`: the second equation becomes  Φ̈ + 2ξω Φ̇ + ω² Φ = 0  (Baumgarte). Cheaper, and an ordinary differential equation throughout.
+- `Stabilised`: the second equation becomes  Φ̈ + 2ξω Φ̇ + ω² Φ = 0  (Baumgarte). Cheaper, and an
+  ordinary differential equation throughout.
 
-E. Eich, SIAM J. Numer. Anal. 30 (1993) 1467–1482 (projections keep the order); J. Baumgarte, Comput. Methods Appl. Mech. Eng. 1 (1972)
-1–16; E. Hairer and G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., Springer 1996, section VII.2.
+E. Eich, SIAM J. Numer. Anal. 30 (1993) 1467–1482 (projections keep the order); J. Baumgarte,
+Comput. Methods Appl. Mech. Eng. 1 (1972) 1–16; E. Hairer and G. Wanner, Solving Ordinary
+Differential Equations II, 2nd ed., Springer 1996, section VII.2.
 """
 
 from __future__ import annotations
@@ -23,16 +26,18 @@ from dataclasses import dataclass, replace
 import casadi as ca
 
 from ..coordinates.dynamics import Dynamics
-from ..errors import ModelError, check_numbers
+from ..core.errors import ModelError, check_numbers
+from ..core.symbols import SX
 from ..stages.chain import COORDINATES, SCALAR, Block, Chain, Stage
 from ..stages.saddle import Saddle
-from ..symbols import SX
 from .blocks import accelerations, settings_of, stabilised, whole_state
 
 
 @dataclass(frozen=True)
 class Projected:
-    """Index 1 with projections at the end of each step. Takes redundant constraints, drivers and massless coordinates."""
+    """Index 1 with projections at the end of each step. Takes redundant constraints, drivers and
+    massless coordinates.
+    """
 
     name = "index1"
     title = "index 1 with projections"
@@ -47,22 +52,45 @@ class Projected:
         n, m = e.q.numel(), e.λ.numel()
         q_, v_, α, none = SX.sym("q*", n), SX.sym("v*", n), SX.sym("α", m), SX.zeros(m)
         μ, σ = SX.sym("μ", m), SX.sym("σ", m)
-        here, mass, deviation = ca.substitute([e.constraint_jacobian, e.mass, e.constraints], [e.q], [q_])
-        positions = Stage("positions", e.q, μ, mass @ (e.q - q_) + here.T @ μ, deviation + here @ (e.q - q_), q_, none, α)
+        here, mass, deviation = ca.substitute(
+            [e.constraint_jacobian, e.mass, e.constraints], [e.q], [q_]
+        )
+        positions = Stage(
+            "positions",
+            e.q,
+            μ,
+            mass @ (e.q - q_) + here.T @ μ,
+            deviation + here @ (e.q - q_),
+            q_,
+            none,
+            α,
+        )
         Φ_q = e.constraint_jacobian
-        velocities = Stage("velocities", e.v, σ, e.mass @ (e.v - v_) + Φ_q.T @ σ, e.constraint_rate, v_, none, α)
+        velocities = Stage(
+            "velocities", e.v, σ, e.mass @ (e.v - v_) + Φ_q.T @ σ, e.constraint_rate, v_, none, α
+        )
         state = Block(COORDINATES, q_), Block(COORDINATES, v_)
         stages = positions, velocities, accelerations(e, e.constraint_acceleration, α)
-        return Chain("step", state, settings_of(e, α), stages, whole_state(e.q, e.v, e.a, e.λ), e.levels, saddle)
+        return Chain(
+            "step",
+            state,
+            settings_of(e, α),
+            stages,
+            whole_state(e.q, e.v, e.a, e.λ),
+            e.levels,
+            saddle,
+        )
 
 
 @dataclass(frozen=True)
 class Stabilised:
-    """Index 1 with Baumgarte's stabilisation. Takes redundant constraints, drivers and massless coordinates.
+    """Index 1 with Baumgarte's stabilisation. Takes redundant constraints, drivers and massless
+    coordinates.
 
     Args:
-        omega: ω in rad/s, how fast what has drifted comes back. CVODES and IDAS keep it within 1 and 5 times the rate at which a
-            mechanism moves through its size: beyond, ω² times rounding would count as an acceleration.
+        omega: ω in rad/s, how fast what has drifted comes back. CVODES and IDAS keep it within 1
+            and 5 times the rate at which a mechanism moves through its size: beyond, ω² times
+            rounding would count as an acceleration.
         xi: ξ, the share of critical damping.
     """
 
@@ -73,7 +101,9 @@ class Stabilised:
     def __post_init__(self) -> None:
         check_numbers("Stabilised", omega=self.omega, xi=self.xi)
         if not self.omega >= 0 or not self.xi >= 0:
-            raise ModelError(f"Stabilised: omega = {self.omega!r} and xi = {self.xi!r} must not be negative")
+            raise ModelError(
+                f"Stabilised: omega = {self.omega!r} and xi = {self.xi!r} must not be negative"
+            )
 
     @property
     def title(self) -> str:
@@ -81,7 +111,9 @@ class Stabilised:
         return f"index 1 with stabilisation (ω = {self.omega:g}, ξ = {self.xi:g})"
 
     def rates(self, dynamics: Dynamics, saddle: Saddle, omega: SX | None = None) -> Chain:
-        """Accelerations and multipliers at given positions and velocities; a symbol for ω becomes the first of the settings."""
+        """Accelerations and multipliers at given positions and velocities; a symbol for ω becomes
+        the first of the settings.
+        """
         if omega is None:
             return _rates(dynamics, stabilised(dynamics, self.omega, self.xi), saddle)
         chain = _rates(dynamics, stabilised(dynamics, omega, self.xi), saddle)
@@ -90,5 +122,10 @@ class Stabilised:
 
 def _rates(dynamics: Dynamics, condition: SX, saddle: Saddle) -> Chain:
     e, α = dynamics, SX.sym("α", dynamics.λ.numel())
-    state, stages = (Block(COORDINATES, e.q), Block(COORDINATES, e.v)), (accelerations(e, condition, α),)
-    return Chain("rates", state, settings_of(e, α), stages, whole_state(e.q, e.v, e.a, e.λ), e.levels, saddle)
+    state, stages = (
+        (Block(COORDINATES, e.q), Block(COORDINATES, e.v)),
+        (accelerations(e, condition, α),),
+    )
+    return Chain(
+        "rates", state, settings_of(e, α), stages, whole_state(e.q, e.v, e.a, e.λ), e.levels, saddle
+    )

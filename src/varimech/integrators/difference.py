@@ -1,4 +1,5 @@
-"""What implicit integrators have in common: positions and velocities at the end of a step are linear in its acceleration.
+"""What implicit integrators have in common: positions and velocities at the end of a step are
+linear in its acceleration.
 
     q = q̂ + β h² q̈,     q̇ = q̂̇ + γ h q̈
 
@@ -11,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from ..symbols import SX
+from ..core.symbols import SX
 
 V = TypeVar("V", SX, np.ndarray)
 

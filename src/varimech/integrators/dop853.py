@@ -1,7 +1,9 @@
-"""Dormand and Prince's scheme of order 8 with error estimates of order 5 and 3 and dense output of order 7 ("DOP853").
+"""Dormand and Prince's scheme of order 8 with error estimates of order 5 and 3 and dense output of
+order 7 ("DOP853").
 
-J. R. Dormand and P. J. Prince, J. Comput. Appl. Math. 7 (1981) 67–75; estimates, dense output and all coefficients: E. Hairer, S. P. Nørsett
-and G. Wanner, Solving Ordinary Differential Equations I, 2nd ed., Springer 1993, sections II.5, II.6 and II.10.
+J. R. Dormand and P. J. Prince, J. Comput. Appl. Math. 7 (1981) 67–75; estimates, dense output and
+all coefficients: E. Hairer, S. P. Nørsett and G. Wanner, Solving Ordinary Differential Equations I,
+2nd ed., Springer 1993, sections II.5, II.6 and II.10.
 """
 
 from __future__ import annotations
@@ -18,7 +20,15 @@ A: Rows = (
     (0.2413651341592667, 0.0, -0.8845494793282861, 0.924834003261792),
     (0.037037037037037035, 0.0, 0.0, 0.17082860872947386, 0.12546768756682242),
     (0.037109375, 0.0, 0.0, 0.17025221101954405, 0.06021653898045596, -0.017578125),
-    (0.03709200011850479, 0.0, 0.0, 0.17038392571223998, 0.10726203044637328, -0.015319437748624402, 0.008273789163814023),
+    (
+        0.03709200011850479,
+        0.0,
+        0.0,
+        0.17038392571223998,
+        0.10726203044637328,
+        -0.015319437748624402,
+        0.008273789163814023,
+    ),
     (
         0.6241109587160757,
         0.0,
@@ -238,7 +248,9 @@ D: Rows = (
 
 
 def _dense() -> Rows:
-    """b_i(θ), from the nested form  θ(F₀ + (1−θ)(F₁ + θ(F₂ + (1−θ)(F₃ + …))))  in which dense output is published."""
+    """b_i(θ), from the nested form  θ(F₀ + (1−θ)(F₁ + θ(F₂ + (1−θ)(F₃ + …))))  in which dense
+    output is published.
+    """
     start, end, change = (np.zeros(16) for _ in range(3))
     start[0], end[12], change[:12] = 1, 1, B
     F = [change, start - change, 2 * change - start - end, *np.array(D)]
@@ -250,4 +262,6 @@ def _dense() -> Rows:
     return tuple(map(tuple, powers.tolist()))
 
 
-DOP853 = RungeKutta("dop853", "Dormand–Prince of order 8", 8, A, B, ERROR_5, ERROR_3, 8, EXTRA, _dense())
+DOP853 = RungeKutta(
+    "dop853", "Dormand–Prince of order 8", 8, A, B, ERROR_5, ERROR_3, 8, EXTRA, _dense()
+)

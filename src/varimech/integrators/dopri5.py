@@ -1,6 +1,8 @@
-"""Dormand and Prince's scheme of order 5 with an error estimate of order 4 and dense output of order 4 ("DOPRI5").
+"""Dormand and Prince's scheme of order 5 with an error estimate of order 4 and dense output of
+order 4 ("DOPRI5").
 
-J. R. Dormand and P. J. Prince, J. Comput. Appl. Math. 6 (1980) 19–26; dense output: L. F. Shampine, Math. Comput. 46 (1986) 135–150.
+J. R. Dormand and P. J. Prince, J. Comput. Appl. Math. 6 (1980) 19–26; dense output: L. F. Shampine,
+Math. Comput. 46 (1986) 135–150.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The generalised-α scheme: Newmark's difference equations with an auxiliary acceleration b in place of q̈,
+"""The generalised-α scheme: Newmark's difference equations with an auxiliary acceleration b in
+place of q̈,
 
     (1 − α_m) b_{n+1} + α_m b_n = (1 − α_f) q̈_{n+1} + α_f q̈_n,
 
@@ -6,11 +7,11 @@ while the equations of motion hold at the end of the step for q̈_{n+1} itself. 
 
     α_m = (2ρ∞ − 1)/(ρ∞ + 1),   α_f = ρ∞/(ρ∞ + 1),   γ = ½ + α_f − α_m,   β = ¼ (γ + ½)²
 
-it is of order 2, unconditionally stable for linear systems, and leaves the share ρ∞ of a vibration that is fast against the step:
-1 damps nothing, 0 removes it in one step.
+it is of order 2, unconditionally stable for linear systems, and leaves the share ρ∞ of a vibration
+that is fast against the step: 1 damps nothing, 0 removes it in one step.
 
-J. Chung and G. M. Hulbert, J. Appl. Mech. 60 (1993) 371–375; for constrained systems in this form: M. Arnold and O. Brüls,
-Multibody Syst. Dyn. 18 (2007) 185–202.
+J. Chung and G. M. Hulbert, J. Appl. Mech. 60 (1993) 371–375; for constrained systems in this form:
+M. Arnold and O. Brüls, Multibody Syst. Dyn. 18 (2007) 185–202.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ModelError, check_numbers
+from ..core.errors import ModelError, check_numbers
 from .difference import V
 
 
 class AlphaScheme(ABC):
-    """The scheme by its constants α_m and α_f; see `GeneralisedAlpha` and `HHT` for the usual choices of them."""
+    """The scheme by its constants α_m and α_f; see `GeneralisedAlpha` and `HHT` for the usual
+    choices of them.
+    """
 
     remembers = True
     order = 2
@@ -63,11 +66,15 @@ class AlphaScheme(ABC):
         """The parts of q and q̇ that the last state determines."""
         known = (self.alpha_f * a - self.alpha_m * memory) / (1 - self.alpha_m)
         β, γ = self.newmark_beta, self.newmark_gamma
-        return q + h * v + h**2 * ((0.5 - β) * memory + β * known), v + h * ((1 - γ) * memory + γ * known)
+        return q + h * v + h**2 * ((0.5 - β) * memory + β * known), v + h * (
+            (1 - γ) * memory + γ * known
+        )
 
     def remember(self, a: V, memory: V, a_new: V) -> V:
         """b at the end of a step."""
-        return ((1 - self.alpha_f) * a_new + self.alpha_f * a - self.alpha_m * memory) / (1 - self.alpha_m)
+        return ((1 - self.alpha_f) * a_new + self.alpha_f * a - self.alpha_m * memory) / (
+            1 - self.alpha_m
+        )
 
 
 @dataclass(frozen=True)
@@ -84,7 +91,8 @@ class GeneralisedAlpha(AlphaScheme):
         check_numbers("GeneralisedAlpha", rho=self.rho)
         if not 0 <= self.rho <= 1:
             raise ModelError(
-                f"GeneralisedAlpha: rho = {self.rho!r} must lie between 0 (fast vibrations vanish) and 1 (nothing is damped)"
+                f"GeneralisedAlpha: rho = {self.rho!r} must lie between 0 (fast vibrations vanish)"
+                " and 1 (nothing is damped)"
             )
 
     @property

@@ -1,4 +1,5 @@
-"""HHT-α: the generalised-α scheme with α_m = 0 and α_f = α between 0 (the trapezoidal rule) and ⅓ (the most damping).
+"""HHT-α: the generalised-α scheme with α_m = 0 and α_f = α between 0 (the trapezoidal rule) and ⅓
+(the most damping).
 
 H. M. Hilber, T. J. R. Hughes and R. L. Taylor, Earthq. Eng. Struct. Dyn. 5 (1977) 283–292.
 """
@@ -7,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import ModelError, check_numbers
+from ..core.errors import ModelError, check_numbers
 from .generalised_alpha import AlphaScheme
 
 
@@ -24,7 +25,10 @@ class HHT(AlphaScheme):
     def __post_init__(self) -> None:
         check_numbers("HHT", alpha=self.alpha)
         if not 0 <= self.alpha <= 1 / 3 + 1e-12:
-            raise ModelError(f"HHT: alpha = {self.alpha!r} must lie between 0 (no damping) and 1/3 (most damping)")
+            raise ModelError(
+                f"HHT: alpha = {self.alpha!r} must lie between 0 (no damping) and 1/3 (most"
+                " damping)"
+            )
 
     @property
     def title(self) -> str:

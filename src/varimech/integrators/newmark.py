@@ -2,10 +2,12 @@
 
     q_{n+1} = q_n + h q̇_n + h² ((½ − β) q̈_n + β q̈_{n+1}),     q̇_{n+1} = q̇_n + h ((1 − γ) q̈_n + γ q̈_{n+1}).
 
-β = ¼, γ = ½ is the trapezoidal rule (average acceleration): order 2, A-stable, no numerical damping. γ > ½ damps high frequencies and
-is of order 1; β ≥ (γ + ½)²/4 keeps it unconditionally stable.
+β = ¼, γ = ½ is the trapezoidal rule (average acceleration): order 2, A-stable, no numerical
+damping. γ > ½ damps high frequencies and is of order 1; β ≥ (γ + ½)²/4 keeps it unconditionally
+stable.
 
-Source: N. M. Newmark, J. Eng. Mech. Div. 85 (1959) 67–94; T. J. R. Hughes, The Finite Element Method, Dover 2000, chapter 9.
+Source: N. M. Newmark, J. Eng. Mech. Div. 85 (1959) 67–94; T. J. R. Hughes, The Finite Element
+Method, Dover 2000, chapter 9.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ModelError, check_numbers
+from ..core.errors import ModelError, check_numbers
 from .difference import V
 
 
@@ -34,10 +36,14 @@ class Newmark:
         if self.beta == -1.0:
             object.__setattr__(self, "beta", (self.gamma + 0.5) ** 2 / 4)
         if not 0.5 <= self.gamma <= 1.0:
-            raise ModelError(f"Newmark: gamma = {self.gamma} must lie between 0.5 and 1; below 0.5 it amplifies vibrations")
+            raise ModelError(
+                f"Newmark: gamma = {self.gamma} must lie between 0.5 and 1; below 0.5 it amplifies"
+                " vibrations"
+            )
         if not self.beta >= self.gamma / 2 - 1e-12:
             raise ModelError(
-                f"Newmark: beta = {self.beta} is below gamma/2 = {self.gamma / 2}: not stable for every step; raise beta"
+                f"Newmark: beta = {self.beta} is below gamma/2 = {self.gamma / 2}: not stable for"
+                " every step; raise beta"
             )
 
     @property
@@ -48,7 +54,11 @@ class Newmark:
     @property
     def title(self) -> str:
         """In words."""
-        return "trapezoidal rule" if self == TRAPEZOIDAL else f"Newmark (γ = {self.gamma:g}, β = {self.beta:g})"
+        return (
+            "trapezoidal rule"
+            if self == TRAPEZOIDAL
+            else f"Newmark (γ = {self.gamma:g}, β = {self.beta:g})"
+        )
 
     def predict(self, q: V, v: V, a: V, memory: V, h: Any) -> tuple[V, V]:
         """The parts of q and q̇ that the last state determines."""

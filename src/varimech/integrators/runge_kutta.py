@@ -2,8 +2,9 @@
 
     k_i = f(t + c_i h, y + h Σ_j a_ij k_j),     y_new = y + h Σ_i b_i k_i
 
-An embedded scheme estimates its error as h Σ e_i k_i, the rate at the end of the step being the last k; dense output is
-y(t + θh) = y + h Σ_i b_i(θ) k_i with polynomials b_i, which may need some more stages.
+An embedded scheme estimates its error as h Σ e_i k_i, the rate at the end of the step being the
+last k; dense output is y(t + θh) = y + h Σ_i b_i(θ) k_i with polynomials b_i, which may need some
+more stages.
 """
 
 from __future__ import annotations
@@ -33,12 +34,18 @@ class RungeKutta:
     error_order: int = 0
     """The estimate is of size h to this power."""
     extra: Rows = ()
-    """Weights of all stages, the end and earlier ones of these in further stages that dense output needs."""
+    """Weights of all stages, the end and earlier ones of these in further stages that dense output
+    needs.
+    """
     dense: Rows = ()
-    """b_i(θ) by powers of θ, from the first on: a row for each stage, the end, and each further stage."""
+    """b_i(θ) by powers of θ, from the first on: a row for each stage, the end, and each further
+    stage.
+    """
 
     def __hash__(self) -> int:
-        return hash((self.name, self.order))  # solvers are looked up by it in every run, and coefficients are many
+        return hash(
+            (self.name, self.order)
+        )  # solvers are looked up by it in every run, and coefficients are many
 
     @property
     def c(self) -> tuple[float, ...]:
@@ -47,7 +54,9 @@ class RungeKutta:
 
     @property
     def longest_vibration_step(self) -> float:
-        """Largest ω h for which a vibration of frequency ω does not grow: |R(iωh)| ≤ 1 but for `GROWTH`,  R(z) = 1 + z bᵀ (1 − z a)⁻¹ 1."""
+        """Largest ω h for which a vibration of frequency ω does not grow: |R(iωh)| ≤ 1 but for
+        `GROWTH`,  R(z) = 1 + z bᵀ (1 − z a)⁻¹ 1.
+        """
         s = len(self.b)
         a = np.zeros((s, s))
         for i, row in enumerate(self.a):

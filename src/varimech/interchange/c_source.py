@@ -1,4 +1,6 @@
-"""Plain C of a CasADi function, behind one readable signature: arrays in, arrays out, no memory of its own."""
+"""Plain C of a CasADi function, behind one readable signature: arrays in, arrays out, no memory of
+its own.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from pathlib import Path
 
 import casadi as ca
 
-from ..names import comment_text
-from ..whole_files import write_text
+from ..core.names import comment_text
+from ..core.whole_files import write_text
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,10 @@ def write_c(folder: Path, signature: Signature, function: ca.Function) -> Path:
     generator.add(work)
     write_text(folder / f"{name}.h", _header(signature, function))
     source = folder / f"{name}.c"
-    write_text(source, "\n".join([f'#include "{name}.h"', generator.dump(), _wrapper(name, function, work)]))
+    write_text(
+        source,
+        "\n".join([f'#include "{name}.h"', generator.dump(), _wrapper(name, function, work)]),
+    )
     return source
 
 
@@ -44,7 +49,11 @@ def _header(signature: Signature, function: ca.Function) -> str:
     sizes = [f" *   {x}: {function.size1_in(k)}" for k, x in enumerate(function.name_in())]
     for k, x in enumerate(function.name_out()):
         rows, columns = function.size_out(k)
-        sizes.append(f" *   {x}: {rows}" if columns == 1 else f" *   {x}: {rows} x {columns}, column by column")
+        sizes.append(
+            f" *   {x}: {rows}"
+            if columns == 1
+            else f" *   {x}: {rows} x {columns}, column by column"
+        )
     told = [
         f" * {what}:\n" + "\n".join(f" *   [{k}] {comment_text(n)}" for k, n in enumerate(names))
         for what, names in signature.told.items()

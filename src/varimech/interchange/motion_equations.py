@@ -2,8 +2,8 @@
 
     M(q) q̈ + Φ_qᵀ λ = Q(q, q̇, t),     Φ(q, t) = 0,     Φ_q q̈ = γ(q, q̇, t),     all depending on the parameters ρ.
 
-γ is what differentiating Φ = 0 twice leaves beside Φ_q q̈. Whoever solves both for q̈ and λ has accelerations; where constraints are redundant,
-λ is not unique, but q̈ is.
+γ is what differentiating Φ = 0 twice leaves beside Φ_q q̈. Whoever solves both for q̈ and λ has
+accelerations; where constraints are redundant, λ is not unique, but q̈ is.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from ..errors import ModelError
+from ..core.errors import ModelError
+from ..core.symbols import SX, symbols_in
 from ..model.state import State
 from ..model.user_functions import column_of
-from ..symbols import SX, symbols_in
 from .c_source import Signature, write_c
 
 if TYPE_CHECKING:
@@ -52,53 +52,74 @@ class MotionEquations:
     """Their rates."""
 
     def to_c(self, folder: str | os.PathLike[str], name: str | None = None) -> Path:
-        """Write the function as plain C, a source and a header that tells what is what; returns the source.
+        """Write the function as plain C, a source and a header that tells what is what; returns the
+        source.
 
         Args:
             folder: where to; made if it is not there.
-            name: of the function and of both files; that of the mechanism with `_equations` if not given.
+            name: of the function and of both files; that of the mechanism with `_equations` if not
+                given.
         """
         name = _identifier(f"{self.mechanism}_equations") if name is None else name
         if not _is_name(name):
-            raise ModelError(f"to_c: name = {name!r} is no name in C; use letters, digits and single underscores")
+            raise ModelError(
+                f"to_c: name = {name!r} is no name in C; use letters, digits and single underscores"
+            )
         told = {
             "q, v": self.coordinate_names,
             "rows of Phi, Phi_q, gamma": self.constraint_names,
             "rho": tuple(
                 f"{n} = {x!r} {u}".rstrip()
-                for n, x, u in zip(self.parameter_names, self.parameters.tolist(), self.parameter_units, strict=True)
+                for n, x, u in zip(
+                    self.parameter_names,
+                    self.parameters.tolist(),
+                    self.parameter_units,
+                    strict=True,
+                )
             ),
         }
         return write_c(Path(folder), Signature(name, self.mechanism, told), self.function)
 
     def __repr__(self) -> str:
-        counts = f"{len(self.coordinate_names)} coordinates, {len(self.constraint_names)} constraints"
-        return f"<MotionEquations of {self.mechanism!r}: {counts}, {len(self.parameter_names)} parameters; {self.function}>"
+        counts = (
+            f"{len(self.coordinate_names)} coordinates, {len(self.constraint_names)} constraints"
+        )
+        return (
+            f"<MotionEquations of {self.mechanism!r}: {counts}, {len(self.parameter_names)}"
+            f" parameters; {self.function}>"
+        )
 
 
 def motion_equations(
     e: Equations, q: np.ndarray, v: np.ndarray, measures: Mapping[str, Callable[[State], Any]]
 ) -> MotionEquations:
     """The function of some equations, with measures among what it tells."""
-    at_rest = ca.substitute(ca.vertcat(e.constraint_acceleration, e.resistance), e.a, SX.zeros(e.a.numel()))
+    at_rest = ca.substitute(
+        ca.vertcat(e.constraint_acceleration, e.resistance), e.a, SX.zeros(e.a.numel())
+    )
     rows = e.constraints.numel()
     γ, inertia = -at_rest[:rows], at_rest[rows:]
     found = [e.mass, e.forces - inertia, e.constraints, e.constraint_jacobian, γ]
     names = list(OUTPUTS)
     for name, function in measures.items():
         if not _is_name(name) or name in (*INPUTS, *names):
-            raise ModelError(f"equations: measure {name!r} needs a name of its own of letters, digits and single underscores")
+            raise ModelError(
+                f"equations: measure {name!r} needs a name of its own of letters, digits and single"
+                " underscores"
+            )
         found.append(_measure(e, name, function))
         names.append(name)
-    parameters = e.model.numbers.parameters
+    parameters = e.model.parameter_set.parameters
     return MotionEquations(
         e.model.name,
-        ca.Function("equations", [e.q, e.v, e.t, e.ρ], [ca.densify(x) for x in found], list(INPUTS), names),
+        ca.Function(
+            "equations", [e.q, e.v, e.t, e.ρ], [ca.densify(x) for x in found], list(INPUTS), names
+        ),
         e.coordinate_names,
         e.constraint_names,
         tuple(parameters),
         tuple(p.unit for p in parameters.values()),
-        e.model.numbers.nominal,
+        e.model.parameter_set.nominal,
         q,
         v,
     )
@@ -108,8 +129,11 @@ def _measure(e: Equations, name: str, function: Callable[[State], Any]) -> SX:
     label = f"measure {name!r}"
     expression = column_of(function, e.state, label)
     if symbols_in(expression) & symbols_in(e.a, e.λ):
-        raise ModelError(f"{label} depends on accelerations or reactions, which whoever solves the equations finds; leave it out")
-    e.model.numbers.check_symbols(expression, label, symbols_in(e.q, e.v, e.t))
+        raise ModelError(
+            f"{label} depends on accelerations or reactions, which whoever solves the equations"
+            " finds; leave it out"
+        )
+    e.model.parameter_set.check_symbols(expression, label, symbols_in(e.q, e.v, e.t))
     return expression
 
 

@@ -1,7 +1,8 @@
 """A URDF file written in the words of a mechanism.
 
-Links with mass are bodies, joints keep their names and their zeros, and each is a point of both its bodies. `revolute` and `continuous` are
-revolute joints, a `floating` one is no joint. Limits are not enforced; meshes, transmissions and other tags are not read.
+Links with mass are bodies, joints keep their names and their zeros, and each is a point of both its
+bodies. `revolute` and `continuous` are revolute joints, a `floating` one is no joint. Limits are
+not enforced; meshes, transmissions and other tags are not read.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError, unknown_name
-from ..mathematics import vector
+from ..core.errors import ModelError, unknown_name
+from ..core.mathematics import vector
+from ..core.symbols import SX
 from ..model.model import Model
-from ..symbols import SX
 from .urdf_file import Connection, LoopJoint, Robot, read_urdf
-from .urdf_tree import FREEDOMS, GROUND, Tree, check_values, tree_of
+from .urdf_tree import GROUND, JOINT_DOFS, Tree, check_values, tree_of
 
 KINDS = ("mass", "com", "origin", "damping")
 """Of what parameters are made, if asked for."""
@@ -65,36 +66,67 @@ class Writer:
             with _of(self.robot, f"loop_joint {loop.name!r}"):
                 self._loop(loop)
 
-    def start(self, positions: Mapping[str, Any], speeds: Mapping[str, Any], near: Mapping[str, Any]) -> None:
-        """One value for each freedom: all joint values, or those given where loops tie joints to each other."""
+    def start(
+        self, positions: Mapping[str, Any], speeds: Mapping[str, Any], near: Mapping[str, Any]
+    ) -> None:
+        """One value for each freedom: all joint values, or those given where loops tie joints to
+        each other.
+        """
         given, rates, rough = (
             check_values(label, values, self._joints)
             for label, values in (("positions", positions), ("speeds", speeds), ("near", near))
         )
         if not self.robot.loops:
             if rough:
-                raise ModelError(f"near = {dict(near)!r} means nothing without loops; give these joint values as positions=…")
-            given = {n: given.get(n, np.zeros(FREEDOMS[j.type])) for n, j in self._joints.items() if FREEDOMS[j.type]}
+                raise ModelError(
+                    f"near = {dict(near)!r} means nothing without loops; give these joint values as"
+                    " positions=…"
+                )
+            given = {
+                n: given.get(n, np.zeros(JOINT_DOFS[j.type]))
+                for n, j in self._joints.items()
+                if JOINT_DOFS[j.type]
+            }
         if unheld := [n for n in rates if n not in given]:
-            raise ModelError(f"speeds: {unheld[0]!r} has a speed, but no position; give it in positions=…")
-        zero = {n: np.zeros(FREEDOMS[j.type]) for n, j in self._joints.items()}
+            raise ModelError(
+                f"speeds: {unheld[0]!r} has a speed, but no position; give it in positions=…"
+            )
+        zero = {n: np.zeros(JOINT_DOFS[j.type]) for n, j in self._joints.items()}
         motions = self.tree.motions({**zero, **rough, **given}, {**zero, **rates})
-        words: dict[str, dict[Any, Any]] = {k: {} for k in ("angle", "displacement", "position", "orientation", "speed", "near")}
+        words: dict[str, dict[Any, Any]] = {
+            k: {} for k in ("angle", "displacement", "position", "orientation", "speed", "near")
+        }
         for name, value in given.items():
             self._hold(self._joints[name], value, rates.get(name, zero[name]), motions, words)
         if self.robot.loops:
-            words["near"] |= {link: motions[link].R for link, carrier in self.tree.carriers.items() if link == carrier}
-            words["near"] |= {f"{c}.com": self._com_near(link, motions) for link, c in self.tree.carriers.items() if link == c}
+            words["near"] |= {
+                link: motions[link].R
+                for link, carrier in self.tree.carriers.items()
+                if link == carrier
+            }
+            words["near"] |= {
+                f"{c}.com": self._com_near(link, motions)
+                for link, c in self.tree.carriers.items()
+                if link == c
+            }
         self.m.start(**words)
 
     def _measure_out(self) -> None:
         """Where links are in the bodies that carry them, with parameters among these numbers."""
         turned, carriers = self.tree.turned, self.tree.carriers
         for j in self.tree.joints:
-            self._steps[j.name] = SX(turned[j.parent]) @ self._vector("origin", j.name, j.origin.xyz)
-        self._offsets = {link: SX.zeros(3) for link, carrier in carriers.items() if carrier in (link, GROUND)}
+            self._steps[j.name] = SX(turned[j.parent]) @ self._vector(
+                "origin", j.name, j.origin.xyz
+            )
+        self._offsets = {
+            link: SX.zeros(3) for link, carrier in carriers.items() if carrier in (link, GROUND)
+        }
         ties = [j for j in self.tree.joints if carriers[j.parent] == carriers[j.child]]
-        for j in (*ties, *reversed(ties), *ties):  # down from carriers, up to what they carry above them, and down from there
+        for j in (
+            *ties,
+            *reversed(ties),
+            *ties,
+        ):  # down from carriers, up to what they carry above them, and down from there
             if j.parent in self._offsets and j.child not in self._offsets:
                 self._offsets[j.child] = self._offsets[j.parent] + self._steps[j.name]
             elif j.child in self._offsets and j.parent not in self._offsets:
@@ -116,7 +148,9 @@ class Writer:
                 found[carrier][link] = self._offsets[link]
         for loop in self.robot.loops:
             for link, frame in zip(loop.links, loop.frames, strict=True):
-                found[carriers[link]][loop.name] = self._offsets[link] + SX(self.tree.turned[link] @ frame.xyz)
+                found[carriers[link]][loop.name] = self._offsets[link] + SX(
+                    self.tree.turned[link] @ frame.xyz
+                )
         return found
 
     def _body(self, link: str, points: Mapping[str, Any], *, floating: bool) -> None:
@@ -128,7 +162,9 @@ class Writer:
         spine = tuple(points) if len(points) > 1 else (*points, "com")
         inertia = turn @ inertial.inertia @ turn.T
         inertia = (inertia + inertia.T) / 2  # symmetric beyond rounding
-        self.m.body(link, mass=mass, inertia=inertia, com=com, points=points, floating=floating, spine=spine)
+        self.m.body(
+            link, mass=mass, inertia=inertia, com=com, points=points, floating=floating, spine=spine
+        )
 
     def _joint(self, j: Connection) -> None:
         m, (parent, child) = self.m, (self.tree.carriers[j.parent], self.tree.carriers[j.child])
@@ -143,11 +179,15 @@ class Writer:
         elif j.type == "prismatic":
             m.prismatic(j.name, *ends, axis=axis)
             if j.damping:
-                self._damp_slide(j, parent, ends, self._number("damping", damped, j.damping, "N·s/m"))
+                self._damp_slide(
+                    j, parent, ends, self._number("damping", damped, j.damping, "N·s/m")
+                )
         else:
             m.revolute(j.name, *ends, axis=axis)
             if j.damping:
-                m.torsional_damper(damped, j.name, damping=self._number("damping", damped, j.damping, "N·m·s/rad"))
+                m.torsional_damper(
+                    damped, j.name, damping=self._number("damping", damped, j.damping, "N·m·s/rad")
+                )
 
     def _damp_slide(self, j: Connection, parent: str, ends: tuple[str, str], damping: Any) -> None:
         """Opposite forces along the axis, which both points lie on."""
@@ -164,7 +204,10 @@ class Writer:
     def _loop(self, loop: LoopJoint) -> None:
         m, bodies = self.m, [self.tree.carriers[link] for link in loop.links]
         ends = [f"{body}.{loop.name}" for body in bodies]
-        turns = [self.tree.turned[link] @ frame.rotation for link, frame in zip(loop.links, loop.frames, strict=True)]
+        turns = [
+            self.tree.turned[link] @ frame.rotation
+            for link, frame in zip(loop.links, loop.frames, strict=True)
+        ]
         first, second = ((turn @ loop.axis).tolist() for turn in turns)
         rotation = turns[0] @ turns[1].T
         if loop.type == "fixed":
@@ -180,9 +223,16 @@ class Writer:
             word(loop.name, *ends, axis=first, axis_on_second=second)
 
     def _hold(
-        self, j: Connection, value: np.ndarray, rate: np.ndarray, motions: Mapping[str, Any], words: dict[str, Any]
+        self,
+        j: Connection,
+        value: np.ndarray,
+        rate: np.ndarray,
+        motions: Mapping[str, Any],
+        words: dict[str, Any],
     ) -> None:
-        """What the words of a start say of a joint; places of planar and floating joints are global."""
+        """What the words of a start say of a joint; places of planar and floating joints are
+        global.
+        """
         child, at = self.tree.carriers[j.child], motions[j.child]
         place = f"{child}.{j.name}"
         if j.type in ("revolute", "continuous", "prismatic"):
@@ -190,8 +240,12 @@ class Writer:
             words["speed"][j.name] = float(rate[0])
         elif j.type == "planar":
             words["angle"][j.name], words["speed"][j.name] = float(value[2]), float(rate[2])
-            open_ = int(np.abs(motions[j.parent].R @ self.tree.axis(j)).argmax())  # the plane tells this component
-            words["position"][place] = [None if k == open_ else float(x) for k, x in enumerate(at.p)]
+            open_ = int(
+                np.abs(motions[j.parent].R @ self.tree.axis(j)).argmax()
+            )  # the plane tells this component
+            words["position"][place] = [
+                None if k == open_ else float(x) for k, x in enumerate(at.p)
+            ]
             words["speed"][place] = [None if k == open_ else float(x) for k, x in enumerate(at.v)]
         elif j.type == "floating":
             words["position"][place], words["speed"][place] = at.p.tolist(), at.v.tolist()
@@ -208,7 +262,10 @@ class Writer:
     def _vector(self, kind: str, name: str, value: np.ndarray) -> SX:
         """Components, those that are not zero as parameters where these are asked for."""
         return vector(
-            *[self._number(kind, f"{name}.{c}", float(x), "m") if x else 0.0 for c, x in zip("xyz", value, strict=True)]
+            *[
+                self._number(kind, f"{name}.{c}", float(x), "m") if x else 0.0
+                for c, x in zip("xyz", value, strict=True)
+            ]
         )
 
 

@@ -6,7 +6,8 @@
       <axis xyz="0 0 1"/>
     </loop_joint>
 
-A frame of each link (xyz in m, rpy in rad, from the link's frame) is joined as by a joint between them; the axis is that of both.
+A frame of each link (xyz in m, rpy in rad, from the link's frame) is joined as by a joint between
+them; the axis is that of both.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ..errors import ModelError, unknown_name
+from ..core.errors import ModelError, unknown_name
 from .xml_text import xml_root
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -28,7 +29,9 @@ LOOP_TYPES = ("revolute", "continuous", "prismatic", "fixed", "spherical", "cyli
 MOST = 10_000
 """Links, and joints, of a file."""
 READ = {"link": ("inertial",), "joint": ("origin", "axis", "parent", "child", "dynamics", "mimic")}
-"""Of what a file says: the rest, such as meshes and limits, has nothing to do with the motion or is not enforced."""
+"""Of what a file says: the rest, such as meshes and limits, has nothing to do with the motion or is
+not enforced.
+"""
 
 
 @dataclass(frozen=True)
@@ -100,10 +103,15 @@ def read_urdf(path: str | os.PathLike[str]) -> Robot:
     _check_names(file, root)
     for node in root.findall("joint"):
         if node.get("type") not in TYPES:
-            raise ModelError(f"{file}: joint {node.get('name')!r}: {unknown_name('type of joint', str(node.get('type')), TYPES)}")
+            raise ModelError(
+                f"{file}: joint {node.get('name')!r}:"
+                f" {unknown_name('type of joint', str(node.get('type')), TYPES)}"
+            )
     parsed = _parsed(file, root)
     children = {joint.child for joint in parsed.joints}
-    links = {link.name: _inertial(file, link, root=link.name not in children) for link in parsed.links}
+    links = {
+        link.name: _inertial(file, link, root=link.name not in children) for link in parsed.links
+    }
     joints = tuple(_connection(file, joint, links) for joint in parsed.joints)
     loops = tuple(_loop(file, node, links) for node in root.findall("loop_joint"))
     return Robot(file, parsed.name, links, joints, loops)
@@ -126,7 +134,10 @@ def _parsed(file: str, root: ElementTree.Element) -> Any:
         from urdf_parser_py.urdf import URDF
         from urdf_parser_py.xml_reflection.core import ParseError
     except ImportError:
-        raise ModelError(f"{file}: reading URDF needs urdf_parser_py; install it with: pip install 'varimech[urdf]'") from None
+        raise ModelError(
+            f"{file}: reading URDF needs urdf_parser_py; install it with: pip install"
+            " 'varimech[urdf]'"
+        ) from None
     kept = ElementTree.Element("robot", root.attrib)
     for node in root:
         if node.tag in READ:
@@ -142,16 +153,23 @@ def _check_names(file: str, root: ElementTree.Element) -> None:
     for tags in (("link",), ("joint", "loop_joint")):
         counts = Counter(node.get("name") for node in root if node.tag in tags)
         if sum(counts.values()) > MOST:
-            raise ModelError(f"{file}: {sum(counts.values()):,} {tags[0]}s are more than a mechanism has; check the file")
+            raise ModelError(
+                f"{file}: {sum(counts.values()):,} {tags[0]}s are more than a mechanism has; check"
+                " the file"
+            )
         for name, count in counts.items():
             if not name:
                 raise ModelError(f"{file}: a <{tags[0]}> has no name; give it one")
             if count > 1:
-                raise ModelError(f"{file}: {count} {tags[0]}s are called {name!r}; choose other names")
+                raise ModelError(
+                    f"{file}: {count} {tags[0]}s are called {name!r}; choose other names"
+                )
 
 
 def _inertial(file: str, link: Any, *, root: bool) -> Inertial | None:
-    """None for a link without mass; a root without stands on the ground, so that its inertia does not matter."""
+    """None for a link without mass; a root without stands on the ground, so that its inertia does
+    not matter.
+    """
     if link.inertial is None:
         return None
     label = f"{file}: link {link.name!r}"
@@ -162,7 +180,10 @@ def _inertial(file: str, link: Any, *, root: bool) -> Inertial | None:
     if mass == 0 and (root or not inertia.any()):
         return None
     if not (np.isfinite(inertia).all() and np.isfinite(mass) and mass > 0):
-        raise ModelError(f"{label}: mass = {mass:g} kg must be positive, its inertia finite; without mass leave <inertial> out")
+        raise ModelError(
+            f"{label}: mass = {mass:g} kg must be positive, its inertia finite; without mass leave"
+            " <inertial> out"
+        )
     return Inertial(mass, _placed(label, link.inertial.origin), inertia)
 
 
@@ -172,18 +193,34 @@ def _connection(file: str, joint: Any, links: Collection[str]) -> Connection:
         if link not in links:
             raise ModelError(f"{label}: {unknown_name('link', link, links)}")
     if joint.mimic is not None:
-        raise ModelError(f"{label} mimics {joint.mimic.joint!r}, which is not read; remove <mimic>, and drive both joints alike")
-    damping, friction = (float((joint.dynamics and getattr(joint.dynamics, n)) or 0.0) for n in ("damping", "friction"))
+        raise ModelError(
+            f"{label} mimics {joint.mimic.joint!r}, which is not read; remove <mimic>, and drive"
+            " both joints alike"
+        )
+    damping, friction = (
+        float((joint.dynamics and getattr(joint.dynamics, n)) or 0.0)
+        for n in ("damping", "friction")
+    )
     if friction:
         raise ModelError(
-            f"{label}: friction = {friction:g} is not read, as it is not smooth; set it to 0, and add a force in its place"
+            f"{label}: friction = {friction:g} is not read, as it is not smooth; set it to 0, and"
+            " add a force in its place"
         )
     if damping and joint.type in ("planar", "floating", "fixed"):
         raise ModelError(
-            f"{label}: damping = {damping:g} of a {joint.type} joint is not read; set it to 0, and add a force instead"
+            f"{label}: damping = {damping:g} of a {joint.type} joint is not read; set it to 0, and"
+            " add a force instead"
         )
     axis = _axis(label, (1.0, 0.0, 0.0) if joint.axis is None else joint.axis)
-    return Connection(joint.name, joint.type, joint.parent, joint.child, _placed(label, joint.origin), axis, damping)
+    return Connection(
+        joint.name,
+        joint.type,
+        joint.parent,
+        joint.child,
+        _placed(label, joint.origin),
+        axis,
+        damping,
+    )
 
 
 def _loop(file: str, node: ElementTree.Element, links: Collection[str]) -> LoopJoint:
@@ -198,22 +235,39 @@ def _loop(file: str, node: ElementTree.Element, links: Collection[str]) -> LoopJ
         if end.get("link") not in links:
             raise ModelError(f"{label}: {unknown_name('link', str(end.get('link')), links)}")
         ends.append(str(end.get("link")))
-        frames.append(Placed(*(_vector(f"{label}: {tag}: {key}", end.get(key, "0 0 0")) for key in ("xyz", "rpy"))))
+        frames.append(
+            Placed(
+                *(
+                    _vector(f"{label}: {tag}: {key}", end.get(key, "0 0 0"))
+                    for key in ("xyz", "rpy")
+                )
+            )
+        )
     axis = node.find("axis")
     direction = _vector(f"{label}: axis", "1 0 0" if axis is None else axis.get("xyz", "1 0 0"))
-    return LoopJoint(str(node.get("name")), kind, (ends[0], ends[1]), (frames[0], frames[1]), _axis(label, direction))
+    return LoopJoint(
+        str(node.get("name")),
+        kind,
+        (ends[0], ends[1]),
+        (frames[0], frames[1]),
+        _axis(label, direction),
+    )
 
 
 def _placed(label: str, origin: Any) -> Placed:
     xyz, rpy = (getattr(origin, key, None) for key in ("xyz", "rpy"))
-    return Placed(*(_vector(f"{label}: origin", (0.0, 0.0, 0.0) if x is None else x) for x in (xyz, rpy)))
+    return Placed(
+        *(_vector(f"{label}: origin", (0.0, 0.0, 0.0) if x is None else x) for x in (xyz, rpy))
+    )
 
 
 def _axis(label: str, axis: Any) -> np.ndarray:
     direction = _vector(f"{label}: axis", axis)
     length = float(np.linalg.norm(direction))
     if length == 0:
-        raise ModelError(f'{label}: axis = "0 0 0" has no direction; give a vector that is not zero')
+        raise ModelError(
+            f'{label}: axis = "0 0 0" has no direction; give a vector that is not zero'
+        )
     return direction / length
 
 

@@ -1,7 +1,9 @@
-"""The tree of a URDF file: which body carries which link, how frames are turned, and where links are for given joint values.
+"""The tree of a URDF file: which body carries which link, how frames are turned, and where links
+are for given joint values.
 
-A body's frame has its origin where its link has it, and is parallel to the root's while all joint values are zero: so a joint has the same
-axis in both its bodies, and its angle is zero where the file says so. With C the constant rotation of a link's own frame in its body's:
+A body's frame has its origin where its link has it, and is parallel to the root's while all joint
+values are zero: so a joint has the same axis in both its bodies, and its angle is zero where the
+file says so. With C the constant rotation of a link's own frame in its body's:
 
     R_child = R_parent Rot(C a, θ),     p_child = p_parent + R_parent (C_parent xyz + C a s)
 """
@@ -14,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError, unknown_name
+from ..core.errors import ModelError, unknown_name
 from .urdf_file import Connection, Robot, rpy_matrix
 
 GROUND = "ground"
@@ -22,7 +24,9 @@ GROUND = "ground"
 
 @dataclass(frozen=True)
 class Motion:
-    """Rotation of a link's body, place of the link's origin (m), and their rates (rad/s, m/s), in the global frame."""
+    """Rotation of a link's body, place of the link's origin (m), and their rates (rad/s, m/s), in
+    the global frame.
+    """
 
     R: np.ndarray
     p: np.ndarray
@@ -32,7 +36,9 @@ class Motion:
 
 @dataclass(frozen=True)
 class Tree:
-    """Joints with parents before children, the root, the constant rotation of each link's frame, and who carries which link."""
+    """Joints with parents before children, the root, the constant rotation of each link's frame,
+    and who carries which link.
+    """
 
     robot: Robot
     root: str
@@ -46,12 +52,18 @@ class Tree:
         return self.turned[joint.child] @ joint.axis
 
     def plane(self, joint: Connection) -> np.ndarray:
-        """Both directions of a planar joint, as columns: x and y of the joint's frame where its axis is z, else turned with it."""
+        """Both directions of a planar joint, as columns: x and y of the joint's frame where its
+        axis is z, else turned with it.
+        """
         return self.turned[joint.child] @ _turning_z_to(joint.axis)[:, :2]
 
-    def motions(self, values: Mapping[str, np.ndarray], rates: Mapping[str, np.ndarray]) -> dict[str, Motion]:
-        """All links for joint values and rates: (θ), (s), (x, y, θ) of planar joints, (x, y, z, roll, pitch, yaw) of floating ones; rates
-        of the latter are velocity and angular velocity in the joint's frame."""
+    def motions(
+        self, values: Mapping[str, np.ndarray], rates: Mapping[str, np.ndarray]
+    ) -> dict[str, Motion]:
+        """All links for joint values and rates: (θ), (s), (x, y, θ) of planar joints, (x, y, z,
+        roll, pitch, yaw) of floating ones; rates of the latter are velocity and angular velocity in
+        the joint's frame.
+        """
         still = np.zeros(3)
         found = {self.root: Motion(np.eye(3), still, still, still)}
         for joint in self.joints:
@@ -87,21 +99,31 @@ def tree_of(robot: Robot) -> Tree:
     if not robot.links:
         raise ModelError(f"{file} has no links; add some")
     if robot.links.get(GROUND) is not None:
-        raise ModelError(f"{file}: link {GROUND!r} has a mass, but that name is taken by what does not move; choose another")
+        raise ModelError(
+            f"{file}: link {GROUND!r} has a mass, but that name is taken by what does not move;"
+            " choose another"
+        )
     above: dict[str, Connection] = {}
     for joint in robot.joints:
         if joint.child in above:
             both = f"{above[joint.child].name!r} and {joint.name!r}"
-            raise ModelError(f"{file}: link {joint.child!r} is the child of joints {both}; close loops by <loop_joint>")
+            raise ModelError(
+                f"{file}: link {joint.child!r} is the child of joints {both}; close loops by"
+                " <loop_joint>"
+            )
         above[joint.child] = joint
     roots = [link for link in robot.links if link not in above]
     if len(roots) > 1:
         names = ", ".join(map(repr, roots))
         raise ModelError(
-            f"{file}: no joint leads to links {names}; one root is allowed, so add the missing joints (or floating ones)"
+            f"{file}: no joint leads to links {names}; one root is allowed, so add the missing"
+            " joints (or floating ones)"
         )
     if not roots:
-        raise ModelError(f"{file}: every link is the child of a joint, so joints form a cycle; close loops by <loop_joint>")
+        raise ModelError(
+            f"{file}: every link is the child of a joint, so joints form a cycle; close loops by"
+            " <loop_joint>"
+        )
     joints = _ordered(robot, roots[0])
     turned = {roots[0]: np.eye(3)}
     for joint in joints:
@@ -118,16 +140,25 @@ def _ordered(robot: Robot, root: str) -> tuple[Connection, ...]:
         found += below[joint.child]
     reached = {joint.name for joint in found}
     if missing := [j.name for j in robot.joints if j.name not in reached]:
-        raise ModelError(f"{robot.file}: joints {', '.join(map(repr, missing))} form a cycle; close loops by <loop_joint>")
+        raise ModelError(
+            f"{robot.file}: joints {', '.join(map(repr, missing))} form a cycle; close loops by"
+            " <loop_joint>"
+        )
     return tuple(found)
 
 
 def _carriers(robot: Robot, root: str, joints: tuple[Connection, ...]) -> dict[str, str]:
-    """Links with mass carry themselves, a root without is the ground, others are part of what fixed joints tie them to: parents first."""
+    """Links with mass carry themselves, a root without is the ground, others are part of what fixed
+    joints tie them to: parents first.
+    """
     found = {link: link for link, inertial in robot.links.items() if inertial is not None}
     found.setdefault(root, GROUND)
     ties = [j for j in joints if j.type == "fixed"]
-    for j in (*ties, *reversed(ties), *ties):  # down from links with mass, up from them, and down from there
+    for j in (
+        *ties,
+        *reversed(ties),
+        *ties,
+    ):  # down from links with mass, up from them, and down from there
         if j.parent in found:
             found.setdefault(j.child, found[j.parent])
         elif j.child in found:
@@ -135,32 +166,42 @@ def _carriers(robot: Robot, root: str, joints: tuple[Connection, ...]) -> dict[s
     for j in joints:
         if j.child not in found:
             raise ModelError(
-                f"{robot.file}: link {j.child!r} has no mass, and joint {j.name!r} lets it move; give it an <inertial>, or fix it to a "
-                "link that has one"
+                f"{robot.file}: link {j.child!r} has no mass, and joint {j.name!r} lets it move;"
+                " give it an <inertial>, or fix it to a link that has one"
             )
     return found
 
 
-def check_values(label: str, given: Mapping[str, Any], joints: Mapping[str, Connection]) -> dict[str, np.ndarray]:
+def check_values(
+    label: str, given: Mapping[str, Any], joints: Mapping[str, Connection]
+) -> dict[str, np.ndarray]:
     """Joint values by name, each with as many numbers as its joint has freedoms."""
     found = {}
     for name, value in given.items():
         if name not in joints:
             raise unknown_name(f"joint in {label}", name, joints)
-        count = FREEDOMS[joints[name].type]
+        count = JOINT_DOFS[joints[name].type]
         try:
             numbers = np.atleast_1d(np.asarray(value, dtype=float))
         except (TypeError, ValueError):
             numbers = np.zeros(0)
         if numbers.shape != (count,) or not np.isfinite(numbers).all():
             raise ModelError(
-                f"{label}: {name!r} = {value!r}; a {joints[name].type} joint has {count} freedoms, so give {count} numbers"
+                f"{label}: {name!r} = {value!r}; a {joints[name].type} joint has {count} freedoms,"
+                f" so give {count} numbers"
             )
         found[name] = numbers
     return found
 
 
-FREEDOMS = {"revolute": 1, "continuous": 1, "prismatic": 1, "fixed": 0, "planar": 3, "floating": 6}
+JOINT_DOFS = {
+    "revolute": 1,
+    "continuous": 1,
+    "prismatic": 1,
+    "fixed": 0,
+    "planar": 3,
+    "floating": 6,
+}
 
 
 def _about(axis: np.ndarray, angle: float) -> np.ndarray:

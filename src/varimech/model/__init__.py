@@ -1,1 +1,3 @@
-"""What a user writes: parameters, bodies, joints, forces, drivers and the start of a mechanism. Knows no equations."""
+"""What a user writes: parameters, bodies, joints, forces, drivers and the start of a mechanism.
+Knows no equations.
+"""

@@ -1,4 +1,5 @@
-"""Rotation-free nonlinear beams: n segments between N = n + 1 nodes, whose positions are all there is to know.
+"""Rotation-free nonlinear beams: n segments between N = n + 1 nodes, whose positions are all there
+is to know.
 
     stretching   V = a₀ ℓ W(λ),        λ = r/ℓ           r, ℓ: length of a segment now and unstressed
                  W = E/2 (ln λ)²  (logarithmic),   W = E/2 (λ − 1)²  (linear)
@@ -7,11 +8,12 @@
     inertia      T = m/6 (v₁·v₁ + v₁·v₂ + v₂·v₂)         consistent with straight segments; m/4 (v₁·v₁ + v₂·v₂) if lumped
     damping      −β E A/ℓ ṙ at the rate ṙ,  −β α ċ at the rate ċ of a × b (of |a × b| in space),  −γ M v
 
-α makes the deflection of a simply supported beam under a load at mid-span exact for even n. There is neither shear nor torsion: in space, a
-beam that is curved unstressed is one whose section turns freely, so that only the size of its curvature matters, |a × b| − |c₀|.
+α makes the deflection of a simply supported beam under a load at mid-span exact for even n. There
+is neither shear nor torsion: in space, a beam that is curved unstressed is one whose section turns
+freely, so that only the size of its curvature matters, |a × b| − |c₀|.
 
-J. C. García Orden and J. Cuenca Queipo, J. Comput. Nonlinear Dyn. 12 (2017) 051005; J. C. García Orden, J. J. Arribas Montejo, F. Gabaldón
-Castillo and D. Dopico, CILAMCE 2023.
+J. C. García Orden and J. Cuenca Queipo, J. Comput. Nonlinear Dyn. 12 (2017) 051005; J. C. García
+Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and D. Dopico, CILAMCE 2023.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ from typing import final
 
 import casadi as ca
 
-from ..mathematics import norm
-from ..symbols import SX, traced, wedge
+from ..core.mathematics import norm
+from ..core.symbols import SX, traced, wedge
 from .beam_shape import BeamShape
 from .body import Body, Frames, Point, Share
 from .frame import Frame, Known, spin
@@ -65,8 +67,12 @@ class Beam(Body):
         return f" of {self.segments} segments between {self.spine[0]!r} and {self.spine[-1]!r}"
 
     def frame(self, known: Mapping[int, Known]) -> Frame:
-        """Its frame, from where its nodes are. In the plane it turns with the line between the ends; in space there is no orientation."""
-        (_, start, start_rate), (_, end, end_rate) = (known[id(self.nodes[k].local)] for k in (0, -1))
+        """Its frame, from where its nodes are. In the plane it turns with the line between the
+        ends; in space there is no orientation.
+        """
+        (_, start, start_rate), (_, end, end_rate) = (
+            known[id(self.nodes[k].local)] for k in (0, -1)
+        )
         if self.dimension == 3:
             return Frame(start, SX.nan(3, 3), start_rate, SX.nan(3, 3), known)
         s = self.nodes[0].local
@@ -76,8 +82,12 @@ class Beam(Body):
     def shares(self, frame: Frame, gravity: SX) -> list[Share]:
         r = [frame.position(p.local) for p in self.nodes]
         v = [frame.velocity(p.local) for p in self.nodes]
-        found = [self._segment(k, r[k], r[k + 1], v[k], v[k + 1], gravity) for k in range(self.segments)]
-        return found + [self._bend(k, r[k - 1 : k + 2], v[k - 1 : k + 2]) for k in range(1, self.segments)]
+        found = [
+            self._segment(k, r[k], r[k + 1], v[k], v[k + 1], gravity) for k in range(self.segments)
+        ]
+        return found + [
+            self._bend(k, r[k - 1 : k + 2], v[k - 1 : k + 2]) for k in range(1, self.segments)
+        ]
 
     def segment_length(self, k: int) -> SX:
         """ℓ, the unstressed length of a segment (m)."""
@@ -92,7 +102,9 @@ class Beam(Body):
         return ca.substitute(force, r, ca.norm_2(self._vector(frame, k)))
 
     def axial_force(self, frame: Frame, k: int) -> SX:
-        """What passes through segment k along it (N): ∂V/∂|a| of all energies of the beam, since (a × b)² depends on lengths, too."""
+        """What passes through segment k along it (N): ∂V/∂|a| of all energies of the beam, since (a
+        × b)² depends on lengths, too.
+        """
         force, length = self.stretching_force(frame, k), ca.norm_2(self._vector(frame, k))
         for node in (k, k + 1):
             if 1 <= node < self.segments:
@@ -115,15 +127,22 @@ class Beam(Body):
     def bending_moment(self, frame: Frame, k: int) -> SX:
         """Moment at node k, between the ends (N·m): dV/dθ, with |a × b| = |a| |b| sin θ.
 
-        In the plane positive where it bends the beam to the left of its way; in space positive where it bends it more than unstressed.
+        In the plane positive where it bends the beam to the left of its way; in space positive
+        where it bends it more than unstressed.
         """
-        return self._bending_stiffness(k) * self._bend_of(frame, k) * ca.dot(*self._vectors_at(frame, k))
+        return (
+            self._bending_stiffness(k)
+            * self._bend_of(frame, k)
+            * ca.dot(*self._vectors_at(frame, k))
+        )
 
     def clamp_stiffness(self, end: Point) -> SX:
-        """k of  V = k/2 |d × a|²: half a cell of the beam between a clamp's direction d and the segment a at that end.
+        """k of  V = k/2 |d × a|²: half a cell of the beam between a clamp's direction d and the
+        segment a at that end.
 
-        k = 2 E I (1 + 2/n²)/ℓ³. A clamped beam is half of one that goes on as its mirror image; the cell at the clamp then bends by twice the
-        angle between d and a, and half of its energy is here. So the order of convergence is 2 as elsewhere.
+        k = 2 E I (1 + 2/n²)/ℓ³. A clamped beam is half of one that goes on as its mirror image; the
+        cell at the clamp then bends by twice the angle between d and a, and half of its energy is
+        here. So the order of convergence is 2 as elsewhere.
         """
         n = self.segments
         ℓ = self.segment_length(0 if end is self.nodes[0] else n - 1)
@@ -140,7 +159,9 @@ class Beam(Body):
         return c if self.dimension == 2 else ca.norm_2(c)
 
     def fastest_vibration(self) -> SX:
-        """No vibration of the free beam is faster (rad/s): the fastest one of a segment, and of three nodes that bend."""
+        """No vibration of the free beam is faster (rad/s): the fastest one of a segment, and of
+        three nodes that bend.
+        """
         n = self.segments
         ℓ = self.natural_length / n
         m, share = self.mass / n, 4 if self.lumped else 12
@@ -166,7 +187,9 @@ class Beam(Body):
         n = self.segments
         if self.shape.straight:
             return self.E * self.inertia / self.natural_length**5 * float(n**3 * (n**2 + 2))
-        return self.E * self.inertia * (1 + 2 / n**2) / ((first * second) ** 2 * (first + second) / 2)
+        return (
+            self.E * self.inertia * (1 + 2 / n**2) / ((first * second) ** 2 * (first + second) / 2)
+        )
 
     def _segment(self, k: int, r1: SX, r2: SX, v1: SX, v2: SX, gravity: SX) -> Share:
         ℓ, m = self.segment_length(k), self._segment_mass(k)
@@ -177,12 +200,18 @@ class Beam(Body):
             rate = _stretch_rate(r1, r2, v1, v2)
             efforts.append((rate, -self.stiffness_damping * self.E * self.area / ℓ * rate))
         if not self.mass_damping.is_zero():
-            momenta = _momenta(v1, v2, m, SX(0.5 if self.lumped else 1 / 3), SX(0 if self.lumped else 1 / 6))
+            momenta = _momenta(
+                v1, v2, m, SX(0.5 if self.lumped else 1 / 3), SX(0 if self.lumped else 1 / 6)
+            )
             efforts += [(v, -self.mass_damping * p) for v, p in zip((v1, v2), momenta, strict=True)]
         return Share(kinetic, stretching + _weight(r1, r2, m, gravity), tuple(efforts))
 
     def _segment_mass(self, k: int) -> SX:
-        return self.mass / self.segments if self.shape.straight else self.mass * self.shape.segment_length(k) / self.shape.length
+        return (
+            self.mass / self.segments
+            if self.shape.straight
+            else self.mass * self.shape.segment_length(k) / self.shape.length
+        )
 
     def _bend(self, k: int, r: list[SX], v: list[SX]) -> Share:
         α, c0 = self._bending_stiffness(k), self._unstressed_bend(k)
@@ -197,7 +226,9 @@ class Beam(Body):
 
 @dataclass(frozen=True)
 class BeamNode:
-    """A node of a beam as something that turns: by the mean of the angular velocities of the segments that meet there."""
+    """A node of a beam as something that turns: by the mean of the angular velocities of the
+    segments that meet there.
+    """
 
     point: Point
 
@@ -215,13 +246,18 @@ class BeamNode:
         found = []
         for pair in pairs:
             first, second = (beam.nodes[i].local for i in pair)
-            a, ȧ = frame.position(second) - frame.position(first), frame.velocity(second) - frame.velocity(first)
+            a, ȧ = (
+                frame.position(second) - frame.position(first),
+                frame.velocity(second) - frame.velocity(first),
+            )
             found.append(wedge(a, ȧ) / ca.dot(a, a))
         return sum(found, SX(0)) / len(found)
 
 
 @traced
-def _chord_frame(start: SX, end: SX, start_rate: SX, end_rate: SX, s: SX, d: SX) -> tuple[SX, SX, SX, SX]:
+def _chord_frame(
+    start: SX, end: SX, start_rate: SX, end_rate: SX, s: SX, d: SX
+) -> tuple[SX, SX, SX, SX]:
     """o, R and their rates from the ends of a line at s and s + d."""
     c, ċ = end - start, end_rate - start_rate
     cosine, sine = (x / (ca.norm_2(c) * ca.norm_2(d)) for x in (ca.dot(d, c), wedge(d, c)))

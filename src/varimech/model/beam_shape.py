@@ -11,9 +11,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..errors import ModelError
-from ..symbols import SX
-from .numbers import Numbers, evaluated
+from ..core.errors import ModelError
+from ..core.symbols import SX
+from .parameter_set import ParameterSet, evaluated
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,9 @@ class BeamShape:
     places: tuple[SX, ...]
     straight: bool
     middle: int
-    """The node that is farthest from the line between the ends; in space it tells, with them, where a curved beam is."""
+    """The node that is farthest from the line between the ends; in space it tells, with them, where
+    a curved beam is.
+    """
     bent: tuple[bool, ...]
     """For each node whether the shape is bent there."""
     given_length: SX | None = None
@@ -40,7 +42,9 @@ class BeamShape:
         return ca.norm_2(self.places[k + 1] - self.places[k])
 
     def tangent(self, at_start: bool) -> SX:
-        """Unit vector along the curve as it leaves an end: directions of two segments, which are those at their middles, extrapolated."""
+        """Unit vector along the curve as it leaves an end: directions of two segments, which are
+        those at their middles, extrapolated.
+        """
         places = self.places if at_start else self.places[::-1]
         first = places[1] - places[0]
         if len(places) == 2 or self.straight:
@@ -61,40 +65,66 @@ class BeamShape:
         return ca.norm_2(self.places[second] - self.places[first])
 
 
-def shape_of(numbers: Numbers, length: Any, shape: Any, segments: int, dimension: int, label: str) -> BeamShape:
-    """A shape from the length of a straight beam, a function of s in [0, 1], or the places of all nodes."""
+def shape_of(
+    numbers: ParameterSet, length: Any, shape: Any, segments: int, dimension: int, label: str
+) -> BeamShape:
+    """A shape from the length of a straight beam, a function of s in [0, 1], or the places of all
+    nodes.
+    """
     if (length is None) == (shape is None):
         raise ModelError(f"{label} needs either length=… (m) or, if it is curved, shape=…")
     if length is not None:
         L = numbers.scalar(length, f"{label}: length", "positive", unit="m")
-        places = [ca.vertcat(k * L / segments, SX.zeros(dimension - 1)) for k in range(segments + 1)]
-        return BeamShape(tuple(ca.densify(p) for p in places), True, segments // 2, (False,) * (segments + 1), L)
+        places = [
+            ca.vertcat(k * L / segments, SX.zeros(dimension - 1)) for k in range(segments + 1)
+        ]
+        return BeamShape(
+            tuple(ca.densify(p) for p in places), True, segments // 2, (False,) * (segments + 1), L
+        )
     return _curved(numbers, _curve(numbers, shape, segments, dimension, label), label)
 
 
-def _curve(numbers: Numbers, shape: Any, segments: int, dimension: int, label: str) -> list[SX]:
+def _curve(
+    numbers: ParameterSet, shape: Any, segments: int, dimension: int, label: str
+) -> list[SX]:
     """Places of all nodes, no two that follow each other alike."""
     if isinstance(shape, (list, tuple)) and any(isinstance(x, str) for x in shape):
         shape = _told(numbers, shape, label)
     found = [shape(k / segments) for k in range(segments + 1)] if callable(shape) else shape
     if not hasattr(found, "__len__") or len(found) != segments + 1:
-        raise ModelError(f"{label}: shape must be a function of s in [0, 1], or {segments + 1} places, one for each node")
-    curve = [numbers.vector_of(x, dimension, f"{label}: shape[{k}]", unit="m") for k, x in enumerate(found)]
+        raise ModelError(
+            f"{label}: shape must be a function of s in [0, 1], or {segments + 1} places, one for"
+            " each node"
+        )
+    curve = [
+        numbers.vector_of(x, dimension, f"{label}: shape[{k}]", unit="m")
+        for k, x in enumerate(found)
+    ]
     for k, (first, second) in enumerate(pairwise(curve)):
-        numbers.require(ca.sumsqr(second - first), "positive", f"{label}: squared distance of shape[{k}] and shape[{k + 1}]")
-    numbers.require(ca.sumsqr(curve[-1] - curve[0]), "positive", f"{label}: squared distance of its ends")
+        numbers.require(
+            ca.sumsqr(second - first),
+            "positive",
+            f"{label}: squared distance of shape[{k}] and shape[{k + 1}]",
+        )
+    numbers.require(
+        ca.sumsqr(curve[-1] - curve[0]), "positive", f"{label}: squared distance of its ends"
+    )
     return curve
 
 
-def _curved(numbers: Numbers, curve: list[SX], label: str) -> BeamShape:
+def _curved(numbers: ParameterSet, curve: list[SX], label: str) -> BeamShape:
     """A shape of these places, with what can be told of it at nominal values."""
     dimension = curve[0].numel()
     values = np.array([x.ravel() for x in numbers.evaluate_all(curve)])
     chord = (values[-1] - values[0]) / np.linalg.norm(values[-1] - values[0])
-    offsets = np.linalg.norm(values - values[0] - np.outer((values - values[0]) @ chord, chord), axis=1)
+    offsets = np.linalg.norm(
+        values - values[0] - np.outer((values - values[0]) @ chord, chord), axis=1
+    )
     size = float(np.abs(values - values[0]).max())
     if np.linalg.norm(values[-1] - values[0]) < 1e-9 * size:
-        raise ModelError(f"{label}: its ends are at one place; a beam does not close by itself: make it of two")
+        raise ModelError(
+            f"{label}: its ends are at one place; a beam does not close by itself: make it of two"
+        )
     if dimension == 3 and offsets.max() < 1e-9 * size:
         raise ModelError(f"{label}: shape is straight; give length=… instead")
     a = np.diff(values, axis=0)
@@ -104,12 +134,19 @@ def _curved(numbers: Numbers, curve: list[SX], label: str) -> BeamShape:
     return BeamShape(tuple(ca.densify(x) for x in curve), False, int(offsets.argmax()), bent)
 
 
-def _told(numbers: Numbers, components: Sequence[Any], label: str) -> Callable[[float], list[Any]]:
+def _told(
+    numbers: ParameterSet, components: Sequence[Any], label: str
+) -> Callable[[float], list[Any]]:
     """A shape told as texts, one a component, that speak of s."""
 
     scope = numbers.scope_with("s", None, "the place along the beam")
-    quantities = [numbers.quantity(x, "m", f"{label}: shape", scope) if isinstance(x, str) else None for x in components]
-    given = [x if number is None else number for x, number in zip(components, quantities, strict=True)]
+    quantities = [
+        numbers.quantity(x, "m", f"{label}: shape", scope) if isinstance(x, str) else None
+        for x in components
+    ]
+    given = [
+        x if number is None else number for x, number in zip(components, quantities, strict=True)
+    ]
 
     def shape(s: float) -> list[Any]:
         scope = numbers.scope_with("s", s, "the place along the beam")

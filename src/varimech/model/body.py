@@ -1,11 +1,13 @@
 """Bodies and their points.
 
-Kinetic energy of a rigid body with mass m, centre of mass s_G and second moments P = ∫ (s−s_G)(s−s_G)ᵀ dm about it:
+Kinetic energy of a rigid body with mass m, centre of mass s_G and second moments P = ∫
+(s−s_G)(s−s_G)ᵀ dm about it:
 
     T = ½ m ṙ_G·ṙ_G + ½ tr(Ṙ P Ṙᵀ),     P = ½ tr(I) 1 − I  (space),  P = ½ I 1  (plane),
 
-with I the inertia about the centre of mass in body axes. It is quadratic in the rates with constant coefficients
-(J. García de Jalón and E. Bayo, Kinematic and Dynamic Simulation of Multibody Systems, Springer 1994, ch. 4).
+with I the inertia about the centre of mass in body axes. It is quadratic in the rates with constant
+coefficients (J. García de Jalón and E. Bayo, Kinematic and Dynamic Simulation of Multibody Systems,
+Springer 1994, ch. 4).
 """
 
 from __future__ import annotations
@@ -17,15 +19,17 @@ from typing import TypeAlias, final
 
 import casadi as ca
 
-from ..errors import ModelError, unknown_name
-from ..symbols import SX, traced
+from ..core.errors import ModelError, unknown_name
+from ..core.symbols import SX, traced
 from .frame import Frame
 from .named import Named
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Point(Named):
-    """A named point of a body, at `local` coordinates (m) in the body's frame; on a beam, as it is shaped at the start."""
+    """A named point of a body, at `local` coordinates (m) in the body's frame; on a beam, as it is
+    shaped at the start.
+    """
 
     body: Body
     name: str
@@ -43,7 +47,9 @@ class Point(Named):
 
 @dataclass(frozen=True)
 class Share:
-    """What a body, or a part of one, contributes: energies (J), and efforts at rates that do work."""
+    """What a body, or a part of one, contributes: energies (J), and efforts at rates
+    that do work.
+    """
 
     kinetic: SX
     potential: SX
@@ -52,7 +58,9 @@ class Share:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Body(Named, ABC):
-    """Anything with mass and named points. `spine` names the points that a drawing joins by a line."""
+    """Anything with mass and named points. `spine` names the points that a drawing
+    joins by a line.
+    """
 
     name: str
     dimension: int
@@ -87,14 +95,18 @@ class Body(Named, ABC):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class RigidBody(Body):
-    """A rigid body: mass (kg), centre of mass (m, body frame), inertia about it (kg·m²). The ground is one without mass that never moves."""
+    """A rigid body: mass (kg), centre of mass (m, body frame), inertia about it (kg·m²). The ground
+    is one without mass that never moves.
+    """
 
     mass: SX
     com: SX
     inertia: SX
 
     def shares(self, frame: Frame, gravity: SX) -> list[Share]:
-        kinetic = _kinetic_energy(frame.velocity(self.com), frame.rotation_rate, self.mass, self.inertia)
+        kinetic = _kinetic_energy(
+            frame.velocity(self.com), frame.rotation_rate, self.mass, self.inertia
+        )
         return [Share(kinetic, -self.mass * ca.dot(gravity, frame.position(self.com)))]
 
 

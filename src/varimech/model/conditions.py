@@ -1,7 +1,8 @@
 """Geometric conditions: the few statements that all joints are made of.
 
-Each says, in terms of the frames of two bodies, which scalar residuals vanish (always independent of each other), and whether
-the two bodies *share* a point or a direction because of it: coordinates that can share (natural coordinates) then need no equation.
+Each says, in terms of the frames of two bodies, which scalar residuals vanish (always independent
+of each other), and whether the two bodies *share* a point or a direction because of it: coordinates
+that can share (natural coordinates) then need no equation.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from typing import Protocol
 
 import casadi as ca
 
-from ..symbols import SX
+from ..core.symbols import SX
 from .body import Body, Frames, Point, gap
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A unit direction fixed to a body, and the normals that complete it to a right-handed triad (normals…, direction)."""
+    """A unit direction fixed to a body, and the normals that complete it to a right-handed triad
+    (normals…, direction).
+    """
 
     body: Body
     direction: SX
@@ -26,7 +29,9 @@ class Axis:
 
 @dataclass(frozen=True)
 class Shared:
-    """A point (`is_point`) or a direction that two bodies have in common, in local components of each."""
+    """A point (`is_point`) or a direction that two bodies have in common, in local components of
+    each.
+    """
 
     is_point: bool
     first: Body
@@ -43,7 +48,9 @@ class Condition(Protocol):
         ...
 
     def shares(self) -> list[Shared]:
-        """What the two bodies share if the condition holds; if not empty, sharing replaces the residuals."""
+        """What the two bodies share if the condition holds; if not empty, sharing replaces the
+        residuals.
+        """
         ...
 
 
@@ -58,7 +65,9 @@ class Coincident:
         return gap(frames, self.first, self.second)
 
     def shares(self) -> list[Shared]:
-        return [Shared(True, self.first.body, self.first.local, self.second.body, self.second.local)]
+        return [
+            Shared(True, self.first.body, self.first.local, self.second.body, self.second.local)
+        ]
 
 
 @dataclass(frozen=True)
@@ -70,10 +79,20 @@ class Aligned:
 
     def residuals(self, frames: Frames) -> SX:
         d = frames[self.second.body].direction(self.second.direction)
-        return ca.vertcat(*[ca.dot(frames[self.first.body].direction(n), d) for n in self.first.normals])
+        return ca.vertcat(
+            *[ca.dot(frames[self.first.body].direction(n), d) for n in self.first.normals]
+        )
 
     def shares(self) -> list[Shared]:
-        return [Shared(False, self.first.body, self.first.direction, self.second.body, self.second.direction)]
+        return [
+            Shared(
+                False,
+                self.first.body,
+                self.first.direction,
+                self.second.body,
+                self.second.direction,
+            )
+        ]
 
 
 @dataclass(frozen=True)
@@ -114,7 +133,8 @@ class Perpendicular:
 class Offset:
     """The second point has no offset from the first along directions fixed to the first body.
 
-    All normals of an axis: the point is on the line along it. One direction: it is on the plane normal to it.
+    All normals of an axis: the point is on the line along it. One direction: it is on the plane
+    normal to it.
     """
 
     first: Point
@@ -131,7 +151,9 @@ class Offset:
 
 @dataclass(frozen=True)
 class Separation:
-    """Two points keep a distance L:  (d·d − L²) / 2L = 0, so that the multiplier is the force along d."""
+    """Two points keep a distance L:  (d·d − L²) / 2L = 0, so that the multiplier is the force along
+    d.
+    """
 
     first: Point
     second: Point

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..symbols import SX
+from ..core.symbols import SX
 from .body import Frames
-from .measures import Measure
 from .named import Named
+from .scalar_outputs import ScalarOutput
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -16,7 +16,7 @@ class Driver(Named):
     """measure = motion(t). Its effort (N or N·m) is positive where it pushes the measure up."""
 
     name: str
-    measure: Measure
+    measure: ScalarOutput
     motion: Callable[[SX], SX]
 
     def residuals(self, frames: Frames, time: SX) -> SX:

@@ -1,6 +1,7 @@
 """Forces: each stores potential energy, or does work at given rates, or both.
 
-An element with efforts f_k at rates w_k (linear in the velocities) contributes the generalised force  Q = Σ (∂w_k/∂q̇)ᵀ f_k − ∂V/∂q.
+An element with efforts f_k at rates w_k (linear in the velocities) contributes the generalised
+force  Q = Σ (∂w_k/∂q̇)ᵀ f_k − ∂V/∂q.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import casadi as ca
 
-from ..symbols import SX, wedge
+from ..core.symbols import SX, wedge
 from .beam import STRAIGHT, Beam, BeamNode, bend_rate, bent
 from .body import Body, Frames, Point
 from .conditions import Axis
 from .joints import Joint
-from .measures import Measure, Turn
 from .named import Named
+from .scalar_outputs import ScalarOutput, Turn
 
 if TYPE_CHECKING:
     from .state import State
@@ -33,7 +34,9 @@ class Force(Protocol):
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        """Bodies whose motion against each other is all that it depends on; none if it depends on where they are."""
+        """Bodies whose motion against each other is all that it depends on; none if it depends on
+        where they are.
+        """
         ...
 
     def potential_energy(self, frames: Frames) -> SX:
@@ -50,7 +53,7 @@ class Spring(Named):
     """Spring and damper on any scalar measure x:  V = ½ k (x − x₀)²,  effort −c ẋ at the rate ẋ."""
 
     name: str
-    measure: Measure
+    measure: ScalarOutput
     stiffness: SX
     rest: SX
     damping: SX
@@ -82,7 +85,9 @@ class Spring(Named):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PointForce(Named):
-    """A force (N) on a point of a body; its value is a function of the state, in global or body components."""
+    """A force (N) on a point of a body; its value is a function of the state, in global or body
+    components.
+    """
 
     name: str
     point: Point
@@ -104,7 +109,9 @@ class PointForce(Named):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Torque(Named):
-    """A torque (N·m) on a body or a node of a beam, with its opposite on another one (`against`) if given."""
+    """A torque (N·m) on a body or a node of a beam, with its opposite on another one (`against`) if
+    given.
+    """
 
     name: str
     body: Body | BeamNode
@@ -124,18 +131,31 @@ class Torque(Named):
         if self.against is not None:
             rate = rate - _angular_velocity(self.against, frames)
         τ = self.value(state)
-        return [(rate, frames[self.body].direction(τ) if self.in_body and isinstance(self.body, Body) else τ)]
+        return [
+            (
+                rate,
+                frames[self.body].direction(τ)
+                if self.in_body and isinstance(self.body, Body)
+                else τ,
+            )
+        ]
 
 
 def _angular_velocity(thing: Body | BeamNode, frames: Frames) -> SX:
-    return frames[thing].angular_velocity if isinstance(thing, Body) else thing.angular_velocity(frames)
+    return (
+        frames[thing].angular_velocity
+        if isinstance(thing, Body)
+        else thing.angular_velocity(frames)
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Clamp(Named):
-    """Bends the end of a beam towards a direction d of the body that holds it:  V = k/2 (d × a − c₀)²,  a: the segment as it leaves that end.
+    """Bends the end of a beam towards a direction d of the body that holds it:  V = k/2 (d × a −
+    c₀)²,  a: the segment as it leaves that end.
 
-    In space |d × a| − |c₀|; c₀ is d × a of the unstressed beam, none where that is straight. With damping like that of the beam.
+    In space |d × a| − |c₀|; c₀ is d × a of the unstressed beam, none where that is straight. With
+    damping like that of the beam.
     """
 
     name: str
@@ -154,21 +174,38 @@ class Clamp(Named):
         return self.end.body
 
     def potential_energy(self, frames: Frames) -> SX:
-        (d, a), k, c0 = self._directions(frames), self.beam.clamp_stiffness(self.end), self.beam.clamp_bend(self.end)
+        (d, a), k, c0 = (
+            self._directions(frames),
+            self.beam.clamp_stiffness(self.end),
+            self.beam.clamp_bend(self.end),
+        )
         return k / 2 * (ca.sumsqr(wedge(d, a)) if c0.is_zero() else bent(d, a, c0) ** 2)
 
     def moment(self, frames: Frames) -> SX:
         """On the beam (N·m)."""
-        (d, a), k, c0 = self._directions(frames), self.beam.clamp_stiffness(self.end), self.beam.clamp_bend(self.end)
+        (d, a), k, c0 = (
+            self._directions(frames),
+            self.beam.clamp_stiffness(self.end),
+            self.beam.clamp_bend(self.end),
+        )
         c, β = wedge(d, a), self.beam.stiffness_damping
         if c.numel() == 3 and c0.is_zero() and β.is_zero():
             return -k * c * ca.dot(d, a)
         strength = bent(d, a, c0) + β * bend_rate(d, a, *self._directions(frames, rate=True))
-        return -k * strength * ca.dot(d, a) * (1 if c.numel() == 1 else c / ca.sqrt(ca.sumsqr(c) + STRAIGHT**2 * ca.sumsqr(a)))
+        return (
+            -k
+            * strength
+            * ca.dot(d, a)
+            * (1 if c.numel() == 1 else c / ca.sqrt(ca.sumsqr(c) + STRAIGHT**2 * ca.sumsqr(a)))
+        )
 
     def axial_force(self, frames: Frames) -> SX:
         """What it adds to the force along the segment that it holds (N)."""
-        (d, a), k, c0 = self._directions(frames), self.beam.clamp_stiffness(self.end), self.beam.clamp_bend(self.end)
+        (d, a), k, c0 = (
+            self._directions(frames),
+            self.beam.clamp_stiffness(self.end),
+            self.beam.clamp_bend(self.end),
+        )
         return k * bent(d, a, c0) * bent(d, a, SX(0)) / ca.norm_2(a)
 
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:

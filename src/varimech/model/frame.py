@@ -1,7 +1,8 @@
 """Frames: where a body is and how it moves, in symbols.
 
 A point of the body at local coordinates s is at  r = o + R s  and moves with  ṙ = ȯ + Ṙ s.
-Coordinates supply o, R, ȯ, Ṙ; elements state their physics in these words and never ask where they come from.
+Coordinates supply o, R, ȯ, Ṙ; elements state their physics in these words and never ask where they
+come from.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
-from ..symbols import SX
+from ..core.symbols import SX
 
 Known = tuple[SX, SX, SX]
 """A point by its local coordinates, its position and its velocity."""
@@ -24,10 +25,12 @@ def known_points(points: Iterable[Known]) -> dict[int, Known]:
 
 @dataclass(frozen=True)
 class Frame:
-    """Pose and motion of a body: origin o, rotation R (columns are the body's axes) and their time derivatives.
+    """Pose and motion of a body: origin o, rotation R (columns are the body's axes) and their time
+    derivatives.
 
-    `known` are points whose position and velocity are known without them (see `known_points`): of rigid bodies because that gives shorter
-    code, of beams because each of their nodes moves by itself.
+    `known` are points whose position and velocity are known without them (see `known_points`): of
+    rigid bodies because that gives shorter code, of beams because each of their nodes moves by
+    itself.
     """
 
     origin: SX

@@ -7,20 +7,22 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..errors import ModelError
-from ..mathematics import rotation
-from ..symbols import SX
+from ..core.errors import ModelError
+from ..core.mathematics import rotation
+from ..core.symbols import SX
 from .body import Body
 from .conditions import Axis
-from .numbers import Numbers
+from .parameter_set import ParameterSet
 
 
-def axis_of(numbers: Numbers, body: Body, direction: Any, label: str) -> Axis:
+def axis_of(numbers: ParameterSet, body: Body, direction: Any, label: str) -> Axis:
     """A unit direction of a body with its normals."""
     d = numbers.vector_of(direction, body.dimension, label)
     value = numbers.evaluate(ca.densify(d)).ravel()
     if not value.any():
-        raise ModelError(f"{label} = {direction!r} has no direction; give a vector that is not zero")
+        raise ModelError(
+            f"{label} = {direction!r} has no direction; give a vector that is not zero"
+        )
     numbers.require(ca.sumsqr(d), "positive", f"{label}: squared length")
     d = d / ca.norm_2(d)
     if body.dimension == 2:
@@ -32,7 +34,7 @@ def axis_of(numbers: Numbers, body: Body, direction: Any, label: str) -> Axis:
     return Axis(body, d, (first, ca.cross(d, first)))
 
 
-def rotation_of(numbers: Numbers, value: Any, dimension: int, label: str) -> SX:
+def rotation_of(numbers: ParameterSet, value: Any, dimension: int, label: str) -> SX:
     """A rotation: nothing (the identity), an angle in the plane, a matrix in space."""
     if value is None:
         return SX.eye(dimension)
@@ -43,15 +45,23 @@ def rotation_of(numbers: Numbers, value: Any, dimension: int, label: str) -> SX:
     return matrix
 
 
-def inertia_of(numbers: Numbers, value: Any, dimension: int, label: str) -> SX:
-    """An inertia about the centre of mass that a body can have: a number in the plane, three values or a matrix in space."""
+def inertia_of(numbers: ParameterSet, value: Any, dimension: int, label: str) -> SX:
+    """An inertia about the centre of mass that a body can have: a number in the plane, three values
+    or a matrix in space.
+    """
     if dimension == 2:
         return numbers.scalar(value, label, "non-negative", unit="kg·m²")
     try:
         entries = None if isinstance(value, (SX, str)) else list(value)
     except TypeError:
-        raise ModelError(f"{label} = {value!r}: in space give three principal values or a 3×3 matrix") from None
-    if entries is not None and len(entries) == 3 and all(isinstance(e, SX) or np.ndim(e) == 0 for e in entries):
+        raise ModelError(
+            f"{label} = {value!r}: in space give three principal values or a 3×3 matrix"
+        ) from None
+    if (
+        entries is not None
+        and len(entries) == 3
+        and all(isinstance(e, SX) or np.ndim(e) == 0 for e in entries)
+    ):
         matrix = ca.densify(ca.diag(numbers.vector_of(entries, 3, label, unit="kg·m²")))
     else:
         matrix = numbers.matrix_of(value, 3, label, unit="kg·m²")

@@ -1,4 +1,5 @@
-"""Joints: each a short list of geometric conditions between a point of one body and a point of another.
+"""Joints: each a short list of geometric conditions between a point of one body and a point of
+another.
 
 | joint | plane: freedoms left | space: freedoms left | conditions |
 |---|---|---|---|
@@ -13,8 +14,8 @@
 | planar | | 3 | aligned normals, point on a plane |
 | point-on-plane | | 5 | point on a plane |
 
-To add one: write its builder and its line in `JOINTS`, and how it turns and slides in `coordinates/relative/joints.py`; the conformance tests
-pick it up from there.
+To add one: write its builder and its line in `JOINTS`, and how it turns and slides in
+`coordinates/relative/joints.py`; the conformance tests pick it up from there.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ..symbols import SX
+from ..core.symbols import SX
 from .body import Body, Frames, Point
 from .conditions import (
     Aligned,
@@ -36,8 +37,8 @@ from .conditions import (
     SameOrientation,
     Separation,
 )
-from .measures import Slide, Turn
 from .named import Named
+from .scalar_outputs import Slide, Turn
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class Joint(Named):
         if not JOINTS[self.kind].turns:
             return None
         if first.dimension == 2:
-            return planar_turn(first, second)
+            return planar_angle(first, second)
         assert self.data.first_axis is not None and self.data.second_axis is not None
         reference, quarter = self.data.first_axis.normals
         return Turn(first, reference, quarter, second, self.data.second_axis.normals[0])
@@ -95,7 +96,7 @@ class Joint(Named):
         return Slide(self.data.first, self.data.first_axis, self.data.second)
 
 
-def planar_turn(first: Body, second: Body) -> Turn:
+def planar_angle(first: Body, second: Body) -> Turn:
     """The angle of one planar body against another."""
     x, y = SX([1, 0]), SX([0, 1])
     return Turn(first, x, y, second, x)
@@ -181,8 +182,12 @@ JOINTS: dict[str, JointKind] = {
     "point-on-line": JointKind(_point_on_line, axis=(2, 3), slides=True),
     "distance": JointKind(_distance),
     "spherical": JointKind(_spherical, dimensions=(3,), instead="revolute"),
-    "cylindrical": JointKind(_cylindrical, dimensions=(3,), axis=(3,), turns=True, slides=True, instead="prismatic"),
+    "cylindrical": JointKind(
+        _cylindrical, dimensions=(3,), axis=(3,), turns=True, slides=True, instead="prismatic"
+    ),
     "universal": JointKind(_universal, dimensions=(3,), axis=(3,), instead="revolute"),
     "planar": JointKind(_planar, dimensions=(3,), axis=(3,), turns=True, axis_name="normal"),
-    "point-on-plane": JointKind(_point_on_plane, dimensions=(3,), axis=(3,), instead="point_on_line", axis_name="normal"),
+    "point-on-plane": JointKind(
+        _point_on_plane, dimensions=(3,), axis=(3,), instead="point_on_line", axis_name="normal"
+    ),
 }

@@ -1,4 +1,6 @@
-"""How the things of a mechanism are shown, where somebody prints one: by what they are and what they are called."""
+"""How the things of a mechanism are shown, where somebody prints one: by what they are and what
+they are called.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Named design parameters: numbers of a model that may change, and with respect to which everything can be differentiated."""
+"""Named design parameters: numbers of a model that may change, and with respect to which everything
+can be differentiated.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError
-from ..expressions import fixed_number
-from ..markup import Displayed, html_table
-from ..symbols import NOT_SYMBOLIC, SX
-from ..units import is_si, si_unit, split_quantity
+from ..core.errors import ModelError
+from ..core.expressions import fixed_number
+from ..core.markup import Displayed, html_table
+from ..core.symbols import NOT_SYMBOLIC, SX
+from ..core.units import is_si, si_unit, split_quantity
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """A bilateral tolerance ±width, read as a normal spread: width = `sigmas` standard deviations (3: 99.73 % inside).
+    """A bilateral tolerance ±width, read as a normal spread: width = `sigmas` standard deviations
+    (3: 99.73 % inside).
 
     A width in text has a unit, "0.1 mm", and is a number once it belongs to a parameter.
 
@@ -43,7 +46,10 @@ class Tolerance:
     def sigma(self) -> float:
         """Standard deviation, in the parameter's unit."""
         if isinstance(self.width, str):
-            raise ModelError(f"tolerance: width = {self.width!r} is a text; give it to a parameter, or write a number")
+            raise ModelError(
+                f"tolerance: width = {self.width!r} is a text; give it to a parameter, or write a"
+                " number"
+            )
         return self.width / self.sigmas
 
     def in_unit_of(self, name: str, unit: str) -> Tolerance:
@@ -56,8 +62,9 @@ class Tolerance:
 class Parameter:
     """A named number of one mechanism: use it wherever a number goes, and in arithmetic.
 
-    Made by `Mechanism.parameter`. Attributes: `name`, `value` (nominal), `unit`, `bounds` (lower, upper; None if open),
-    `spread` (a `Tolerance`, a distribution with its numbers, or None) and `symbol`.
+    Made by `Mechanism.parameter`. Attributes: `name`, `value` (nominal), `unit`, `bounds` (lower,
+    upper; None if open), `spread` (a `Tolerance`, a distribution with its numbers, or None) and
+    `symbol`.
     """
 
     def __init__(
@@ -71,14 +78,21 @@ class Parameter:
     ):
         self.name = name
         self.unit = _unit(name, value, unit)
-        self.spread = spread.in_unit_of(name, self.unit) if isinstance(spread, Tolerance) else spread
+        self.spread = (
+            spread.in_unit_of(name, self.unit) if isinstance(spread, Tolerance) else spread
+        )
         self._value = _finite(name, _number(name, value, self.unit, "value"))
         self.bounds = checked_bounds(name, bounds, self.unit)
-        self.symbol = SX.sym(f" {name}" if name.startswith("[") else name)  # CasADi takes [a, b] for two names
+        self.symbol = SX.sym(
+            f" {name}" if name.startswith("[") else name
+        )  # CasADi takes [a, b] for two names
         self.check(self._value)
-        if spread is not None and not (isinstance(spread, Tolerance) or any(hasattr(spread, f) for f in ("rvs", "ppf", "icdf"))):
+        if spread is not None and not (
+            isinstance(spread, Tolerance) or any(hasattr(spread, f) for f in ("rvs", "ppf", "icdf"))
+        ):
             raise ModelError(
-                f"parameter {name!r}: spread = {spread!r} is neither a varimech.Tolerance nor a distribution, such as those of scipy.stats"
+                f"parameter {name!r}: spread = {spread!r} is neither a varimech.Tolerance nor a"
+                " distribution, such as those of scipy.stats"
             )
 
     @property
@@ -87,31 +101,44 @@ class Parameter:
         return self._value
 
     def check(self, value: Any) -> float:
-        """Return the value, which may be a quantity in text, as a float if this parameter may take it, else raise `ModelError`."""
+        """Return the value, which may be a quantity in text, as a float if this parameter may take
+        it, else raise `ModelError`.
+        """
         number = _finite(self.name, _number(self.name, value, self.unit, "value"), self.unit)
         lower, upper = self.bounds
         if (lower is not None and number < lower) or (upper is not None and number > upper):
             unit = f" {self.unit}" if self.unit else ""
-            raise ModelError(f"parameter {self.name!r}: value {number:g}{unit} is outside its bounds ({lower}, {upper}){unit}")
+            raise ModelError(
+                f"parameter {self.name!r}: value {number:g}{unit} is outside its bounds ({lower},"
+                f" {upper}){unit}"
+            )
         return number
 
     def __repr__(self) -> str:
-        return f"Parameter({self.name!r}, {self.value!r}{f', unit={self.unit!r}' if self.unit else ''})"
+        return (
+            f"Parameter({self.name!r},"
+            f" {self.value!r}{f', unit={self.unit!r}' if self.unit else ''})"
+        )
 
     def __float__(self) -> float:
-        raise self._no_number("so it has no fixed float", "varimech.sin, varimech.sqrt, … in expressions")
+        raise self._no_number(
+            "so it has no fixed float", "varimech.sin, varimech.sqrt, … in expressions"
+        )
 
     def __eq__(self, other: object) -> bool:
         """Whether it is the same parameter; it is never a number."""
         if isinstance(other, (Real, SX)) and not isinstance(other, bool):
-            raise self._no_number(f"so it neither is nor is not {other}", "< and > in varimech.where")
+            raise self._no_number(
+                f"so it neither is nor is not {other}", "< and > in varimech.where"
+            )
         return self is other
 
     __hash__ = object.__hash__
 
     def _no_number(self, so: str, otherwise: str) -> TypeError:
         return TypeError(
-            f"parameter {self.name!r} stands for a number that may change, {so}; use .value for its nominal value, or {otherwise}"
+            f"parameter {self.name!r} stands for a number that may change, {so}; use .value for its"
+            f" nominal value, or {otherwise}"
         )
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -180,13 +207,24 @@ class Parameters(Displayed, dict[str, Parameter]):
     def __str__(self) -> str:
         rows = [[str(x) for x in row] for row in ([*HEAD], *self._rows())]
         widths = [max(len(row[k]) for row in rows) for k in range(len(HEAD))]
-        return "\n".join("  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+        return "\n".join(
+            "  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)).rstrip() for row in rows
+        )
 
     def _display(self) -> str:
         return html_table(HEAD, self._rows())
 
     def _rows(self) -> list[list[Any]]:
-        return [[p.name, p.value, p.unit, *("" if b is None else b for b in p.bounds), _spread(p.spread)] for p in self.values()]
+        return [
+            [
+                p.name,
+                p.value,
+                p.unit,
+                *("" if b is None else b for b in p.bounds),
+                _spread(p.spread),
+            ]
+            for p in self.values()
+        ]
 
 
 HEAD = ("parameter", "value", "unit", "lower", "upper", "spread")
@@ -196,7 +234,11 @@ def _spread(spread: Any) -> str:
     """A spread in a few words."""
     if spread is None:
         return ""
-    return f"± {spread.width:g} ({spread.sigmas:g}σ)" if isinstance(spread, Tolerance) else type(spread).__name__
+    return (
+        f"± {spread.width:g} ({spread.sigmas:g}σ)"
+        if isinstance(spread, Tolerance)
+        else type(spread).__name__
+    )
 
 
 def _is_number(value: Any) -> bool:
@@ -207,14 +249,18 @@ def _finite(name: str, value: Any, unit: str = "") -> float:
     try:
         number = math.nan if isinstance(value, bool) else float(value)
     except NOT_SYMBOLIC:
-        raise ModelError(f"parameter {name!r}: value {value!r} is not a number{unit and f' (in {unit})'}") from None
+        raise ModelError(
+            f"parameter {name!r}: value {value!r} is not a number{unit and f' (in {unit})'}"
+        ) from None
     if not math.isfinite(number):
         raise ModelError(f"parameter {name!r}: value {number} is not finite")
     return number
 
 
 def _unit(name: str, value: Any, unit: str) -> str:
-    """The unit that is given, or that of a value in text, as one of the SI: a label must not make 30 m of 30 mm."""
+    """The unit that is given, or that of a value in text, as one of the SI: a label must not make
+    30 m of 30 mm.
+    """
     quantity = split_quantity(value) if isinstance(value, str) else None
     own = quantity is not None and quantity[1]
     if unit and not (isinstance(unit, str) and is_si(unit)):
@@ -241,10 +287,16 @@ def checked_bounds(name: str, bounds: Any, unit: str = "") -> tuple[float | None
     except ModelError as error:
         raise ModelError(f"{error} (bounds = {bounds!r})") from None
     except (TypeError, ValueError):
-        raise ModelError(f"parameter {name!r}: bounds = {bounds!r} must be a pair (lower, upper)") from None
+        raise ModelError(
+            f"parameter {name!r}: bounds = {bounds!r} must be a pair (lower, upper)"
+        ) from None
     for bound in (lower, upper):
         if bound is not None and (not _is_number(bound) or math.isnan(bound)):
-            raise ModelError(f"parameter {name!r}: bounds = {bounds!r} must be numbers, or None where open")
+            raise ModelError(
+                f"parameter {name!r}: bounds = {bounds!r} must be numbers, or None where open"
+            )
     if lower is not None and upper is not None and not lower < upper:
-        raise ModelError(f"parameter {name!r}: bounds ({lower}, {upper}) leave no room; give lower < upper")
+        raise ModelError(
+            f"parameter {name!r}: bounds ({lower}, {upper}) leave no room; give lower < upper"
+        )
     return (None if lower == -math.inf else lower, None if upper == math.inf else upper)

@@ -1,4 +1,6 @@
-"""Conditions that numbers of a model must meet for every set of parameter values, for one set or for many at once."""
+"""Conditions that numbers of a model must meet for every set of parameter values, for one set or
+for many at once.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..errors import ModelError
-from ..symbols import SX
+from ..core.errors import ModelError
+from ..core.symbols import SX
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,11 @@ class Requirement:
         """Raise `ModelError` unless a number, or matrix, meets it."""
         holds, reason = RULES[self.rule]
         if not holds(number):
-            shown = f"{number.item():g}" if number.size == 1 else np.array2string(number, separator=", ")
+            shown = (
+                f"{number.item():g}"
+                if number.size == 1
+                else np.array2string(number, separator=", ")
+            )
             raise ModelError(f"{self.label} = {shown} {reason}")
 
 
@@ -46,37 +52,63 @@ def _rotation(x: np.ndarray) -> np.ndarray:
 
 RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "finite": (lambda x: _every(np.isfinite(x)), "is not finite"),
-    "rotation": (_rotation, "is not a rotation matrix (orthonormal, right-handed); see varimech.rotation"),
+    "rotation": (
+        _rotation,
+        "is not a rotation matrix (orthonormal, right-handed); see varimech.rotation",
+    ),
     "positive": (lambda x: _every(x > 0), "must be positive"),
     "non-negative": (lambda x: _every(x >= 0), "must not be negative"),
     "half turn": (lambda x: _every(np.abs(x) <= np.pi), "must lie between −π and π"),
     "inertia": (
         _physical,
-        "is an inertia that no body can have (it must be symmetric, each principal moment non-negative and at most the sum of the other two)",
+        (
+            "is an inertia that no body can have (it must be symmetric, each principal moment"
+            " non-negative and at most the sum of the other two)"
+        ),
     ),
 }
 """Whether matrices (the last two axes) follow a rule, and what is said of those that do not."""
 
 
 class Allowed:
-    """Which sets of values a model allows: bounds of parameters and requirements, as data that other processes can use."""
+    """Which sets of values a model allows: bounds of parameters and requirements, as data that
+    other processes can use.
+    """
 
-    def __init__(self, vector: SX, requirements: Sequence[Requirement], bounds: Sequence[tuple[float | None, float | None]]):
+    def __init__(
+        self,
+        vector: SX,
+        requirements: Sequence[Requirement],
+        bounds: Sequence[tuple[float | None, float | None]],
+    ):
         self._lower = np.array([-np.inf if low is None else low for low, _ in bounds])
         self._upper = np.array([np.inf if high is None else high for _, high in bounds])
-        symbols = {symbol.element_hash(): k for k, symbol in enumerate(ca.vertsplit(vector) if vector.numel() else [])}
-        plain = {(symbols.get(r.expression.element_hash()) if r.expression.is_scalar() else None, r.rule) for r in requirements}
+        symbols = {
+            symbol.element_hash(): k
+            for k, symbol in enumerate(ca.vertsplit(vector) if vector.numel() else [])
+        }
+        plain = {
+            (symbols.get(r.expression.element_hash()) if r.expression.is_scalar() else None, r.rule)
+            for r in requirements
+        }
         self._plain = sorted((k, rule) for k, rule in plain if k is not None)
         """Parameters themselves, the most of what there is, and their rules."""
         others = {
-            (tuple(x.element_hash() for x in ca.vertsplit(ca.vec(ca.densify(r.expression)))), r.rule): r
+            (
+                tuple(x.element_hash() for x in ca.vertsplit(ca.vec(ca.densify(r.expression)))),
+                r.rule,
+            ): r
             for r in requirements
             if not (r.expression.is_scalar() and r.expression.element_hash() in symbols)
         }
         self._rules = [(r.rule, r.expression.shape) for r in others.values()]
         self.others = sorted({f"{r.label}: {r.rule}" for r in others.values()})
         """What expressions of parameters have to follow, in words."""
-        self._numbers = ca.Function("requirements", [vector], [ca.veccat(*[ca.densify(r.expression) for r in others.values()])])
+        self._numbers = ca.Function(
+            "requirements",
+            [vector],
+            [ca.veccat(*[ca.densify(r.expression) for r in others.values()])],
+        )
 
     def rules_of(self, parameter: int) -> list[str]:
         """What a parameter itself, by number, has to follow."""
@@ -91,7 +123,9 @@ class Allowed:
             return np.asarray(good)
         numbers, at = self._numbers(rows.T).full().T, 0
         for rule, (height, width) in self._rules:
-            matrices = numbers[:, at : at + height * width].reshape(-1, width, height).swapaxes(1, 2)
+            matrices = (
+                numbers[:, at : at + height * width].reshape(-1, width, height).swapaxes(1, 2)
+            )
             good &= RULES[rule][0](matrices)
             at += height * width
         return np.asarray(good)

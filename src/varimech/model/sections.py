@@ -1,4 +1,6 @@
-"""Cross-sections of beams: area and second moment of area for bending, from a shape and its sizes."""
+"""Cross-sections of beams: area and second moment of area for bending, from a shape
+and its sizes.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ModelError
-from ..symbols import SX
+from ..core.errors import ModelError
+from ..core.symbols import SX
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,10 @@ class Shape:
 
 SHAPES: dict[str, Shape] = {
     "circle": Shape(("diameter",), lambda d: (math.pi * d**2 / 4, math.pi * d**4 / 64)),
-    "tube": Shape(("outer diameter", "inner diameter"), lambda D, d: (math.pi * (D**2 - d**2) / 4, math.pi * (D**4 - d**4) / 64)),
+    "tube": Shape(
+        ("outer diameter", "inner diameter"),
+        lambda D, d: (math.pi * (D**2 - d**2) / 4, math.pi * (D**4 - d**4) / 64),
+    ),
     "rectangle": Shape(("width", "height"), lambda w, h: (w * h, w * h**3 / 12), directions=2),
     "square": Shape(("side",), lambda a: (a**2, a**4 / 12)),
 }
@@ -33,7 +38,9 @@ SHAPES: dict[str, Shape] = {
 
 @dataclass(frozen=True)
 class Section:
-    """A section by the name of its shape and its sizes (m), each a number, a parameter, an expression of parameters or a text."""
+    """A section by the name of its shape and its sizes (m), each a number, a parameter, an
+    expression of parameters or a text.
+    """
 
     shape: str
     sizes: tuple[Any, ...]
@@ -55,7 +62,9 @@ def tube(outer: Any, inner: Any) -> Section:
 
 
 def rectangle(width: Any, height: Any) -> Section:
-    """A rectangle (m) that bends along its height: A = w h, I = w h³/12. For planar mechanisms; `square` for spatial ones."""
+    """A rectangle (m) that bends along its height: A = w h, I = w h³/12. For planar mechanisms;
+    `square` for spatial ones.
+    """
     return Section("rectangle", (width, height))
 
 

@@ -1,4 +1,6 @@
-"""The view of a state that objectives, custom forces and results are written against, whatever the coordinates."""
+"""The view of a state that objectives, custom forces and results are written against, whatever the
+coordinates.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +9,28 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import casadi as ca
 
-from ..errors import ModelError, unknown_name
-from ..expressions import Scope
-from ..mathematics import rotation
-from ..symbols import SX
+from ..core.errors import ModelError, unknown_name
+from ..core.expressions import Scope
+from ..core.mathematics import rotation
+from ..core.symbols import SX
 from .body import Frames
-from .measures import Measure, Span, Turn
 from .parameter import Parameter
+from .scalar_outputs import Distance, ScalarOutput, Turn
 
 if TYPE_CHECKING:
-    from .parts import Parts
+    from .model_data import ModelData
 
 
 MEASURES_IN_TEXT = (
-    *("position", "velocity", "acceleration", "angle", "angular_velocity", "angular_acceleration", "rotation"),
+    *(
+        "position",
+        "velocity",
+        "acceleration",
+        "angle",
+        "angular_velocity",
+        "angular_acceleration",
+        "rotation",
+    ),
     *("distance", "distance_rate", "displacement", "displacement_rate", "rate"),
     *("reaction", "reaction_torque", "effort", "multiplier", "parameter"),
 )
@@ -44,14 +54,16 @@ class Reactions(Protocol):
 
 
 class State:
-    """The state of a mechanism at one instant, in symbols; every quantity is named as the model names it.
+    """The state of a mechanism at one instant, in symbols; every quantity is named as the model
+    names it.
 
-    SI units; positions, velocities, accelerations and forces have two (plane) or three (space) global components.
+    SI units; positions, velocities, accelerations and forces have two (plane) or three (space)
+    global components.
     """
 
     def __init__(
         self,
-        model: Parts,
+        model: ModelData,
         frames: Frames,
         time: SX,
         differentiate: Callable[[SX], SX],
@@ -87,21 +99,26 @@ class State:
         return self._differentiate(self.velocity(point))
 
     def angle(self, name: str) -> SX:
-        """Angle of a planar body from the global x axis (of a beam, that of the line between its ends), or of a joint (rad).
+        """Angle of a planar body from the global x axis (of a beam, that of the line between its
+        ends), or of a joint (rad).
 
         It counts turns, from the value given at the start, or else from one in (−π, π].
         """
-        angle = self._model.find_turn(name).value(self._frames)
+        angle = self._model.find_angle(name).value(self._frames)
         return angle if self._counted is None else self._counted(self._model.name_of(name), angle)
 
     def angular_velocity(self, name: str) -> SX:
-        """Angular velocity of a body (scalar in the plane, vector in space) or the rate of a joint's angle (rad/s)."""
+        """Angular velocity of a body (scalar in the plane, vector in space) or the rate of a
+        joint's angle (rad/s).
+        """
         if name in self._model.bodies:
             body = (
-                self._model.bodies[name] if self._model.dimension == 2 else self._model.find_rigid_body(name, "angular velocity")
+                self._model.bodies[name]
+                if self._model.dimension == 2
+                else self._model.find_rigid_body(name, "angular velocity")
             )
             return self._frames[body].angular_velocity
-        return self._model.find_turn(name).rate(self._frames)
+        return self._model.find_angle(name).rate(self._frames)
 
     def angular_acceleration(self, name: str) -> SX:
         """Time derivative of `angular_velocity` (rad/s²)."""
@@ -109,7 +126,11 @@ class State:
 
     def rotation(self, body: str) -> SX:
         """Rotation matrix of a body; its columns are the body's axes."""
-        found = self._model.find_body(body) if self._model.dimension == 2 else self._model.find_rigid_body(body, "rotation")
+        found = (
+            self._model.find_body(body)
+            if self._model.dimension == 2
+            else self._model.find_rigid_body(body, "rotation")
+        )
         return self._frames[found].rotation
 
     def distance(self, first: str, second: str) -> SX:
@@ -122,14 +143,16 @@ class State:
 
     def displacement(self, joint: str) -> SX:
         """Displacement along the axis of a joint that slides (m)."""
-        return self._model.find_slide(joint).value(self._frames)
+        return self._model.find_displacement(joint).value(self._frames)
 
     def displacement_rate(self, joint: str) -> SX:
         """Time derivative of `displacement` (m/s)."""
-        return self._model.find_slide(joint).rate(self._frames)
+        return self._model.find_displacement(joint).rate(self._frames)
 
     def axial_force(self, beam: str, segment: int | None = None) -> SX:
-        """Force along a segment of a beam, counted from 0, or along all of them (N); tension is positive."""
+        """Force along a segment of a beam, counted from 0, or along all of them (N); tension is
+        positive.
+        """
         found, parts = self._model.find_beam_parts(beam, segment, 0, "segment")
         forces = {k: found.axial_force(self._frames[found], k) for k in parts}
         for clamp in self._model.clamps_of(found):
@@ -141,7 +164,8 @@ class State:
     def bending_moment(self, beam: str, node: int | None = None) -> SX:
         """Bending moment at a node between the ends of a beam, or at all of them (N·m).
 
-        In the plane it is positive where the beam bends to the left on its way from end to end, in space it is the size.
+        In the plane it is positive where the beam bends to the left on its way from end to end, in
+        space it is the size.
         """
         found, parts = self._model.find_beam_parts(beam, node, 1, "inner node")
         return ca.vertcat(SX(0, 1), *[found.bending_moment(self._frames[found], k) for k in parts])
@@ -165,14 +189,18 @@ class State:
     def multiplier(self, constraint: str) -> SX:
         """Lagrange multiplier of a constraint of the equations, by its name there."""
         if self._multipliers is None:
-            raise ModelError(f"{self._user} may not depend on multipliers: they are only known after the forces")
+            raise ModelError(
+                f"{self._user} may not depend on multipliers: they are only known after the forces"
+            )
         if constraint not in self._multipliers:
             raise unknown_name("constraint", constraint, self._multipliers)
         return self._multipliers[constraint]
 
     @property
     def coordinates(self) -> tuple[SX, ...]:
-        """The generalised coordinates, velocities and accelerations themselves; they depend on the chosen coordinates."""
+        """The generalised coordinates, velocities and accelerations themselves; they depend on the
+        chosen coordinates.
+        """
         return self._coordinates
 
     @property
@@ -192,37 +220,49 @@ class State:
 
     def parameter(self, name: str | Parameter) -> SX:
         """A parameter of the mechanism."""
-        numbers = self._model.numbers
+        numbers = self._model.parameter_set
         return list(numbers.parameters.values())[numbers.indices([name])[0]].symbol
 
     @property
     def scope(self) -> Scope:
-        """What expressions in text may speak of: time, parameters, energies, and all measures by the names they have here."""
-        scope = self._model.numbers.scope_with("t", self.time, "the time")
-        functions: dict[str, Callable[..., Any]] = {name: getattr(self, name) for name in MEASURES_IN_TEXT}
+        """What expressions in text may speak of: time, parameters, energies, and all measures by
+        the names they have here.
+        """
+        scope = self._model.parameter_set.scope_with("t", self.time, "the time")
+        functions: dict[str, Callable[..., Any]] = {
+            name: getattr(self, name) for name in MEASURES_IN_TEXT
+        }
         for name in ("axial_force", "bending_moment"):  # numbers in a text are floats
-            functions[name] = lambda beam, part=None, name=name: getattr(self, name)(beam, part if part is None else int(part))
+            functions[name] = lambda beam, part=None, name=name: getattr(self, name)(
+                beam, part if part is None else int(part)
+            )
         for name in ("kinetic_energy", "potential_energy", "energy"):
             functions[name] = lambda name=name: getattr(self, name)
-        functions["rotation"] = lambda *given: self.rotation(*given) if len(given) == 1 else rotation(*given)
+        functions["rotation"] = lambda *given: (
+            self.rotation(*given) if len(given) == 1 else rotation(*given)
+        )
         return Scope(scope.names, functions, scope.ambiguous)
 
-    def measure(self, measure: Measure) -> SX:
+    def measure(self, measure: ScalarOutput) -> SX:
         """Value of a scalar measure; an angle of a body or joint counts turns."""
-        name = self._model.name_of_turn(measure) if isinstance(measure, Turn) else None
+        name = self._model.name_of_angle(measure) if isinstance(measure, Turn) else None
         return measure.value(self._frames) if name is None else self.angle(name)
 
-    def _span(self, first: str, second: str) -> Span:
-        return Span(self._model.find_point(first), self._model.find_point(second))
+    def _span(self, first: str, second: str) -> Distance:
+        return Distance(self._model.find_point(first), self._model.find_point(second))
 
     def _found_reactions(self) -> Reactions:
         if self._reactions is None:
-            raise ModelError(f"{self._user} may not depend on reactions: they are only known after the forces")
+            raise ModelError(
+                f"{self._user} may not depend on reactions: they are only known after the forces"
+            )
         return self._reactions()
 
 
 def rate_without_acceleration(expression: SX, q: SX, v: SX, t: SX, user: str) -> SX:
     """Time derivative of what depends on positions and time only, as forces may."""
     if ca.depends_on(expression, v):
-        raise ModelError(f"{user} may not depend on accelerations: they are only known after the forces")
+        raise ModelError(
+            f"{user} may not depend on accelerations: they are only known after the forces"
+        )
     return ca.jtimes(expression, q, v) + ca.jtimes(expression, t, SX(1))

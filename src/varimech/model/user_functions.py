@@ -1,4 +1,6 @@
-"""Functions of the state that a user writes, in Python or as text: tried when they are given, called, and what they give checked."""
+"""Functions of the state that a user writes, in Python or as text: tried when they are given,
+called, and what they give checked.
+"""
 
 from __future__ import annotations
 
@@ -11,31 +13,47 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from ..errors import ModelError, unknown_name
-from ..symbols import NOT_SYMBOLIC, SX
+from ..core.errors import ModelError, unknown_name
+from ..core.symbols import NOT_SYMBOLIC, SX
 from .body import Body
 from .frame import Frame
-from .numbers import evaluated
 from .parameter import Parameter
+from .parameter_set import evaluated
 from .state import State, rate_without_acceleration
 
 if TYPE_CHECKING:
-    from .parts import Parts
+    from .model_data import ModelData
 
 
 REMEDIES = {
-    "not iterable": "takes a vector apart by iterating over it, which symbols do not allow; take its components, x = p[0], y = p[1]",
-    "SX_get": "takes a component by something that is no whole number; they are counted from 0: p[0], p[1]",
-    "ut of bounds": "takes a component that a vector does not have; they are counted from 0, and there are two in the plane, three in space",
-    "imension": "combines vectors or matrices whose sizes do not go together; varimech.dot is the scalar product",
-    "Wrong number or type of arguments": "computes with something that is neither a number, a parameter nor a quantity of the state",
+    "not iterable": (
+        "takes a vector apart by iterating over it, which symbols do not allow; take its"
+        " components, x = p[0], y = p[1]"
+    ),
+    "SX_get": (
+        "takes a component by something that is no whole number; they are counted from 0: p[0],"
+        " p[1]"
+    ),
+    "ut of bounds": (
+        "takes a component that a vector does not have; they are counted from 0, and there are two"
+        " in the plane, three in space"
+    ),
+    "imension": (
+        "combines vectors or matrices whose sizes do not go together; varimech.dot is the scalar"
+        " product"
+    ),
+    "Wrong number or type of arguments": (
+        "computes with something that is neither a number, a parameter nor a quantity of the state"
+    ),
 }
 """What CasADi says of expressions that cannot be, and what to do about it."""
 
 
 @dataclass(frozen=True)
 class StateExpression:
-    """A text as a function of the state, wherever one goes: `vm.integral("norm(velocity('P'))")`."""
+    """A text as a function of the state, wherever one goes:
+    `vm.integral("norm(velocity('P'))")`.
+    """
 
     text: str
 
@@ -58,7 +76,7 @@ class _AnyMultipliers(dict[str, SX]):
 class _AnyReactions:
     """Reactions of the joints and drivers that there are, as free symbols."""
 
-    parts: Parts
+    parts: ModelData
 
     def force(self, joint: str) -> SX:
         return self._of(joint, "joint", self.parts.joints, self.parts.dimension)
@@ -75,8 +93,10 @@ class _AnyReactions:
         return SX.sym("f", size)
 
 
-def trial_state(parts: Parts, user: str, *, of_a_run: bool = False) -> State:
-    """A state of free symbols, on which a user's function can be tried at the call; that of a run knows accelerations and reactions too."""
+def trial_state(parts: ModelData, user: str, *, of_a_run: bool = False) -> State:
+    """A state of free symbols, on which a user's function can be tried at the call; that of a run
+    knows accelerations and reactions too.
+    """
     frames: dict[Body, Frame] = {parts.ground: parts.ground_frame()}
     pose: list[SX] = []
     motion: list[SX] = []
@@ -98,7 +118,14 @@ def trial_state(parts: Parts, user: str, *, of_a_run: bool = False) -> State:
             coordinates=(q, v, t),
             user=user,
         )
-    return State(parts, frames, t, lambda x: rate_without_acceleration(x, q, v, t, user), coordinates=(q, v, t), user=user)
+    return State(
+        parts,
+        frames,
+        t,
+        lambda x: rate_without_acceleration(x, q, v, t, user),
+        coordinates=(q, v, t),
+        user=user,
+    )
 
 
 def call_user(function: Callable[[State], Any], state: State, label: str) -> Any:
@@ -109,7 +136,9 @@ def call_user(function: Callable[[State], Any], state: State, label: str) -> Any
 
 
 def called(function: Callable[[Any], Any], argument: Any, label: str, of: str) -> Any:
-    """The value of a user's function; symbols, and a state taken for a time, fail in words that do not help."""
+    """The value of a user's function; symbols, and a state taken for a time, fail in words that do
+    not help.
+    """
     try:
         inspect.signature(function).bind(argument)
     except TypeError as error:
@@ -121,20 +150,27 @@ def called(function: Callable[[Any], Any], argument: Any, label: str, of: str) -
     except NOT_SYMBOLIC as error:
         if "truth value" in str(error):
             raise ModelError(
-                f"{label} decides with `if`, `and`, `or`, min or max on a quantity of the {of.split()[0]}; use "
-                "varimech.where(condition, yes, no), varimech.minimum or varimech.maximum instead"
+                f"{label} decides with `if`, `and`, `or`, min or max on a quantity of the"
+                f" {of.split()[0]}; use varimech.where(condition, yes, no), varimech.minimum or"
+                " varimech.maximum instead"
             ) from None
         if re.search(r"\bState\b(?!\.)", str(error)):
-            raise ModelError(f"{label} computes with its argument as if it were a number, but that is the {of}") from None
+            raise ModelError(
+                f"{label} computes with its argument as if it were a number, but that is the {of}"
+            ) from None
         for told, remedy in REMEDIES.items():
             if told in str(error):
                 raise ModelError(f"{label} {remedy}") from error
         if "casadi/core" in str(error):
-            raise ModelError(f"{label} cannot be computed: {str(error).splitlines()[-1]}") from error
+            raise ModelError(
+                f"{label} cannot be computed: {str(error).splitlines()[-1]}"
+            ) from error
         raise
     except AttributeError as error:
         if error.obj is argument and not isinstance(argument, State):
-            raise ModelError(f"{label} is a function of the {of}, which has no {error.name!r}") from None
+            raise ModelError(
+                f"{label} is a function of the {of}, which has no {error.name!r}"
+            ) from None
         raise
 
 
@@ -146,13 +182,19 @@ def as_column(value: Any, size: int, label: str) -> SX:
         try:
             column = ca.vertcat(*[SX(v) for v in value])
         except NOT_SYMBOLIC:
-            raise ModelError(f"{label} returned {value!r}, which is neither a number nor a vector of numbers") from None
+            raise ModelError(
+                f"{label} returned {value!r}, which is neither a number nor a vector of numbers"
+            ) from None
     if column.numel() != size:
         wanted = "a scalar (varimech.dot or varimech.norm make one)" if size == 1 else str(size)
         raise ModelError(f"{label} returned {column.numel()} components; it must return {wanted}")
-    if any(entry.is_constant() and not math.isfinite(float(entry)) for entry in ca.vertsplit(ca.vec(ca.densify(column)))):
+    if any(
+        entry.is_constant() and not math.isfinite(float(entry))
+        for entry in ca.vertsplit(ca.vec(ca.densify(column)))
+    ):
         raise ModelError(
-            f"{label} is not finite; use varimech.sin, varimech.sqrt, … (not math or numpy) on quantities of the state"
+            f"{label} is not finite; use varimech.sin, varimech.sqrt, … (not math or numpy) on"
+            " quantities of the state"
         )
     return column.reshape((size, 1))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..errors import VarimechError
+from ..core.errors import VarimechError
 from .curvature import Curvature
 from .optimality import Optimality, optimality
 from .problem import DesignProblem
@@ -18,9 +18,13 @@ from .solvers import solve
 FEASIBLE = 1e-6
 """Violation of scaled constraints that counts as none."""
 SHRUNK = 0.1
-"""Slope at an optimum, over that at the start, from which on the search goes on with new measures."""
+"""Slope at an optimum, over that at the start, from which on the search goes on with
+new measures.
+"""
 SETTLED = 1e-6
-"""What may be left of the scaled gradient where a solver cannot get below: the roughness of runs."""
+"""What may be left of the scaled gradient where a solver cannot get below: the
+roughness of runs.
+"""
 Show = Callable[[int, float], None]
 """Called with iteration and objective."""
 
@@ -111,15 +115,22 @@ def attempt(problem: DesignProblem, settings: Settings, start: np.ndarray, show:
     if not scaled.works(z):  # it gave up in the middle of a line search
         z = np.concatenate([(trace[-1][2:] - start) / scaled.sizes, z[start.size :]])
     found = _judged(scaled, z, ended.message, ended.iterations, trace)
-    converged = found.feasible and found.optimality.residual <= max(SETTLED, 100 * settings.tolerance)
+    converged = found.feasible and found.optimality.residual <= max(
+        SETTLED, 100 * settings.tolerance
+    )
     return replace(found, converged=converged, exhausted=ended.exhausted)
 
 
 def continued(problem: DesignProblem, settings: Settings, first: Attempt, x: np.ndarray) -> Attempt:
-    """The search from another design, and the one before: one search still, which began where the user said."""
+    """The search from another design, and the one before: one search still, which began where the
+    user said.
+    """
 
     def joined(again: Attempt) -> Attempt:
-        trace, iterations = np.vstack([first.trace, again.trace]), first.iterations + again.iterations
+        trace, iterations = (
+            np.vstack([first.trace, again.trace]),
+            first.iterations + again.iterations,
+        )
         return replace(again, start=first.start, trace=trace, iterations=iterations)
 
     try:
@@ -129,8 +140,10 @@ def continued(problem: DesignProblem, settings: Settings, first: Attempt, x: np.
 
 
 def sharpened(problem: DesignProblem, settings: Settings, best: Attempt) -> Attempt:
-    """The same once more from where it ended, where the slope that is left there, against bounds and constraints, is so small beside that
-    at the start, by which the search measures, that it has hardly seen it."""
+    """The same once more from where it ended, where the slope that is left there, against bounds
+    and constraints, is so small beside that at the start, by which the search measures, that it has
+    hardly seen it.
+    """
     if not best.feasible or settings.warm:
         return best
     first, last = (Scaled(problem, x).objective_size for x in (best.start, best.x))
@@ -143,27 +156,48 @@ def sharpened(problem: DesignProblem, settings: Settings, best: Attempt) -> Atte
     if not again.feasible or again.objective > best.objective:
         return best
     trace = np.vstack([best.trace, again.trace[1:]])
-    return replace(again, start=best.start, iterations=best.iterations + again.iterations, trace=trace)
+    return replace(
+        again, start=best.start, iterations=best.iterations + again.iterations, trace=trace
+    )
 
 
 def silently(iteration: int, objective: float) -> None:
     """Of a search that goes on, nothing more is shown."""
 
 
-def _judged(scaled: Scaled, z: np.ndarray, message: str, iterations: int, trace: list[np.ndarray]) -> Attempt:
+def _judged(
+    scaled: Scaled, z: np.ndarray, message: str, iterations: int, trace: list[np.ndarray]
+) -> Attempt:
     """What a design is worth, measured apart from the solver."""
     problem = scaled.problem
     if scaled.slack:
-        z = np.concatenate([z[: scaled.start.size], [problem.fun(scaled.x_of(z)) / scaled.objective_size]])
+        z = np.concatenate(
+            [z[: scaled.start.size], [problem.fun(scaled.x_of(z)) / scaled.objective_size]]
+        )
     x, found, violation = scaled.x_of(z), optimality(scaled, z), scaled.violation(z)
     return Attempt(
-        scaled.start, x, problem.fun(x), scaled, z, found, violation, False, message, iterations, False, np.array(trace)
+        scaled.start,
+        x,
+        problem.fun(x),
+        scaled,
+        z,
+        found,
+        violation,
+        False,
+        message,
+        iterations,
+        False,
+        np.array(trace),
     )
 
 
 def _best_so_far(scaled: Scaled, trace: list[np.ndarray], missed: list[float]) -> Attempt:
-    """The best design that meets all constraints, or that comes nearest to it, among those of a search that was broken off."""
-    best = min(range(len(trace)), key=lambda k: (missed[k] if missed[k] > FEASIBLE else 0.0, trace[k][0]))
+    """The best design that meets all constraints, or that comes nearest to it, among those of a
+    search that was broken off.
+    """
+    best = min(
+        range(len(trace)), key=lambda k: (missed[k] if missed[k] > FEASIBLE else 0.0, trace[k][0])
+    )
     z = (trace[best][2:] - scaled.start) / scaled.sizes
     return stopped(_judged(scaled, z, "", len(trace) - 1, trace))
 

@@ -1,4 +1,6 @@
-"""What is said before an optimisation begins: objectives without a gradient, parameters that change nothing, constraints nobody can move."""
+"""What is said before an optimisation begins: objectives without a gradient, parameters that change
+nothing, constraints nobody can move.
+"""
 
 from __future__ import annotations
 
@@ -8,49 +10,73 @@ import casadi as ca
 import numpy as np
 
 from ..coordinates.equations import Equations
-from ..errors import ModelError
+from ..core.errors import ModelError
+from ..core.symbols import SX
 from ..model.user_functions import as_column, call_user
 from ..sensitivity.objective import Objective
 from ..sensitivity.objective_functions import objective_expressions
 from ..sensitivity.smoothness import check_slope
-from ..symbols import SX
 from .problem import DesignProblem
 from .quantities import Path
 
 NOTHING = 1e-11
 """Change over the whole range of a parameter, relative to the value, that is rounding."""
 ASIDE = 0.01
-"""Share of its size by which a start is moved to tell a stationary one from one that changes nothing."""
+"""Share of its size by which a start is moved to tell a stationary one from one that changes
+nothing.
+"""
 
 
-def check_slopes(equations: Equations, scalars: Mapping[str, Objective], paths: Mapping[str, Path]) -> set[str]:
-    """Refuse quantities that depend on the motion or on parameters by jumps only; names of those that have jumps beside slopes."""
-    return {name for name, expression in _expressions(equations, scalars, paths) if check_slope(name, expression, equations)}
+def check_slopes(
+    equations: Equations, scalars: Mapping[str, Objective], paths: Mapping[str, Path]
+) -> set[str]:
+    """Refuse quantities that depend on the motion or on parameters by jumps only; names of those
+    that have jumps beside slopes.
+    """
+    return {
+        name
+        for name, expression in _expressions(equations, scalars, paths)
+        if check_slope(name, expression, equations)
+    }
 
 
 def check_influence(verb: str, problem: DesignProblem, stepped: set[str]) -> None:
-    """Every parameter has to change something, and every quantity has to be changed by a parameter: at the start, or beside it."""
+    """Every parameter has to change something, and every quantity has to be changed by a parameter:
+    at the start, or beside it.
+    """
     space = problem.space
     moves = _moves(problem, space.start)
     if not moves.all():
-        away = np.where(space.start + ASIDE * space.sizes <= space.upper, ASIDE, -ASIDE) * space.sizes
+        away = (
+            np.where(space.start + ASIDE * space.sizes <= space.upper, ASIDE, -ASIDE) * space.sizes
+        )
         moves |= _moves(problem, space.inside(space.start + away))
     quantities = [*problem.scalars, *problem.paths]
-    jumps = f"; {', '.join(map(repr, sorted(stepped)))} may do so by jumps, which have no derivative" if stepped else ""
+    jumps = (
+        f"; {', '.join(map(repr, sorted(stepped)))} may do so by jumps, which have no derivative"
+        if stepped
+        else ""
+    )
     for name, some in zip(space.names, list(np.any(moves, axis=0)), strict=True):
         if not some:
             raise ModelError(
-                f"{verb}: nothing depends on parameter {name!r}: all derivatives of {', '.join(map(repr, quantities))} with respect to it "
-                f"vanish{jumps}; leave it out of over="
+                f"{verb}: nothing depends on parameter {name!r}: all derivatives of"
+                f" {', '.join(map(repr, quantities))} with respect to it vanish{jumps}; leave it"
+                " out of over="
             )
     for name, some in zip(quantities, list(np.any(moves, axis=1)), strict=True):
         if not some:
             kind = "objective" if name == problem.name else "constraint"
-            raise ModelError(f"{verb}: {kind} {name!r} depends on none of {', '.join(map(repr, space.names))}{jumps}")
+            raise ModelError(
+                f"{verb}: {kind} {name!r} depends on none of"
+                f" {', '.join(map(repr, space.names))}{jumps}"
+            )
 
 
 def _moves(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
-    """(quantity, parameter): whether it changes by more than rounding; where a run fails, nothing can be told."""
+    """(quantity, parameter): whether it changes by more than rounding; where a run fails, nothing
+    can be told.
+    """
     found, sizes = problem.outcome(x), problem.space.sizes
     if found is None:
         return np.ones((len(problem.scalars) + len(problem.paths), sizes.size), dtype=bool)
@@ -61,8 +87,13 @@ def _moves(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
     return changes > NOTHING * size[:, None]
 
 
-def _expressions(e: Equations, scalars: Mapping[str, Objective], paths: Mapping[str, Path]) -> Iterator[tuple[str, SX]]:
+def _expressions(
+    e: Equations, scalars: Mapping[str, Objective], paths: Mapping[str, Path]
+) -> Iterator[tuple[str, SX]]:
     for column in objective_expressions(e, scalars):
         yield from zip(scalars, ca.vertsplit(column) if scalars else [], strict=True)
     for name, path in paths.items():
-        yield name, as_column(call_user(path.function, e.state, f"path {name!r}"), 1, f"path {name!r}")
+        yield (
+            name,
+            as_column(call_user(path.function, e.state, f"path {name!r}"), 1, f"path {name!r}"),
+        )

@@ -1,8 +1,10 @@
-"""Second-order conditions of a local minimum:  dᵀ H d ≥ 0  for all critical directions d,  H = ∇²ψ̂ + Σ λ ∇²ĉ  (scaled variables z).
+"""Second-order conditions of a local minimum:  dᵀ H d ≥ 0  for all critical directions d,  H = ∇²ψ̂
++ Σ λ ∇²ĉ  (scaled variables z).
 
-Critical directions are tangent to the bounds and constraints with a multiplier, and do not leave those that are active without one
-(Nocedal and Wright, Numerical Optimization, theorem 12.5). With the latter they form a cone. The least value of dᵀ H d on its unit
-vectors is that of an eigenvector of H on one of its faces, so all faces are examined.
+Critical directions are tangent to the bounds and constraints with a multiplier, and do not leave
+those that are active without one (Nocedal and Wright, Numerical Optimization, theorem 12.5). With
+the latter they form a cone. The least value of dᵀ H d on its unit vectors is that of an eigenvector
+of H on one of its faces, so all faces are examined.
 """
 
 from __future__ import annotations
@@ -13,23 +15,35 @@ from itertools import combinations
 
 import numpy as np
 
-from ..errors import VarimechError
+from ..core.errors import VarimechError
 from .optimality import ACTIVE, Optimality
 from .scaled import Scaled
 
 STEP = 1e-3
-"""First step of gradient probes, in scaled variables: truncation h² and roughness of runs (1e-10) over h are then both about 1e-7."""
+"""First step of gradient probes, in scaled variables: truncation h² and roughness of runs (1e-10)
+over h are then both about 1e-7.
+"""
 SHRINK, LEAST_STEP = 0.1, 1e-7
-"""How steps are shortened where probes disagree, down to where the roughness of runs would dominate."""
+"""How steps are shortened where probes disagree, down to where the roughness of runs would
+dominate.
+"""
 DISAGREE = 0.05
-"""Difference between the two probes of a variable, relative to the largest second derivative, from which the step is too long."""
+"""Difference between the two probes of a variable, relative to the largest second derivative, from
+which the step is too long.
+"""
 ZERO, ZERO_EXACT = 1e-5, 1e-7
-"""Eigenvalues, relative to the largest, that count as zero: of probes, whose fourth-order terms leave some h² = 1e-6; and of exact second
-derivatives, with the errors of runs (1e-10) amplified by differentiating twice."""
+"""Eigenvalues, relative to the largest, that count as zero: of probes, whose fourth-order terms
+leave some h² = 1e-6; and of exact second derivatives, with the errors of runs (1e-10) amplified by
+differentiating twice.
+"""
 CERTAIN = 10.0
-"""Ratio of a second derivative to the difference of its two probes, and to the noise of gradients, from which on its size is known."""
+"""Ratio of a second derivative to the difference of its two probes, and to the noise of gradients,
+from which on its size is known.
+"""
 STRONG = 1e-6
-"""Scaled multiplier that counts as one; below, convergence is not measured either (`attempt.SETTLED`)."""
+"""Scaled multiplier that counts as one; below, convergence is not measured either
+(`attempt.SETTLED`).
+"""
 MOST_VARIABLES = 50
 """Variables up to which gradients are probed: two runs for each."""
 MOST_WEAK = 6
@@ -45,9 +59,13 @@ class Curvature:
     free: int
     """Dimension of the directions that multipliers leave."""
     eigenvalues: np.ndarray
-    """Of H on these directions, ascending: objective units, variables measured by their range or the size of their start."""
+    """Of H on these directions, ascending: objective units, variables measured by their range or
+    the size of their start.
+    """
     directions: tuple[tuple[np.ndarray, float], ...] = ()
-    """Critical directions (scaled, length one) in which the objective may fall, with dᵀ H d; the most negative first."""
+    """Critical directions (scaled, length one) in which the objective may fall, with dᵀ H d; the
+    most negative first.
+    """
     source: str = ""
     """Where second derivatives come from."""
     reason: str = ""
@@ -58,12 +76,21 @@ class Curvature:
             return f"not checked to second order: {self.reason}"
         by = f"{self.free} free direction{'s' if self.free != 1 else ''}, {self.source}"
         if self.free == 0:
-            return "checked to second order: a local minimum, which active bounds and constraints determine alone"
+            return (
+                "checked to second order: a local minimum, which active bounds and constraints"
+                " determine alone"
+            )
         if self.kind == "minimum":
             return f"checked to second order: a strict local minimum ({by})"
         if self.kind == "flat":
-            return f"checked to second order: zero curvature in some direction, so the minimum may not be unique or strict ({by})"
-        return f"checked to second order: a {self.kind}{' point' if self.kind == 'saddle' else ''} ({by})"
+            return (
+                "checked to second order: zero curvature in some direction, so the minimum may not"
+                f" be unique or strict ({by})"
+            )
+        return (
+            f"checked to second order: a {self.kind}{' point' if self.kind == 'saddle' else ''}"
+            f" ({by})"
+        )
 
 
 def unchecked(reason: str) -> Curvature:
@@ -72,7 +99,9 @@ def unchecked(reason: str) -> Curvature:
 
 
 def curvature(scaled: Scaled, z: np.ndarray, first: Optimality, *, exact: bool) -> Curvature:
-    """Check a stationary point to second order; by exact second derivatives or by probes of the gradient of the Lagrangian."""
+    """Check a stationary point to second order; by exact second derivatives or by probes of the
+    gradient of the Lagrangian.
+    """
     n, λ = scaled.start.size, first.scaled
     strong = np.abs(λ) > STRONG
     held = strong[-z.size :]
@@ -82,25 +111,36 @@ def curvature(scaled: Scaled, z: np.ndarray, first: Optimality, *, exact: bool) 
     if not tangent.size:
         return Curvature("minimum", 0, np.zeros(0))
     if not exact and free.size > MOST_VARIABLES:
-        return unchecked(f"{free.size} variables would take {2 * free.size} runs; hessian='exact' computes second derivatives")
+        return unchecked(
+            f"{free.size} variables would take {2 * free.size} runs; hessian='exact' computes"
+            " second derivatives"
+        )
     rows = λ[: scaled.row_lower.size]
     try:
         second = _exact(scaled, z, rows) if exact else _probed(scaled, z, rows, free[free < n])
     except VarimechError as error:
         return unchecked(f"second derivatives failed ({error})")
     if second is None:
-        return unchecked("runs near the optimum fail, or gradients are not smooth there; hessian='exact' needs no runs beside it")
+        return unchecked(
+            "runs near the optimum fail, or gradients are not smooth there; hessian='exact' needs"
+            " no runs beside it"
+        )
     H, certain = second[0][np.ix_(free, free)], second[1][free]
     plain = tangent.T @ H @ tangent
     eigenvalues = np.linalg.eigvalsh((plain + plain.T) / 2) * scaled.objective_size
-    # variables are measured by their own curvature, where it is certain: ranges may be far too wide, and H has the same signs in any measure
+    # variables are measured by their own curvature, where it is certain: ranges may be far too
+    # wide, and H has the same signs in any measure
     largest = float(np.abs(H).max(initial=0.0)) or 1.0
     S = 1 / np.sqrt(np.where(certain, np.abs(np.diag(H)), largest))
     tangent = _null(normals[signs == 0][:, free] * S, free.size)
     weak = (normals[signs != 0] * signs[signs != 0][:, None])[:, free] * S @ tangent
-    kind, found = _judged(tangent.T @ (S[:, None] * H * S) @ tangent, weak, ZERO_EXACT if exact else ZERO)
+    kind, found = _judged(
+        tangent.T @ (S[:, None] * H * S) @ tangent, weak, ZERO_EXACT if exact else ZERO
+    )
     lifted = [_lifted(S * (tangent @ d), free, z.size) for d in found]
-    directions = tuple(sorted(((d, float(d[free] @ H @ d[free])) for d in lifted), key=lambda pair: pair[1]))
+    directions = tuple(
+        sorted(((d, float(d[free] @ H @ d[free])) for d in lifted), key=lambda pair: pair[1])
+    )
     source = "exact second derivatives" if exact else "probes of the gradient"
     if kind == "unchecked":
         return unchecked(f"{len(weak)} bounds or constraints are active without a multiplier")
@@ -109,7 +149,9 @@ def curvature(scaled: Scaled, z: np.ndarray, first: Optimality, *, exact: bool) 
 
 
 def _judged(H: np.ndarray, weak: np.ndarray, zero: float) -> tuple[str, list[np.ndarray]]:
-    """Kind of a stationary point with this reduced Hessian, and the directions of the cone {d: weak d ≤ 0} in which it may fall."""
+    """Kind of a stationary point with this reduced Hessian, and the directions of the cone {d: weak
+    d ≤ 0} in which it may fall.
+    """
     symmetric = (H + H.T) / 2
     eigenvalues = np.linalg.eigvalsh(symmetric)
     doubt = max(zero * float(np.abs(eigenvalues).max()), float(np.abs(H - H.T).max()))
@@ -128,16 +170,21 @@ def _exact(scaled: Scaled, z: np.ndarray, λ: np.ndarray) -> tuple[np.ndarray, n
     return H, np.abs(np.diag(H)) > ZERO_EXACT * np.abs(H).max(initial=0.0)
 
 
-def _probed(scaled: Scaled, z: np.ndarray, λ: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """H by differences of the gradient of the Lagrangian: two runs for each variable, with steps at which both of them agree; and which
-    entries of its diagonal are certain."""
+def _probed(
+    scaled: Scaled, z: np.ndarray, λ: np.ndarray, free: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """H by differences of the gradient of the Lagrangian: two runs for each variable, with steps at
+    which both of them agree; and which entries of its diagonal are certain.
+    """
     step, base = STEP, _slope(scaled, z, λ)
     while step >= LEAST_STEP:
         H, apart = np.zeros((z.size, z.size)), np.zeros((z.size, z.size))
         columns = [_column(scaled, z, λ, base, int(j), step) for j in free]
         for j, column in zip(free, columns, strict=True):
             H[j], apart[j] = column if column is not None else (np.nan, np.nan)
-        if apart.max(initial=0.0) <= DISAGREE * np.abs(H).max(initial=0.0):  # never where a run failed, NaN
+        if apart.max(initial=0.0) <= DISAGREE * np.abs(H).max(
+            initial=0.0
+        ):  # never where a run failed, NaN
             noise = CERTAIN * np.maximum(np.diag(apart), scaled.problem.evaluator.roughness / step)
             return H, np.abs(np.diag(H)) > noise
         step *= SHRINK
@@ -147,14 +194,18 @@ def _probed(scaled: Scaled, z: np.ndarray, λ: np.ndarray, free: np.ndarray) -> 
 def _column(
     scaled: Scaled, z: np.ndarray, λ: np.ndarray, base: np.ndarray, j: int, h: float
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """∂∇L/∂z_j from two steps a and b within the bounds, and how far their difference quotients are apart; None where runs fail.
+    """∂∇L/∂z_j from two steps a and b within the bounds, and how far their difference quotients are
+    apart; None where runs fail.
 
-    D(a) = H + T a/2 + …, so that (b D(a) − a D(b))/(b − a) is of second order; unequal lengths show what equal ones would hide (odd terms).
+    D(a) = H + T a/2 + …, so that (b D(a) − a D(b))/(b − a) is of second order; unequal lengths show
+    what equal ones would hide (odd terms).
     """
     for a, b in ((h, -h / 2), (-h, h / 2), (h, h / 2), (-h, -h / 2)):
         points = [z + s * np.eye(z.size)[j] for s in (a, b)]
         if all(scaled.lower[j] <= p[j] <= scaled.upper[j] and scaled.works(p) for p in points):
-            first, second = ((_slope(scaled, p, λ) - base) / s for p, s in zip(points, (a, b), strict=True))
+            first, second = (
+                (_slope(scaled, p, λ) - base) / s for p, s in zip(points, (a, b), strict=True)
+            )
             return (b * first - a * second) / (b - a), np.abs(first - second)
     return None
 
@@ -165,7 +216,9 @@ def _slope(scaled: Scaled, z: np.ndarray, λ: np.ndarray) -> np.ndarray:
 
 
 def _active(scaled: Scaled, z: np.ndarray, strong: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Normals of what is active, and where directions may go: 0 along it only, ±1 with ± normal · d ≤ 0."""
+    """Normals of what is active, and where directions may go: 0 along it only, ±1 with ± normal · d
+    ≤ 0.
+    """
     values = np.concatenate([scaled.constraints(z), z])
     lower = np.concatenate([scaled.row_lower, scaled.lower])
     upper = np.concatenate([scaled.row_upper, scaled.upper])
@@ -182,7 +235,9 @@ def _null(normals: np.ndarray, size: int) -> np.ndarray:
 
 
 def _falling(H: np.ndarray, weak: np.ndarray, doubt: float) -> Iterator[tuple[np.ndarray, float]]:
-    """Directions of the cone {d: weak d ≤ 0} with curvature below `doubt`: eigenvectors of H on all of its faces."""
+    """Directions of the cone {d: weak d ≤ 0} with curvature below `doubt`: eigenvectors of H on all
+    of its faces.
+    """
     for count in range(len(weak) + 1):
         for face in combinations(range(len(weak)), count):
             Z = _null(weak[list(face)], len(H)) if face else np.eye(len(H))

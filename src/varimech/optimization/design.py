@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from ..errors import Interrupted, ModelError, unknown_name
-from ..methods import RunOptions
-from ..verbs.hessians import TwiceDifferentiable
+from ..analyses.hessians import TwiceDifferentiable
+from ..core.errors import Interrupted, ModelError, unknown_name
+from ..schemes import RunOptions
 from .attempt import Attempt
 from .checks import check_influence, check_slopes
 from .evaluation import MechanismEvaluator
@@ -38,13 +38,16 @@ def stated(
     """The checked problem; the mechanism has run once, from its start."""
     name, goal = named_goal(objective)
     named = named_constraints(constraints)
-    space = space_of(verb, mechanism.parts.numbers, over, bounds, start, held)
+    space = space_of(verb, mechanism.data.parameter_set, over, bounds, start, held)
     scalars, paths = quantities_of(name, goal, named)
     if paths and method == "adjoint":
         raise ModelError(
-            f"{verb}: method='adjoint' gives derivatives at the end of a run only, and {next(iter(paths))!r} is needed on the way"
+            f"{verb}: method='adjoint' gives derivatives at the end of a run only, and"
+            f" {next(iter(paths))!r} is needed on the way"
         )
-    evaluator = MechanismEvaluator(mechanism, space.names, duration, how, method, scalars, paths, space.held)
+    evaluator = MechanismEvaluator(
+        mechanism, space.names, duration, how, method, scalars, paths, space.held
+    )
     stepped = check_slopes(evaluator.equations, scalars, paths)
     problem = DesignProblem(evaluator, space, name, goal, named)
     check_influence(verb, problem, stepped)
@@ -74,30 +77,58 @@ def optimize(
     check_settings(max_iterations, tolerance)
     began, progress = time.perf_counter(), how.get("progress")
     problem = stated(
-        "optimize", mechanism, objective, over, duration, constraints, bounds, start, method=method, held=held, how=how
+        "optimize",
+        mechanism,
+        objective,
+        over,
+        duration,
+        constraints,
+        bounds,
+        start,
+        method=method,
+        held=held,
+        how=how,
     )
     begins = problem.space.starts(starts, seed)
     settings = settings_for(problem, solver, hessian, max_iterations, tolerance)
 
-    def outcome(problem: DesignProblem, best: Attempt, searches: Searches, optima: list[LocalOptimum]) -> Optimum:
+    def outcome(
+        problem: DesignProblem, best: Attempt, searches: Searches, optima: list[LocalOptimum]
+    ) -> Optimum:
         seconds = time.perf_counter() - began
         return Optimum(
-            mechanism.name, problem, settings, best, tuple(searches.attempts), tuple(searches.failed), tuple(optima), seconds
+            mechanism.name,
+            problem,
+            settings,
+            best,
+            tuple(searches.attempts),
+            tuple(searches.failed),
+            tuple(optima),
+            seconds,
         )
 
     try:
         best, searches = search(problem, settings, begins, mechanism.name, progress)
-        problem, best, optima = refined_optima(problem, settings, best, searches, mechanism.name, progress)
+        problem, best, optima = refined_optima(
+            problem, settings, best, searches, mechanism.name, progress
+        )
     except Stopped as stopped:
         raise Interrupted(
-            f"{mechanism.name!r}: stopped after {stopped.best.iterations} iterations; the best design up to then is the `result` of this "
-            "interrupt",
-            outcome(stopped.problem, stopped.best, stopped.searches, distinct(stopped.problem, stopped.searches)),
+            f"{mechanism.name!r}: stopped after {stopped.best.iterations} iterations; the best"
+            " design up to then is the `result` of this interrupt",
+            outcome(
+                stopped.problem,
+                stopped.best,
+                stopped.searches,
+                distinct(stopped.problem, stopped.searches),
+            ),
         ) from None
     return outcome(problem, best, searches, optima)
 
 
-def settings_for(problem: DesignProblem, solver: str, hessian: str, max_iterations: int, tolerance: float) -> Settings:
+def settings_for(
+    problem: DesignProblem, solver: str, hessian: str, max_iterations: int, tolerance: float
+) -> Settings:
     """Checked settings of a solver for a problem."""
     if hessian not in HESSIANS:
         raise unknown_name("kind of hessian", hessian, HESSIANS)

@@ -1,4 +1,6 @@
-"""The outcome of a fit: parameters with confidence intervals, how well they meet the data, and the curves beside the data."""
+"""The outcome of a fit: parameters with confidence intervals, how well they meet the data, and the
+curves beside the data.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import VarimechError
+from ..core.errors import VarimechError
+from ..plotting.plottable import Plotted
 from ..results.run import Run
-from ..view.plotted import Plotted
 from .confidence import Confidence, at_bounds, intervals
 from .evaluation import MechanismEvaluator
 from .fit_text import lines, warnings
@@ -35,7 +37,9 @@ class Fit(Plotted):
     measured: Mapping[str, Measurement]
     x: np.ndarray
     weighted_residuals: np.ndarray
-    """(model − data)/σ at all samples, one measurement after the other; σ = 1 where it is not known."""
+    """(model − data)/σ at all samples, one measurement after the other; σ = 1 where it is not
+    known.
+    """
     jacobian: np.ndarray
     """Their derivatives with respect to parameters."""
     confidence: Confidence
@@ -66,15 +70,23 @@ class Fit(Plotted):
 
     @property
     def intervals(self) -> pd.DataFrame:
-        """Value, standard error and confidence interval of each parameter; no interval where the data cannot tell it.
+        """Value, standard error and confidence interval of each parameter; no interval where the
+        data cannot tell it.
 
-        `at` is "lower bound" or "upper bound" where a parameter is there: its interval is one-sided, from the bound inwards.
+        `at` is "lower bound" or "upper bound" where a parameter is there: its interval is
+        one-sided, from the bound inwards.
         """
         import pandas as pd
 
         s, sides = self.space, self._sides
         low, high = intervals(self.x, self.confidence, self.factor, sides, s.lower, s.upper)
-        columns = {"value": self.x, "standard_error": self.standard_errors, "lower": low, "upper": high, "unit": s.units}
+        columns = {
+            "value": self.x,
+            "standard_error": self.standard_errors,
+            "lower": low,
+            "upper": high,
+            "unit": s.units,
+        }
         where = [{-1: "lower bound", 0: "", 1: "upper bound"}[int(k)] for k in sides]
         return pd.DataFrame({**columns, "at": where}, index=pd.Index(s.names, name="parameter"))
 
@@ -85,24 +97,36 @@ class Fit(Plotted):
     @property
     def at_bounds(self) -> dict[str, str]:
         """Parameters at a bound, with "lower" or "upper": the data may ask for values beyond."""
-        return {n: "lower" if k < 0 else "upper" for n, k in zip(self.space.names, self._sides, strict=True) if k}
+        return {
+            n: "lower" if k < 0 else "upper"
+            for n, k in zip(self.space.names, self._sides, strict=True)
+            if k
+        }
 
     @property
     def goodness(self) -> Goodness:
-        """χ² with its degrees of freedom and probability where σ is given; otherwise σ as the residuals show it."""
+        """χ² with its degrees of freedom and probability where σ is given; otherwise σ as the
+        residuals show it.
+        """
         return goodness(self.weighted_residuals, self.confidence, known=self.sigma_known)
 
     @property
     def standardised_residuals(self) -> dict[str, np.ndarray]:
         """Residuals over their standard deviations, by measurement: (time, component)."""
-        return self._by_measurement(standardised(self.weighted_residuals, self.confidence, known=self.sigma_known)[0])
+        return self._by_measurement(
+            standardised(self.weighted_residuals, self.confidence, known=self.sigma_known)[0]
+        )
 
     @cached_property
     def outliers(self) -> pd.DataFrame:
-        """Samples that are too far from the curve to be noise: measurement, row, component, time, value and standardised residual."""
+        """Samples that are too far from the curve to be noise: measurement, row, component, time,
+        value and standardised residual.
+        """
         import pandas as pd
 
-        values, marked = standardised(self.weighted_residuals, self.confidence, known=self.sigma_known)
+        values, marked = standardised(
+            self.weighted_residuals, self.confidence, known=self.sigma_known
+        )
         far, rows = self._by_measurement(marked), []
         for name, residuals in self._by_measurement(values).items():
             m = self.measured[name]
@@ -115,7 +139,9 @@ class Fit(Plotted):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What speaks against the fit or its intervals: an impossible χ², outliers, residuals that are not random, parameters at bounds."""
+        """What speaks against the fit or its intervals: an impossible χ², outliers, residuals that
+        are not random, parameters at bounds.
+        """
         return tuple(warnings(self))
 
     @property
@@ -131,7 +157,9 @@ class Fit(Plotted):
 
     @property
     def factor(self) -> float:
-        """Half an interval over the standard error: Student's t, or the normal distribution's where σ is known and not contradicted."""
+        """Half an interval over the standard error: Student's t, or the normal distribution's where
+        σ is known and not contradicted.
+        """
         from scipy.stats import norm, t
 
         p = (1 + self.level) / 2
@@ -141,31 +169,43 @@ class Fit(Plotted):
 
     @property
     def untold(self) -> tuple[tuple[str, ...], ...]:
-        """Parameters that the data cannot tell: alone, or groups of which only combinations matter."""
+        """Parameters that the data cannot tell: alone, or groups of which only
+        combinations matter.
+        """
         return tuple(tuple(self.space.names[k] for k in group) for group in self.confidence.untold)
 
     @property
     def residuals(self) -> dict[str, np.ndarray]:
         """Model less data, by measurement: (time, component)."""
         parts = self._by_measurement(self.weighted_residuals)
-        return {name: r if (σ := self.measured[name].sigma) is None else r * σ for name, r in parts.items()}
+        return {
+            name: r if (σ := self.measured[name].sigma) is None else r * σ
+            for name, r in parts.items()
+        }
 
     def _by_measurement(self, samples: np.ndarray) -> dict[str, np.ndarray]:
         """Numbers of all samples as (time, component) of each measurement."""
         ends = np.cumsum([m.values.size for m in self.measured.values()])
         parts = np.split(samples, ends[:-1])
-        return {name: part.reshape(m.values.shape) for (name, m), part in zip(self.measured.items(), parts, strict=True)}
+        return {
+            name: part.reshape(m.values.shape)
+            for (name, m), part in zip(self.measured.items(), parts, strict=True)
+        }
 
     @property
     def residual_deviation(self) -> dict[str, float]:
-        """Standard deviation of the residuals of each measurement, in its unit; NaN without more samples than parameters."""
+        """Standard deviation of the residuals of each measurement, in its unit; NaN without more
+        samples than parameters.
+        """
         freedom, count = self.confidence.freedom, self.weighted_residuals.size
         share = count / freedom if freedom > 0 else np.nan
         return {name: float(np.sqrt(np.mean(r**2) * share)) for name, r in self.residuals.items()}
 
     @property
     def chi2(self) -> float | None:
-        """χ² over the degrees of freedom, about 1 for a good model and the right σ; None where σ is not known. See `goodness`."""
+        """χ² over the degrees of freedom, about 1 for a good model and the right σ; None where σ is
+        not known. See `goodness`.
+        """
         return self.goodness.reduced_chi2
 
     @cached_property
@@ -177,12 +217,16 @@ class Fit(Plotted):
         """A differentiated run for other values."""
         e = self.evaluator
         how: Any = {k: v for k, v in e.how.items() if k != "output"}
-        return MechanismEvaluator(e.mechanism, e.names, e.duration, how, e.method, held=e.held).gradient(x).run
+        return (
+            MechanismEvaluator(e.mechanism, e.names, e.duration, how, e.method, held=e.held)
+            .gradient(x)
+            .run
+        )
 
     def plot(self, *, style: str | None = None) -> Figure:
         """Data with the fitted curves and their confidence bands; `style="paper"` for a paper."""
-        from ..view.style import in_style
-        from .drawing import draw_fit
+        from ..plotting.style import in_style
+        from .design_figures import draw_fit
 
         return in_style(draw_fit(self), style)
 
@@ -193,4 +237,9 @@ class Fit(Plotted):
         import xarray as xr
 
         names = list(self.space.names)
-        return xr.DataArray(matrix, coords={"parameter": names, "parameter2": names}, dims=["parameter", "parameter2"], name=name)
+        return xr.DataArray(
+            matrix,
+            coords={"parameter": names, "parameter2": names},
+            dims=["parameter", "parameter2"],
+            name=name,
+        )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..view.table import number, table
+from ..plotting.table import number, table
 from .goodness import serial_correlation
 from .measurement import Measurement, component_word
 
@@ -22,14 +22,20 @@ EXACT = 1e-8
 
 def lines(fit: Fit) -> list[str]:
     """The fit as text."""
-    count, failed = fit.weighted_residuals.size, f" ({len(fit.failures)} failed)" if fit.failures else ""
+    count, failed = (
+        fit.weighted_residuals.size,
+        f" ({len(fit.failures)} failed)" if fit.failures else "",
+    )
     state = "converged" if fit.converged else "NOT converged"
     text = [
         f"<Fit of {fit.label!r} to {count} numbers>",
         f"{state} in {fit.evaluations} runs{failed}, {fit.seconds:.2g} s: {fit.message}",
     ]
     columns = ["value", "standard_error", "lower", "upper"]
-    body = [[name, *[float(row[c]) for c in columns], row["unit"], row["at"]] for name, row in fit.intervals.iterrows()]
+    body = [
+        [name, *[float(row[c]) for c in columns], row["unit"], row["at"]]
+        for name, row in fit.intervals.iterrows()
+    ]
     head = ["parameter", "value", "std. error", f"{100 * fit.level:g} % from", "to", "unit", "at"]
     shown = len(head) if fit.at_bounds else -1
     text.append(table(head[:shown], [row[:shown] for row in body]))
@@ -42,8 +48,14 @@ def lines(fit: Fit) -> list[str]:
         )
     for name, deviation in fit.residual_deviation.items():
         unit = fit.measured[name].unit
-        text.append(f"  {name}: residual standard deviation {number(float(f'{deviation:.4g}'))}{f' {unit}' if unit else ''}")
-    text += [f"  {sentence}" for sentence in [*goodness_text(fit), *(f"WARNING: {w}" for w in fit.warnings)]]
+        text.append(
+            f"  {name}: residual standard deviation"
+            f" {number(float(f'{deviation:.4g}'))}{f' {unit}' if unit else ''}"
+        )
+    text += [
+        f"  {sentence}"
+        for sentence in [*goodness_text(fit), *(f"WARNING: {w}" for w in fit.warnings)]
+    ]
     return text
 
 
@@ -51,25 +63,37 @@ def goodness_text(fit: Fit) -> Iterator[str]:
     """The test of goodness in one sentence, where there is one."""
     g = fit.goodness
     if g.chi2 is not None:
-        yield f"χ² = {g.chi2:.4g} for {g.degrees_of_freedom} degrees of freedom (reduced {g.reduced_chi2:.4g}), p = {g.p_value:.2g}"
+        yield (
+            f"χ² = {g.chi2:.4g} for {g.degrees_of_freedom} degrees of freedom (reduced"
+            f" {g.reduced_chi2:.4g}), p = {g.p_value:.2g}"
+        )
 
 
 def warnings(fit: Fit) -> Iterator[str]:
     """Sentences about what contradicts the fit or its intervals."""
     g = fit.goodness
     if g.degrees_of_freedom <= 0:
-        yield "there are no more samples than parameters: nothing tests the model, and intervals assume that it is right"
+        yield (
+            "there are no more samples than parameters: nothing tests the model, and intervals"
+            " assume that it is right"
+        )
     if g.too_large:
         yield (
-            f"χ² is impossibly large: the model, sigma= or some samples are wrong; intervals are widened by √(χ²/ν) = {g.deviation:.3g} "
-            "and hold only if all residuals are noise"
+            "χ² is impossibly large: the model, sigma= or some samples are wrong; intervals are"
+            f" widened by √(χ²/ν) = {g.deviation:.3g} and hold only if all residuals are noise"
         )
     if g.too_small:
-        yield f"χ² is impossibly small: sigma= is about {1 / max(g.deviation, 1e-300):.3g} times too large, and so are the intervals"
+        yield (
+            f"χ² is impossibly small: sigma= is about {1 / max(g.deviation, 1e-300):.3g} times too"
+            " large, and so are the intervals"
+        )
     yield from _outliers(fit)
     yield from _order(fit)
     for name, side in fit.at_bounds.items():
-        yield f"{name!r} is at its {side} bound: its interval is one-sided, and the data may ask for values beyond"
+        yield (
+            f"{name!r} is at its {side} bound: its interval is one-sided, and the data may ask for"
+            " values beyond"
+        )
 
 
 def _outliers(fit: Fit) -> Iterator[str]:
@@ -78,10 +102,21 @@ def _outliers(fit: Fit) -> Iterator[str]:
         return
     named = []
     for o in frame.head(MOST_LISTED).to_dict("records"):
-        place = f"{o['measurement']} row {o['row']}{component_word(fit.measured[o['measurement']], o['component'])}"
-        named.append(f"{place} (t = {o['time']:.6g} s, {o['standardised_residual']:+.3g} standard deviations)")
-    more = f" and {len(frame) - MOST_LISTED} more (fit.outliers)" if len(frame) > MOST_LISTED else ""
-    yield f"{len(frame)} outlier{'s' if len(frame) > 1 else ''}: {'; '.join(named)}{more}; check these samples, or leave them out"
+        place = (
+            f"{o['measurement']} row"
+            f" {o['row']}{component_word(fit.measured[o['measurement']], o['component'])}"
+        )
+        named.append(
+            f"{place} (t = {o['time']:.6g} s, {o['standardised_residual']:+.3g} standard"
+            " deviations)"
+        )
+    more = (
+        f" and {len(frame) - MOST_LISTED} more (fit.outliers)" if len(frame) > MOST_LISTED else ""
+    )
+    yield (
+        f"{len(frame)} outlier{'s' if len(frame) > 1 else ''}: {'; '.join(named)}{more}; check"
+        " these samples, or leave them out"
+    )
 
 
 def _exact(m: Measurement, residuals: np.ndarray) -> bool:
@@ -97,6 +132,7 @@ def _order(fit: Fit) -> Iterator[str]:
             correlation = None if _exact(m, residuals) else serial_correlation(residuals[order, c])
             if correlation is not None:
                 yield (
-                    f"residuals of {name}{component_word(m, c)} are not random (lag-one correlation {correlation:.2f}): the model misses "
-                    "something, or the noise is correlated; intervals are too narrow"
+                    f"residuals of {name}{component_word(m, c)} are not random (lag-one correlation"
+                    f" {correlation:.2f}): the model misses something, or the noise is correlated;"
+                    " intervals are too narrow"
                 )

@@ -1,4 +1,6 @@
-"""Least squares of measured trajectories on differentiated runs (Gauss–Newton in a trust region, Levenberg and Marquardt's idea)."""
+"""Least squares of measured trajectories on differentiated runs (Gauss–Newton in a trust region,
+Levenberg and Marquardt's idea).
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ..errors import ModelError, VarimechError, check_level, check_whole
-from ..methods import RunOptions, choose
-from ..progress import progress_bar
-from ..verbs.hessians import TwiceDifferentiable
+from ..analyses.hessians import TwiceDifferentiable
+from ..core.errors import ModelError, VarimechError, check_level, check_whole
+from ..core.progress import progress_bar
+from ..schemes import RunOptions, choose
 from .confidence import confidence
 from .evaluation import MechanismEvaluator, counting
 from .fit import Fit
@@ -42,9 +44,10 @@ def fit(
     check_whole("fit", 1, max_iterations=max_iterations)
     if method == "adjoint":
         raise ModelError(
-            "fit: method='adjoint' gives derivatives at the end of a run only, and data are met on the way: leave it out"
+            "fit: method='adjoint' gives derivatives at the end of a run only, and data are met on"
+            " the way: leave it out"
         )
-    space = space_of("fit", mechanism.parts.numbers, over, bounds, start, held)
+    space = space_of("fit", mechanism.data.parameter_set, over, bounds, start, held)
     times = np.unique(np.concatenate([m.times for m in named.values()]))
     length = _duration(duration, float(times[-1]))
     residuals = _Residuals(mechanism, space, named, length, method, _met(length, times, how))
@@ -53,7 +56,9 @@ def fit(
     with progress_bar(f"{mechanism.name}: fit", max_iterations, how.get("progress")) as tell:
         x, converged, message = _least(residuals, space, max_iterations, tell)
     r, J = residuals.at(x)
-    reach = float(np.linalg.norm(np.concatenate([(m.values / _weights(m)).ravel() for m in named.values()])))
+    reach = float(
+        np.linalg.norm(np.concatenate([(m.values / _weights(m)).ravel() for m in named.values()]))
+    )
     known = all(m.sigma is not None for m in named.values())
     told = confidence(J, r, space.sizes, max(reach, float(np.linalg.norm(first))), known=known)
     seconds = time.perf_counter() - began
@@ -76,7 +81,9 @@ def fit(
     )
 
 
-def _least(residuals: _Residuals, space: Space, most: int, tell: Callable[..., None]) -> tuple[np.ndarray, bool, str]:
+def _least(
+    residuals: _Residuals, space: Space, most: int, tell: Callable[..., None]
+) -> tuple[np.ndarray, bool, str]:
     """Where the sum of squares is least, whether that is certain, and what the solver says."""
     from scipy.optimize import least_squares
 
@@ -95,7 +102,9 @@ def _least(residuals: _Residuals, space: Space, most: int, tell: Callable[..., N
 
     bounds = (space.lower - space.start) / scaled, (space.upper - space.start) / scaled
     tight = {"xtol": TIGHT, "ftol": TIGHT, "gtol": TIGHT}
-    found = least_squares(value, np.zeros(scaled.size), slope, bounds, x_scale="jac", max_nfev=most, **tight)
+    found = least_squares(
+        value, np.zeros(scaled.size), slope, bounds, x_scale="jac", max_nfev=most, **tight
+    )
     return at(found.x), bool(found.status > 0), str(found.message)
 
 
@@ -111,8 +120,15 @@ class _Residuals:
         method: str,
         how: RunOptions,
     ):
-        how = counting(mechanism, duration, how, [(f"measurement {name!r}", m.function) for name, m in named.items()])
-        self.evaluator = MechanismEvaluator(mechanism, space.names, duration, how, method, held=space.held)
+        how = counting(
+            mechanism,
+            duration,
+            how,
+            [(f"measurement {name!r}", m.function) for name, m in named.items()],
+        )
+        self.evaluator = MechanismEvaluator(
+            mechanism, space.names, duration, how, method, held=space.held
+        )
         self.named = named
         self.runs = 0
         self.failures: list[tuple[np.ndarray, VarimechError]] = []
@@ -142,9 +158,14 @@ class _Residuals:
             model = run.measure(m.function, name=name).to_numpy().reshape(run.time.size, -1)[at]
             if model.shape != m.values.shape:
                 raise ModelError(
-                    f"measurement {name!r}: its function gives {model.shape[1]} numbers, but samples have {m.components}"
+                    f"measurement {name!r}: its function gives {model.shape[1]} numbers, but"
+                    f" samples have {m.components}"
                 )
-            change = run.measure(m.function, name=name, wrt="all").to_numpy().reshape(run.time.size, m.components, x.size)[at]
+            change = (
+                run.measure(m.function, name=name, wrt="all")
+                .to_numpy()
+                .reshape(run.time.size, m.components, x.size)[at]
+            )
             values.append(((model - m.values) / _weights(m)).ravel())
             slopes.append((change / _weights(m)[:, :, None]).reshape(-1, x.size))
         return np.concatenate(values), np.concatenate(slopes)
@@ -167,7 +188,9 @@ def _duration(given: float | None, last: float) -> float:
 def _met(duration: float, times: np.ndarray, how: RunOptions) -> RunOptions:
     """Settings with which results are stored at the sample times."""
     if how.get("output") is not None or how.get("every", 1) != 1:
-        raise ModelError("fit: results are stored at the sample times; leave output= and every= out")
+        raise ModelError(
+            "fit: results are stored at the sample times; leave output= and every= out"
+        )
     _, schedule = choose(duration, **how)
     if schedule.outputs is not None:
         return {**how, "output": times}
@@ -175,7 +198,7 @@ def _met(duration: float, times: np.ndarray, how: RunOptions) -> RunOptions:
     off = np.abs(steps - np.round(steps)) > 1e-6
     if off.any():
         raise ModelError(
-            f"fit: the sample at {times[off][0]:g} s is between steps of {schedule.step:g} s; give a step that divides the sample times, "
-            "or tolerance= instead"
+            f"fit: the sample at {times[off][0]:g} s is between steps of {schedule.step:g} s; give"
+            " a step that divides the sample times, or tolerance= instead"
         )
     return how

@@ -1,4 +1,5 @@
-"""How well a fit meets its data: χ² with its probability, outliers, and residuals that are not random.
+"""How well a fit meets its data: χ² with its probability, outliers, and residuals that are not
+random.
 
 χ² = Σ ((model − data)/σ)²,  p = P(χ²_ν ≥ χ²)      where σ is given
 tᵢ = rᵢ / (s √(1 − hᵢ)),  hᵢ the leverage            standardised residuals, s without the outliers found so far
@@ -14,13 +15,17 @@ import numpy as np
 from .confidence import CONTRADICTION, Confidence
 
 OUTLIER = 0.01
-"""Probability of marking any sample of a good fit: each one is allowed this share divided by the number of samples (Bonferroni)."""
+"""Probability of marking any sample of a good fit: each one is allowed this share divided by the
+number of samples (Bonferroni).
+"""
 MOST_OUTLIERS = 0.2
 """Share of samples beyond which they are no outliers, but σ or the model is wrong."""
 MOST_TESTED = 50
 """Samples that are tested for it at most: each takes a linear fit."""
 FOLLOWED = 1e-6
-"""Standard deviation of a residual, relative to that of the noise, below which the fit follows the sample fully: it shows nothing."""
+"""Standard deviation of a residual, relative to that of the noise, below which the fit follows the
+sample fully: it shows nothing.
+"""
 FEWEST = 10
 """Samples from which on the order of residuals shows something."""
 
@@ -36,7 +41,9 @@ class Goodness:
     p_value: float | None
     """Probability of a χ² as large for the right model and σ; None where σ is not given."""
     deviation: float
-    """√(Σ (residual/σ)²/ν): 1 for the right model and σ; the estimate of σ where it is not given."""
+    """√(Σ (residual/σ)²/ν): 1 for the right model and σ; the estimate of σ where it is
+    not given.
+    """
 
     @property
     def reduced_chi2(self) -> float | None:
@@ -65,11 +72,14 @@ def goodness(residuals: np.ndarray, linear: Confidence, *, known: bool) -> Goodn
     return Goodness(ν, total, float(distribution.sf(total, ν)), deviation)
 
 
-def standardised(residuals: np.ndarray, linear: Confidence, *, known: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Residuals over their standard deviations, both of a (linearised) fit without the outliers; and which samples are outliers.
+def standardised(
+    residuals: np.ndarray, linear: Confidence, *, known: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Residuals over their standard deviations, both of a (linearised) fit without the outliers;
+    and which samples are outliers.
 
-    Rosner's test: the worst sample is taken out, again and again; outliers are all up to the last one that was significant, so that they do
-    not hide each other.
+    Rosner's test: the worst sample is taken out, again and again; outliers are all up to the last
+    one that was significant, so that they do not hide each other.
     """
     from scipy.stats import t
 
@@ -82,7 +92,9 @@ def standardised(residuals: np.ndarray, linear: Confidence, *, known: bool) -> t
         k = int(np.where(kept, np.abs(r), 0.0).argmax())
         kept[k] = False
         removed.append(k)
-        deleted, ν = _without(residuals, linear.basis, kept, known=known)  # its residual from a fit without it
+        deleted, ν = _without(
+            residuals, linear.basis, kept, known=known
+        )  # its residual from a fit without it
         if np.abs(deleted[k]) > t.isf(OUTLIER / (2 * (kept.sum() + 1)), ν):
             significant = len(removed)
     out = np.zeros(count, dtype=bool)
@@ -91,8 +103,12 @@ def standardised(residuals: np.ndarray, linear: Confidence, *, known: bool) -> t
     return _without(residuals, linear.basis, ~out, known=known)[0], out
 
 
-def _without(residuals: np.ndarray, basis: np.ndarray, kept: np.ndarray, *, known: bool) -> tuple[np.ndarray, int]:
-    """Standardised residuals of the linear least-squares fit to the samples that are kept, and its degrees of freedom."""
+def _without(
+    residuals: np.ndarray, basis: np.ndarray, kept: np.ndarray, *, known: bool
+) -> tuple[np.ndarray, int]:
+    """Standardised residuals of the linear least-squares fit to the samples that are kept, and its
+    degrees of freedom.
+    """
     inverse = np.linalg.pinv(basis[kept].T @ basis[kept])
     r = residuals - basis @ (inverse @ (basis[kept].T @ residuals[kept]))
     leverage, ν = ((basis @ inverse) * basis).sum(axis=1), int(kept.sum() - basis.shape[1])
@@ -104,7 +120,9 @@ def _without(residuals: np.ndarray, basis: np.ndarray, kept: np.ndarray, *, know
 
 
 def serial_correlation(residuals: np.ndarray) -> float | None:
-    """Lag-one correlation of residuals in the order of time where it is too large to be chance; None otherwise."""
+    """Lag-one correlation of residuals in the order of time where it is too large to be chance;
+    None otherwise.
+    """
     from scipy.stats import norm
 
     n, total = residuals.size, float(residuals @ residuals)

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..interrupts import HeldBack, held_back
+from ..core.interrupts import HeldBack, held_back
 from .scaled import Scaled
 from .settings import MEMORY, Ended, Settings, Tell
 
@@ -17,14 +17,18 @@ WARM = {
     "mu_init": 1e-7,
     **{f"{kind}_{how}": 1e-9 for kind in ("bound", "slack_bound") for how in ("push", "frac")},
 }
-"""Options of IPOPT for starts close to the optimum, and so close to bounds, from which it would go away at first."""
+"""Options of IPOPT for starts close to the optimum, and so close to bounds, from which it would go
+away at first.
+"""
 QUIET = {"no_nlp_grad": True, "print_time": False, "show_eval_warnings": False}
 Shapes = dict[str, tuple[int, int]]
 
 
 class _Raised:
-    """What functions that IPOPT calls have raised: CasADi would print it and go on. It is raised when IPOPT has ended, which it soon does,
-    because from then on nothing is computed any more. Ctrl-C comes where one of them is at work."""
+    """What functions that IPOPT calls have raised: CasADi would print it and go on. It is raised
+    when IPOPT has ended, which it soon does, because from then on nothing is computed any more.
+    Ctrl-C comes where one of them is at work.
+    """
 
     def __init__(self, held: HeldBack):
         self.first: BaseException | None = None
@@ -75,15 +79,24 @@ class _Plain(ca.Callback):
 
     def get_sparsity_out(self, i: int) -> ca.Sparsity:
         shape = self._out[i][1]
-        return ca.Sparsity.upper(shape[0]) if self._out[i][0].startswith("triu") else ca.Sparsity.dense(*shape)
+        return (
+            ca.Sparsity.upper(shape[0])
+            if self._out[i][0].startswith("triu")
+            else ca.Sparsity.dense(*shape)
+        )
 
     def eval(self, arguments: Sequence[ca.DM]) -> list[ca.DM]:
         found = self._raised.call(lambda: self._function(*[np.array(a) for a in arguments]))
         if found is None:
             found = [np.full(shape, self._otherwise) for _, shape in self._out]
         shapes = [shape for _, shape in self._out]
-        dense = [ca.DM(np.asarray(v, dtype=float).reshape(s)) for v, s in zip(found, shapes, strict=True)]
-        return [ca.triu(d) if name.startswith("triu") else d for d, (name, _) in zip(dense, self._out, strict=True)]
+        dense = [
+            ca.DM(np.asarray(v, dtype=float).reshape(s)) for v, s in zip(found, shapes, strict=True)
+        ]
+        return [
+            ca.triu(d) if name.startswith("triu") else d
+            for d, (name, _) in zip(dense, self._out, strict=True)
+        ]
 
 
 def by_ipopt(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
@@ -91,23 +104,36 @@ def by_ipopt(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
     with held_back() as held:
         raised = _Raised(held)
         problem, callbacks = _functions(scaled, settings, tell, raised)
-        solver = ca.nlpsol("design", "ipopt", problem, {**callbacks, **QUIET, "ipopt": _options(settings)})
-        bounds = {"lbx": scaled.lower, "ubx": scaled.upper, "lbg": scaled.row_lower, "ubg": scaled.row_upper}
+        solver = ca.nlpsol(
+            "design", "ipopt", problem, {**callbacks, **QUIET, "ipopt": _options(settings)}
+        )
+        bounds = {
+            "lbx": scaled.lower,
+            "ubx": scaled.upper,
+            "lbg": scaled.row_lower,
+            "ubg": scaled.row_upper,
+        }
         found, stats = solver(x0=scaled.z0, **bounds), solver.stats()
         if raised.first is not None:
             raise raised.first
     z, status = np.array(found["x"]).ravel(), str(stats["return_status"])
-    return Ended(z, status.replace("_", " "), int(stats["iter_count"]), "Maximum_Iterations" in status)
+    return Ended(
+        z, status.replace("_", " "), int(stats["iter_count"]), "Maximum_Iterations" in status
+    )
 
 
-def _functions(scaled: Scaled, settings: Settings, tell: Tell, raised: _Raised) -> tuple[_Plain, dict[str, _Plain]]:
+def _functions(
+    scaled: Scaled, settings: Settings, tell: Tell, raised: _Raised
+) -> tuple[_Plain, dict[str, _Plain]]:
     """The problem, and by option what else IPOPT calls; CasADi does not keep them alive."""
     n, m = scaled.z0.size, scaled.row_lower.size
     inputs, one, rows = {"x": (n, 1), "p": (0, 1)}, (1, 1), (m, 1)
 
     def flat(function: Callable[[np.ndarray], Any]) -> Callable[[np.ndarray], Any]:
         """IPOPT takes a step back where it meets NaN; infinite numbers it would believe."""
-        return lambda z: np.asarray(function(z.ravel())) + (0.0 if scaled.works(z.ravel()) else np.nan)
+        return lambda z: (
+            np.asarray(function(z.ravel())) + (0.0 if scaled.works(z.ravel()) else np.nan)
+        )
 
     def hessian(z: np.ndarray, _: np.ndarray, σ: np.ndarray, λ: np.ndarray) -> list[Any]:
         return [scaled.hessian(z.ravel(), float(σ.item()), λ.ravel())]
@@ -121,14 +147,24 @@ def _functions(scaled: Scaled, settings: Settings, tell: Tell, raised: _Raised) 
     shapes = {"x": (n, 1), "f": one, "g": rows, "lam_x": (n, 1), "lam_g": rows, "lam_p": (0, 1)}
     after = {ca.nlpsol_out(k): shapes[ca.nlpsol_out(k)] for k in range(ca.nlpsol_n_out())}
     callbacks = {
-        "grad_f": _Plain("nlp_grad_f", lambda z, p: [f(z), df(z)], inputs, {"f": one, "grad_f_x": (n, 1)}, raised),
-        "jac_g": _Plain("nlp_jac_g", lambda z, p: [g(z), dg(z)], inputs, {"g": rows, "jac_g_x": (m, n)}, raised),
-        "iteration_callback": _Plain("iterated", iterated, after, {"stop": one}, raised, otherwise=1.0),
+        "grad_f": _Plain(
+            "nlp_grad_f", lambda z, p: [f(z), df(z)], inputs, {"f": one, "grad_f_x": (n, 1)}, raised
+        ),
+        "jac_g": _Plain(
+            "nlp_jac_g", lambda z, p: [g(z), dg(z)], inputs, {"g": rows, "jac_g_x": (m, n)}, raised
+        ),
+        "iteration_callback": _Plain(
+            "iterated", iterated, after, {"stop": one}, raised, otherwise=1.0
+        ),
     }
     if settings.exact:
         weighted = {**inputs, "lam_f": one, "lam_g": rows}
-        callbacks["hess_lag"] = _Plain("nlp_hess_l", hessian, weighted, {"triu_hess_gamma_x_x": (n, n)}, raised)
-    return _Plain("nlp", lambda z, p: [f(z), g(z)], inputs, {"f": one, "g": rows}, raised), callbacks
+        callbacks["hess_lag"] = _Plain(
+            "nlp_hess_l", hessian, weighted, {"triu_hess_gamma_x_x": (n, n)}, raised
+        )
+    return _Plain(
+        "nlp", lambda z, p: [f(z), g(z)], inputs, {"f": one, "g": rows}, raised
+    ), callbacks
 
 
 def _options(settings: Settings) -> dict[str, Any]:

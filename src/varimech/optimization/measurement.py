@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError
-from ..model.measures import Slide, Span, Turn
+from ..core.errors import ModelError
+from ..model.scalar_outputs import Distance, Slide, Turn
 from ..sensitivity.objective import StateFunction, checked_callable
 
 
@@ -36,15 +36,23 @@ Measurements = Measurement | Sequence[Measurement] | Mapping[str, Measurement]
 
 
 def measurement(
-    function: StateFunction | Turn | Slide | Span, times: Any, values: Any, sigma: Any = None, *, name: str = "", unit: str = ""
+    function: StateFunction | Turn | Slide | Distance,
+    times: Any,
+    values: Any,
+    sigma: Any = None,
+    *,
+    name: str = "",
+    unit: str = "",
 ) -> Measurement:
     """Measured samples of a quantity, to be met by `Mechanism.fit`.
 
     Args:
-        function: what was measured, as a function of the state (a number or a vector), or a measure of the model.
+        function: what was measured, as a function of the state (a number or a vector), or a measure
+            of the model.
         times: of the samples, s.
         values: a number, or a row of numbers, for each time.
-        sigma: standard deviation of the noise: one for all, or like `values`; None if it is not known.
+        sigma: standard deviation of the noise: one for all, or like `values`; None if it is not
+            known.
         name: how it is called in tables and figures.
         unit: of the values.
 
@@ -52,32 +60,59 @@ def measurement(
     >>> swing = vm.measurement(lambda s: s.angle("rod"), [0.1, 0.2, 0.3], [0.98, 0.93, 0.85], sigma=0.01, unit="rad")
     """
     label = f"measurement {name!r}" if name else "measurement"
-    called = _reading(function) if isinstance(function, (Turn, Slide, Span)) else checked_callable(function)
+    called = (
+        _reading(function)
+        if isinstance(function, (Turn, Slide, Distance))
+        else checked_callable(function)
+    )
     when, numbers = _numbers(label, "times", times), _numbers(label, "values", values)
     if when.ndim != 1 or when.size == 0 or (when < 0).any():
         raise ModelError(f"{label}: times must be a list of numbers from 0 on; got {times!r}")
     table = numbers[:, None] if numbers.ndim == 1 else numbers
     if table.ndim != 2 or table.shape[0] != when.size:
-        raise ModelError(f"{label}: {when.size} times, but values of shape {numbers.shape}; give a number or a row for each time")
-    deviations = None if sigma is None else _deviations(label, _numbers(label, "sigma", sigma), numbers, table.shape)
+        raise ModelError(
+            f"{label}: {when.size} times, but values of shape {numbers.shape}; give a number or a"
+            " row for each time"
+        )
+    deviations = (
+        None
+        if sigma is None
+        else _deviations(label, _numbers(label, "sigma", sigma), numbers, table.shape)
+    )
     return Measurement(called, when, table, deviations, name, unit)
 
 
-def _deviations(label: str, given: np.ndarray, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Standard deviations, (time, component): one for all, for each time, for each component, or for each value."""
+def _deviations(
+    label: str, given: np.ndarray, values: np.ndarray, shape: tuple[int, ...]
+) -> np.ndarray:
+    """Standard deviations, (time, component): one for all, for each time, for each component, or
+    for each value.
+    """
     count = shape[0]
-    if given.ndim == 1 and given.size > 1 and values.ndim == 2 and values.shape[0] == values.shape[1] == given.size:
-        raise ModelError(f"{label}: sigma may be one for each time or for each component: give it as a table like values")
+    if (
+        given.ndim == 1
+        and given.size > 1
+        and values.ndim == 2
+        and values.shape[0] == values.shape[1] == given.size
+    ):
+        raise ModelError(
+            f"{label}: sigma may be one for each time or for each component: give it as a table"
+            " like values"
+        )
     try:
-        deviations = np.broadcast_to(given[:, None] if given.ndim == 1 and given.size == count else given, shape).copy()
+        deviations = np.broadcast_to(
+            given[:, None] if given.ndim == 1 and given.size == count else given, shape
+        ).copy()
     except ValueError:
-        raise ModelError(f"{label}: sigma of shape {given.shape} does not go with values of shape {values.shape}") from None
+        raise ModelError(
+            f"{label}: sigma of shape {given.shape} does not go with values of shape {values.shape}"
+        ) from None
     if (deviations <= 0).any():
         raise ModelError(f"{label}: sigma = {deviations.min():g} must be positive")
     return deviations
 
 
-def _reading(measure: Turn | Slide | Span) -> StateFunction:
+def _reading(measure: Turn | Slide | Distance) -> StateFunction:
     return lambda s: s.measure(measure)
 
 
@@ -93,24 +128,37 @@ def named_measurements(measured: Measurements) -> dict[str, Measurement]:
     if isinstance(measured, Mapping):
         pairs = list(measured.items())
     else:
-        several = [measured] if isinstance(measured, Measurement) or not isinstance(measured, Sequence) else measured
+        several = (
+            [measured]
+            if isinstance(measured, Measurement) or not isinstance(measured, Sequence)
+            else measured
+        )
         pairs = [(getattr(m, "name", "") or f"y{k + 1}", m) for k, m in enumerate(several)]
     if not pairs:
-        raise ModelError("fit: nothing was measured; give at least one varimech.measurement(function, times, values)")
+        raise ModelError(
+            "fit: nothing was measured; give at least one varimech.measurement(function, times,"
+            " values)"
+        )
     named: dict[str, Measurement] = {}
     for name, one in pairs:
         if not isinstance(one, Measurement):
             raise ModelError(
-                f"fit: {name!r} = {one!r} is not a measurement; make one with varimech.measurement(function, times, values)"
+                f"fit: {name!r} = {one!r} is not a measurement; make one with"
+                " varimech.measurement(function, times, values)"
             )
         if name in named:
             raise ModelError(f"fit: two measurements are called {name!r}; choose another name")
         named[str(name)] = replace(one, name=str(name))
     known = {m.sigma is not None for m in named.values()}
     if len(known) > 1:
-        raise ModelError("fit: give sigma for all measurements or for none: otherwise their weights are not known")
+        raise ModelError(
+            "fit: give sigma for all measurements or for none: otherwise their weights are not"
+            " known"
+        )
     if known == {False} and len({m.unit for m in named.values()}) > 1:
-        raise ModelError("fit: measurements of different units need sigma= to be weighed against each other")
+        raise ModelError(
+            "fit: measurements of different units need sigma= to be weighed against each other"
+        )
     return named
 
 

@@ -45,14 +45,25 @@ def by_scipy(scaled: Scaled, settings: Settings, tell: Tell) -> Ended:
     if name in BOUNDED:
         arguments["bounds"] = Bounds(scaled.lower, scaled.upper)
     if scaled.row_lower.size:
-        second = {"hess": lambda z, λ: scaled.hessian(z, 0.0, λ)} if settings.exact and name == "trust-constr" else {}
+        second = (
+            {"hess": lambda z, λ: scaled.hessian(z, 0.0, λ)}
+            if settings.exact and name == "trust-constr"
+            else {}
+        )
         rows = near(scaled.constraints), scaled.row_lower, scaled.row_upper
         arguments["constraints"] = NonlinearConstraint(*rows, jac=near(scaled.jacobian), **second)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a solver that meets its limits says so in its message
-        found = minimize(value, scaled.z0, method=name, callback=lambda z, *_: tell(np.array(z)), **arguments)
+        found = minimize(
+            value, scaled.z0, method=name, callback=lambda z, *_: tell(np.array(z)), **arguments
+        )
     iterations = int(found.get("nit", 0))
-    return Ended(np.asarray(found.x, dtype=float), str(found.message), iterations, iterations >= settings.max_iterations)
+    return Ended(
+        np.asarray(found.x, dtype=float),
+        str(found.message),
+        iterations,
+        iterations >= settings.max_iterations,
+    )
 
 
 def _options(scaled: Scaled, settings: Settings) -> dict[str, Any]:
@@ -60,12 +71,20 @@ def _options(scaled: Scaled, settings: Settings) -> dict[str, Any]:
     name, tight = settings.solver, settings.tolerance
     if name == "TNC":
         return {"maxfun": 20 * settings.max_iterations, "ftol": 0.0, "gtol": tight, "xtol": 0.0}
-    inequalities = bool((scaled.row_lower < scaled.row_upper).any() or np.isfinite([scaled.lower, scaled.upper]).any())
+    inequalities = bool(
+        (scaled.row_lower < scaled.row_upper).any()
+        or np.isfinite([scaled.lower, scaled.upper]).any()
+    )
     own = {
         "SLSQP": {"ftol": min(1e-15, tight**2)},
         "L-BFGS-B": {"ftol": 0.0, "gtol": tight, "maxcor": MEMORY},
-        # with inequalities its gradient vanishes long before its barrier does, so that only short steps may end it
-        "trust-constr": {"gtol": 0.0 if inequalities else tight, "xtol": 1e-10, "barrier_tol": tight},
+        # with inequalities its gradient vanishes long before its barrier does, so that only short
+        # steps may end it
+        "trust-constr": {
+            "gtol": 0.0 if inequalities else tight,
+            "xtol": 1e-10,
+            "barrier_tol": tight,
+        },
     }
     otherwise = {"gtol": tight} if name in ("BFGS", "CG", *NEWTON) and name != "Newton-CG" else {}
     return {"maxiter": settings.max_iterations, **own.get(name, otherwise)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..errors import InfeasibleError
+from ..core.errors import InfeasibleError
 from .attempt import Attempt, best_of
 from .problem import DesignProblem
 from .refinement import refined_search
@@ -35,7 +35,12 @@ def distinct(problem: DesignProblem, searches: Searches) -> list[LocalOptimum]:
 
 
 def refined_optima(
-    problem: DesignProblem, settings: Settings, best: Attempt, searches: Searches, label: str, progress: bool | None
+    problem: DesignProblem,
+    settings: Settings,
+    best: Attempt,
+    searches: Searches,
+    label: str,
+    progress: bool | None,
 ) -> tuple[DesignProblem, Attempt, list[LocalOptimum]]:
     """The best design with its problem, and all local optima, each checked between stored times.
 

@@ -1,6 +1,8 @@
-"""Conditions of an optimum, measured apart from the solver:  ∇ψ + Σ λ ∇c + μ = 0,  λ and μ of active bounds only, with the right sign.
+"""Conditions of an optimum, measured apart from the solver:  ∇ψ + Σ λ ∇c + μ = 0,  λ and μ of
+active bounds only, with the right sign.
 
-λ ≥ 0 at an upper bound, λ ≤ 0 at a lower one. A bound that moves by δ changes the optimal ψ by −λ δ.
+λ ≥ 0 at an upper bound, λ ≤ 0 at a lower one. A bound that moves by δ changes the optimal ψ by −λ
+δ.
 """
 
 from __future__ import annotations
@@ -29,13 +31,18 @@ class Optimality:
 
 
 def optimality(scaled: Scaled, z: np.ndarray) -> Optimality:
-    """The multipliers that fit best: what they can leave of the gradient at least, and those of the nearest bounds."""
+    """The multipliers that fit best: what they can leave of the gradient at least, and those of the
+    nearest bounds.
+    """
     from scipy.optimize import lsq_linear
 
     c, gradient, slopes = scaled.constraints(z), scaled.gradient(z), scaled.jacobian(z)
     n, normals = z.size, np.vstack([slopes, np.eye(z.size)])
     values = np.concatenate([c, z])
-    lower, upper = (np.concatenate(pair) for pair in ((scaled.row_lower, scaled.lower), (scaled.row_upper, scaled.upper)))
+    lower, upper = (
+        np.concatenate(pair)
+        for pair in ((scaled.row_lower, scaled.lower), (scaled.row_upper, scaled.upper))
+    )
     at_lower, at_upper = values - lower <= ACTIVE, upper - values <= ACTIVE
     active = np.flatnonzero(at_lower | at_upper)
     λ, best = np.zeros(values.size), np.zeros(values.size)
@@ -43,7 +50,10 @@ def optimality(scaled: Scaled, z: np.ndarray) -> Optimality:
         signs = np.where(at_lower[active], -np.inf, 0.0), np.where(at_upper[active], np.inf, 0.0)
         # the farther a bound is, the less it may carry: λ times its distance has to vanish, too
         gaps = np.minimum(np.abs(values - lower), np.abs(upper - values))[active]
-        system, right = np.vstack([normals[active].T, np.diag(gaps / ACTIVE)]), np.concatenate([-gradient, np.zeros(active.size)])
+        system, right = (
+            np.vstack([normals[active].T, np.diag(gaps / ACTIVE)]),
+            np.concatenate([-gradient, np.zeros(active.size)]),
+        )
         with np.errstate(all="ignore"):  # steps to bounds that are infinitely far away
             best[active] = lsq_linear(normals[active].T, -gradient, signs, tol=1e-14).x
             λ[active] = lsq_linear(system, right, signs, tol=1e-14).x

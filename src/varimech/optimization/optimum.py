@@ -1,4 +1,6 @@
-"""The outcome of an optimisation: the design, how it was found, what holds it there, other local optima, the motion before and after."""
+"""The outcome of an optimisation: the design, how it was found, what holds it there, other local
+optima, the motion before and after.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError
+from ..core.errors import ModelError
+from ..plotting.plottable import Plotted
+from ..plotting.table import number, table
 from ..results.gradient import Gradient
 from ..results.run import Run
-from ..view.plotted import Plotted
-from ..view.table import number, table
 from .attempt import FEASIBLE, SETTLED, Attempt, Stationary
 from .curvature import Curvature
 from .evaluation import MechanismEvaluator
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-    from ..results.certificate import Certificate
+    from ..certification.certificate import Certificate
 
 ACTIVE_SHARE = 1e-8
 """Share of the largest multiplier below which one is rounding."""
@@ -39,7 +41,9 @@ ACTIVE_SHARE = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Optimum(Plotted):
-    """A locally optimal design: the best one among its neighbours. Pass `.parameters` to `simulate` or `sensitivity` to use it."""
+    """A locally optimal design: the best one among its neighbours. Pass `.parameters` to `simulate`
+    or `sensitivity` to use it.
+    """
 
     label: str
     problem: DesignProblem
@@ -56,7 +60,10 @@ class Optimum(Plotted):
     @property
     def parameters(self) -> dict[str, float]:
         """Parameter → optimal value; those that were held included."""
-        return {**self.problem.space.held, **dict(zip(self.problem.names, self.best.x.tolist(), strict=True))}
+        return {
+            **self.problem.space.held,
+            **dict(zip(self.problem.names, self.best.x.tolist(), strict=True)),
+        }
 
     @property
     def values(self) -> xr.DataArray:
@@ -70,23 +77,34 @@ class Optimum(Plotted):
 
     @cached_property
     def objective_before(self) -> float:
-        """The objective of the user's design, with which the first search began; of a peak the largest value, between stored times too."""
+        """The objective of the user's design, with which the first search began; of a peak the
+        largest value, between stored times too.
+        """
         if not self.problem.is_peak:
             return self.problem.fun(self.problem.space.start)
-        return float(summits(*self._fine_paths(self.problem.space.start)[self.problem.name])[1].max())
+        return float(
+            summits(*self._fine_paths(self.problem.space.start)[self.problem.name])[1].max()
+        )
 
     @cached_property
     def broken_before(self) -> dict[str, float]:
         """Constraints that the user's design breaks, and by how much, in their units."""
         p, start = self.problem, self.problem.space.start
         left, sizes = p.violations(start), Scaled(p, start).row_sizes
-        return {r.name: float(left[r.rows].max()) for r in p.rows if (left / sizes)[r.rows].max() > FEASIBLE}
+        return {
+            r.name: float(left[r.rows].max())
+            for r in p.rows
+            if (left / sizes)[r.rows].max() > FEASIBLE
+        }
 
     @property
     def _broken(self) -> str:
         """Which constraints the user's design breaks: its objective is no reference then."""
         units = {r.name: r.constraint.of.unit for r in self.problem.rows}
-        parts = [f"{name!r} by {value:.3g} {units[name]}".rstrip() for name, value in self.broken_before.items()]
+        parts = [
+            f"{name!r} by {value:.3g} {units[name]}".rstrip()
+            for name, value in self.broken_before.items()
+        ]
         return f", breaking {' and '.join(parts)}" if parts else ""
 
     @property
@@ -102,16 +120,23 @@ class Optimum(Plotted):
     @property
     def failures(self) -> list[tuple[dict[str, float], Exception]]:
         """Designs on the way that could not be run, and why; the search went around them."""
-        return [(dict(zip(self.problem.names, x.tolist(), strict=True)), error) for x, error in self.problem.failures]
+        return [
+            (dict(zip(self.problem.names, x.tolist(), strict=True)), error)
+            for x, error in self.problem.failures
+        ]
 
     @property
     def converged(self) -> bool:
-        """Whether constraints are met and the conditions of a local optimum hold, measured apart from the solver."""
+        """Whether constraints are met and the conditions of a local optimum hold, measured apart
+        from the solver.
+        """
         return self.best.converged
 
     @property
     def second_order(self) -> Curvature | None:
-        """The check of second derivatives: whether the design is a local minimum; None where the search has not converged."""
+        """The check of second derivatives: whether the design is a local minimum; None where the
+        search has not converged.
+        """
         return self.best.curvature
 
     @property
@@ -121,13 +146,20 @@ class Optimum(Plotted):
 
     @cached_property
     def local_optima(self) -> pd.DataFrame:
-        """The distinct local optima: objective, how many starts led there, the check to second order, and parameters; the best first."""
+        """The distinct local optima: objective, how many starts led there, the check to second
+        order, and parameters; the best first.
+        """
         import pandas as pd
 
         p, found = self.problem, [(o.attempt, o.reached) for o in self.optima]
-        rows = [[a.objective, reached, a.curvature.kind if a.curvature else "unchecked", *a.x] for a, reached in found]
+        rows = [
+            [a.objective, reached, a.curvature.kind if a.curvature else "unchecked", *a.x]
+            for a, reached in found
+        ]
         columns = [p.name, "starts", "second order", *p.names]
-        return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name="local optimum"))
+        return pd.DataFrame(
+            rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name="local optimum")
+        )
 
     @property
     def optimality(self) -> float:
@@ -141,33 +173,69 @@ class Optimum(Plotted):
         if self.converged:
             return said
         if not self.best.feasible:
-            return f"{said}; constraints are not met: {self.problem.infeasibility(self.best.x):.3g} is missing"
+            return (
+                f"{said}; constraints are not met: {self.problem.infeasibility(self.best.x):.3g} is"
+                " missing"
+            )
         if self.best.stopped:
-            return f"{said}; {self.optimality:.1e} of the gradient at the start is left: start=….parameters goes on from there"
+            return (
+                f"{said}; {self.optimality:.1e} of the gradient at the start is left:"
+                " start=….parameters goes on from there"
+            )
         if self.second_order is not None and self.second_order.directions:
-            return f"{said}; the design is no local minimum, but no better one was reached from it: give another start="
+            return (
+                f"{said}; the design is no local minimum, but no better one was reached from it:"
+                " give another start="
+            )
         if self.optimality <= SETTLED and not self.best.exhausted:
-            return f"{said}; but between stored times bounds are still broken: a smaller output= leaves less room there"
-        hint = "more max_iterations= may help" if self.best.exhausted else "a smaller tolerance= makes runs smoother"
+            return (
+                f"{said}; but between stored times bounds are still broken: a smaller output="
+                " leaves less room there"
+            )
+        hint = (
+            "more max_iterations= may help"
+            if self.best.exhausted
+            else "a smaller tolerance= makes runs smoother"
+        )
         return f"{said}; {self.optimality:.1e} of the gradient at the start is left: {hint}"
 
     @cached_property
     def constraints(self) -> pd.DataFrame:
-        """Each constraint with its value (of a path the one nearest to a bound, with its time), bounds, multiplier and whether it is active.
+        """Each constraint with its value (of a path the one nearest to a bound, with its time),
+        bounds, multiplier and whether it is active.
 
-        `between` is the worst value of a path, between stored times too; `violation` by how much that breaks the bound.
+        `between` is the worst value of a path, between stored times too; `violation` by how much
+        that breaks the bound.
         """
         import pandas as pd
 
         rows = {r.name: self._constraint(r) for r in self.problem.rows}
-        columns = ["value", "lower", "upper", "multiplier", "active", "unit", "time", "between", "violation"]
-        return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("constraint")
+        columns = [
+            "value",
+            "lower",
+            "upper",
+            "multiplier",
+            "active",
+            "unit",
+            "time",
+            "between",
+            "violation",
+        ]
+        return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis(
+            "constraint"
+        )
 
     @property
     def multipliers(self) -> dict[str, float]:
-        """Constraint, or parameter at a bound, → λ, positive at upper bounds: where a bound moves by δ, the optimum changes by −λ δ."""
+        """Constraint, or parameter at a bound, → λ, positive at upper bounds: where a bound moves
+        by δ, the optimum changes by −λ δ.
+        """
         λ = {r.name: float(self.best.optimality.rows[r.rows].sum()) for r in self.problem.rows}
-        return λ | {n: float(μ) for n, μ in zip(self.problem.names, self.best.optimality.bounds, strict=True) if μ != 0}
+        return λ | {
+            n: float(μ)
+            for n, μ in zip(self.problem.names, self.best.optimality.bounds, strict=True)
+            if μ != 0
+        }
 
     @cached_property
     def history(self) -> pd.DataFrame:
@@ -189,20 +257,25 @@ class Optimum(Plotted):
 
     @cached_property
     def gradient(self) -> Gradient:
-        """Objective (unless it is a peak) and scalar constraints with their gradient at the optimum."""
+        """Objective (unless it is a peak) and scalar constraints with their gradient at the
+        optimum.
+        """
         return self._evaluator.gradient(self.best.x)
 
     @cached_property
     def certificate(self) -> Certificate:
-        """How exact the gradient is known to be: measured by that at the start, because at an optimum it may vanish; of a peak, at its
-        instant."""
+        """How exact the gradient is known to be: measured by that at the start, because at an
+        optimum it may vanish; of a peak, at its instant.
+        """
         p = self.problem
         if p.is_peak:
             return self._peak_gradient().certify()
         scaled = Scaled(p, self.best.start)
         by_row = {r.name: float(scaled.row_sizes[r.rows.start]) for r in p.rows}
         by_name = {p.name: scaled.objective_size, **by_row}
-        return self.gradient.certify(sizes=np.array([by_name[name] for name in p.scalars])[:, None] / scaled.sizes)
+        return self.gradient.certify(
+            sizes=np.array([by_name[name] for name in p.scalars])[:, None] / scaled.sizes
+        )
 
     def _peak_gradient(self) -> Gradient:
         """Of the function whose peak is minimised, at the instant of its largest value."""
@@ -210,13 +283,16 @@ class Optimum(Plotted):
         assert found is not None and isinstance(p.goal, Peak)
         instant = float(p.time[p.peak_path(found)[0].argmax()])
         if instant == 0:
-            raise ModelError(f"{p.name!r} is largest at the start, where nothing has moved yet: there is no motion to certify")
+            raise ModelError(
+                f"{p.name!r} is largest at the start, where nothing has moved yet: there is no"
+                " motion to certify"
+            )
         return self._evaluator.at_instant(p.name, p.goal, instant, self.best.x)
 
     def plot(self, *, style: str | None = None) -> Figure:
         """Before and after over time, and how the search went; `style="paper"` for a paper."""
-        from ..view.style import in_style
-        from .drawing import draw_optimum
+        from ..plotting.style import in_style
+        from .design_figures import draw_optimum
 
         return in_style(draw_optimum(self), style)
 
@@ -226,12 +302,17 @@ class Optimum(Plotted):
     def summary(self, *, starts: str = "starts=8", bounds: str = "bounds=") -> str:
         """What is printed; with the options of another interface by which a user asks for more."""
         p, unit = self.problem, f" {self.problem.goal.unit}" if self.problem.goal.unit else ""
-        state, kind = ("converged", "Local optimum") if self.converged else ("NOT converged", "Best design")
+        state, kind = (
+            ("converged", "Local optimum") if self.converged else ("NOT converged", "Best design")
+        )
         before = f"before: {number(self.objective_before)}{unit}{self._broken}"
         lines = [
             f"<{kind} of {self.label!r}: {p.name} = {number(self.objective)}{unit} ({before})>",
-            f"{state} in {self.iterations} iterations, {self.evaluations} runs ({len(p.failures)} failed), {self.seconds:.2g} s "
-            f"({self.settings.solver}, {'exact' if self.settings.exact else 'approximate'} Hessian): {self.message}",
+            (
+                f"{state} in {self.iterations} iterations, {self.evaluations} runs"
+                f" ({len(p.failures)} failed), {self.seconds:.2g} s ({self.settings.solver},"
+                f" {'exact' if self.settings.exact else 'approximate'} Hessian): {self.message}"
+            ),
         ]
         lines += described(self, starts, bounds)
         μ, s = self.best.optimality.bounds, p.space
@@ -239,7 +320,17 @@ class Optimum(Plotted):
         columns = (p.names, s.start, self.best.x, s.units, s.lower, s.upper, μ)
         lines.append(table(head, list(zip(*columns, strict=True))))
         if p.rows:
-            shown = ["value", "unit", "lower", "upper", "multiplier", "active", "time", "between", "violation"]
+            shown = [
+                "value",
+                "unit",
+                "lower",
+                "upper",
+                "multiplier",
+                "active",
+                "time",
+                "between",
+                "violation",
+            ]
             names = [c for c in shown if p.paths or c not in ("time", "between", "violation")]
             body = [[name, *[row[c] for c in names]] for name, row in self.constraints.iterrows()]
             lines.append(table(["constraint", *names], body))
@@ -269,7 +360,17 @@ class Optimum(Plotted):
         beyond = [float(summits(t, h)[1].max()) for h in (fine - c.upper, c.lower - fine)]
         worst = c.upper + beyond[0] if beyond[0] > beyond[1] else c.lower - beyond[1]
         when = float(self.problem.time[k])
-        return [float(values[k]), c.lower, c.upper, total, active, c.of.unit, when, worst, max(0.0, *beyond)]
+        return [
+            float(values[k]),
+            c.lower,
+            c.upper,
+            total,
+            active,
+            c.of.unit,
+            when,
+            worst,
+            max(0.0, *beyond),
+        ]
 
     @cached_property
     def _between(self) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
@@ -278,12 +379,19 @@ class Optimum(Plotted):
     def _fine_paths(self, x: np.ndarray) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
         """Paths on a finer grid of times, with that grid."""
         run = self._evaluator.simulate(x, finer=FINER)
-        return {name: (run.time, run.measure(path.function, name=name).to_numpy()) for name, path in self.problem.paths.items()}
+        return {
+            name: (run.time, run.measure(path.function, name=name).to_numpy())
+            for name, path in self.problem.paths.items()
+        }
 
     @property
     def peak(self) -> float | None:
         """The largest value of a peak between stored times, too; None for other objectives."""
-        return float(summits(*self._between[self.problem.name])[1].max()) if self.problem.is_peak else None
+        return (
+            float(summits(*self._between[self.problem.name])[1].max())
+            if self.problem.is_peak
+            else None
+        )
 
     @property
     def _evaluator(self) -> MechanismEvaluator:

@@ -1,6 +1,8 @@
-"""A design problem as plain functions of a vector:  min ψ(x)  with  lower ≤ c(x) ≤ upper  and bounds on x, in the user's units.
+"""A design problem as plain functions of a vector:  min ψ(x)  with  lower ≤ c(x) ≤ upper  and
+bounds on x, in the user's units.
 
-A path is one constraint for each stored time. One run gives everything at one x, and the last few are kept.
+A path is one constraint for each stored time. One run gives everything at one x, and the last few
+are kept.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import ModelError, VarimechError
+from ..core.errors import ModelError, VarimechError
 from ..sensitivity.comparison import Constraint
 from ..sensitivity.objective import Objective
 from .evaluation import Evaluator, Outcome, Second
@@ -40,10 +42,15 @@ class Rows:
     rows: slice
 
 
-def quantities_of(name: str, goal: Goal, constraints: Mapping[str, Constraint]) -> tuple[dict[str, Objective], dict[str, Path]]:
+def quantities_of(
+    name: str, goal: Goal, constraints: Mapping[str, Constraint]
+) -> tuple[dict[str, Objective], dict[str, Path]]:
     """What one run has to give: scalars and paths by name."""
     if name in constraints:
-        raise ModelError(f"objective and a constraint are both called {name!r}; choose another name for one of them")
+        raise ModelError(
+            f"objective and a constraint are both called {name!r}; choose another name for one of"
+            " them"
+        )
     scalars: dict[str, Objective] = {}
     paths: dict[str, Path] = {}
     if isinstance(goal, Peak):
@@ -56,14 +63,18 @@ def quantities_of(name: str, goal: Goal, constraints: Mapping[str, Constraint]) 
         elif isinstance(constraint.of, Objective):
             scalars[key] = constraint.of
         else:
-            raise ModelError(f"constraint {key!r} bounds {constraint.of!r}, which is neither an objective nor a path")
+            raise ModelError(
+                f"constraint {key!r} bounds {constraint.of!r}, which is neither an objective nor a"
+                " path"
+            )
     return scalars, paths
 
 
 class DesignProblem:
     """Functions of x for any optimiser; `fun` and `jac` at the same x cost one run.
 
-    Where a run fails (a mechanism that cannot be assembled, say) values are infinite and slopes NaN; `failures` tells why.
+    Where a run fails (a mechanism that cannot be assembled, say) values are infinite and slopes
+    NaN; `failures` tells why.
     """
 
     def __init__(
@@ -98,7 +109,9 @@ class DesignProblem:
 
     def with_evaluator(self, evaluator: Evaluator) -> DesignProblem:
         """The same problem with other runs; evaluations and failures count on."""
-        return DesignProblem(evaluator, self.space, self.name, self.goal, self.named_constraints, self._log)
+        return DesignProblem(
+            evaluator, self.space, self.name, self.goal, self.named_constraints, self._log
+        )
 
     @property
     def evaluations(self) -> int:
@@ -138,7 +151,11 @@ class DesignProblem:
         found = self._evaluated(x)
         if found is None:
             return np.inf
-        return float(self.peak_path(found)[0].max() if self.is_peak else found.values[self._scalar(self.name)])
+        return float(
+            self.peak_path(found)[0].max()
+            if self.is_peak
+            else found.values[self._scalar(self.name)]
+        )
 
     def jac(self, x: np.ndarray) -> np.ndarray:
         """Its gradient; of a peak, that at the instant of the largest value."""
@@ -159,7 +176,9 @@ class DesignProblem:
         return self.second(x).scalars[self._scalar(self.name)].copy()
 
     def peak_hess(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Σ weight · second derivatives over all instants of the path whose largest value is minimised."""
+        """Σ weight · second derivatives over all instants of the path whose largest value is
+        minimised.
+        """
         return np.tensordot(weights, self.second(x).paths[self._path(self.name)], 1)
 
     def constraints(self, x: np.ndarray) -> np.ndarray:
@@ -167,7 +186,11 @@ class DesignProblem:
         found, values = self._evaluated(x), np.full(self.row_count, np.inf)
         if found is not None:
             for r in self.rows:
-                values[r.rows] = found.paths[self._path(r.name)] if r.name in self.paths else found.values[self._scalar(r.name)]
+                values[r.rows] = (
+                    found.paths[self._path(r.name)]
+                    if r.name in self.paths
+                    else found.values[self._scalar(r.name)]
+                )
         return values
 
     def constraints_jac(self, x: np.ndarray) -> np.ndarray:
@@ -176,7 +199,11 @@ class DesignProblem:
         if found is not None:
             for r in self.rows:
                 by_time = r.name in self.paths
-                slopes[r.rows] = found.path_slopes[self._path(r.name)] if by_time else found.slopes[self._scalar(r.name)]
+                slopes[r.rows] = (
+                    found.path_slopes[self._path(r.name)]
+                    if by_time
+                    else found.slopes[self._scalar(r.name)]
+                )
         return slopes
 
     def constraints_hess(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -184,7 +211,11 @@ class DesignProblem:
         total = np.zeros((len(self.names), len(self.names)))
         for r in self.rows:
             by_time = r.name in self.paths
-            second = self.second(x).paths[self._path(r.name)] if by_time else self.second(x).scalars[None, self._scalar(r.name)]
+            second = (
+                self.second(x).paths[self._path(r.name)]
+                if by_time
+                else self.second(x).scalars[None, self._scalar(r.name)]
+            )
             total += np.tensordot(weights[r.rows], second, 1)
         return total
 
@@ -240,5 +271,12 @@ class DesignProblem:
         return self._hessians[1]
 
     def __repr__(self) -> str:
-        kinds = f"{len(self.rows)} constraints in {self.row_count} rows" if self.rows else "no constraints"
-        return f"<DesignProblem: {self.name!r} over {', '.join(self.names)}; {kinds}; {self.evaluations} runs so far>"
+        kinds = (
+            f"{len(self.rows)} constraints in {self.row_count} rows"
+            if self.rows
+            else "no constraints"
+        )
+        return (
+            f"<DesignProblem: {self.name!r} over {', '.join(self.names)}; {kinds};"
+            f" {self.evaluations} runs so far>"
+        )

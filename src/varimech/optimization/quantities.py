@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ModelError
-from ..names import check_name
+from ..core.errors import ModelError
+from ..core.names import check_name
 from ..sensitivity.comparison import Comparable, Constraint
 from ..sensitivity.objective import Objective, StateFunction, checked_callable
 
 
 @dataclass(frozen=True)
 class Path(Comparable):
-    """A scalar function of the state at every stored time; compared with a number it makes a constraint that holds at all of them."""
+    """A scalar function of the state at every stored time; compared with a number it makes a
+    constraint that holds at all of them.
+    """
 
     function: StateFunction
     unit: str = ""
@@ -22,7 +24,9 @@ class Path(Comparable):
 
 @dataclass(frozen=True)
 class Peak:
-    """The largest value of a scalar function of the state over the stored times, to be minimised: min z with h(tᵢ) ≤ z."""
+    """The largest value of a scalar function of the state over the stored times, to be minimised:
+    min z with h(tᵢ) ≤ z.
+    """
 
     function: StateFunction
     unit: str = ""
@@ -32,7 +36,8 @@ class Peak:
 
     def __ge__(self, lower: Any) -> Constraint:
         raise ModelError(
-            "a peak can be bounded from above only: at which instant it should exceed a value is not said; use vm.path or vm.final"
+            "a peak can be bounded from above only: at which instant it should exceed a value is"
+            " not said; use vm.path or vm.final"
         )
 
 
@@ -63,16 +68,21 @@ def named_goal(objective: Goal | Mapping[str, Goal]) -> tuple[str, Goal]:
     if isinstance(objective, Mapping):
         if len(objective) != 1:
             raise ModelError(
-                f"optimize takes one objective, not {len(objective)}: add them with weights, or bound all but one by constraints"
+                f"optimize takes one objective, not {len(objective)}: add them with weights, or"
+                " bound all but one by constraints"
             )
         name, goal = next(iter(objective.items()))
     else:
         name, goal = "objective", objective
     if isinstance(goal, Path):
-        raise ModelError(f"objective {name!r} is a function of time: minimise vm.peak, vm.integral or vm.final of it")
+        raise ModelError(
+            f"objective {name!r} is a function of time: minimise vm.peak, vm.integral or vm.final"
+            " of it"
+        )
     if not isinstance(goal, (Objective, Peak)):
         raise ModelError(
-            f"objective {name!r} = {goal!r} is not an objective; make one with varimech.integral, varimech.final or varimech.peak"
+            f"objective {name!r} = {goal!r} is not an objective; make one with varimech.integral,"
+            " varimech.final or varimech.peak"
         )
     check_name("objective", str(name), without="")
     return str(name), goal
@@ -82,7 +92,11 @@ def named_constraints(constraints: Constraints) -> dict[str, Constraint]:
     """Constraints by name; those without are called c1, c2, …"""
     if isinstance(constraints, Constraint) or not isinstance(constraints, (Mapping, Sequence)):
         constraints = [constraints] if constraints is not None else []
-    named = dict(constraints) if isinstance(constraints, Mapping) else {f"c{k + 1}": c for k, c in enumerate(constraints)}
+    named = (
+        dict(constraints)
+        if isinstance(constraints, Mapping)
+        else {f"c{k + 1}": c for k, c in enumerate(constraints)}
+    )
     for name, constraint in named.items():
         check_name("constraint", str(name), without="")
         if not isinstance(constraint, Constraint):

@@ -1,4 +1,6 @@
-"""Between stored times: where a path breaks its bound there, the instant is stored too, and the search goes on from where it ended."""
+"""Between stored times: where a path breaks its bound there, the instant is stored too, and the
+search goes on from where it ended.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,11 @@ def refined_search(
     """
     try:
         for _ in range(PASSES):
-            if not problem.paths or not best.feasible or not isinstance(problem.evaluator, MechanismEvaluator):
+            if (
+                not problem.paths
+                or not best.feasible
+                or not isinstance(problem.evaluator, MechanismEvaluator)
+            ):
                 return problem, best
             times = _missed(problem, best.x)
             evaluator = problem.evaluator.storing(times)
@@ -52,13 +58,17 @@ def refined_search(
                     left=(*best.left, *again.left),
                 ),
             )
-        return problem, replace(best, converged=best.converged and not _missed(problem, best.x).size)
+        return problem, replace(
+            best, converged=best.converged and not _missed(problem, best.x).size
+        )
     except KeyboardInterrupt:
         raise Stopped(problem, best, Searches()) from None
 
 
 def _missed(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
-    """Instants at which paths go furthest beyond their bounds (or beyond their peak), and those just before and after: summits move."""
+    """Instants at which paths go furthest beyond their bounds (or beyond their peak), and those
+    just before and after: summits move.
+    """
     assert isinstance(problem.evaluator, MechanismEvaluator)
     run = problem.evaluator.simulate(x, finer=FINER)
     bounds = {r.name: (r.constraint.lower, r.constraint.upper) for r in problem.rows}
@@ -78,10 +88,17 @@ def _missed(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
 
 
 def summits(t: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Times and heights of the largest values of a curve nearby: vertices of parabolas through three points, and both ends."""
+    """Times and heights of the largest values of a curve nearby: vertices of parabolas through
+    three points, and both ends.
+    """
     k = 1 + np.flatnonzero((h[1:-1] >= h[:-2]) & (h[1:-1] > h[2:]))
     left, right = t[k] - t[k - 1], t[k + 1] - t[k]
     before, after = (h[k] - h[k - 1]) / left, (h[k + 1] - h[k]) / right
-    bend, slope = (after - before) / (left + right), (before * right + after * left) / (left + right)
+    bend, slope = (
+        (after - before) / (left + right),
+        (before * right + after * left) / (left + right),
+    )
     shift = np.clip(-slope / (2 * bend), -left, right)
-    return np.array([t[0], *(t[k] + shift), t[-1]]), np.array([h[0], *(h[k] + shift * (slope + bend * shift)), h[-1]])
+    return np.array([t[0], *(t[k] + shift), t[-1]]), np.array(
+        [h[0], *(h[k] + shift * (slope + bend * shift)), h[-1]]
+    )

@@ -65,7 +65,11 @@ class Scaled:
         if not self.slack:
             return rows
         found = self.problem.outcome(x)
-        h = np.full(self.problem.time.size, np.inf) if found is None else self.problem.peak_path(found)[0]
+        h = (
+            np.full(self.problem.time.size, np.inf)
+            if found is None
+            else self.problem.peak_path(found)[0]
+        )
         return np.concatenate([h / self.objective_size - z[-1], rows])
 
     def jacobian(self, z: np.ndarray) -> np.ndarray:
@@ -75,7 +79,11 @@ class Scaled:
         if not self.slack:
             return rows
         found, count = self.problem.outcome(x), self.problem.time.size
-        h = np.full((count, x.size), np.nan) if found is None else self.problem.peak_path(found)[1] * self.sizes
+        h = (
+            np.full((count, x.size), np.nan)
+            if found is None
+            else self.problem.peak_path(found)[1] * self.sizes
+        )
         above = np.hstack([h / self.objective_size, -np.ones((count, 1))])
         return np.vstack([above, np.hstack([rows, np.zeros((len(rows), 1))])])
 
@@ -94,7 +102,9 @@ class Scaled:
         return total
 
     def shortfall(self, x: np.ndarray) -> float:
-        """The largest violation of the scaled constraints of the problem itself, by parameter values."""
+        """The largest violation of the scaled constraints of the problem itself, by parameter
+        values.
+        """
         return float((self.problem.violations(x) / self.row_sizes).max(initial=0.0))
 
     def violation(self, z: np.ndarray) -> float:

@@ -1,4 +1,6 @@
-"""The search for a local optimum: from one start or many, with a look for feasible designs where constraints are not met."""
+"""The search for a local optimum: from one start or many, with a look for feasible designs where
+constraints are not met.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +8,28 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..errors import InfeasibleError, ModelError, VarimechError, check_whole
-from ..progress import progress_bar
-from .attempt import FEASIBLE, Attempt, Broken, Show, attempt, best_of, continued, sharpened, stopped
-from .leaving import settled
+from ..core.errors import InfeasibleError, ModelError, VarimechError, check_whole
+from ..core.progress import progress_bar
+from .attempt import (
+    FEASIBLE,
+    Attempt,
+    Broken,
+    Show,
+    attempt,
+    best_of,
+    continued,
+    sharpened,
+    stopped,
+)
 from .problem import DesignProblem
+from .saddle_escape import settled
 from .scaled import Scaled
 from .settings import Settings
 
 SAME = 1e-3
-"""Distance of two designs, in ranges of parameters (or sizes of their starts), up to which they are the same optimum."""
+"""Distance of two designs, in ranges of parameters (or sizes of their starts), up to which they are
+the same optimum.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,16 +55,23 @@ class Stopped(KeyboardInterrupt):
         super().__init__()
         self.problem = problem
         self.best = stopped(best)
-        self.searches = Searches([self.best if a is best else a for a in searches.attempts], searches.failed)
+        self.searches = Searches(
+            [self.best if a is best else a for a in searches.attempts], searches.failed
+        )
 
 
 def search(
-    problem: DesignProblem, settings: Settings, starts: list[np.ndarray], label: str, progress: bool | None
+    problem: DesignProblem,
+    settings: Settings,
+    starts: list[np.ndarray],
+    label: str,
+    progress: bool | None,
 ) -> tuple[Attempt, Searches]:
     """The best attempt, and all of them.
 
     Raises:
-        Stopped: on Ctrl-C, with those up to then; a plain KeyboardInterrupt before the first iteration.
+        Stopped: on Ctrl-C, with those up to then; a plain KeyboardInterrupt before the first
+            iteration.
     """
     searches = Searches()
     try:
@@ -69,23 +90,35 @@ def same_optimum(problem: DesignProblem, one: Attempt, other: Attempt) -> bool:
 
 
 def _search(
-    problem: DesignProblem, settings: Settings, starts: list[np.ndarray], searches: Searches, label: str, progress: bool | None
+    problem: DesignProblem,
+    settings: Settings,
+    starts: list[np.ndarray],
+    searches: Searches,
+    label: str,
+    progress: bool | None,
 ) -> Attempt:
     attempts = searches.attempts
-    with progress_bar(f"{label}: optimisation", len(starts) * settings.max_iterations, progress) as tell:
+    with progress_bar(
+        f"{label}: optimisation", len(starts) * settings.max_iterations, progress
+    ) as tell:
         for k, start in enumerate(starts):
             done = k * settings.max_iterations
 
             def show(iteration: int, objective: float, done: int = done, k: int = k) -> None:
                 which = f"start {k + 1} of {len(starts)}, " if len(starts) > 1 else ""
-                tell(done + iteration, f"{which}iteration {iteration}, {problem.name} = {objective:.6g}")
+                tell(
+                    done + iteration,
+                    f"{which}iteration {iteration}, {problem.name} = {objective:.6g}",
+                )
 
             _begin(problem, settings, start, searches, show, alone=len(starts) == 1)
         if not attempts:
             raise searches.failed[0].error
         best = best_of(attempts)
         if not best.feasible:
-            best = _replaced(attempts, best, continued(problem, settings, best, _feasible_design(problem, best)))
+            best = _replaced(
+                attempts, best, continued(problem, settings, best, _feasible_design(problem, best))
+            )
             best = _replaced(attempts, best, settled(problem, settings, best))
         sharp = sharpened(problem, settings, best)
         if sharp is not best:
@@ -93,10 +126,20 @@ def _search(
     return best
 
 
-def _begin(problem: DesignProblem, settings: Settings, start: np.ndarray, searches: Searches, show: Show, *, alone: bool) -> None:
+def _begin(
+    problem: DesignProblem,
+    settings: Settings,
+    start: np.ndarray,
+    searches: Searches,
+    show: Show,
+    *,
+    alone: bool,
+) -> None:
     """One search, checked to second order where it ends at another optimum than those before."""
     if problem.outcome(start) is None:
-        searches.failed.append(FailedStart(start, next(e for x, e in problem.failures if np.array_equal(x, start))))
+        searches.failed.append(
+            FailedStart(start, next(e for x, e in problem.failures if np.array_equal(x, start)))
+        )
         return
     try:
         found = attempt(problem, settings, start, show)
@@ -105,7 +148,9 @@ def _begin(problem: DesignProblem, settings: Settings, start: np.ndarray, search
             raise
         searches.failed.append(FailedStart(start, error))
         return
-    known = next((a for a in searches.attempts if a.converged and same_optimum(problem, a, found)), None)
+    known = next(
+        (a for a in searches.attempts if a.converged and same_optimum(problem, a, found)), None
+    )
     searches.attempts.append(found)
     if known is not None and found.converged:
         _replaced(searches.attempts, found, replace(found, curvature=known.curvature))
@@ -119,7 +164,9 @@ def _replaced(attempts: list[Attempt], old: Attempt, new: Attempt) -> Attempt:
 
 
 def _feasible_design(problem: DesignProblem, near: Attempt) -> np.ndarray:
-    """A design that meets all constraints, by least squares of their violations; raises `InfeasibleError` where there is none nearby."""
+    """A design that meets all constraints, by least squares of their violations; raises
+    `InfeasibleError` where there is none nearby.
+    """
     from scipy.optimize import least_squares
 
     scaled = Scaled(problem, near.x)
@@ -137,24 +184,34 @@ def _feasible_design(problem: DesignProblem, near: Attempt) -> np.ndarray:
     size = near.x.size
     low, high = scaled.lower[:size], scaled.upper[:size]
     z0 = np.clip(np.zeros(size), low + 1e-12, high - 1e-12)
-    found = least_squares(short, z0, slopes, (low, high), xtol=1e-12, ftol=1e-12, gtol=1e-12, max_nfev=100)
+    found = least_squares(
+        short, z0, slopes, (low, high), xtol=1e-12, ftol=1e-12, gtol=1e-12, max_nfev=100
+    )
     x = scaled.x_of(found.x)
     left = problem.violations(x)
     if (left / scaled.row_sizes).max(initial=0.0) <= FEASIBLE:
         return x
     values = problem.constraints(x)
-    missed = {r.name: float(left[r.rows].max()) for r in problem.rows if (left / scaled.row_sizes)[r.rows].max() > FEASIBLE}
+    missed = {
+        r.name: float(left[r.rows].max())
+        for r in problem.rows
+        if (left / scaled.row_sizes)[r.rows].max() > FEASIBLE
+    }
     words = []
     for r in problem.rows:
         if r.name in missed:
             k = int(left[r.rows].argmax())
             when = f" at t = {problem.time[k]:.4g} s" if r.name in problem.paths else ""
-            words.append(f"{r.name!r} ({r.constraint.rule}) is {values[r.rows][k]:.6g}{when}, short by {missed[r.name]:.3g}")
+            words.append(
+                f"{r.name!r} ({r.constraint.rule}) is {values[r.rows][k]:.6g}{when}, short by"
+                f" {missed[r.name]:.3g}"
+            )
     nearest = dict(zip(problem.names, x.tolist(), strict=True))
     at = ", ".join(f"{name} = {value:.6g}" for name, value in nearest.items())
     raise InfeasibleError(
-        f"optimize: no design was found that meets all constraints; the nearest one, {at}: {'; '.join(words)}; "
-        "loosen that bound, give more parameters in over=, wider bounds=, or other starts (start=…, starts=8)",
+        f"optimize: no design was found that meets all constraints; the nearest one, {at}:"
+        f" {'; '.join(words)}; loosen that bound, give more parameters in over=, wider bounds=, or"
+        " other starts (start=…, starts=8)",
         missed,
         nearest,
     )

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError, check_whole
-from ..model.numbers import Numbers
+from ..core.errors import ModelError, check_whole
 from ..model.parameter import Parameter, checked_bounds
+from ..model.parameter_set import ParameterSet
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -56,11 +56,15 @@ class Space:
         check_whole("optimize", 0, seed=seed)
         if count == 1:
             return [self.start]
-        open_ = [n for n, r in zip(self.names, self.upper - self.lower, strict=True) if not math.isfinite(r)]
+        open_ = [
+            n
+            for n, r in zip(self.names, self.upper - self.lower, strict=True)
+            if not math.isfinite(r)
+        ]
         if open_:
             raise ModelError(
-                f"starts = {count} are spread over the bounds, but {', '.join(map(repr, open_))} has none; "
-                f"give bounds={{{open_[0]!r}: (lower, upper)}}"
+                f"starts = {count} are spread over the bounds, but {', '.join(map(repr, open_))}"
+                f" has none; give bounds={{{open_[0]!r}: (lower, upper)}}"
             )
         from scipy.stats import qmc
 
@@ -70,24 +74,31 @@ class Space:
 
 def space_of(
     verb: str,
-    numbers: Numbers,
+    numbers: ParameterSet,
     over: Over,
     bounds: Bounds | None,
     start: Mapping[str, float] | None,
     held: Mapping[str, float] | None,
 ) -> Space:
-    """Checked parameters with their start (nominal where none is given) and bounds (their own, narrowed by those given); and those that are
-    held at other values."""
+    """Checked parameters with their start (nominal where none is given) and bounds (their own,
+    narrowed by those given); and those that are held at other values.
+    """
     held = _held(verb, numbers, held)
     parameters = _chosen(verb, numbers, over, held)
     names = tuple(p.name for p in parameters)
     for name in held:
         if name in names:
-            raise ModelError(f"{verb}: {name!r} is in over= and in parameters=: give the value it begins with in start=")
+            raise ModelError(
+                f"{verb}: {name!r} is in over= and in parameters=: give the value it begins with in"
+                " start="
+            )
     for label, given in (("bounds", bounds), ("start", start)):
         for name in given or {}:
             if numbers.indices([name]) and name not in names:
-                raise ModelError(f"{verb}: {label} names {name!r}, which over= does not: {', '.join(map(repr, names))}")
+                raise ModelError(
+                    f"{verb}: {label} names {name!r}, which over= does not:"
+                    f" {', '.join(map(repr, names))}"
+                )
     begins, lowers, uppers = [], [], []
     for p in parameters:
         low, high = _narrowed(verb, p, (bounds or {}).get(p.name))
@@ -96,43 +107,65 @@ def space_of(
         if not low <= begin <= high:
             which = "start value" if start and p.name in start else "nominal value"
             raise ModelError(
-                f"{verb}: the {which} {begin:g} of {p.name!r} is outside its bounds ({low:g}, {high:g}); "
-                f"give start={{{p.name!r}: …}} within them, or wider bounds"
+                f"{verb}: the {which} {begin:g} of {p.name!r} is outside its bounds ({low:g},"
+                f" {high:g}); give start={{{p.name!r}: …}} within them, or wider bounds"
             )
         begins.append(begin)
         lowers.append(low)
         uppers.append(high)
-    return Space(names, tuple(p.unit for p in parameters), np.array(begins), np.array(lowers), np.array(uppers), held)
+    return Space(
+        names,
+        tuple(p.unit for p in parameters),
+        np.array(begins),
+        np.array(lowers),
+        np.array(uppers),
+        held,
+    )
 
 
-def _held(verb: str, numbers: Numbers, held: Mapping[str, float] | None) -> dict[str, float]:
+def _held(verb: str, numbers: ParameterSet, held: Mapping[str, float] | None) -> dict[str, float]:
     if held is not None and not isinstance(held, Mapping):
-        raise ModelError(f"{verb}: parameters = {held!r} must be parameters with values, such as {{'L': 1.0}}")
+        raise ModelError(
+            f"{verb}: parameters = {held!r} must be parameters with values, such as {{'L': 1.0}}"
+        )
     numbers.values(held)
     return {name: numbers.parameters[name].check(value) for name, value in (held or {}).items()}
 
 
-def _chosen(verb: str, numbers: Numbers, over: Over, held: Mapping[str, float]) -> list[Parameter]:
+def _chosen(
+    verb: str, numbers: ParameterSet, over: Over, held: Mapping[str, float]
+) -> list[Parameter]:
     if not numbers.parameters:
-        raise ModelError(f"mechanism {numbers.owner!r} has no parameters; make some with parameter(name, value)")
+        raise ModelError(
+            f"mechanism {numbers.owner!r} has no parameters; make some with parameter(name, value)"
+        )
     if over is None:
         return [p for p in numbers.parameters.values() if p.name not in held]
-    wanted: list[Any] = [over] if isinstance(over, (str, Parameter)) or not isinstance(over, Iterable) else list(over)
+    wanted: list[Any] = (
+        [over]
+        if isinstance(over, (str, Parameter)) or not isinstance(over, Iterable)
+        else list(over)
+    )
     if not wanted:
-        raise ModelError(f"{verb}: over is empty: name at least one parameter, or leave it out for all of them")
+        raise ModelError(
+            f"{verb}: over is empty: name at least one parameter, or leave it out for all of them"
+        )
     indices = numbers.indices(wanted)
     if len(set(indices)) < len(indices):
         raise ModelError(f"{verb}: over = {wanted!r} names a parameter twice")
     return [list(numbers.parameters.values())[k] for k in indices]
 
 
-def _narrowed(verb: str, parameter: Parameter, given: tuple[float | None, float | None] | None) -> tuple[float, float]:
+def _narrowed(
+    verb: str, parameter: Parameter, given: tuple[float | None, float | None] | None
+) -> tuple[float, float]:
     """The parameter's own bounds and those given, together."""
     pairs = [parameter.bounds, checked_bounds(parameter.name, given)]
     low = max(-math.inf if a is None else float(a) for a, _ in pairs)
     high = min(math.inf if b is None else float(b) for _, b in pairs)
     if not low < high:
         raise ModelError(
-            f"{verb}: bounds {given} of {parameter.name!r} and its own, {parameter.bounds}, leave no room; they have to overlap"
+            f"{verb}: bounds {given} of {parameter.name!r} and its own, {parameter.bounds}, leave"
+            " no room; they have to overlap"
         )
     return low, high

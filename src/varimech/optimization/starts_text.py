@@ -1,4 +1,6 @@
-"""Text about a local optimum: its check to second order, what was left on the way, other local optima, and how to look for them."""
+"""Text about a local optimum: its check to second order, what was left on the way, other local
+optima, and how to look for them.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..view.table import table
+from ..plotting.table import table
 
 if TYPE_CHECKING:
     from .optimum import Optimum
@@ -16,23 +18,35 @@ MOST_LISTED = 10
 
 
 def described(optimum: Optimum, starts: str, bounds: str) -> list[str]:
-    """Lines to print; `starts` and `bounds` are the caller's options for more starts and for bounds."""
+    """Lines to print; `starts` and `bounds` are the caller's options for more starts and for
+    bounds.
+    """
     lines = notes(optimum, starts, bounds)
     if len(optimum.optima) > 1:
         frame = optimum.local_optima.head(MOST_LISTED)
-        body = [[str(rank), *row] for rank, row in zip(frame.index, frame.itertuples(index=False), strict=True)]
+        body = [
+            [str(rank), *row]
+            for rank, row in zip(frame.index, frame.itertuples(index=False), strict=True)
+        ]
         lines.append(table(["local optimum", *map(str, frame.columns)], body))
     return lines
 
 
 def notes(optimum: Optimum, starts: str = "starts=8", bounds: str = "bounds=") -> list[str]:
-    """Sentences about the check to second order, stationary designs that were left, and the searches from all starts."""
+    """Sentences about the check to second order, stationary designs that were left, and the
+    searches from all starts.
+    """
     p = optimum.problem
     lines = [str(optimum.second_order)] if optimum.second_order is not None else []
     for s in optimum.left:
-        kind = {"saddle": "saddle point", "stationary": "stationary design that is no minimum"}.get(s.kind, s.kind)
+        kind = {"saddle": "saddle point", "stationary": "stationary design that is no minimum"}.get(
+            s.kind, s.kind
+        )
         at = ", ".join(f"{name} = {value:.6g}" for name, value in zip(p.names, s.x, strict=True))
-        lines.append(f"the search had converged to a {kind} ({p.name} = {s.objective:.6g} at {at}) and left it")
+        lines.append(
+            f"the search had converged to a {kind} ({p.name} = {s.objective:.6g} at {at}) and"
+            " left it"
+        )
     count = len(optimum.starts) + len(optimum.failed_starts)
     if count > 1:
         lines.append(_searches(optimum, count))
@@ -51,13 +65,21 @@ def _searches(optimum: Optimum, count: int) -> str:
         lines.append(f"{infeasible} ended at designs that do not meet all constraints")
     if optimum.failed_starts:
         first = optimum.failed_starts[0]
-        at = ", ".join(f"{name} = {value:.6g}" for name, value in zip(optimum.problem.names, first.x, strict=True))
+        at = ", ".join(
+            f"{name} = {value:.6g}"
+            for name, value in zip(optimum.problem.names, first.x, strict=True)
+        )
         lines.append(f"{len(optimum.failed_starts)} could not be run (at {at}: {first.error})")
     return "; ".join(lines)
 
 
 def _further(optimum: Optimum, starts: str, bounds: str) -> str:
     s = optimum.problem.space
-    unbounded = [name for name, r in zip(s.names, s.upper - s.lower, strict=True) if not np.isfinite(r)]
+    unbounded = [
+        name for name, r in zip(s.names, s.upper - s.lower, strict=True) if not np.isfinite(r)
+    ]
     needs = f"with {bounds} for {', '.join(map(repr, unbounded))}, " if unbounded else ""
-    return f"other local optima may be better: {needs}{starts} searches from eight designs within the bounds"
+    return (
+        f"other local optima may be better: {needs}{starts} searches from eight designs within the"
+        " bounds"
+    )

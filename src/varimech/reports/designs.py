@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..optimization.drawing import BEFORE, compared, confidence_band
+from ..optimization.design_figures import BEFORE, compared, confidence_band
 from ..optimization.fit import Fit
 from ..optimization.fit_text import goodness_text
 from ..optimization.measurement import component_word
 from ..optimization.optimum import Optimum
 from ..optimization.starts_text import notes
-from ..view.figure import COLOURS
+from ..plotting.figure import COLOURS
 from .encoding import printed
 from .plots import Curve, Plots, axis_title, curve_plot
 from .tables import grid, section, table
@@ -21,23 +21,43 @@ def optimum_section(optimum: Optimum, plots: Plots) -> str:
     p, s, μ = optimum.problem, optimum.problem.space, optimum.best.optimality.bounds
     unit = f" {p.goal.unit}" if p.goal.unit else ""
     columns = (p.names, s.start, optimum.best.x, s.units, s.lower, s.upper, μ)
-    rows = [[c.item() if isinstance(c, np.generic) else c for c in row] for row in zip(*columns, strict=True)]
-    parts = [table(["parameter", "before", "after", "unit", "lower bound", "upper bound", "multiplier"], rows)]
+    rows = [
+        [c.item() if isinstance(c, np.generic) else c for c in row]
+        for row in zip(*columns, strict=True)
+    ]
+    parts = [
+        table(
+            ["parameter", "before", "after", "unit", "lower bound", "upper bound", "multiplier"],
+            rows,
+        )
+    ]
     if p.rows:
         shown = ["value", "unit", "lower", "upper", "multiplier", "active"] + (
             ["time", "between", "violation"] if p.paths else []
         )
         found = optimum.constraints
-        parts.append(table(["constraint", *shown], [[str(n), *[row[c] for c in shown]] for n, row in found.iterrows()]))
+        parts.append(
+            table(
+                ["constraint", *shown],
+                [[str(n), *[row[c] for c in shown]] for n, row in found.iterrows()],
+            )
+        )
     if len(optimum.optima) > 1:
         found = optimum.local_optima.reset_index()
-        parts.append(table([str(c) for c in found.columns], [list(row) for row in found.itertuples(index=False)]))
+        parts.append(
+            table(
+                [str(c) for c in found.columns],
+                [list(row) for row in found.itertuples(index=False)],
+            )
+        )
     parts.append(grid(*_compared(optimum, plots), *_search(optimum, plots)))
     state = "Converged" if optimum.converged else "Not converged"
     lead = (
-        f"{p.name}: {printed(optimum.objective_before)}{unit} before{_broken(optimum)}, {printed(optimum.objective)}{unit} after. {state} in "
-        f"{optimum.iterations} iterations, {optimum.evaluations} runs ({len(p.failures)} failed), {optimum.seconds:.2g} s "
-        f"({optimum.settings.solver}): {optimum.message}. {' '.join(f'{line[0].upper()}{line[1:]}.' for line in notes(optimum))}"
+        f"{p.name}: {printed(optimum.objective_before)}{unit} before{_broken(optimum)},"
+        f" {printed(optimum.objective)}{unit} after. {state} in {optimum.iterations} iterations,"
+        f" {optimum.evaluations} runs ({len(p.failures)} failed), {optimum.seconds:.2g} s"
+        f" ({optimum.settings.solver}): {optimum.message}."
+        f" {' '.join(f'{line[0].upper()}{line[1:]}.' for line in notes(optimum))}"
     )
     return section("optimum", "Locally optimal design", *parts, lead=lead)
 
@@ -45,7 +65,10 @@ def optimum_section(optimum: Optimum, plots: Plots) -> str:
 def _broken(optimum: Optimum) -> str:
     """Which constraints do not hold before: an objective that looks better there is none."""
     units = {r.name: r.constraint.of.unit for r in optimum.problem.rows}
-    told = [f"{name} by {printed(left, 3)} {units[name]}".rstrip() for name, left in optimum.broken_before.items()]
+    told = [
+        f"{name} by {printed(left, 3)} {units[name]}".rstrip()
+        for name, left in optimum.broken_before.items()
+    ]
     return f" (breaking {' and '.join(told)})" if told else ""
 
 
@@ -54,11 +77,26 @@ def _compared(optimum: Optimum, plots: Plots) -> list[str]:
     made = []
     for what in compared(optimum):
         curves = [
-            Curve(word, run.time, run.measure(what.function).to_numpy().reshape(run.time.size, -1)[:, 0], colour=colour)
-            for run, colour, word in ((optimum.before, BEFORE, "before"), (optimum.after, COLOURS[0], "after"))
+            Curve(
+                word,
+                run.time,
+                run.measure(what.function).to_numpy().reshape(run.time.size, -1)[:, 0],
+                colour=colour,
+            )
+            for run, colour, word in (
+                (optimum.before, BEFORE, "before"),
+                (optimum.after, COLOURS[0], "after"),
+            )
         ]
-        if any(np.ptp(c.y) for c in curves):  # a function of parameters alone says nothing over time
-            made.append(plots.add(what.label, curve_plot(curves, axis_title(what.label, what.unit), limits=what.limits)))
+        if any(
+            np.ptp(c.y) for c in curves
+        ):  # a function of parameters alone says nothing over time
+            made.append(
+                plots.add(
+                    what.label,
+                    curve_plot(curves, axis_title(what.label, what.unit), limits=what.limits),
+                )
+            )
     return made
 
 
@@ -70,13 +108,22 @@ def _search(optimum: Optimum, plots: Plots) -> list[str]:
     objective = Curve(p.name, steps, trace[:, 0], mode="lines+markers")
     alike = len(set(p.space.units)) == 1 or bool((trace[0, 2:] == 0).any())
     parameters = [
-        Curve(name, steps, trace[:, 2 + k] if alike else trace[:, 2 + k] / trace[0, 2 + k], mode="lines+markers")
+        Curve(
+            name,
+            steps,
+            trace[:, 2 + k] if alike else trace[:, 2 + k] / trace[0, 2 + k],
+            mode="lines+markers",
+        )
         for k, name in enumerate(p.names)
     ]
     label = axis_title("parameters", p.space.units[0]) if alike else "parameter / start"
     specs = {
         "search: objective": curve_plot(
-            [objective], axis_title(p.name, p.goal.unit), xlabel="iteration", over_time=False, log=log
+            [objective],
+            axis_title(p.name, p.goal.unit),
+            xlabel="iteration",
+            over_time=False,
+            log=log,
         ),
         "search: parameters": curve_plot(parameters, label, xlabel="iteration", over_time=False),
     }
@@ -86,7 +133,10 @@ def _search(optimum: Optimum, plots: Plots) -> list[str]:
 def fit_section(fit: Fit, plots: Plots) -> str:
     """Values with their intervals, and curves beside the data."""
     columns, share = ["value", "standard_error", "lower", "upper"], f"{100 * fit.level:g} %"
-    rows = [[str(n), *[float(row[c]) for c in columns], row["unit"], row["at"]] for n, row in fit.intervals.iterrows()]
+    rows = [
+        [str(n), *[float(row[c]) for c in columns], row["unit"], row["at"]]
+        for n, row in fit.intervals.iterrows()
+    ]
     made = []
     for name, m in fit.measured.items():
         curve, half = confidence_band(fit, fit.run, m.function, m.components)
@@ -94,17 +144,50 @@ def fit_section(fit: Fit, plots: Plots) -> str:
         for c in range(m.components):
             word, colour, y = component_word(m, c), COLOURS[c % len(COLOURS)], curve[:, c]
             band = (y - half[:, c], y + half[:, c])
-            curves.append(Curve(f"fit{word}", fit.run.time, y, band=band, band_name=f"{share} band{word}", colour=colour))
+            curves.append(
+                Curve(
+                    f"fit{word}",
+                    fit.run.time,
+                    y,
+                    band=band,
+                    band_name=f"{share} band{word}",
+                    colour=colour,
+                )
+            )
             error = None if m.sigma is None else m.sigma[:, c]
-            curves.append(Curve(f"data{word}", m.times, m.values[:, c], mode="markers", colour=colour, error=error))
+            curves.append(
+                Curve(
+                    f"data{word}",
+                    m.times,
+                    m.values[:, c],
+                    mode="markers",
+                    colour=colour,
+                    error=error,
+                )
+            )
         made.append(plots.add(name, curve_plot(curves, axis_title(name, m.unit)), height=320))
     untold = "".join(f" The data cannot tell {', '.join(group)}." for group in fit.untold)
     said = fit.message.replace("`", "").rstrip(".")
-    lead = f"{'Converged' if fit.converged else 'Not converged'} in {fit.evaluations} runs, {fit.seconds:.2g} s: {said}.{untold}"
-    lead += "".join(f" {text}." for text in (*goodness_text(fit), *(f"Warning: {text}" for text in fit.warnings)))
+    lead = (
+        f"{'Converged' if fit.converged else 'Not converged'} in {fit.evaluations} runs,"
+        f" {fit.seconds:.2g} s: {said}.{untold}"
+    )
+    lead += "".join(
+        f" {text}."
+        for text in (*goodness_text(fit), *(f"Warning: {text}" for text in fit.warnings))
+    )
     head = ["parameter", "value", "standard error", f"{share} from", "to", "unit", "at"]
-    left = [[name, deviation, fit.measured[name].unit] for name, deviation in fit.residual_deviation.items()]
+    left = [
+        [name, deviation, fit.measured[name].unit]
+        for name, deviation in fit.residual_deviation.items()
+    ]
     far = fit.outliers
-    outliers = [table([str(c) for c in far.columns], [list(row) for row in far.itertuples(index=False)])] if len(far) else []
+    outliers = (
+        [table([str(c) for c in far.columns], [list(row) for row in far.itertuples(index=False)])]
+        if len(far)
+        else []
+    )
     deviations = table(["measured", "standard deviation of residuals", "unit"], left)
-    return section("fit", "Fit to data", table(head, rows), deviations, *outliers, grid(*made), lead=lead)
+    return section(
+        "fit", "Fit to data", table(head, rows), deviations, *outliers, grid(*made), lead=lead
+    )

@@ -1,4 +1,6 @@
-"""Numbers and texts as a page carries them: arrays as base64, data as JSON that cannot end its script, texts escaped."""
+"""Numbers and texts as a page carries them: arrays as base64, data as JSON that cannot end its
+script, texts escaped.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..view.table import is_number, number
+from ..plotting.table import is_number, number
 
 MOST_POINTS = 2000
 """Points of a curve."""
@@ -23,7 +25,9 @@ def escaped(text: Any) -> str:
 
 
 def plot_text(text: Any) -> str:
-    """Text for plotly.js, which takes some tags for its own, and what stands between two $ for a formula."""
+    """Text for plotly.js, which takes some tags for its own, and what stands between two $ for a
+    formula.
+    """
     return escaped(text).replace("$", "&#36;")
 
 
@@ -40,19 +44,28 @@ def floats(values: np.ndarray) -> str:
 
 def plotted(values: np.ndarray) -> dict[str, str]:
     """Double precision as plotly.js reads it."""
-    return {"dtype": "f8", "bdata": base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")}
+    return {
+        "dtype": "f8",
+        "bdata": base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode(
+            "ascii"
+        ),
+    }
 
 
 def printed(value: Any, digits: int = 6) -> str:
-    """A number as it is set in print, with a true minus and a short exponent; other things as they are."""
+    """A number as it is set in print, with a true minus and a short exponent; other things as they
+    are.
+    """
     text = number(value, digits)
     return re.sub(r"e\+?(-?)0*", r"e\1", text).replace("-", "−") if is_number(value) else text
 
 
 def worth_plotting(curves: np.ndarray, most: int = MOST_POINTS) -> np.ndarray:
-    """Rows to keep of curves over time, (time, curve): all, or ends and extremes within equal stretches, so that no peak is lost.
+    """Rows to keep of curves over time, (time, curve): all, or ends and extremes within equal
+    stretches, so that no peak is lost.
 
-    Each curve has two rows a stretch; several share their rows, and so more of them the fewer stretches.
+    Each curve has two rows a stretch; several share their rows, and so more of them the fewer
+    stretches.
     """
     count = len(curves)
     if count <= most:
@@ -69,4 +82,8 @@ def worth_plotting(curves: np.ndarray, most: int = MOST_POINTS) -> np.ndarray:
 
 def thinned(count: int, most: int) -> np.ndarray:
     """Rows of so many, evenly apart, the first and the last among them."""
-    return np.arange(count) if count <= most else np.unique(np.linspace(0, count - 1, max(2, most)).round().astype(int))
+    return (
+        np.arange(count)
+        if count <= most
+        else np.unique(np.linspace(0, count - 1, max(2, most)).round().astype(int))
+    )

@@ -1,4 +1,6 @@
-"""The part of a report about a gradient: objectives over time, scaled derivatives as bars, all values in a table; and a certificate."""
+"""The part of a report about a gradient: objectives over time, scaled derivatives as bars, all
+values in a table; and a certificate.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from ..certification.certificate import Certificate
 from ..coordinates.redundancy import not_unique
-from ..results.certificate import Certificate
+from ..plotting.figure import COLOURS
+from ..plotting.perturbation_sweep import CEILING, FLOOR
 from ..results.gradient import Gradient
-from ..view.figure import COLOURS
-from ..view.sweep import CEILING, FLOOR
-from .computed import parameter_scales
 from .encoding import escaped, plot_text, printed
-from .measures import BAND_NOTE
+from .outputs import BAND_NOTE
 from .plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
+from .provenance import parameter_scales
 from .tables import folded, grid, note, section, table
 
 DASHES = ("dash", "dot", "dashdot", "longdash")
@@ -24,7 +26,9 @@ def gradient_section(gradient: Gradient, plots: Plots) -> str:
     """Scaled derivatives, which can be compared, and the plain ones."""
     g = gradient
     given, scaling = g.run.info["parameters"], parameter_scales(g.run)
-    values, scales = (np.array([numbers[n] for n in g.parameter_names]) for numbers in (given, scaling))
+    values, scales = (
+        np.array([numbers[n] for n in g.parameter_names]) for numbers in (given, scaling)
+    )
     names = [
         n if v else f"{n}, by {printed(s)} {u}".rstrip()
         for n, v, s, u in zip(g.parameter_names, values, scales, g.parameter_units, strict=True)
@@ -37,36 +41,46 @@ def gradient_section(gradient: Gradient, plots: Plots) -> str:
             scaled = values[i] * last[k, i]
             rows.append([name, parameter, float(last[k, i]), unit, float(scaled), g.units[k]])
             notes.append(
-                f"∂{name}/∂{parameter} = {printed(last[k, i])} {unit}; {parameter} = {printed(values[i])} {g.parameter_units[i]}"
+                f"∂{name}/∂{parameter} = {printed(last[k, i])} {unit}; {parameter} ="
+                f" {printed(values[i])} {g.parameter_units[i]}"
             )
-        spec = bar_plot(names, (scales * last[k]).tolist(), axis_title(f"ρ ∂{name}/∂ρ", g.units[k]), notes)
+        spec = bar_plot(
+            names, (scales * last[k]).tolist(), axis_title(f"ρ ∂{name}/∂ρ", g.units[k]), notes
+        )
         heading = f"{name} = {printed(g.value_history[-1, k])} {g.units[k]}"
         bars.append(plots.add(heading, spec, height=bar_height(len(g.parameter_names))))
     head = ["objective ψ", "parameter ρ", "∂ψ/∂ρ", "unit", "ρ ∂ψ/∂ρ", "unit"]
     parts = [
-        note(not_unique(map(repr, g.not_unique), g.run.shared_loads)),
+        note(not_unique(map(repr, g.not_unique), g.run.redundant_reactions)),
         grid(*bars, small=True),
         folded("all derivatives", table(head, rows, digits=9)),
     ]
     if g.time.size > 1:
         parts.append(BAND_NOTE + grid(*_histories(g, plots), small=True))
     lead = (
-        f"Derivatives at the end of the run by {g.method} differentiation. Bars are scaled, ρ ∂ψ/∂ρ: a hundredth of each is what 1 % more of "
-        "that parameter adds, to first order."
+        f"Derivatives at the end of the run by {g.method} differentiation. Bars are scaled, ρ"
+        " ∂ψ/∂ρ: a hundredth of each is what 1 % more of that parameter adds, to first order."
     )
     if not values.all():
-        lead += " What is zero has no percent: its derivative is multiplied by the width of its bounds or its tolerance, or by one unit."
+        lead += (
+            " What is zero has no percent: its derivative is multiplied by the width of its bounds"
+            " or its tolerance, or by one unit."
+        )
     return section("gradient", "Gradient", *parts, lead=lead)
 
 
 def _histories(g: Gradient, plots: Plots) -> list[str]:
     """Objectives as if the run ended then."""
-    whole = len(g.gradient_history) == g.time.size and list(g.run.parameter_names) == list(g.parameter_names)
+    whole = len(g.gradient_history) == g.time.size and list(g.run.parameter_names) == list(
+        g.parameter_names
+    )
     made = []
     for k, name in enumerate(g.objective_names):
         slopes = g.gradient_history[:, k] if whole else None
         curve = Curve(name, g.time, g.value_history[:, k], slopes=slopes)
-        made.append(plots.add(f"{name} up to each time", curve_plot([curve], axis_title(name, g.units[k]))))
+        made.append(
+            plots.add(f"{name} up to each time", curve_plot([curve], axis_title(name, g.units[k])))
+        )
     return made
 
 
@@ -74,7 +88,11 @@ def per(unit: str, parameter_unit: str) -> str:
     """The unit of a derivative."""
     if not parameter_unit:
         return unit or "1"
-    return f"{unit or '1'}/({parameter_unit})" if any(c in parameter_unit for c in "/· ") else f"{unit or '1'}/{parameter_unit}"
+    return (
+        f"{unit or '1'}/({parameter_unit})"
+        if any(c in parameter_unit for c in "/· ")
+        else f"{unit or '1'}/{parameter_unit}"
+    )
 
 
 def certificate_section(certificate: Certificate, plots: Plots) -> str:
@@ -83,15 +101,31 @@ def certificate_section(certificate: Certificate, plots: Plots) -> str:
     rows: list[list[Any]] = []
     for (o, p), value in np.ndenumerate(c.gradient):
         digits = [round(float(d), 1) if np.isfinite(d) else None for d in c.digit_array[:, o, p]]
-        rows.append([c.objective_names[o], c.parameter_names[p], float(value), *digits, c.verdict(o, p)])
-    head = ["objective", "parameter", "derivative", "digits (computed)", "digits (motion)", "verdict"]
+        rows.append(
+            [c.objective_names[o], c.parameter_names[p], float(value), *digits, c.verdict(o, p)]
+        )
+    head = [
+        "objective",
+        "parameter",
+        "derivative",
+        "digits (computed)",
+        "digits (motion)",
+        "verdict",
+    ]
     findings = "".join(f"<li>{escaped(f.text)}</li>" for f in c.findings)
     panels, against = c.sweep_panels()
     sweeps = [
-        plots.add(f"differences for {name}", _sweep(c, *panel, against), height=380) for name, panel in panels.items() if panel[0]
+        plots.add(f"differences for {name}", _sweep(c, *panel, against), height=380)
+        for name, panel in panels.items()
+        if panel[0]
     ]
-    verdict = "All derivatives are trusted." if c.trusted else f"Not trusted: {', '.join(c.reasons)}."
-    lead = f"{verdict} The gradient was computed by every road there is: digits that agree, of the computed function and of "
+    verdict = (
+        "All derivatives are trusted." if c.trusted else f"Not trusted: {', '.join(c.reasons)}."
+    )
+    lead = (
+        f"{verdict} The gradient was computed by every road there is: digits that agree, of the"
+        " computed function and of "
+    )
     return section(
         "certificate",
         "Certificate",
@@ -106,13 +140,30 @@ def _sweep(c: Certificate, curves: Any, levels: Any, against: str) -> dict[str, 
     """How far differences are off over the perturbation, beside other roads."""
     colour = {name: COLOURS[k % len(COLOURS)] for k, name in enumerate(c.objective_names)}
     x = np.array(c.relative_steps)
-    drawn = [Curve(v.label, v.x, np.maximum(v.y, FLOOR), colour=colour[v.label], mode="lines+markers") for v in curves]
+    drawn = [
+        Curve(v.label, v.x, np.maximum(v.y, FLOOR), colour=colour[v.label], mode="lines+markers")
+        for v in curves
+    ]
     kinds = list(dict.fromkeys(level.kind for level in levels))
     for level in levels:
         height = min(max(level.value, FLOOR), CEILING)
         name, dash = f"{level.kind}, {level.label}", DASHES[kinds.index(level.kind) % len(DASHES)]
-        drawn.append(Curve(name, x[[0, -1]], np.full(2, height), colour=colour.get(level.label, GREY), dash=dash))
-    spec = curve_plot(drawn, plot_text(f"difference to {against}"), xlabel="relative perturbation", over_time=False, log=True)
+        drawn.append(
+            Curve(
+                name,
+                x[[0, -1]],
+                np.full(2, height),
+                colour=colour.get(level.label, GREY),
+                dash=dash,
+            )
+        )
+    spec = curve_plot(
+        drawn,
+        plot_text(f"difference to {against}"),
+        xlabel="relative perturbation",
+        over_time=False,
+        log=True,
+    )
     spec["layout"]["xaxis"] |= {"type": "log", "range": np.log10(x[[-1, 0]]).tolist()}
     spec["layout"]["hovermode"] = "closest"
     for axis in ("xaxis", "yaxis"):

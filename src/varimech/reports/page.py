@@ -11,32 +11,40 @@ from typing import Any
 
 import numpy as np
 
+from ..certification.certificate import Certificate
 from ..coordinates.redundancy import RedundantReactionWarning
-from ..errors import ModelError, VarimechError
+from ..core.errors import ModelError, VarimechError
+from ..core.whole_files import write_text
 from ..files.writing import document_of, to_text
 from ..optimization.fit import Fit
 from ..optimization.optimum import Optimum
-from ..results.certificate import Certificate
 from ..results.gradient import Gradient
 from ..results.run import Run
 from ..uncertainty.moments import Moments
 from ..uncertainty.study import Study
-from ..whole_files import write_text
 from .animation import moving
-from .computed import computed_section, duration, parameter_scales, parameter_units, summary
 from .designs import fit_section, optimum_section
 from .encoding import escaped, printed, script_json
+from .equilibrium import rest_section
 from .gradients import certificate_section, gradient_section
-from .measures import chosen, measure_plots
+from .outputs import chosen, measure_plots
 from .plots import Plots
-from .rest import rest_section
+from .provenance import computed_section, duration, parameter_scales, parameter_units, summary
 from .tables import section, table
-from .uncertain import SIGMAS, moments_section, study_section
+from .uncertainty import SIGMAS, moments_section, study_section
 
 KINDS = (Run, Gradient, Moments, Study, Optimum, Fit)
 CLOSED = 1e-6
 """Largest residual of constraints of a mechanism that holds together, as a share of its size."""
-SCRIPTS = ("camera.js", "drawing.js", "animation.js", "joints.js", "scenery.js", "plots.js", "page.js")
+SCRIPTS = (
+    "camera.js",
+    "drawing.js",
+    "animation.js",
+    "joints.js",
+    "scenery.js",
+    "plots.js",
+    "page.js",
+)
 
 
 def report(
@@ -48,17 +56,22 @@ def report(
     show: Mapping[str, Any] | None = None,
     tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]] | None = None,
 ) -> Path:
-    """Write a page about results: the mechanism in motion, plots, tables, and how it was computed. It needs nothing but a browser.
+    """Write a page about results: the mechanism in motion, plots, tables, and how it was computed.
+    It needs nothing but a browser.
 
     Args:
         path: of the HTML file.
-        results: what to report, one or several of one mechanism: runs, gradients, moments, studies, optima, fits.
+        results: what to report, one or several of one mechanism: runs, gradients, moments, studies,
+            optima, fits.
         title: above the page; the name of the mechanism if not given.
-        model: text of a model file, to be downloaded from the page; written from the mechanism if not given and it can be.
+        model: text of a model file, to be downloaded from the page; written from the mechanism if
+            not given and it can be.
         certificate: of a gradient, by `Gradient.certify`.
-        show: what to plot, as `Run.plot` takes it, and "trace": points whose paths are drawn; such as
-            `{"position": ["2"], "reaction": ["B"], "trace": ["2"]}`. What moves most if not given; energies always.
-        tables: heading → (heads of columns, rows), shown before all else; such as results beside reference values.
+        show: what to plot, as `Run.plot` takes it, and "trace": points whose paths are drawn; such
+            as `{"position": ["2"], "reaction": ["B"], "trace": ["2"]}`. What moves most if not
+            given; energies always.
+        tables: heading → (heads of columns, rows), shown before all else; such as results beside
+            reference values.
 
     Raises:
         ModelError: if a result is of another kind, or the file cannot be written.
@@ -76,7 +89,9 @@ def report(
     _check(results, model, certificate)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RedundantReactionWarning)  # the page itself has a note
-        text = page(results, title=title, model=model, certificate=certificate, show=show, tables=tables)
+        text = page(
+            results, title=title, model=model, certificate=certificate, show=show, tables=tables
+        )
     path = Path(path)
     write_text(path, text)
     return path
@@ -89,21 +104,29 @@ def _check(results: tuple[Any, ...], model: Any, certificate: Any) -> None:
     for result in results:
         if not isinstance(result, KINDS):
             raise ModelError(
-                f"report: {type(result).__name__} {result!r:.60} is not a result that can be reported; give any of {names}"
+                f"report: {type(result).__name__} {result!r:.60} is not a result that can be"
+                f" reported; give any of {names}"
             )
     kinds = [type(result).__name__ for result in results]
     if doubled := next((kind for kind in kinds if kinds.count(kind) > 1), None):
         raise ModelError(
-            f"report: there are {kinds.count(doubled)} results of kind {doubled}; give one of each kind, and the others a page of their own"
+            f"report: there are {kinds.count(doubled)} results of kind {doubled}; give one of each"
+            " kind, and the others a page of their own"
         )
     if len(mechanisms := {_mechanism(result) for result in results}) > 1:
         raise ModelError(
-            f"report: results are of several mechanisms ({', '.join(map(repr, sorted(mechanisms)))}); give each a page of its own"
+            "report: results are of several mechanisms"
+            f" ({', '.join(map(repr, sorted(mechanisms)))}); give each a page of its own"
         )
     if model is not None and not isinstance(model, str):
-        raise ModelError(f"report: model = {model!r:.60} must be the text of a model file; read it with Path(…).read_text()")
+        raise ModelError(
+            f"report: model = {model!r:.60} must be the text of a model file; read it with"
+            " Path(…).read_text()"
+        )
     if certificate is not None and not isinstance(certificate, Certificate):
-        raise ModelError(f"report: certificate = {certificate!r:.60} must be what Gradient.certify() gives")
+        raise ModelError(
+            f"report: certificate = {certificate!r:.60} must be what Gradient.certify() gives"
+        )
 
 
 def _model(run: Run | None) -> str | None:
@@ -139,9 +162,18 @@ def page(
     model = _model(run) if model is None else model
     moments = next((r for r in results if isinstance(r, Moments)), None)
     optimum = next((r for r in results if isinstance(r, Optimum)), None)
-    parts = [section(f"table-{k}", heading, table(*told)) for k, (heading, told) in enumerate((tables or {}).items(), 1)]
+    parts = [
+        section(f"table-{k}", heading, table(*told))
+        for k, (heading, told) in enumerate((tables or {}).items(), 1)
+    ]
     parts += [_section(result, plots) for result in results if not isinstance(result, Run)]
-    data: dict[str, Any] = {"animation": None, "parameters": [], "tolerances": False, "sigmas": SIGMAS, "model": model}
+    data: dict[str, Any] = {
+        "animation": None,
+        "parameters": [],
+        "tolerances": False,
+        "sigmas": SIGMAS,
+        "model": model,
+    }
     name = _mechanism(results[0])
     if run is not None:
         measures, traces = chosen(run, show)
@@ -152,7 +184,9 @@ def page(
         if run.time.size == 1:
             parts.append(rest_section(run))
         elif measures:
-            parts.append(section("measures", "Measures", measure_plots(run, measures, plots, covariance)))
+            parts.append(
+                section("measures", "Measures", measure_plots(run, measures, plots, covariance))
+            )
     if certificate is not None:
         parts.append(certificate_section(certificate, plots))
     if run is not None:
@@ -173,20 +207,28 @@ def page(
 
 
 def _motion(name: str, warning: str) -> str:
-    return Template(_asset("motion.html")).substitute(name=escaped(name), warning=escaped(warning), sigmas=f"{SIGMAS:g}")
+    return Template(_asset("motion.html")).substitute(
+        name=escaped(name), warning=escaped(warning), sigmas=f"{SIGMAS:g}"
+    )
 
 
 def _subject(results: tuple[Any, ...]) -> Run | None:
-    """The run that is animated: that of an optimum, or one that was differentiated, if there is any."""
+    """The run that is animated: that of an optimum, or one that was differentiated, if there is
+    any.
+    """
     if (optimum := next((r for r in results if isinstance(r, Optimum)), None)) is not None:
         return optimum.after
-    others = [result for result in results if not isinstance(result, Study)] or results  # which have a run already
+    others = [
+        result for result in results if not isinstance(result, Study)
+    ] or results  # which have a run already
     runs = [r for result in others if (r := _run_of(result)) is not None]
     return next((r for r in runs if r.parameter_names), runs[0] if runs else None)
 
 
 def _run_of(result: Any) -> Run | None:
-    """That of a study is made here, if it can be: its mechanism may have changed, or break down at the means of the parameters."""
+    """That of a study is made here, if it can be: its mechanism may have changed, or break down at
+    the means of the parameters.
+    """
     if isinstance(result, Study):
         try:
             return result.run
@@ -202,7 +244,11 @@ def _section(result: Any, plots: Plots) -> str:
         return moments_section(result, plots)
     if isinstance(result, Study):
         return study_section(result, plots)
-    return optimum_section(result, plots) if isinstance(result, Optimum) else fit_section(result, plots)
+    return (
+        optimum_section(result, plots)
+        if isinstance(result, Optimum)
+        else fit_section(result, plots)
+    )
 
 
 def _covariance(run: Run, moments: Moments | None) -> np.ndarray | None:
@@ -218,15 +264,32 @@ def _covariance(run: Run, moments: Moments | None) -> np.ndarray | None:
 def _parameters(run: Run) -> list[dict[str, Any]]:
     units = parameter_units(run)
     values, scales = run.info["parameters"], parameter_scales(run)
-    return [{"name": n, "unit": units.get(n, ""), "value": values[n], "scale": scales[n]} for n in run.parameter_names]
+    return [
+        {"name": n, "unit": units.get(n, ""), "value": values[n], "scale": scales[n]}
+        for n in run.parameter_names
+    ]
 
 
-def _chips(results: tuple[Any, ...], run: Run | None, certificate: Certificate | None, animation: Any) -> str:
+def _chips(
+    results: tuple[Any, ...], run: Run | None, certificate: Certificate | None, animation: Any
+) -> str:
     """Method, duration, and what can be said of each result in a few words."""
-    chips = [] if run is None else [("", run.info["method"]), ("warn" if "stopped" in run.info else "", duration(run))]
+    chips = (
+        []
+        if run is None
+        else [("", run.info["method"]), ("warn" if "stopped" in run.info else "", duration(run))]
+    )
     if run is not None:
-        residual, size = run.info["residuals"][0], float(np.linalg.norm(np.ptp(animation["box"], axis=0)))
-        chips.append(("good" if residual <= CLOSED * size else "bad", f"constraints hold to {printed(residual, 1)} m"))
+        residual, size = (
+            run.info["residuals"][0],
+            float(np.linalg.norm(np.ptp(animation["box"], axis=0))),
+        )
+        chips.append(
+            (
+                "good" if residual <= CLOSED * size else "bad",
+                f"constraints hold to {printed(residual, 1)} m",
+            )
+        )
         if animation["warning"]:
             chips.append(("warn", "too few stored times to be drawn as it moves"))
     for result in results:
@@ -237,14 +300,23 @@ def _chips(results: tuple[Any, ...], run: Run | None, certificate: Certificate |
         elif isinstance(result, Moments):
             holds = bool((result.horizons >= result.time[-1]).all())
             chips.append(
-                ("good", "moments hold to the end") if holds else ("bad", f"moments hold to {result.horizons.min():.3g} s")
+                ("good", "moments hold to the end")
+                if holds
+                else ("bad", f"moments hold to {result.horizons.min():.3g} s")
             )
         elif isinstance(result, Study):
-            chips.append(("bad" if result.failed else "good", f"{result.count:,} samples, {result.failed} failed"))
+            chips.append(
+                (
+                    "bad" if result.failed else "good",
+                    f"{result.count:,} samples, {result.failed} failed",
+                )
+            )
             if result.stopped is not None:
                 chips.append(("warn", f"stopped before {result.stopped:,} samples"))
     if certificate is not None:
-        chips.append(("good", "gradient trusted") if certificate.trusted else ("bad", "gradient not trusted"))
+        chips.append(
+            ("good", "gradient trusted") if certificate.trusted else ("bad", "gradient not trusted")
+        )
     return "".join(f'<li class="{kind}">{escaped(text)}</li>' for kind, text in chips)
 
 
@@ -253,7 +325,10 @@ def _model_section(model: str | None) -> str:
         return ""
     lines = "".join(f"<li><code>{escaped(line) or ' '}</code></li>" for line in model.splitlines())
     button = '<p><button type="button" id="download-model">Download the model file</button></p>'
-    shown = f'<details><summary>Show it ({len(model.splitlines())} lines)</summary><ol class="code">{lines}</ol></details>'
+    shown = (
+        f"<details><summary>Show it ({len(model.splitlines())} lines)</summary><ol"
+        f' class="code">{lines}</ol></details>'
+    )
     return section("model", "Model file", button, shown)
 
 

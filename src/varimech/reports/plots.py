@@ -1,4 +1,6 @@
-"""Plots as plain data for plotly.js: curves over time with bands, bars, and what a page needs to follow the animation in them."""
+"""Plots as plain data for plotly.js: curves over time with bands, bars, and what a page needs to
+follow the animation in them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..view.figure import COLOURS
+from ..plotting.figure import COLOURS
 from .encoding import escaped, floats, plot_text, plotted, worth_plotting
 
 GREY = "#8a8a8a"
@@ -49,8 +51,9 @@ class Plots:
         self.specs.append(spec)
         heading = f"<figcaption>{escaped(title)}</figcaption>" if title else ""
         return (
-            f'<figure class="plot">{heading}<div class="plot-area" data-plot="{len(self.specs) - 1}" style="height:{height}px" '
-            f'role="img" aria-label="{escaped(title)}"></div></figure>'
+            f'<figure class="plot">{heading}<div class="plot-area"'
+            f' data-plot="{len(self.specs) - 1}" style="height:{height}px" role="img"'
+            f' aria-label="{escaped(title)}"></div></figure>'
         )
 
 
@@ -75,7 +78,9 @@ def curve_plot(
     log: bool = False,
     until: float | None = None,
 ) -> dict[str, Any]:
-    """Curves over a common axis; `limits` are dashed lines, and what lies after `until` is shaded as out of reach."""
+    """Curves over a common axis; `limits` are dashed lines, and what lies after `until` is shaded
+    as out of reach.
+    """
     data: list[dict[str, Any]] = []
     bands, named = [], []
     for k, curve in enumerate(curves):
@@ -99,24 +104,47 @@ def curve_plot(
             "hovertemplate": "%{y:.6g}",
         }
         if curve.error is not None:
-            trace["error_y"] = {"array": plotted(curve.error[rows]), "thickness": 1, "width": 2, "color": colour}
+            trace["error_y"] = {
+                "array": plotted(curve.error[rows]),
+                "thickness": 1,
+                "width": 2,
+                "color": colour,
+            }
         named.append({"trace": len(data), "name": curve.name})
         data.append(trace)
     ends = [curve.x[k] for curve in curves for k in (0, -1)] or [0.0, 1.0]
     shapes = [_line(value) for value in limits] + ([] if until is None else [_beyond(until)])
     several = sum(d["showlegend"] if "showlegend" in d else bool(d["name"]) for d in data) > 1
     layout = {
-        "xaxis": {"title": {"text": plot_text(xlabel)}, "range": [float(np.min(ends)), float(np.max(ends))]},
+        "xaxis": {
+            "title": {"text": plot_text(xlabel)},
+            "range": [float(np.min(ends)), float(np.max(ends))],
+        },
         "yaxis": {"title": {"text": ylabel}, "type": "log" if log else "linear"},
         "shapes": shapes,
         "showlegend": several,
         "hovermode": "x unified",
     }
-    return {"data": data, "layout": layout, "bands": bands, "curves": named, "over_time": over_time, "xlabel": xlabel}
+    return {
+        "data": data,
+        "layout": layout,
+        "bands": bands,
+        "curves": named,
+        "over_time": over_time,
+        "xlabel": xlabel,
+    }
 
 
-def _band(x: np.ndarray, lower: np.ndarray, upper: np.ndarray, colour: str, name: str) -> list[dict[str, Any]]:
-    common = {"type": "scatter", "mode": "lines", "x": plotted(x), "line": {"width": 0, "color": colour}, "hoverinfo": "skip"}
+def _band(
+    x: np.ndarray, lower: np.ndarray, upper: np.ndarray, colour: str, name: str
+) -> list[dict[str, Any]]:
+    common = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": plotted(x),
+        "line": {"width": 0, "color": colour},
+        "hoverinfo": "skip",
+    }
     fill = {"fill": "tonexty", "fillcolor": _rgba(colour, SHADE)}
     return [
         {**common, "y": plotted(lower), "name": "", "showlegend": False},
@@ -125,7 +153,9 @@ def _band(x: np.ndarray, lower: np.ndarray, upper: np.ndarray, colour: str, name
 
 
 def _chosen_band(curve: Curve, rows: np.ndarray, place: int) -> dict[str, Any]:
-    """What a reader's choice needs; the bands lie at `place` and the next, their curve after them."""
+    """What a reader's choice needs; the bands lie at `place` and the next, their curve
+    after them.
+    """
     band: dict[str, Any] = {"lower": place, "upper": place + 1, "line": place + 2}
     if curve.slopes is not None:
         band["slopes"] = [floats(column) for column in curve.slopes[rows].T]
@@ -136,16 +166,35 @@ def _chosen_band(curve: Curve, rows: np.ndarray, place: int) -> dict[str, Any]:
 
 def _line(value: float) -> dict[str, Any]:
     line = {"color": COLOURS[1], "width": 1.2, "dash": "dash"}
-    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": value, "y1": value, "line": line}
+    return {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": value,
+        "y1": value,
+        "line": line,
+    }
 
 
 def _beyond(time: float) -> dict[str, Any]:
-    rest = {"yref": "paper", "y0": 0, "y1": 1, "fillcolor": _rgba(GREY, 0.18), "line": {"width": 0}, "layer": "below"}
+    rest = {
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "fillcolor": _rgba(GREY, 0.18),
+        "line": {"width": 0},
+        "layer": "below",
+    }
     return {"type": "rect", "xref": "x", "x0": time, "x1": 1e9, **rest}
 
 
-def bar_plot(names: Sequence[str], values: Sequence[float], xlabel: str, notes: Sequence[str]) -> dict[str, Any]:
-    """Horizontal bars, the first on top, one colour for each sign; `notes` are shown beside the pointer."""
+def bar_plot(
+    names: Sequence[str], values: Sequence[float], xlabel: str, notes: Sequence[str]
+) -> dict[str, Any]:
+    """Horizontal bars, the first on top, one colour for each sign; `notes` are shown beside the
+    pointer.
+    """
     colours = [COLOURS[0] if v >= 0 else COLOURS[1] for v in values]
     bars = {
         "type": "bar",
@@ -167,7 +216,12 @@ def bar_plot(names: Sequence[str], values: Sequence[float], xlabel: str, notes: 
             "zeroline": True,
             "range": [low - room if low < 0 else low, high + room if high > 0 else high],
         },
-        "yaxis": {"autorange": "reversed", "type": "category", "automargin": True, "showgrid": False},
+        "yaxis": {
+            "autorange": "reversed",
+            "type": "category",
+            "automargin": True,
+            "showgrid": False,
+        },
         "showlegend": False,
         "bargap": 0.35,
     }

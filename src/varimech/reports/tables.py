@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..view.table import is_written_number
+from ..plotting.table import is_written_number
 from .encoding import escaped, printed
 
 
@@ -18,19 +18,31 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, digits: int = 6
         for k in range(len(head))
     ]
     kind = ['class="num"' if r else "" for r in right]
-    heads = "".join(f'<th scope="col" {k}>{escaped(h)}</th>' for h, k in zip(head, kind, strict=True))
+    heads = "".join(
+        f'<th scope="col" {k}>{escaped(h)}</th>' for h, k in zip(head, kind, strict=True)
+    )
     body = "".join(
-        "<tr>" + "".join(f"<td {k}>{escaped(printed(cell, digits))}</td>" for cell, k in zip(row, kind, strict=True)) + "</tr>"
+        "<tr>"
+        + "".join(
+            f"<td {k}>{escaped(printed(cell, digits))}</td>"
+            for cell, k in zip(row, kind, strict=True)
+        )
+        + "</tr>"
         for row in rows
     )
-    return f'<div class="table"><table style="--columns:{len(head)}"><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+    return (
+        '<div class="table"><table'
+        f' style="--columns:{len(head)}"><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
 
 
 def facts(pairs: Mapping[str, Any]) -> str:
     """Names and what they are."""
     return (
         '<dl class="facts">'
-        + "".join(f"<div><dt>{escaped(k)}</dt><dd>{escaped(v)}</dd></div>" for k, v in pairs.items())
+        + "".join(
+            f"<div><dt>{escaped(k)}</dt><dd>{escaped(v)}</dd></div>" for k, v in pairs.items()
+        )
         + "</dl>"
     )
 

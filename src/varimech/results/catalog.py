@@ -6,17 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..coordinates.equations import Equations
+from ..core.symbols import SX
 from ..model.body import RigidBody
-from ..model.parts import Parts
+from ..model.model_data import ModelData
 from ..model.state import State
-from ..symbols import SX
 
 ENERGIES = ("kinetic", "potential", "total")
 
 
 @dataclass(frozen=True)
-class MeasureKind:
-    """What a measure is of (a dimension of labelled arrays), its dimensions beyond time, its unit and how to get it."""
+class OutputKind:
+    """What a measure is of (a dimension of labelled arrays), its dimensions beyond time, its unit
+    and how to get it.
+    """
 
     of: str
     dims: tuple[str, ...]
@@ -31,25 +33,29 @@ def _energy(state: State, kind: str) -> SX:
     return state.kinetic_energy if kind == "kinetic" else state.potential_energy
 
 
-MEASURES: dict[str, MeasureKind] = {
-    "position": MeasureKind("point", ("component",), "m", State.position),
-    "velocity": MeasureKind("point", ("component",), "m/s", State.velocity),
-    "acceleration": MeasureKind("point", ("component",), "m/s²", State.acceleration),
-    "angle": MeasureKind("turn", (), "rad", State.angle),
-    "angular_velocity": MeasureKind("turn", (), "rad/s", State.angular_velocity),
-    "angular_acceleration": MeasureKind("turn", (), "rad/s²", State.angular_acceleration),
-    "displacement": MeasureKind("slide", (), "m", State.displacement),
-    "displacement_rate": MeasureKind("slide", (), "m/s", State.displacement_rate),
-    "rotation": MeasureKind("body", ("row", "column"), "1", State.rotation),
-    "body_angular_velocity": MeasureKind("body", ("component",), "rad/s", State.angular_velocity, spatial_only=True),
-    "body_angular_acceleration": MeasureKind("body", ("component",), "rad/s²", State.angular_acceleration, spatial_only=True),
-    "reaction": MeasureKind("joint", ("component",), "N", State.reaction),
-    "reaction_torque": MeasureKind("joint", ("component",), "N·m", State.reaction_torque),
-    "effort": MeasureKind("driver", (), "N or N·m", State.effort),
-    "multiplier": MeasureKind("constraint", (), "J per unit of Φ", State.multiplier),
-    "axial_force": MeasureKind("beam", ("segment",), "N", State.axial_force),
-    "bending_moment": MeasureKind("beam", ("node",), "N·m", State.bending_moment),
-    "energy": MeasureKind("energy_kind", (), "J", _energy),
+MEASURES: dict[str, OutputKind] = {
+    "position": OutputKind("point", ("component",), "m", State.position),
+    "velocity": OutputKind("point", ("component",), "m/s", State.velocity),
+    "acceleration": OutputKind("point", ("component",), "m/s²", State.acceleration),
+    "angle": OutputKind("turn", (), "rad", State.angle),
+    "angular_velocity": OutputKind("turn", (), "rad/s", State.angular_velocity),
+    "angular_acceleration": OutputKind("turn", (), "rad/s²", State.angular_acceleration),
+    "displacement": OutputKind("slide", (), "m", State.displacement),
+    "displacement_rate": OutputKind("slide", (), "m/s", State.displacement_rate),
+    "rotation": OutputKind("body", ("row", "column"), "1", State.rotation),
+    "body_angular_velocity": OutputKind(
+        "body", ("component",), "rad/s", State.angular_velocity, spatial_only=True
+    ),
+    "body_angular_acceleration": OutputKind(
+        "body", ("component",), "rad/s²", State.angular_acceleration, spatial_only=True
+    ),
+    "reaction": OutputKind("joint", ("component",), "N", State.reaction),
+    "reaction_torque": OutputKind("joint", ("component",), "N·m", State.reaction_torque),
+    "effort": OutputKind("driver", (), "N or N·m", State.effort),
+    "multiplier": OutputKind("constraint", (), "J per unit of Φ", State.multiplier),
+    "axial_force": OutputKind("beam", ("segment",), "N", State.axial_force),
+    "bending_moment": OutputKind("beam", ("node",), "N·m", State.bending_moment),
+    "energy": OutputKind("energy_kind", (), "J", _energy),
 }
 
 
@@ -58,7 +64,7 @@ def names_of(equations: Equations) -> dict[str, list[str]]:
     return {**names_in(equations.model), "constraint": list(equations.constraint_names)}
 
 
-def names_in(m: Parts) -> dict[str, list[str]]:
+def names_in(m: ModelData) -> dict[str, list[str]]:
     """All but those of constraints, which depend on the coordinates."""
     planar = m.dimension == 2
     turning = [j.name for j in m.joints.values() if j.turn is not None]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..markup import Displayed, html_heading, html_table
+from ..core.markup import Displayed, html_heading, html_table
 from .saving import save_dataset
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ensemble(Displayed):
-    """Objectives (and gradients, if asked for) of every sample; NaN for samples that failed, whose errors are in `failures`."""
+    """Objectives (and gradients, if asked for) of every sample; NaN for samples that failed, whose
+    errors are in `failures`.
+    """
 
     objective_names: tuple[str, ...]
     parameter_names: tuple[str, ...]
@@ -57,17 +59,24 @@ class Ensemble(Displayed):
         return self.dataset["gradient"]
 
     def save(self, path: str | Path) -> Path:
-        """Write samples, values and gradients to a file, by the ending of its name: .nc (netCDF), .csv (a row a sample) or .mat (MATLAB)."""
+        """Write samples, values and gradients to a file, by the ending of its name: .nc (netCDF),
+        .csv (a row a sample) or .mat (MATLAB).
+        """
         return save_dataset(self.dataset, path, rows="sample")
 
     def _display(self) -> str:
         good = self.value_array[[k for k in range(len(self.value_array)) if k not in self.failures]]
         rows = (
-            [[n, *(f(good[:, k]) for f in (np.min, np.mean, np.max))] for k, n in enumerate(self.objective_names)]
+            [
+                [n, *(f(good[:, k]) for f in (np.min, np.mean, np.max))]
+                for k, n in enumerate(self.objective_names)
+            ]
             if good.size
             else []
         )
-        return html_heading(repr(self).strip("<>")) + html_table(["objective", "least", "mean", "largest"], rows)
+        return html_heading(repr(self).strip("<>")) + html_table(
+            ["objective", "least", "mean", "largest"], rows
+        )
 
     def __repr__(self) -> str:
         count = self.value_array.shape[0]

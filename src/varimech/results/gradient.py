@@ -1,4 +1,6 @@
-"""The outcome of a sensitivity analysis: objectives, their gradient, both over time, and the differentiated run."""
+"""The outcome of a sensitivity analysis: objectives, their gradient, both over time, and the
+differentiated run.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..coordinates.redundancy import not_unique
-from ..errors import ModelError
-from ..markup import Displayed, html_heading, html_table, html_text
+from ..core.errors import ModelError
+from ..core.markup import Displayed, html_heading, html_table, html_text
+from ..plotting.bars import bar_figure
+from ..plotting.figure import Line, Panel, line_figure, picture
+from ..plotting.style import in_style
 from ..sensitivity.objective import Objective, functions_of
-from ..view.bars import bar_figure
-from ..view.figure import Line, Panel, line_figure, picture
-from ..view.style import in_style
 from .labels import along_time, table_text, with_units
 from .saving import save_dataset
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-    from .certificate import Certificate
+    from ..certification.certificate import Certificate
     from .run import Run
 
 
@@ -32,9 +34,10 @@ if TYPE_CHECKING:
 class Gradient(Displayed):
     """Objectives ψ and their derivatives with respect to parameters, labelled.
 
-    `method` tells how they were computed; `sweep` holds, for differences, the estimates for all perturbations tried. Adjoints and complex
-    steps know derivatives at the end of the run only: `gradient_history` has that row alone, and `history` is not a number before.
-    `certify()` tells how many digits can be trusted.
+    `method` tells how they were computed; `sweep` holds, for differences, the estimates for all
+    perturbations tried. Adjoints and complex steps know derivatives at the end of the run only:
+    `gradient_history` has that row alone, and `history` is not a number before. `certify()` tells
+    how many digits can be trusted.
     """
 
     method: str
@@ -49,7 +52,9 @@ class Gradient(Displayed):
     seconds: dict[str, float]
     sweep: xr.DataArray | None = None
     repeat: Callable[..., Gradient] | None = field(default=None, repr=False, compare=False)
-    """The same once more, with other arguments of `Mechanism.sensitivity`: `repeat(method="finite-difference")`."""
+    """The same once more, with other arguments of `Mechanism.sensitivity`:
+    `repeat(method="finite-difference")`.
+    """
     objectives: Mapping[str, Objective] = field(default_factory=dict, repr=False, compare=False)
     """What was differentiated."""
 
@@ -74,7 +79,9 @@ class Gradient(Displayed):
             **with_units("parameter", self.parameter_names, self.parameter_units),
         }
         unknown = self.time.size - len(self.gradient_history)
-        gradient = np.pad(self.gradient_history, ((unknown, 0), (0, 0), (0, 0)), constant_values=np.nan)
+        gradient = np.pad(
+            self.gradient_history, ((unknown, 0), (0, 0), (0, 0)), constant_values=np.nan
+        )
         return xr.Dataset(
             {
                 "value": (("time", "objective"), self.value_history),
@@ -93,18 +100,22 @@ class Gradient(Displayed):
     ) -> Certificate:
         """How many digits of the gradient at the end of the run can be trusted, and why no more.
 
-        The gradient is computed once more by every road there is (direct, adjoint, complex step, a sweep of central differences), with
-        shorter steps, and the motion is looked at for what spoils derivatives: chaos, singular positions, forces that are not smooth.
+        The gradient is computed once more by every road there is (direct, adjoint, complex step, a
+        sweep of central differences), with shorter steps, and the motion is looked at for what
+        spoils derivatives: chaos, singular positions, forces that are not smooth.
 
         Args:
-            relative_steps: perturbations of the sweep, relative to each parameter; 1e-1, 1e-2, … 1e-12 if not given.
+            relative_steps: perturbations of the sweep, relative to each parameter; 1e-1, 1e-2, …
+                1e-12 if not given.
             wanted: digits from which on a gradient counts as trusted.
-            sizes: of derivatives that matter, one for all or (objective, parameter): smaller ones are measured by them. At an optimum
-                derivatives vanish, and a zero has no digits of its own.
+            sizes: of derivatives that matter, one for all or (objective, parameter): smaller ones
+                are measured by them. At an optimum derivatives vanish, and a zero has no digits of
+                its own.
             progress: show a progress bar if it takes long; on a terminal if not given.
 
         Returns:
-            A `Certificate`: `print` it; `.trusted`, `.digits`, `.table()`, `.findings`, `.plot()`, `.save("file.json")`.
+            A `Certificate`: `print` it; `.trusted`, `.digits`, `.table()`, `.findings`, `.plot()`,
+            `.save("file.json")`.
 
         >>> import varimech as vm
         >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
@@ -117,7 +128,7 @@ class Gradient(Displayed):
         >>> m.sensitivity(height, "L", duration=0.5, tolerance=1e-8).certify().trusted
         True
         """
-        from .certifying import certify
+        from ..certification.recomputation import certify
 
         return certify(self, relative_steps, wanted, sizes, progress)
 
@@ -125,40 +136,78 @@ class Gradient(Displayed):
         """The gradient as a table: a row an objective, a column a parameter."""
         import pandas as pd
 
-        names = [pd.Index(n, name=k) for n, k in ((self.objective_names, "objective"), (self.parameter_names, "parameter"))]
+        names = [
+            pd.Index(n, name=k)
+            for n, k in ((self.objective_names, "objective"), (self.parameter_names, "parameter"))
+        ]
         return pd.DataFrame(self.gradient_history[-1], index=names[0], columns=names[1])
 
     def save(self, path: str | Path) -> Path:
-        """Write ψ and dψ/dρ over time to a file, by the ending of its name: .nc (netCDF), .csv or .mat (MATLAB)."""
-        return save_dataset(self.history.assign_attrs(method=self.method, mechanism=self.run.info["mechanism"]), path)
+        """Write ψ and dψ/dρ over time to a file, by the ending of its name: .nc (netCDF), .csv or
+        .mat (MATLAB).
+        """
+        return save_dataset(
+            self.history.assign_attrs(method=self.method, mechanism=self.run.info["mechanism"]),
+            path,
+        )
 
     def plot(self, *, style: str | None = None) -> Figure:
-        """dψ/dρ over time: a panel an objective, a line a parameter; `style="paper"` for a paper."""
+        """dψ/dρ over time: a panel an objective, a line a parameter; `style="paper"`
+        for a paper.
+        """
         if len(self.gradient_history) < self.time.size:
-            raise ModelError(f"method={self.method!r} gives the gradient at the end only; over time it needs method='direct'")
+            raise ModelError(
+                f"method={self.method!r} gives the gradient at the end only; over time it needs"
+                " method='direct'"
+            )
         panels = []
         for k, objective in enumerate(self.objective_names):
-            lines = [Line(name, self.time, self.gradient_history[:, k, i]) for i, name in enumerate(self.parameter_names)]
+            lines = [
+                Line(name, self.time, self.gradient_history[:, k, i])
+                for i, name in enumerate(self.parameter_names)
+            ]
             panels.append(Panel(f"d{objective}/dρ", lines))
-        return line_figure(panels, title="" if style else f"{self.run.info['mechanism']}: gradient ({self.method})", style=style)
+        return line_figure(
+            panels,
+            title="" if style else f"{self.run.info['mechanism']}: gradient ({self.method})",
+            style=style,
+        )
 
     def bars(self, *, style: str | None = None) -> Figure:
-        """ρ dψ/dρ at the end, what a change of each parameter by its own size would do: a panel an objective, the largest first."""
+        """ρ dψ/dρ at the end, what a change of each parameter by its own size would do: a panel an
+        objective, the largest first.
+        """
         values = self.run.info["parameters"]
-        scaled = self.gradient_history[-1] * np.array([values[name] for name in self.parameter_names])
+        scaled = self.gradient_history[-1] * np.array(
+            [values[name] for name in self.parameter_names]
+        )
         units = [f" ({u})" if u else "" for u in self.units]
         panels = {
             f"ρ d{n if n.isidentifier() else f'({n})'}/dρ{u}": row
             for n, u, row in zip(self.objective_names, units, scaled, strict=True)
         }
-        figure = bar_figure(panels, self.parameter_names, title=f"{self.run.info['mechanism']}: gradient ({self.method})")
+        figure = bar_figure(
+            panels,
+            self.parameter_names,
+            title=f"{self.run.info['mechanism']}: gradient ({self.method})",
+        )
         return in_style(figure, style)
 
     def _display(self) -> str:
-        head = [f"{n} ({u})" if u else n for n, u in zip(self.parameter_names, self.parameter_units, strict=True)]
-        values = zip(self.objective_names, self.value_history[-1], self.units, self.gradient_history[-1], strict=True)
+        head = [
+            f"{n} ({u})" if u else n
+            for n, u in zip(self.parameter_names, self.parameter_units, strict=True)
+        ]
+        values = zip(
+            self.objective_names,
+            self.value_history[-1],
+            self.units,
+            self.gradient_history[-1],
+            strict=True,
+        )
         table = html_table(
-            ["objective ψ", "value", "unit", *(f"dψ/d {h}" for h in head)], [[n, v, u, *g] for n, v, u, g in values]
+            ["objective ψ", "value", "unit", *(f"dψ/d {h}" for h in head)],
+            [[n, v, u, *g] for n, v, u, g in values],
         )
         heading = html_heading(self.run.info["mechanism"], f"gradient, {self.method}")
         notes = [html_text(note) for note in (self._idle, self._shares) if note]
@@ -170,19 +219,27 @@ class Gradient(Displayed):
         zero = (self.gradient_history == 0).all(axis=(0, 1))
         names = [repr(name) for name, idle in zip(self.parameter_names, zero, strict=True) if idle]
         return (
-            f"exactly zero at all times: derivatives with respect to {', '.join(names)}" if names and self.objective_names else ""
+            f"exactly zero at all times: derivatives with respect to {', '.join(names)}"
+            if names and self.objective_names
+            else ""
         )
 
     @property
     def not_unique(self) -> tuple[str, ...]:
-        """Objectives that depend on how redundant constraints share their loads; `run.shared_loads` names the joints."""
+        """Objectives that depend on how redundant constraints share their loads; `run.shared_loads`
+        names the joints.
+        """
         if not self.run.is_live:
             return ()
-        return tuple(name for name, o in self.objectives.items() if self.run.live.depends_on_shares(*functions_of(o)))
+        return tuple(
+            name
+            for name, o in self.objectives.items()
+            if self.run.live.depends_on_shares(*functions_of(o))
+        )
 
     @property
     def _shares(self) -> str:
-        return not_unique(map(repr, self.not_unique), self.run.shared_loads)
+        return not_unique(map(repr, self.not_unique), self.run.redundant_reactions)
 
     def __repr__(self) -> str:
         head = f"<Gradient of {self.run.info['mechanism']!r}, {self.method}>"

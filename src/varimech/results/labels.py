@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..symbols import SX
+from ..core.symbols import SX
 from .saving import unit_of
 
 if TYPE_CHECKING:

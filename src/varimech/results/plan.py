@@ -1,4 +1,6 @@
-"""What a drawing of a mechanism shows, by names of points: plain data that a saved run carries with it."""
+"""What a drawing of a mechanism shows, by names of points: plain data that a saved run carries with
+it.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 from ..model.beam import Beam
 from ..model.body import RigidBody
 from ..model.forces import Spring
 from ..model.joints import Joint
-from ..model.measures import Span, Turn
-from ..model.parts import Parts
-from ..view.drawing import Slider
+from ..model.model_data import ModelData
+from ..model.scalar_outputs import Distance, Turn
+from ..plotting.mechanism_drawing import Slider
 
 SLIDING = ("prismatic", "cylindrical", "point-on-line")
 
 
-def point_aliases(model: Parts) -> dict[str, str]:
+def point_aliases(model: ModelData) -> dict[str, str]:
     """Short names of points that mean one place → the full name of one of them."""
     found = {}
     for name in set(model.short_names) - {"com"}:
@@ -30,18 +32,26 @@ def point_aliases(model: Parts) -> dict[str, str]:
     return found
 
 
-def drawing_plan(model: Parts) -> dict[str, Any]:
-    """Bodies, beams, springs and dampers as shapes through points; joints, centres of mass, all points of bodies
-    that have more than two (`extents`), labels, and which points are fixed.
+def drawing_plan(model: ModelData) -> dict[str, Any]:
+    """Bodies, beams, springs and dampers as shapes through points; joints, centres of mass, all
+    points of bodies that have more than two (`extents`), labels, and which points are fixed.
 
-    `masses` are bodies without a length: their centre of mass and their points. Joints with an axis tell it in the frame of a `body`
-    (none: the ground). `places` names one point for all that joints put at the same place; `gravity` is the nominal one (m/s²); `counts`
-    tells how many things of each kind there are, `efforts` in which unit drivers push.
+    `masses` are bodies without a length: their centre of mass and their points. Joints with an axis
+    tell it in the frame of a `body` (none: the ground). `places` names one point for all that
+    joints put at the same place; `gravity` is the nominal one (m/s²); `counts` tells how many
+    things of each kind there are, `efforts` in which unit drivers push.
     """
     bodies = [b for b in model.moving_bodies if len(b.spine) > 1]
-    shapes = [("beam" if isinstance(b, Beam) else "body", b.name, [model.points_of(b)[p].label for p in b.spine]) for b in bodies]
+    shapes = [
+        (
+            "beam" if isinstance(b, Beam) else "body",
+            b.name,
+            [model.points_of(b)[p].label for p in b.spine],
+        )
+        for b in bodies
+    ]
     for force in model.forces.values():
-        if isinstance(force, Spring) and isinstance(force.measure, Span):
+        if isinstance(force, Spring) and isinstance(force.measure, Distance):
             ends = [force.measure.first.label, force.measure.second.label]
             shapes.append(("damper" if force.stiffness.is_zero() else "spring", force.name, ends))
     joints = [
@@ -54,8 +64,16 @@ def drawing_plan(model: Parts) -> dict[str, Any]:
         }
         for j in model.joints.values()
     ]
-    extents = {b.name: [p.label for name, p in model.points_of(b).items() if name != "com"] for b in model.moving_bodies}
-    centres = [p.label for b in model.moving_bodies for name, p in model.points_of(b).items() if name == "com"]
+    extents = {
+        b.name: [p.label for name, p in model.points_of(b).items() if name != "com"]
+        for b in model.moving_bodies
+    }
+    centres = [
+        p.label
+        for b in model.moving_bodies
+        for name, p in model.points_of(b).items()
+        if name == "com"
+    ]
     return {
         "shapes": shapes,
         "labels": {label: name for name, label in point_aliases(model).items()},
@@ -63,15 +81,21 @@ def drawing_plan(model: Parts) -> dict[str, Any]:
         "joints": joints,
         "centres": centres,
         "extents": {
-            name: points for name, points in extents.items() if len(points) > 2 and not isinstance(model.bodies[name], Beam)
+            name: points
+            for name, points in extents.items()
+            if len(points) > 2 and not isinstance(model.bodies[name], Beam)
         },
         "masses": {
-            b.name: [p.label for p in sorted(model.points_of(b).values(), key=lambda p: p.name != "com")]
+            b.name: [
+                p.label for p in sorted(model.points_of(b).values(), key=lambda p: p.name != "com")
+            ]
             for b in model.moving_bodies
             if len(b.spine) < 2
         },
-        "efforts": {d.name: "N·m" if isinstance(d.measure, Turn) else "N" for d in model.drivers.values()},
-        "gravity": model.numbers.evaluate(model.gravity).ravel().tolist(),
+        "efforts": {
+            d.name: "N·m" if isinstance(d.measure, Turn) else "N" for d in model.drivers.values()
+        },
+        "gravity": model.parameter_set.evaluate(model.gravity).ravel().tolist(),
         "places": {p.label: model.place_of(p).label for p in model.all_points},
         "counts": {
             "rigid bodies": len(model.moving_bodies) - len(model.beams),
@@ -79,22 +103,24 @@ def drawing_plan(model: Parts) -> dict[str, Any]:
             "joints": len(model.joints),
             "forces": len(model.forces),
             "drivers": len(model.drivers),
-            "parameters": len(model.numbers.parameters),
+            "parameters": len(model.parameter_set.parameters),
         },
     }
 
 
-def _axis(model: Parts, joint: Joint) -> dict[str, Any]:
+def _axis(model: ModelData, joint: Joint) -> dict[str, Any]:
     """The axis of a joint, in the frame of a rigid body."""
     for axis in (joint.data.first_axis, joint.data.second_axis):
         if axis is not None and (axis.body.is_ground or isinstance(axis.body, RigidBody)):
-            direction = model.numbers.evaluate(axis.direction).ravel().tolist()
+            direction = model.parameter_set.evaluate(axis.direction).ravel().tolist()
             return {"axis": direction, "body": None if axis.body.is_ground else axis.body.name}
     return {}
 
 
 def sliders_of(plan: Mapping[str, Any], paths: Mapping[str, np.ndarray], row: int) -> list[Slider]:
-    """Joints that slide, as they are drawn at one of the stored times: on the ground with a rail along all of the way."""
+    """Joints that slide, as they are drawn at one of the stored times: on the ground with a rail
+    along all of the way.
+    """
     size = 0.08 * float(np.ptp(np.concatenate(list(paths.values())), axis=0).max())
     found = []
     for joint in plan.get("joints", ()):
@@ -106,13 +132,19 @@ def sliders_of(plan: Mapping[str, Any], paths: Mapping[str, np.ndarray], row: in
             found.append(Slider(point, size, np.eye(path.shape[1])[0], None))
             continue
         gone = (path - path[row]) @ along
-        found.append(Slider(point, size, along, (size - float(gone.min()), size + float(gone.max()))))
+        found.append(
+            Slider(point, size, along, (size - float(gone.min()), size + float(gone.max())))
+        )
     return found
 
 
 def _way(joint: Mapping[str, Any], path: np.ndarray) -> np.ndarray | None:
-    """Direction in which the point of a joint slides on the ground: as the plan tells, or as it went."""
+    """Direction in which the point of a joint slides on the ground: as the plan tells, or as it
+    went.
+    """
     told = joint.get("axis") if joint.get("body") is None else None
-    along = np.array(told) if told else path[np.linalg.norm(path - path[0], axis=1).argmax()] - path[0]
+    along = (
+        np.array(told) if told else path[np.linalg.norm(path - path[0], axis=1).argmax()] - path[0]
+    )
     length = float(np.linalg.norm(along))
     return along / length if length > 1e-12 else None

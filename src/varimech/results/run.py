@@ -1,4 +1,5 @@
-"""A run: all its measures (`named_measures`, `many_measures`), as files, tables, plots and drawings.
+"""A run: all its measures (`named_measures`, `many_measures`), as files, tables, plots and
+drawings.
 
 A saved run holds all measures and needs no mechanism to be read again.
 """
@@ -12,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError, unknown_name
-from ..markup import Displayed, counted, html_text
-from ..view.drawing import Shape, draw
-from ..view.figure import Line, Panel, line_figure, picture
-from ..view.style import in_style
+from ..core.errors import ModelError, unknown_name
+from ..core.markup import Displayed, counted, html_text
+from ..plotting.figure import Line, Panel, line_figure, picture
+from ..plotting.mechanism_drawing import Shape, draw
+from ..plotting.style import in_style
+from .array_outputs import ArrayOutputs
 from .catalog import ENERGIES, MEASURES
 from .labels import axis_label, slope_label, word_of
-from .many_measures import ManyMeasures
 from .plan import sliders_of
 from .saving import save_dataset
 from .seal import is_intact, sealed
@@ -33,23 +34,31 @@ MOST_SHOWN = 6
 """Angles, and displacements, that a notebook shows of a run."""
 
 
-class Run(ManyMeasures, Displayed):
+class Run(ArrayOutputs, Displayed):
     """The motion of a mechanism over time.
 
-    `run.position("2")`, `run.velocity("2")`, `run.angle("A1")`, `run.reaction("B")`, `run.energy()` … are xarray arrays over time.
-    Where the run was differentiated, `wrt="L"` (or a list of names, or "all") gives the derivative with respect to parameters.
+    `run.position("2")`, `run.velocity("2")`, `run.angle("A1")`, `run.reaction("B")`, `run.energy()`
+    … are xarray arrays over time. Where the run was differentiated, `wrt="L"` (or a list of names,
+    or "all") gives the derivative with respect to parameters.
     """
 
     def save(self, path: str | Path, *, measures: Sequence[str] | str | None = None) -> Path:
-        """Write the run to a file, by the ending of its name: .nc (netCDF, which `varimech.load_run` reads), .csv or .mat (MATLAB).
+        """Write the run to a file, by the ending of its name: .nc (netCDF, which
+        `varimech.load_run` reads), .csv or .mat (MATLAB).
 
-        `measures` chooses some by name, such as ["position", "angle", "angle_wrt"], for tables and MATLAB; a netCDF file has all.
+        `measures` chooses some by name, such as ["position", "angle", "angle_wrt"], for tables and
+        MATLAB; a netCDF file has all.
         """
         if measures is not None and Path(path).suffix == ".nc":
             raise ModelError(
-                f"{str(path)!r}: a run in a netCDF file has all its measures; leave measures=… out, or save .csv or .mat"
+                f"{str(path)!r}: a run in a netCDF file has all its measures; leave measures=… out,"
+                " or save .csv or .mat"
             )
-        return save_dataset(sealed(self.dataset) if Path(path).suffix == ".nc" else self.dataset, path, only=measures)
+        return save_dataset(
+            sealed(self.dataset) if Path(path).suffix == ".nc" else self.dataset,
+            path,
+            only=measures,
+        )
 
     def to_dataframe(self) -> pd.DataFrame:
         """All measures as a table with one row a time and one column a number."""
@@ -60,14 +69,25 @@ class Run(ManyMeasures, Displayed):
             rest = [d for d in array.dims if d != "time"]
             for index in np.ndindex(*[array.sizes[d] for d in rest]):
                 words = [str(array[d].values[k]) for d, k in zip(rest, index, strict=True)]
-                columns[" ".join([str(name), *words])] = array.isel(dict(zip(rest, index, strict=True))).to_numpy()
+                columns[" ".join([str(name), *words])] = array.isel(
+                    dict(zip(rest, index, strict=True))
+                ).to_numpy()
         return pd.DataFrame(columns, index=pd.Index(self.time, name="time"))
 
-    def plot(self, *, wrt: Any = None, title: str | None = None, style: str | None = None, **measures: Any) -> Figure:
-        """A figure of named measures, one panel each: `run.plot(position="2", angle=["A1", "12"], energy="total")`.
+    def plot(
+        self,
+        *,
+        wrt: Any = None,
+        title: str | None = None,
+        style: str | None = None,
+        **measures: Any,
+    ) -> Figure:
+        """A figure of named measures, one panel each: `run.plot(position="2", angle=["A1", "12"],
+        energy="total")`.
 
-        `wrt="L"` (or a list, or "all") shows their derivatives with respect to parameters. Save it with `.savefig("file.png")` (.pdf, .svg);
-        `style="paper"` makes it as wide as a column of a journal, with a title only if one is given.
+        `wrt="L"` (or a list, or "all") shows their derivatives with respect to parameters. Save it
+        with `.savefig("file.png")` (.pdf, .svg); `style="paper"` makes it as wide as a column of a
+        journal, with a title only if one is given.
         """
         if not measures:
             raise ModelError('say what to plot, such as run.plot(position="2")')
@@ -82,7 +102,9 @@ class Run(ManyMeasures, Displayed):
                 raise unknown_name("measure", kind, known)
             arrays = {name: getattr(self, kind)(name, wrt=wrt) for name in _names(kind, names)}
             lines = [line for name, array in arrays.items() for line in self._lines(name, array)]
-            panels.append(Panel(axis_label(kind, self.unit_of(kind, [*arrays]), [*arrays.values()]), lines))
+            panels.append(
+                Panel(axis_label(kind, self.unit_of(kind, [*arrays]), [*arrays.values()]), lines)
+            )
         return panels
 
     def draw(
@@ -93,7 +115,8 @@ class Run(ManyMeasures, Displayed):
         title: str | None = None,
         style: str | None = None,
     ) -> Figure:
-        """A drawing of the mechanism at given times (the last one strong; the start if not given), with paths of points.
+        """A drawing of the mechanism at given times (the last one strong; the start if not given),
+        with paths of points.
 
         `style="paper"` makes it fit for a paper, as for `plot`.
         """
@@ -104,10 +127,21 @@ class Run(ManyMeasures, Displayed):
         paths = self.paths(sorted(needed))
         rows = self._rows_at(times if isinstance(times, Iterable) else [times])
         frames = [{p: path[k] for p, path in paths.items()} for k in rows]
-        traces = {name: self.position(name).transpose("time", "component").to_numpy() for name in _names("trace", trace)}
+        traces = {
+            name: self.position(name).transpose("time", "component").to_numpy()
+            for name in _names("trace", trace)
+        }
         told = "" if style else f"{self.info['mechanism']}, t = {self.time[rows[-1]]:g} s"
         heading = told if title is None else title
-        figure = draw(shapes, frames, traces, plan["labels"], plan["fixed"], sliders_of(plan, paths, rows[-1]), title=heading)
+        figure = draw(
+            shapes,
+            frames,
+            traces,
+            plan["labels"],
+            plan["fixed"],
+            sliders_of(plan, paths, rows[-1]),
+            title=heading,
+        )
         return in_style(figure, style, titled=title is not None)
 
     def _rows_at(self, times: Iterable[float]) -> list[int]:
@@ -116,14 +150,18 @@ class Run(ManyMeasures, Displayed):
         try:
             times = [float(t) for t in times]
         except (TypeError, ValueError):
-            raise ModelError(f"draw: times = {times!r} must be a time of the run, or several (s)") from None
+            raise ModelError(
+                f"draw: times = {times!r} must be a time of the run, or several (s)"
+            ) from None
         for t in times:
             if not first <= round(float(t), 12) <= max(last, round(float(last), 12)):
                 raise ModelError(f"draw: time {t:g} s is outside the run, {first:g} to {last:g} s")
         return [int(np.abs(self.time - t).argmin()) for t in times]
 
     def at_rows(self, rows: np.ndarray) -> Run:
-        """The same at some of its stored times only; angles keep the turns that are counted at all of them."""
+        """The same at some of its stored times only; angles keep the turns that are counted at all
+        of them.
+        """
         if self._live is None:
             return Run(None, self.info, self.dataset.isel(time=rows))
         return Run(self._live.at_rows(rows), self.info)
@@ -132,7 +170,11 @@ class Run(ManyMeasures, Displayed):
         dims = [d for d in array.dims if d != "time"]
         lines = []
         for index in np.ndindex(*[array.sizes[d] for d in dims]):
-            words = [word_of(str(d), array[d].to_numpy()[k]) for d, k in zip(dims, index, strict=True) if d != "parameter"]
+            words = [
+                word_of(str(d), array[d].to_numpy()[k])
+                for d, k in zip(dims, index, strict=True)
+                if d != "parameter"
+            ]
             curve = array.isel(dict(zip(dims, index, strict=True)))
             if array.sizes.get("parameter", 1) > 1:
                 words.append(f"/ {slope_label(curve)}")
@@ -142,14 +184,20 @@ class Run(ManyMeasures, Displayed):
     def __repr__(self) -> str:
         i = self.info
         if "steps" not in i:
-            return f"<Run of {i['mechanism']!r}: {i['method']}, found in {counted(i['iterations'], 'iteration', 'iterations')}>"
+            return (
+                f"<Run of {i['mechanism']!r}: {i['method']}, found in"
+                f" {counted(i['iterations'], 'iteration', 'iterations')}>"
+            )
         residuals = ", ".join(f"{r:.1e}" for r in i["residuals"])
-        length = f"{self.time[-1]:g} s" + (f" of {i['stopped']['duration']:g} s" if "stopped" in i else "")
+        length = f"{self.time[-1]:g} s" + (
+            f" of {i['stopped']['duration']:g} s" if "stopped" in i else ""
+        )
         chosen = f" for a tolerance of {i['tolerance']:g}" if "tolerance" in i else ""
         configuration = f"; {i['configuration']}" if "configuration" in i else ""
         return (
-            f"<Run of {i['mechanism']!r}: {length} in {i['steps']} steps of {step_text(i)}{chosen}, {i['method']}; "
-            f"largest constraint residuals (position, velocity, acceleration) {residuals}{configuration}>"
+            f"<Run of {i['mechanism']!r}: {length} in {i['steps']} steps of {step_text(i)}{chosen},"
+            f" {i['method']}; largest constraint residuals (position, velocity, acceleration)"
+            f" {residuals}{configuration}>"
         )
 
     def _display(self) -> str:
@@ -158,9 +206,16 @@ class Run(ManyMeasures, Displayed):
         last = picture(self.draw(times=[float(self.time[-1])], title=""))
         if self.time.size == 1:
             return html_text(words) + last
-        told: dict[str, Any] = {"angle": self.names_of("turn")[:MOST_SHOWN], "displacement": self.names_of("slide")[:MOST_SHOWN]}
+        told: dict[str, Any] = {
+            "angle": self.names_of("turn")[:MOST_SHOWN],
+            "displacement": self.names_of("slide")[:MOST_SHOWN],
+        }
         return (
-            html_text(words) + picture(self.plot(**{k: v for k, v in told.items() if v}, energy=list(ENERGIES), title="")) + last
+            html_text(words)
+            + picture(
+                self.plot(**{k: v for k, v in told.items() if v}, energy=list(ENERGIES), title="")
+            )
+            + last
         )
 
 
@@ -169,7 +224,9 @@ def _names(what: str, given: Any) -> list[str]:
     names = [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
     if not all(isinstance(name, str) for name in names):
         example = "total" if what == "energy" else "P"
-        raise ModelError(f"{what} = {given!r} must be a name or a list of names, such as {what}={example!r}")
+        raise ModelError(
+            f"{what} = {given!r} must be a name or a list of names, such as {what}={example!r}"
+        )
     return names
 
 
@@ -177,7 +234,11 @@ def step_text(info: dict[str, Any]) -> str:
     """How long steps are, or the shortest and the longest of them."""
     if not isinstance(info["step"], float):
         return "{:.3g} to {:.3g} s".format(*info["step"])
-    shorter = f", down to {info['shortest_step']:.3g} s where the model changes fast" if "shortest_step" in info else ""
+    shorter = (
+        f", down to {info['shortest_step']:.3g} s where the model changes fast"
+        if "shortest_step" in info
+        else ""
+    )
     return f"{info['step']:g} s{shorter}"
 
 
@@ -192,18 +253,22 @@ def load_run(path: str | Path) -> Run:
     path = Path(path)
     if not path.is_file():
         raise ModelError(
-            f"{str(path)!r} is a folder; name the file in it" if path.is_dir() else f"there is no file {str(path)!r}"
+            f"{str(path)!r} is a folder; name the file in it"
+            if path.is_dir()
+            else f"there is no file {str(path)!r}"
         )
     try:
         dataset = xr.load_dataset(path, engine="h5netcdf")
         info, intact = json.loads(dataset.attrs.get("varimech", "null")), is_intact(dataset)
     except Exception as error:  # HDF5 has many ways to say that a file is damaged
-        raise ModelError(f"file {str(path)!r} is not a saved run, or it is damaged: {error}") from None
+        raise ModelError(
+            f"file {str(path)!r} is not a saved run, or it is damaged: {error}"
+        ) from None
     if not isinstance(info, dict):
         raise ModelError(f"file {str(path)!r} is not a saved run: it has no 'varimech' attribute")
     if not intact:
         raise ModelError(
-            f"file {str(path)!r} is not a saved run as it was written: something in it was changed, or damaged; save the run again, or read "
-            "what is there with xarray.load_dataset"
+            f"file {str(path)!r} is not a saved run as it was written: something in it was changed,"
+            " or damaged; save the run again, or read what is there with xarray.load_dataset"
         )
     return Run(None, info, dataset)

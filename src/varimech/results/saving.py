@@ -1,7 +1,8 @@
 """Results as files: netCDF (.nc), tables (.csv) and MATLAB (.mat), by the ending of the name.
 
-A table has a row a time (or a sample, or an objective) and a column a number, with its unit in the heading. A MATLAB file has one struct
-for each variable, with a field for each thing it is of: `position.rod_tip` is (time × component); `names` tells which field is what.
+A table has a row a time (or a sample, or an objective) and a column a number, with its unit in the
+heading. A MATLAB file has one struct for each variable, with a field for each thing it is of:
+`position.rod_tip` is (time × component); `names` tells which field is what.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError, unknown_name
-from ..whole_files import written_whole
+from ..core.errors import ModelError, unknown_name
+from ..core.whole_files import written_whole
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -25,15 +26,25 @@ LONGEST = 63
 """Letters of a name in MATLAB."""
 
 
-def save_dataset(dataset: xr.Dataset, path: str | Path, *, only: Sequence[str] | str | None = None, rows: str = "time") -> Path:
-    """Write a dataset, or only some of its variables; `rows` is the dimension that tables go down along.
+def save_dataset(
+    dataset: xr.Dataset,
+    path: str | Path,
+    *,
+    only: Sequence[str] | str | None = None,
+    rows: str = "time",
+) -> Path:
+    """Write a dataset, or only some of its variables; `rows` is the dimension that tables go down
+    along.
 
     Raises:
         ModelError: for another ending, an unknown variable, or what cannot be written.
     """
     path = Path(path)
     if path.suffix not in ENDINGS:
-        raise ModelError(f"{str(path)!r}: a result is saved as {', '.join(ENDINGS)}; choose by the ending of the name")
+        raise ModelError(
+            f"{str(path)!r}: a result is saved as {', '.join(ENDINGS)}; choose by the ending of the"
+            " name"
+        )
     if only is not None:
         names = [only] if isinstance(only, str) else list(only)
         for name in names:
@@ -46,7 +57,9 @@ def save_dataset(dataset: xr.Dataset, path: str | Path, *, only: Sequence[str] |
         elif path.suffix == ".mat":
             _write_mat(dataset, beside, rows)
         else:
-            beside.write_bytes(dataset.to_netcdf(engine="h5netcdf"))  # HDF5 itself breaks down where a disk is full
+            beside.write_bytes(
+                dataset.to_netcdf(engine="h5netcdf")
+            )  # HDF5 itself breaks down where a disk is full
     return path
 
 
@@ -61,7 +74,13 @@ def _write_csv(dataset: xr.Dataset, path: Path, rows: str) -> None:
     for name, array in dataset.data_vars.items():
         if rows in array.dims:
             for words, unit, numbers in _columns(array, rows):
-                columns[f"{' '.join([str(name), *words])} ({unit})" if unit else " ".join([str(name), *words])] = numbers
+                columns[
+                    (
+                        f"{' '.join([str(name), *words])} ({unit})"
+                        if unit
+                        else " ".join([str(name), *words])
+                    )
+                ] = numbers
     pd.DataFrame(columns).to_csv(path, index=False)
 
 
@@ -70,7 +89,9 @@ def _along(dataset: xr.Dataset, rows: str) -> np.ndarray:
 
 
 def _columns(array: xr.DataArray, rows: str) -> Iterator[tuple[list[str], str, np.ndarray]]:
-    """Labels, unit and numbers of each column; those of beams with fewer parts than others are left out where there is nothing."""
+    """Labels, unit and numbers of each column; those of beams with fewer parts than others are left
+    out where there is nothing.
+    """
     rest = [d for d in array.dims if d != rows]
     for index in np.ndindex(*[array.sizes[d] for d in rest]):
         column = array.isel(dict(zip(rest, index, strict=True)))
@@ -78,7 +99,10 @@ def _columns(array: xr.DataArray, rows: str) -> Iterator[tuple[list[str], str, n
         if rest and not np.isfinite(numbers).any() and "beam" in rest:
             continue
         yield (
-            [str(column[d].item()) if d in column.coords else str(k) for d, k in zip(rest, index, strict=True)],
+            [
+                str(column[d].item()) if d in column.coords else str(k)
+                for d, k in zip(rest, index, strict=True)
+            ],
             unit_of(column),
             numbers,
         )
@@ -95,7 +119,11 @@ def unit_of(column: xr.DataArray) -> str:
     if unit.endswith(" per parameter unit"):
         unit = unit.removesuffix(" per parameter unit").strip("()")
     per = str(column["parameter_unit"].item()) if "parameter_unit" in column.coords else ""
-    return "/".join(f"({x})" if set(x) & set(" /·") else x for x in (unit, per)) if unit and per else unit
+    return (
+        "/".join(f"({x})" if set(x) & set(" /·") else x for x in (unit, per))
+        if unit and per
+        else unit
+    )
 
 
 def _write_mat(dataset: xr.Dataset, path: Path, rows: str) -> None:
@@ -119,15 +147,26 @@ def _write_mat(dataset: xr.Dataset, path: Path, rows: str) -> None:
     for name, coordinate in dataset.coords.items():
         values = coordinate.to_numpy()
         text = values.dtype.kind in "OUST"
-        content[_valid(str(name), content)] = np.array([*map(str, values.tolist())], dtype=object) if text else values
+        content[_valid(str(name), content)] = (
+            np.array([*map(str, values.tolist())], dtype=object) if text else values
+        )
     content |= {_valid("names", content): names, _valid("units", content): units}
     content |= {_valid(str(k), content): str(v) for k, v in dataset.attrs.items()}
     savemat(path, content, long_field_names=True, oned_as="column")
 
 
 def _valid(name: str, taken: Any) -> str:
-    """A name that MATLAB takes: letters (Greek ones by their names), digits and underscores, a letter first, none twice."""
-    latin = "".join(unicodedata.name(c).split()[-1].lower() if unicodedata.name(c, "").startswith("GREEK") else c for c in name)
+    """A name that MATLAB takes: letters (Greek ones by their names), digits and underscores, a
+    letter first, none twice.
+    """
+    latin = "".join(
+        (
+            unicodedata.name(c).split()[-1].lower()
+            if unicodedata.name(c, "").startswith("GREEK")
+            else c
+        )
+        for c in name
+    )
     word = re.sub(r"\W", "_", latin, flags=re.ASCII)
     word = (word if word[:1].isalpha() else f"x{word}")[:LONGEST]
     count = 1

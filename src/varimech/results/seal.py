@@ -1,4 +1,6 @@
-"""A digest of all that a saved result holds, by which a file that was damaged or changed is recognised when it is read."""
+"""A digest of all that a saved result holds, by which a file that was damaged or changed is
+recognised when it is read.
+"""
 
 from __future__ import annotations
 
@@ -26,18 +28,31 @@ def is_intact(dataset: xr.Dataset) -> bool:
 
 
 def digest(dataset: xr.Dataset) -> str:
-    """Of names, dimensions, attributes and values, which are the same before and after a file; how they are stored is not."""
+    """Of names, dimensions, attributes and values, which are the same before and after a file; how
+    they are stored is not.
+    """
     total = hashlib.sha256()
-    total.update(repr(sorted((str(k), str(v)) for k, v in dataset.attrs.items() if k != SEAL)).encode("utf-8", "surrogatepass"))
+    total.update(
+        repr(sorted((str(k), str(v)) for k, v in dataset.attrs.items() if k != SEAL)).encode(
+            "utf-8", "surrogatepass"
+        )
+    )
     for name in sorted(map(str, dataset.variables)):
         variable = dataset.variables[name]
-        about = name, variable.dims, variable.shape, sorted((str(k), str(v)) for k, v in variable.attrs.items())
+        about = (
+            name,
+            variable.dims,
+            variable.shape,
+            sorted((str(k), str(v)) for k, v in variable.attrs.items()),
+        )
         total.update(repr(about).encode("utf-8", "surrogatepass"))
         values = np.asarray(variable.values)
         if values.dtype.kind in "fiub":
             total.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
         else:
-            total.update(repr([*map(str, values.ravel().tolist())]).encode("utf-8", "surrogatepass"))
+            total.update(
+                repr([*map(str, values.ravel().tolist())]).encode("utf-8", "surrogatepass")
+            )
     return total.hexdigest()
 
 

@@ -1,4 +1,6 @@
-"""The topology of a mechanism: which bodies hang on which, along the tree that relative coordinates use, and what closes its loops."""
+"""The topology of a mechanism: which bodies hang on which, along the tree that relative coordinates
+use, and what closes its loops.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,13 @@ from ..coordinates.relative.choice import cut_names
 from ..coordinates.relative.equations import closure_sizes
 from ..coordinates.relative.joints import coordinate_names, has_euler_parameters
 from ..coordinates.relative.spanning_tree import Link, SpanningTree, spanning_tree
-from ..markup import Displayed, counted, html_text
+from ..core.markup import Displayed, counted, html_text
 from ..model.joints import Joint
-from ..model.parts import Parts
-from ..view.figure import picture
-from ..view.outline import Branch, outline, shortened
-from ..view.style import in_style
-from ..view.tree import Chord, draw_tree
+from ..model.model_data import ModelData
+from ..plotting.figure import picture
+from ..plotting.outline import Branch, outline, shortened
+from ..plotting.style import in_style
+from ..plotting.tree import Chord, draw_tree
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,7 +39,9 @@ class Hanging:
     kind: str
     """Of the joint, or "free"."""
     reversed: bool
-    """Whether the joint leads from the body to its parent as it was written: its coordinates are those of the parent against the body."""
+    """Whether the joint leads from the body to its parent as it was written: its coordinates are
+    those of the parent against the body.
+    """
     coordinates: tuple[str, ...]
     has_euler_parameters: bool
 
@@ -59,9 +63,11 @@ class Closure:
 
 @dataclass(frozen=True)
 class Topology(Displayed):
-    """The tree of a mechanism, its coordinates, and the joints that are cut; made by `Mechanism.topology`.
+    """The tree of a mechanism, its coordinates, and the joints that are cut; made by
+    `Mechanism.topology`.
 
-    `print` shows it, `draw` draws it; long rows of bodies that are alike are shortened in text, not in the data.
+    `print` shows it, `draw` draws it; long rows of bodies that are alike are shortened in text, not
+    in the data.
     """
 
     mechanism: str
@@ -73,12 +79,16 @@ class Topology(Displayed):
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        """Names of all relative coordinates, in their order: angles in rad, displacements in m, Euler parameters e0 … e3."""
+        """Names of all relative coordinates, in their order: angles in rad, displacements in m,
+        Euler parameters e0 … e3.
+        """
         return tuple(name for body in self.bodies for name in body.coordinates)
 
     @property
     def tree(self) -> dict[str, tuple[str, str | None]]:
-        """Body → the body it hangs on, and the joint; the ground and None for a body that is free."""
+        """Body → the body it hangs on, and the joint; the ground and None for a body
+        that is free.
+        """
         return {body.body: (body.parent, body.joint) for body in self.bodies}
 
     @property
@@ -98,9 +108,15 @@ class Topology(Displayed):
 
     @property
     def equations(self) -> dict[str, int]:
-        """Number of those that close loops, of those that keep Euler parameters at unit length, and of drivers."""
+        """Number of those that close loops, of those that keep Euler parameters at unit length, and
+        of drivers.
+        """
         euler = sum(body.has_euler_parameters for body in self.bodies)
-        return {"closure": sum(c.equations for c in self.closures), "Euler-parameter": euler, "driver": len(self.drivers)}
+        return {
+            "closure": sum(c.equations for c in self.closures),
+            "Euler-parameter": euler,
+            "driver": len(self.drivers),
+        }
 
     @property
     def depth(self) -> int:
@@ -119,25 +135,45 @@ class Topology(Displayed):
             "depth": self.depth,
             "roots": self.roots,
             "tree": self.tree,
-            "cut": {c.joint: {"bodies": c.bodies, "equations": c.equations, "loop": c.loop} for c in self.closures},
+            "cut": {
+                c.joint: {"bodies": c.bodies, "equations": c.equations, "loop": c.loop}
+                for c in self.closures
+            },
             "drivers": self.drivers,
         }
 
     def draw(self, *, style: str | None = None) -> Figure:
-        """A picture: bodies in layers by their depth, the joints of the tree as lines, those that are cut as dashed curves."""
+        """A picture: bodies in layers by their depth, the joints of the tree as lines, those that
+        are cut as dashed curves.
+        """
         chords = [Chord(f"{c.kind} {c.joint}", *c.bodies) for c in self.closures]
-        figure = draw_tree(self._branches(), chords, title="" if style else f"{self.mechanism}: {self._unknowns}")
+        figure = draw_tree(
+            self._branches(), chords, title="" if style else f"{self.mechanism}: {self._unknowns}"
+        )
         return in_style(figure, style, resize=False)
 
     def _display(self) -> str:
-        return picture(self.draw()) + (html_text(str(self)) if self.closures or self.drivers else "")
+        return picture(self.draw()) + (
+            html_text(str(self)) if self.closures or self.drivers else ""
+        )
 
     def __str__(self) -> str:
         lines = [f"{self.mechanism}: {self._parts}", self._unknowns, "", *outline(self._branches())]
         if self.closures:
-            lines += ["", "cut", *(f"  {text}" for text in shortened([_closure_text(c) for c in self.closures], LISTED))]
+            lines += [
+                "",
+                "cut",
+                *(
+                    f"  {text}"
+                    for text in shortened([_closure_text(c) for c in self.closures], LISTED)
+                ),
+            ]
         if self.drivers:
-            lines += ["", "driven, by one equation each", *(f"  {name}" for name in shortened(self.drivers, LISTED))]
+            lines += [
+                "",
+                "driven, by one equation each",
+                *(f"  {name}" for name in shortened(self.drivers, LISTED)),
+            ]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -146,32 +182,44 @@ class Topology(Displayed):
     @property
     def _parts(self) -> str:
         joints = sum(body.joint is not None for body in self.bodies) + len(self.closures)
-        counts = (len(self.bodies), "body", "bodies"), (joints, "joint", "joints"), (len(self.closures), "loop", "loops")
+        counts = (
+            (len(self.bodies), "body", "bodies"),
+            (joints, "joint", "joints"),
+            (len(self.closures), "loop", "loops"),
+        )
         return ", ".join([*(counted(*count) for count in counts), f"depth {self.depth}"])
 
     @property
     def _unknowns(self) -> str:
         coordinates = counted(len(self.coordinates), "relative coordinate", "relative coordinates")
-        shares = [counted(n, f"{name} equation", f"{name} equations") for name, n in self.equations.items() if n]
+        shares = [
+            counted(n, f"{name} equation", f"{name} equations")
+            for name, n in self.equations.items()
+            if n
+        ]
         return ", ".join([coordinates, *(shares or ["no equations"])])
 
     def _branches(self) -> list[Branch]:
         found = [Branch("ground", "", "", "ground")]
         for b in self.bodies:
             parent, label = ("", "free") if b.joint is None else (b.parent, f"{b.kind} {b.joint}")
-            note = ", ".join(b.coordinates) + (" (reversed)" if b.reversed and b.coordinates else "")
+            note = ", ".join(b.coordinates) + (
+                " (reversed)" if b.reversed and b.coordinates else ""
+            )
             found.append(Branch(b.body, parent, label, f"{b.kind} {b.reversed}", note))
         return found
 
 
-def topology_of(model: Parts, cut: Iterable[str | Joint] = ()) -> Topology:
+def topology_of(model: ModelData, cut: Iterable[str | Joint] = ()) -> Topology:
     """The topology of a model; joints named in `cut` are not part of the tree."""
     cut = cut_names(cut, "topology")
     check_connected(model)
     tree = spanning_tree(model, cut)
     sizes = closure_sizes(tree)
     closures = tuple(_closure(tree, joint, sizes[joint.name]) for joint in tree.cuts)
-    return Topology(model.name, tuple(_hanging(link) for link in tree.links), closures, tuple(model.drivers))
+    return Topology(
+        model.name, tuple(_hanging(link) for link in tree.links), closures, tuple(model.drivers)
+    )
 
 
 def _hanging(link: Link) -> Hanging:
@@ -184,7 +232,10 @@ def _hanging(link: Link) -> Hanging:
 def _closure(tree: SpanningTree, joint: Joint, equations: int) -> Closure:
     first, second = joint.bodies
     carrier = tree.carrier(joint.bodies)
-    ways = [[tree.link_of[b] for b in path[: path.index(carrier)]] for path in (tree.path(first), tree.path(second))]
+    ways = [
+        [tree.link_of[b] for b in path[: path.index(carrier)]]
+        for path in (tree.path(first), tree.path(second))
+    ]
     links = [*reversed(ways[0]), None, *ways[1]]
     joints = [joint if link is None else link.joint for link in links]
     free = [link.body.name for link in links if link is not None and link.joint is None]

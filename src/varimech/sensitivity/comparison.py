@@ -1,4 +1,6 @@
-"""Comparisons as constraints:  `final(f) <= 0.1`,  `integral(g) >= 2`,  `path(h).between(-1, 1)`,  `final(f).equals(0)`."""
+"""Comparisons as constraints:  `final(f) <= 0.1`,  `integral(g) >= 2`,  `path(h).between(-1, 1)`,
+`final(f).equals(0)`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 
 
 class Comparable:
@@ -28,7 +30,9 @@ class Comparable:
         """Bounded on both sides."""
         low, high = _number("between", lower), _number("between", upper)
         if not low < high:
-            raise ModelError(f"between({low:g}, {high:g}) leaves no room; give lower < upper, or equals(value)")
+            raise ModelError(
+                f"between({low:g}, {high:g}) leaves no room; give lower < upper, or equals(value)"
+            )
         return Constraint(self, low, high)
 
     def equals(self, value: float) -> Constraint:
@@ -53,16 +57,23 @@ class Constraint:
             return f"= {self.lower:g}{unit}"
         if math.isinf(self.lower):
             return f"≤ {self.upper:g}{unit}"
-        return f"≥ {self.lower:g}{unit}" if math.isinf(self.upper) else f"between {self.lower:g} and {self.upper:g}{unit}"
+        return (
+            f"≥ {self.lower:g}{unit}"
+            if math.isinf(self.upper)
+            else f"between {self.lower:g} and {self.upper:g}{unit}"
+        )
 
     def __bool__(self) -> bool:
-        raise ModelError("a constraint is neither true nor false; for two bounds (a <= f <= b) write f.between(a, b)")
+        raise ModelError(
+            "a constraint is neither true nor false; for two bounds (a <= f <= b) write"
+            " f.between(a, b)"
+        )
 
 
 def _number(word: str, value: Any) -> float:
     if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
         raise ModelError(
-            f"{word} {value!r}: a quantity is compared with a finite number; bring what depends on parameters to the left, "
-            "as in vm.final(lambda s: s.energy - s.parameter('E')) <= 0"
+            f"{word} {value!r}: a quantity is compared with a finite number; bring what depends on"
+            " parameters to the left, as in vm.final(lambda s: s.energy - s.parameter('E')) <= 0"
         )
     return float(value)

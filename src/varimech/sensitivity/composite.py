@@ -1,18 +1,22 @@
-"""The composite system of Serban and Freeman: a motion q and its derivative q_b with respect to one parameter b as one mechanical system.
+"""The composite system of Serban and Freeman: a motion q and its derivative q_b with respect to one
+parameter b as one mechanical system.
 
     M̂ r̈ + Π_rᵀ μ = Q̂,     Π(r, t) = 0,     r = (q, q_b),     μ = (λ_b, λ),
     M̂ = ⎡ M_b + P  M ⎤     Π = ⎡ Φ             ⎤     Q̂ = ⎡ Q_b + Q_q q_b + Q_q̇ q̇_b ⎤
         ⎣ M        0 ⎦         ⎣ Φ_q q_b + Φ_b ⎦         ⎣ Q                      ⎦
 
-It is a differential-algebraic system of the same form as the motion's own, so any formulation and integrator for the one solves the other.
-These are Lagrange's equations of what the elements state, differentiated along b: potential V′, constraints (Φ, Φ′), and for an effort f at
-a rate w the two pairs (w′, f) and (w, f′). So it is derived here by differentiating the elements once. Forces of inertia are differentiated
-as the motion has them: coordinates may supply a form that is Lagrange's only where constraints hold, and inside a step they do not.
+It is a differential-algebraic system of the same form as the motion's own, so any formulation and
+integrator for the one solves the other. These are Lagrange's equations of what the elements state,
+differentiated along b: potential V′, constraints (Φ, Φ′), and for an effort f at a rate w the two
+pairs (w′, f) and (w, f′). So it is derived here by differentiating the elements once. Forces of
+inertia are differentiated as the motion has them: coordinates may supply a form that is Lagrange's
+only where constraints hold, and inside a step they do not.
 
 The direction b in the space of parameters is data: the system has the parameters (ρ, ρ′).
 
-R. Serban and J. S. Freeman, ASME Design Engineering Technical Conferences, 1996, DETC/DAC-1087; in the notation of S. J. Lee and others,
-"Probabilistic analysis of mechanical systems with tolerances" (equations 9–20 there).
+R. Serban and J. S. Freeman, ASME Design Engineering Technical Conferences, 1996, DETC/DAC-1087; in
+the notation of S. J. Lee and others, "Probabilistic analysis of mechanical systems with tolerances"
+(equations 9–20 there).
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ import casadi as ca
 import numpy as np
 
 from ..coordinates.dynamics import Constraint, Dynamics, Element
-from ..symbols import SX
+from ..core.symbols import SX
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +57,14 @@ class Composite:
         return Dynamics(q, v, ρ, e.t, elements, inertia=_Inertia(e, self._derived))
 
     def _element(self, element: Element) -> Element:
-        pairs = [((self._derived(rate), effort), (rate, self._derived(effort))) for rate, effort in element.efforts]
-        both = [Constraint(c.name, ca.vertcat(c.residuals, self._derived(c.residuals)), c.joints) for c in element.constraints]
+        pairs = [
+            ((self._derived(rate), effort), (rate, self._derived(effort)))
+            for rate, effort in element.efforts
+        ]
+        both = [
+            Constraint(c.name, ca.vertcat(c.residuals, self._derived(c.residuals)), c.joints)
+            for c in element.constraints
+        ]
         return Element(
             element.name,
             potential=self._derived(element.potential),
@@ -64,7 +74,9 @@ class Composite:
 
     @cached_property
     def constraint_rows(self) -> tuple[list[int], list[int]]:
-        """Rows of Π that are Φ (their multipliers are λ_b), and those that are Φ_q q_b + Φ_b (λ)."""
+        """Rows of Π that are Φ (their multipliers are λ_b), and those that are Φ_q q_b
+        + Φ_b (λ).
+        """
         sizes = [c.residuals.numel() for c in self.single.blocks]
         first = np.cumsum([0, *[2 * size for size in sizes]])
         plain = [int(first[k]) + i for k, size in enumerate(sizes) for i in range(size)]
@@ -73,24 +85,32 @@ class Composite:
 
     @cached_property
     def pairs(self) -> tuple[int, ...]:
-        """For each unknown and multiplier the equation that it is eliminated with: those of the motion for q and λ, their derivatives for q_b
-        and λ_b. On its own diagonal the system has zeros."""
+        """For each unknown and multiplier the equation that it is eliminated with: those of the
+        motion for q and λ, their derivatives for q_b and λ_b. On its own diagonal the system has
+        zeros.
+        """
         n, (plain, derived) = self.single.q.numel(), self.constraint_rows
         partner = dict(zip([*plain, *derived], [*derived, *plain], strict=True))
         return (*range(n, 2 * n), *range(n), *[2 * n + partner[k] for k in range(2 * len(plain))])
 
     def along(self, name: str, value: SX, packed: SX) -> ca.Function:
-        """(composite state, (ρ, ρ′), t) → a value of the single state, and its derivative; the single state is given as one vector."""
+        """(composite state, (ρ, ρ′), t) → a value of the single state, and its derivative; the
+        single state is given as one vector.
+        """
         e, c = self.single, self.dynamics
         n, (plain, derived) = e.q.numel(), self.constraint_rows
         q_b, v_b, ρ_b = self._directions
         state_b = ca.vertcat(q_b, v_b, c.a[n:], c.λ[plain])
         slope = ca.jtimes(value, ca.vertcat(packed, e.ρ), ca.vertcat(state_b, ρ_b))
-        both = ca.substitute(ca.vertcat(value, slope), ca.vertcat(e.a, e.λ), ca.vertcat(c.a[:n], c.λ[derived]))
+        both = ca.substitute(
+            ca.vertcat(value, slope), ca.vertcat(e.a, e.λ), ca.vertcat(c.a[:n], c.λ[derived])
+        )
         return ca.Function(name, [ca.vertcat(c.q, c.v, c.a, c.λ), c.ρ, c.t], [ca.densify(both)])
 
     def packed(self, state: np.ndarray, slope: np.ndarray) -> np.ndarray:
-        """A composite state from a single one and its derivative; what an integrator remembers beside them included."""
+        """A composite state from a single one and its derivative; what an integrator remembers
+        beside them included.
+        """
         n, (plain, derived) = self.single.q.numel(), self.constraint_rows
         levels = [part[k * n : (k + 1) * n] for k in range(3) for part in (state, slope)]
         λ = slice(3 * n, 3 * n + len(plain))

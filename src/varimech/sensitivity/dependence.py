@@ -1,4 +1,6 @@
-"""Which objectives can depend on which parameters at all, as the elements of a mechanism tell, which state all physics."""
+"""Which objectives can depend on which parameters at all, as the elements of a mechanism tell,
+which state all physics.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,18 @@ import casadi as ca
 import numpy as np
 
 from ..coordinates.equations import Equations
-from ..symbols import SX, symbols_in
+from ..core.symbols import SX, symbols_in
 from .objective import Objective
 from .objective_functions import objective_expressions
 
 
-def dependence(equations: Equations, objectives: Mapping[str, Objective], indices: Sequence[int]) -> np.ndarray:
-    """Whether each objective can depend on each parameter at `indices`: through its own expression, or through coordinates that elements
-    with this parameter connect with its own. Where this says no, the derivative is zero, exactly."""
+def dependence(
+    equations: Equations, objectives: Mapping[str, Objective], indices: Sequence[int]
+) -> np.ndarray:
+    """Whether each objective can depend on each parameter at `indices`: through its own expression,
+    or through coordinates that elements with this parameter connect with its own. Where this says
+    no, the derivative is zero, exactly.
+    """
     e = equations
     coordinate = {s: k for vector in (e.q, e.v, e.a) for k, s in enumerate(_hashes(vector))}
     parameter = {s: k for k, s in enumerate(_hashes(e.ρ))}
@@ -28,7 +34,9 @@ def dependence(equations: Equations, objectives: Mapping[str, Objective], indice
         groups.join(touched)
         if touched:
             entering.append((touched[0], {parameter[s] for s in own & parameter.keys()}))
-        rows += [touched[0] if touched else None] * sum(c.residuals.numel() for c in element.constraints)
+        rows += [touched[0] if touched else None] * sum(
+            c.residuals.numel() for c in element.constraints
+        )
     coordinate |= {s: k for s, k in zip(_hashes(e.λ), rows, strict=True) if k is not None}
     behind: dict[int, set[int]] = {}
     for first, parameters in entering:

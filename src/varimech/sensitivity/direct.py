@@ -1,12 +1,14 @@
 """Direct differentiation of a converged chain of stages.
 
-Each stage satisfies f(x, y; u) = 0 and g(x; u) = 0 for its inputs u (last state, ρ, earlier stages). Differentiating both,
+Each stage satisfies f(x, y; u) = 0 and g(x; u) = 0 for its inputs u (last state, ρ, earlier
+stages). Differentiating both,
 
     H x' + Jᵀ y' = −f_u u',     J x' = −g_u u',
 
-with the same H and J as the stage's own linearisation, factored once for all parameters (equations 2–9 of López Varela, Dopico and Luaces,
-IDETC2020-22090, for ALI3-P: motion, velocity projection and acceleration projection). The result is the exact derivative of the
-discrete solution. Multipliers start from their last derivative, as the multipliers themselves do.
+with the same H and J as the stage's own linearisation, factored once for all parameters (equations
+2–9 of López Varela, Dopico and Luaces, IDETC2020-22090, for ALI3-P: motion, velocity projection and
+acceleration projection). The result is the exact derivative of the discrete solution. Multipliers
+start from their last derivative, as the multipliers themselves do.
 """
 
 from __future__ import annotations
@@ -16,14 +18,15 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from ..core.symbols import SX
 from ..stages.chain import Chain
-from ..stages.known import Coefficients, Known
-from ..symbols import SX
+from ..stages.chain_rule import Coefficients, Known
 
 
 @dataclass(frozen=True)
 class TangentFunction:
-    """result' of a chain, column by column:  (coefficients, state', ρ') → result',  where ρ' has the chosen parameters only.
+    """result' of a chain, column by column:  (coefficients, state', ρ') → result',  where ρ' has
+    the chosen parameters only.
 
     The coefficients are expressions of the chain's unknowns, the same for all columns.
     """
@@ -33,20 +36,31 @@ class TangentFunction:
 
 
 def tangent_of(chain: Chain, indices: list[int], *, state_varies: bool = True) -> TangentFunction:
-    """The derivative of a chain's result along a change of the state it starts from and of the parameters at `indices`.
+    """The derivative of a chain's result along a change of the state it starts from and of the
+    parameters at `indices`.
 
-    With `state_varies=False` the state is only a guess, on which the result does not depend; state' is then ignored.
+    With `state_varies=False` the state is only a guess, on which the result does not depend; state'
+    is then ignored.
     """
     slope, seed = SX.sym("S", chain.packed.numel()), SX.sym("e", len(indices))
     coefficients = Coefficients()
-    known = Known([chain.parameters], [parameter_seeds(chain.parameters.numel(), indices) @ seed], coefficients)
+    known = Known(
+        [chain.parameters],
+        [parameter_seeds(chain.parameters.numel(), indices) @ seed],
+        coefficients,
+    )
     if state_varies:
-        rows = ca.vertsplit(slope, [0, *np.cumsum([block.value.numel() for block in chain.state]).tolist()])
+        rows = ca.vertsplit(
+            slope, [0, *np.cumsum([block.value.numel() for block in chain.state]).tolist()]
+        )
         known = known.extended([block.value for block in chain.state], rows)
     for stage in chain.stages:
         relations = [known.derivative(relation) for _, relation in stage.dependents]
         here = known.extended([symbol for symbol, _ in stage.dependents], relations)
-        f, g = -here.derivative(stage.balance), -here.derivative(stage.condition) * coefficients(1 / stage.weight)
+        f, g = (
+            -here.derivative(stage.balance),
+            -here.derivative(stage.condition) * coefficients(1 / stage.weight),
+        )
         # the first guess of y' matters only where redundant constraints leave a choice
         y0 = None if chain.saddle.regular else known.derivative(stage.multiplier_guess)
         x_, y_ = chain.solve_column(stage, f, g, y0, coefficients)
@@ -54,7 +68,9 @@ def tangent_of(chain: Chain, indices: list[int], *, state_varies: bool = True) -
         # now that x' is known, so are the dependents'
         relations = [known.derivative(relation) for _, relation in stage.dependents]
         known = known.extended([symbol for symbol, _ in stage.dependents], relations)
-    result = ca.cse(ca.densify(ca.vertcat(*[known.derivative(block.value) for block in chain.result])))
+    result = ca.cse(
+        ca.densify(ca.vertcat(*[known.derivative(block.value) for block in chain.result]))
+    )
     column = ca.Function(f"{chain.name}_tangent", [coefficients.symbols, slope, seed], [result])
     return TangentFunction(column, coefficients.values)
 

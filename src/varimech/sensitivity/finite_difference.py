@@ -2,8 +2,8 @@
 
     dψ/dρᵢ ≈ (ψ(ρᵢ + δ) − ψ(ρᵢ − δ)) / 2δ,     δ = s · max(|ρᵢ|, 1 if ρᵢ = 0)
 
-The truncation error falls with δ², the rounding error grows with 1/δ. For each number the sweep keeps the estimate where two
-neighbouring perturbations agree best.
+The truncation error falls with δ², the rounding error grows with 1/δ. For each number the sweep
+keeps the estimate where two neighbouring perturbations agree best.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ RELATIVE_STEPS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 
 @dataclass(frozen=True)
 class Differences:
-    """Estimates over the sweep: (perturbation, time, objective, parameter), the choice made, and sensitivities of the state."""
+    """Estimates over the sweep: (perturbation, time, objective, parameter), the choice made, and
+    sensitivities of the state.
+    """
 
     steps: tuple[float, ...]
     gradients: np.ndarray
@@ -60,7 +62,9 @@ def central_differences(
     return Differences(tuple(steps), estimates, best, _kept_states(states, best))
 
 
-def _difference(run: Callable[[np.ndarray], Outcome], ρ: np.ndarray, index: int, δ: float) -> tuple[np.ndarray, np.ndarray]:
+def _difference(
+    run: Callable[[np.ndarray], Outcome], ρ: np.ndarray, index: int, δ: float
+) -> tuple[np.ndarray, np.ndarray]:
     above, below = ρ.copy(), ρ.copy()
     above[index] += δ
     below[index] -= δ
@@ -70,7 +74,9 @@ def _difference(run: Callable[[np.ndarray], Outcome], ρ: np.ndarray, index: int
 
 
 def _plateau(estimates: np.ndarray) -> np.ndarray:
-    """For each number, the index after the smallest change along the sweep (axis 0); perturbations that failed are NaN."""
+    """For each number, the index after the smallest change along the sweep (axis 0); perturbations
+    that failed are NaN.
+    """
     if len(estimates) == 1:
         return np.zeros(estimates.shape[1:], dtype=int)
     changes = np.abs(np.diff(estimates, axis=0))
@@ -78,7 +84,9 @@ def _plateau(estimates: np.ndarray) -> np.ndarray:
 
 
 def _kept_states(states: list[np.ndarray], best: np.ndarray) -> np.ndarray:
-    """State sensitivities with, for each parameter, the perturbation its objectives kept (the middle one without objectives)."""
+    """State sensitivities with, for each parameter, the perturbation its objectives kept (the
+    middle one without objectives).
+    """
     middle = len(states) // 2
     out = np.empty_like(states[0])
     for p in range(out.shape[-1]):

@@ -1,9 +1,10 @@
 """Nonlinear parts of forces, drivers and objectives as functions of time along a motion.
 
-Whatever makes a force narrow, fast or abrupt is the result of a nonlinear operation in its expression: the bell of a pulse, the sine of an
-excitation, the comparison of a switch. Taken by themselves these are measured by their own size, however little the whole force shows them.
-Zeros and turning points of anything that depends on time alone are where features can be narrow: exp(−((t − c)/w)²) is centred on the zero
-of t − c, whatever w is.
+Whatever makes a force narrow, fast or abrupt is the result of a nonlinear operation in its
+expression: the bell of a pulse, the sine of an excitation, the comparison of a switch. Taken by
+themselves these are measured by their own size, however little the whole force shows them. Zeros
+and turning points of anything that depends on time alone are where features can be narrow: exp(−((t
+− c)/w)²) is centred on the zero of t − c, whatever w is.
 """
 
 from __future__ import annotations
@@ -15,15 +16,26 @@ import casadi as ca
 import numpy as np
 
 from ..coordinates.equations import Equations
-from ..symbols import SX, replayed, symbols_in
+from ..core.symbols import SX, replayed, symbols_in
 from .objective import Objective
 from .objective_functions import objective_expressions
 from .resolution import Evaluate
 
-LINEAR = {ca.OP_ASSIGN, ca.OP_ADD, ca.OP_SUB, ca.OP_NEG, ca.OP_MUL, ca.OP_TWICE, ca.OP_SQ, ca.OP_OUTPUT}
+LINEAR = {
+    ca.OP_ASSIGN,
+    ca.OP_ADD,
+    ca.OP_SUB,
+    ca.OP_NEG,
+    ca.OP_MUL,
+    ca.OP_TWICE,
+    ca.OP_SQ,
+    ca.OP_OUTPUT,
+}
 """Operations (and products) that make nothing narrower than what they are given."""
 MOST_ZEROS = 1000
-"""Zeros of one expression about which samples are clustered; a vibration with more is resolved by samples anyway."""
+"""Zeros of one expression about which samples are clustered; a vibration with more is resolved by
+samples anyway.
+"""
 HALVINGS = 60
 """Of the interval in which a zero lies: down to rounding."""
 
@@ -36,8 +48,12 @@ class NonlinearParts:
     expressions: SX
 
 
-def nonlinear_parts(e: Equations, objectives: Mapping[str, Objective]) -> tuple[NonlinearParts, NonlinearParts, SX]:
-    """Those of time alone, those that depend on positions or velocities, too, and all expressions of time alone, linear ones included."""
+def nonlinear_parts(
+    e: Equations, objectives: Mapping[str, Objective]
+) -> tuple[NonlinearParts, NonlinearParts, SX]:
+    """Those of time alone, those that depend on positions or velocities, too, and all expressions
+    of time alone, linear ones included.
+    """
     moving, hidden, t = symbols_in(e.q, e.v), symbols_in(e.a, e.λ), symbols_in(e.t)
     timed: dict[int, tuple[str, SX]] = {}
     along: dict[int, tuple[str, SX]] = {}
@@ -53,12 +69,17 @@ def nonlinear_parts(e: Equations, objectives: Mapping[str, Objective]) -> tuple[
                     timed[key] = place, result
             elif operation not in LINEAR and not driving:
                 along[key] = place, result
-    first, second = (NonlinearParts(tuple(p for p, _ in x.values()), _column([r for _, r in x.values()])) for x in (timed, along))
+    first, second = (
+        NonlinearParts(tuple(p for p, _ in x.values()), _column([r for _, r in x.values()]))
+        for x in (timed, along)
+    )
     return first, second, _column(list(every.values()))
 
 
 def _stated(e: Equations, objectives: Mapping[str, Objective]) -> Iterator[tuple[str, SX, bool]]:
-    """Place, what is stated there, and whether it is a constraint, of which only the motion that it drives is looked at."""
+    """Place, what is stated there, and whether it is a constraint, of which only the motion that it
+    drives is looked at.
+    """
     for element in e.elements:
         if element.hold is None:
             if element.efforts:
@@ -66,7 +87,9 @@ def _stated(e: Equations, objectives: Mapping[str, Objective]) -> Iterator[tuple
             if element.constraints:
                 yield element.name, ca.veccat(*[c.residuals for c in element.constraints]), True
     integrands, _ = objective_expressions(e, objectives)
-    for name, integrand in zip(objectives, ca.vertsplit(integrands) if objectives else [], strict=True):
+    for name, integrand in zip(
+        objectives, ca.vertsplit(integrands) if objectives else [], strict=True
+    ):
         yield name, integrand, False
 
 
@@ -76,7 +99,10 @@ def _results(stated: SX) -> Iterator[tuple[int, SX]]:
     function = ca.Function("stated", own, [ca.densify(stated)])
     for operation, values, _ in replayed(function, own):
         if operation != ca.OP_OUTPUT:
-            yield operation, SX.unary(operation, *values) if len(values) == 1 else SX.binary(operation, *values)
+            yield (
+                operation,
+                SX.unary(operation, *values) if len(values) == 1 else SX.binary(operation, *values),
+            )
 
 
 def _column(expressions: Sequence[SX]) -> SX:
@@ -93,13 +119,22 @@ def of_time(e: Equations, ρ: np.ndarray, expressions: SX) -> Evaluate:
     return evaluate
 
 
-def along_motion(e: Equations, ρ: np.ndarray, expressions: SX, time: np.ndarray, states: np.ndarray) -> Evaluate:
-    """Expressions of time, positions and velocities along a stored motion, which is interpolated by cubic polynomials."""
+def along_motion(
+    e: Equations, ρ: np.ndarray, expressions: SX, time: np.ndarray, states: np.ndarray
+) -> Evaluate:
+    """Expressions of time, positions and velocities along a stored motion, which is interpolated by
+    cubic polynomials.
+    """
     from scipy.interpolate import CubicHermiteSpline
 
     n = e.q.numel()
     f = ca.Function("along", [e.t, e.q, e.v, e.ρ], [ca.densify(expressions)])
-    q, v = (CubicHermiteSpline(time, states[:, k * n : (k + 1) * n], states[:, (k + 1) * n : (k + 2) * n]) for k in range(2))
+    q, v = (
+        CubicHermiteSpline(
+            time, states[:, k * n : (k + 1) * n], states[:, (k + 1) * n : (k + 2) * n]
+        )
+        for k in range(2)
+    )
 
     def evaluate(times: np.ndarray) -> np.ndarray:
         return np.array(f(times[None, :], q(times).T, v(times).T, ρ)).T
@@ -118,12 +153,17 @@ def special_times(evaluate: Evaluate, duration: float, count: int) -> np.ndarray
             continue
         signs = np.flatnonzero(np.sign(y[1:]) * np.sign(y[:-1]) < 0)
         if signs.size <= MOST_ZEROS:
-            found += [_zeros(lambda x, k=k: evaluate(x)[:, k], t[signs], t[signs + 1]), t[y == 0][:MOST_ZEROS]]  # type: ignore[misc]
+            found += [
+                _zeros(lambda x, k=k: evaluate(x)[:, k], t[signs], t[signs + 1]),  # type: ignore[misc]
+                t[y == 0][:MOST_ZEROS],
+            ]
         slopes = np.diff(y)
         turns = 1 + np.flatnonzero(slopes[1:] * slopes[:-1] < 0)
         if turns.size <= MOST_ZEROS:
             left, right = slopes[turns - 1], slopes[turns]
-            found.append(t[turns] + 0.5 * t[1] * (left + right) / (left - right))  # of the parabola through three samples
+            found.append(
+                t[turns] + 0.5 * t[1] * (left + right) / (left - right)
+            )  # of the parabola through three samples
     return np.unique(np.concatenate([np.zeros(0), *found]))
 
 

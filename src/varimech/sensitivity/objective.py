@@ -1,7 +1,7 @@
 """Objectives:  ψ = w(t_F) + ∫ g dt,  with g and w functions of the state.
 
-They are integrated along with the motion, at the order of its integrator: by the trapezoidal rule on the steps of an implicit one, with the
-stages and weights of an explicit one.
+They are integrated along with the motion, at the order of its integrator: by the trapezoidal rule
+on the steps of an implicit one, with the stages and weights of an explicit one.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from ..errors import ModelError
-from ..expressions import Expression
+from ..core.errors import ModelError
+from ..core.expressions import Expression
+from ..core.names import check_name
 from ..model.state import State
 from ..model.user_functions import StateExpression
-from ..names import check_name
 from .comparison import Comparable
 
 StateFunction = Callable[[State], Any]
@@ -24,7 +24,9 @@ StateFunction = Callable[[State], Any]
 
 @dataclass(frozen=True)
 class Objective(Comparable):
-    """ψ = w(t_F) + ∫ g dt; make one with `integral`, `final`, or their sum. Compared with a number it makes a constraint."""
+    """ψ = w(t_F) + ∫ g dt; make one with `integral`, `final`, or their sum. Compared with a number
+    it makes a constraint.
+    """
 
     integrand: StateFunction | None = None
     final: StateFunction | None = None
@@ -33,12 +35,18 @@ class Objective(Comparable):
     def __add__(self, other: Objective) -> Objective:
         if not isinstance(other, Objective):
             return NotImplemented
-        return Objective(_sum(self.integrand, other.integrand), _sum(self.final, other.final), self.unit or other.unit)
+        return Objective(
+            _sum(self.integrand, other.integrand),
+            _sum(self.final, other.final),
+            self.unit or other.unit,
+        )
 
     def __mul__(self, factor: float) -> Objective:
         if not isinstance(factor, Real):
             return NotImplemented
-        return Objective(_times(self.integrand, float(factor)), _times(self.final, float(factor)), self.unit)
+        return Objective(
+            _times(self.integrand, float(factor)), _times(self.final, float(factor)), self.unit
+        )
 
     __rmul__ = __mul__
 
@@ -47,7 +55,8 @@ class Objective(Comparable):
 
 
 def integral(function: StateFunction | str, *, unit: str = "") -> Objective:
-    """The integral over time of a scalar function of the state, or of an expression in text: `vm.integral("norm(velocity('2'))")`.
+    """The integral over time of a scalar function of the state, or of an expression in text:
+    `vm.integral("norm(velocity('2'))")`.
 
     >>> import varimech as vm
     >>> travelled = vm.integral(lambda s: vm.norm(s.velocity("2")), unit="m")
@@ -72,13 +81,18 @@ def named_objectives(objectives: Objectives) -> dict[str, Objective]:
     """Objectives by name; those without are called psi1, psi2, …"""
     if isinstance(objectives, (Objective, str)) or not isinstance(objectives, (Mapping, Sequence)):
         objectives = [objectives]
-    named = dict(objectives) if isinstance(objectives, Mapping) else {f"psi{k + 1}": o for k, o in enumerate(objectives)}
+    named = (
+        dict(objectives)
+        if isinstance(objectives, Mapping)
+        else {f"psi{k + 1}": o for k, o in enumerate(objectives)}
+    )
     for name, objective in named.items():
         check_name("objective", name, without="")
         if not isinstance(objective, Objective):
             raise ModelError(
-                f"objective {name!r} = {objective!r} is not an objective; make one with varimech.integral or varimech.final "
-                "(varimech.peak and varimech.path are for optimize)"
+                f"objective {name!r} = {objective!r} is not an objective; make one with"
+                " varimech.integral or varimech.final (varimech.peak and varimech.path are for"
+                " optimize)"
             )
     return named
 
@@ -87,7 +101,9 @@ def some_objectives(verb: str, objectives: Objectives) -> dict[str, Objective]:
     """The same for verbs that need at least one."""
     named = named_objectives(objectives)
     if not named:
-        raise ModelError(f"{verb}: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))")
+        raise ModelError(
+            f"{verb}: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))"
+        )
     return named
 
 
@@ -107,5 +123,7 @@ def checked_callable(function: Any, what: str = "an objective") -> StateFunction
         Expression(function)
         return StateExpression(function)
     if not callable(function):
-        raise ModelError(f"{what} needs a function of the state, such as lambda s: s.energy; got {function!r}")
+        raise ModelError(
+            f"{what} needs a function of the state, such as lambda s: s.energy; got {function!r}"
+        )
     return function

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from ..coordinates.counted_angles import TurnProbe
 from ..coordinates.equations import Equations
-from ..coordinates.turns import TurnProbe
+from ..core.symbols import SX, symbols_in
 from ..model.user_functions import as_column, call_user, column_of
-from ..symbols import SX, symbols_in
 from .objective import Objective, StateFunction
 
 REMEMBERED = 64
@@ -20,14 +20,18 @@ REMEMBERED = 64
 
 @dataclass(frozen=True)
 class ObjectiveFunctions:
-    """(state, ρ, t) → g, or w;  (state, state', ρ, t) → g', or w', with one row a direction; as far as they are wanted."""
+    """(state, ρ, t) → g, or w;  (state, state', ρ, t) → g', or w', with one row a direction; as far
+    as they are wanted.
+    """
 
     integrands: ca.Function
     integrand_tangent: ca.Function | None
     finals: ca.Function
     final_tangent: ca.Function | None
     integrand_pullback: ca.Function | None = None
-    """(state, ρ, t) → g_s, g_ρ of all parameters: a row for each entry of s, or parameter, a column an objective. None where they vanish."""
+    """(state, ρ, t) → g_s, g_ρ of all parameters: a row for each entry of s, or parameter, a column
+    an objective. None where they vanish.
+    """
     final_pullback: ca.Function | None = None
 
 
@@ -41,17 +45,22 @@ class Measured:
     integrands: SX
     finals: SX
 
-    def widened(self, slope: SX, direction: SX, packed: SX) -> Measured:
-        """Values, and after them their derivatives along a change of state and parameters; `packed` is the state with its change."""
+    def augmented(self, slope: SX, direction: SX, packed: SX) -> Measured:
+        """Values, and after them their derivatives along a change of state and parameters; `packed`
+        is the state with its change.
+        """
         u, u_ = ca.vertcat(self.state, self.ρ), ca.vertcat(slope, direction)
         g, w = (ca.vertcat(x, ca.jtimes(x, u, u_)) for x in (self.integrands, self.finals))
         return Measured(packed, ca.vertcat(self.ρ, direction), self.t, ca.densify(g), ca.densify(w))
 
-    def functions(self, directions: np.ndarray | None, row_length: int = 0, costate_row: int | None = None) -> ObjectiveFunctions:
+    def functions(
+        self, directions: np.ndarray | None, row_length: int = 0, costate_row: int | None = None
+    ) -> ObjectiveFunctions:
         """Functions of values and derivatives.
 
-        These are along a sensitivity of the state in some directions in the space of the parameters, in rows of `row_length`, and, for an
-        adjoint, all there are, in rows of `costate_row`.
+        These are along a sensitivity of the state in some directions in the space of the
+        parameters, in rows of `row_length`, and, for an adjoint, all there are, in rows of
+        `costate_row`.
         """
         state, ρ, t, u = self.state, self.ρ, self.t, ca.vertcat(self.state, self.ρ)
 
@@ -60,7 +69,9 @@ class Measured:
                 return None
             seeds = SX.sym("S", row_length, state.numel())
             u_ = ca.vertcat(seeds[: directions.shape[1], :].T, ca.sparsify(ca.DM(directions)))
-            return ca.Function(f"{name}_tangent", [state, seeds, ρ, t], [ca.densify(ca.jtimes(value, u, u_)).T])
+            return ca.Function(
+                f"{name}_tangent", [state, seeds, ρ, t], [ca.densify(ca.jtimes(value, u, u_)).T]
+            )
 
         def pullback(name: str, value: SX) -> ca.Function | None:
             if costate_row is None or not (slopes := ca.jacobian(value, u)).nnz():
@@ -70,27 +81,42 @@ class Measured:
             return ca.Function(f"{name}_pullback", [state, ρ, t], ca.cse(list(parts)))
 
         both = (("integrand", self.integrands), ("final", self.finals))
-        (g, g_), (w, w_) = ((ca.Function(f"{name}s", [state, ρ, t], [x]), tangent(name, x)) for name, x in both)
+        (g, g_), (w, w_) = (
+            (ca.Function(f"{name}s", [state, ρ, t], [x]), tangent(name, x)) for name, x in both
+        )
         return ObjectiveFunctions(g, g_, w, w_, *[pullback(name, x) for name, x in both])
 
 
 def measured(equations: Equations, objectives: Mapping[str, Objective]) -> Measured:
     """Integrands and final terms of all objectives."""
-    return Measured(equations.packed, equations.ρ, equations.t, *objective_expressions(equations, objectives))
+    return Measured(
+        equations.packed, equations.ρ, equations.t, *objective_expressions(equations, objectives)
+    )
 
 
-def objective_expressions(equations: Equations, objectives: Mapping[str, Objective]) -> tuple[SX, SX]:
+def objective_expressions(
+    equations: Equations, objectives: Mapping[str, Objective]
+) -> tuple[SX, SX]:
     """g and w of all objectives."""
 
     def column(functions: list[tuple[str, StateFunction | None]]) -> SX:
-        return ca.densify(ca.vertcat(SX(0, 1), *[_scalar(equations, name, f) for name, f in functions]))
+        return ca.densify(
+            ca.vertcat(SX(0, 1), *[_scalar(equations, name, f) for name, f in functions])
+        )
 
-    g, w = ([(name, getattr(o, kind)) for name, o in objectives.items()] for kind in ("integrand", "final"))
+    g, w = (
+        [(name, getattr(o, kind)) for name, o in objectives.items()]
+        for kind in ("integrand", "final")
+    )
     return column(g), column(w)
 
 
-def counted_angles(equations: Equations, functions: Sequence[tuple[str, StateFunction]]) -> set[str]:
-    """Names of angles, not counted yet, whose turns some functions of the state depend on; these come with labels for messages."""
+def counted_angles(
+    equations: Equations, functions: Sequence[tuple[str, StateFunction]]
+) -> set[str]:
+    """Names of angles, not counted yet, whose turns some functions of the state depend on; these
+    come with labels for messages.
+    """
     known, key = equations.needed_turns, tuple(function for _, function in functions)
     if key not in known:
         probe = TurnProbe()
@@ -107,5 +133,5 @@ def _scalar(equations: Equations, name: str, function: StateFunction | None) -> 
         return SX(0)
     e, label = equations, f"objective {name!r}"
     expression = as_column(call_user(function, e.state, label), 1, label)
-    e.model.numbers.check_symbols(expression, label, symbols_in(e.packed, e.t))
+    e.model.parameter_set.check_symbols(expression, label, symbols_in(e.packed, e.t))
     return expression

@@ -1,12 +1,14 @@
 """Whether time steps resolve functions of time, and which steps would.
 
-    ∫ g dt and ∫ g² dt over a step, from samples far finer than the steps, against  h Σ b_i g(t + c_i h)  and  h Σ b_i g(t + c_i h)²,
+    ∫ g dt and ∫ g² dt over a step, from samples far finer than the steps, against  h Σ b_i g(t +
+    c_i h)  and  h Σ b_i g(t + c_i h)²,
 
-the quadrature by which the stages of a scheme (nodes c_i, weights b_i) see g. A pulse between two stages changes both. A vibration whose
-period divides the step may leave the first as it is, but never both: g² has another mean.
+the quadrature by which the stages of a scheme (nodes c_i, weights b_i) see g. A pulse between two
+stages changes both. A vibration whose period divides the step may leave the first as it is, but
+never both: g² has another mean.
 
-Samples are equidistant, with clusters around given times, where spacing grows in proportion to the distance: a feature there is resolved
-whatever its width.
+Samples are equidistant, with clusters around given times, where spacing grows in proportion to the
+distance: a feature there is resolved whatever its width.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ import numpy as np
 Evaluate = Callable[[np.ndarray], np.ndarray]
 """Times → values, (time, function)."""
 NOTICED = 0.02
-"""Relative discrepancy of an integral over a step that counts as unresolved: clusters of samples integrate a bell to 0.3 %."""
+"""Relative discrepancy of an integral over a step that counts as unresolved: clusters of samples
+integrate a bell to 0.3 %.
+"""
 JUDGED = 8
 """Samples in a step from which on their integral can be compared with that of the stages."""
 SHORTEST = 1e-13
@@ -52,25 +56,40 @@ class SampledFunctions:
     """(time, 3, function): of g, g² and |g| up to each time."""
 
     @classmethod
-    def sampled(cls, evaluate: Evaluate, duration: float, count: int, about: np.ndarray) -> SampledFunctions:
-        """Sample functions `count` times from 0 to the duration, and in clusters about some times."""
+    def sampled(
+        cls, evaluate: Evaluate, duration: float, count: int, about: np.ndarray
+    ) -> SampledFunctions:
+        """Sample functions `count` times from 0 to the duration, and in clusters about
+        some times.
+        """
         even = np.linspace(0.0, duration, count + 1)
         near = about[:, None] + np.concatenate([-CLUSTER, [0.0], CLUSTER[::-1]]) * even[1]
         times = np.unique(np.concatenate([even, near[(near > 0) & (near < duration)]]))
         values = evaluate(times)
         stacked = np.stack([values, values**2, np.abs(values)], axis=1)
         pieces = 0.5 * (stacked[1:] + stacked[:-1]) * np.diff(times)[:, None, None]
-        return cls(evaluate, times, np.concatenate([np.zeros((1, *stacked.shape[1:])), np.cumsum(pieces, axis=0)]))
+        return cls(
+            evaluate,
+            times,
+            np.concatenate([np.zeros((1, *stacked.shape[1:])), np.cumsum(pieces, axis=0)]),
+        )
 
     def missed(self, begin: np.ndarray, end: np.ndarray, stages: Stages) -> np.ndarray:
-        """Relative discrepancy between what stages see of each function and what its samples show: (step, function)."""
+        """Relative discrepancy between what stages see of each function and what its samples show:
+        (step, function).
+        """
         before, after = self._up_to(begin), self._up_to(end)
-        off = np.abs(after - before - self._seen(begin, end, stages))[:, :2] / self._scale(before, after, end - begin)
+        off = np.abs(after - before - self._seen(begin, end, stages))[:, :2] / self._scale(
+            before, after, end - begin
+        )
         enough = np.searchsorted(self.times, end) - np.searchsorted(self.times, begin) >= JUDGED
         return np.where(enough[:, None], off.max(axis=1), 0.0)
 
-    def resolved(self, ends: np.ndarray, stages: Stages, accuracy: float | None) -> np.ndarray | None:
-        """Steps halved until stages see what samples show and, if an accuracy is given, until halving changes no integral by more.
+    def resolved(
+        self, ends: np.ndarray, stages: Stages, accuracy: float | None
+    ) -> np.ndarray | None:
+        """Steps halved until stages see what samples show and, if an accuracy is given, until
+        halving changes no integral by more.
 
         Returns:
             Ends of the steps; None where there would be too many.
@@ -86,7 +105,10 @@ class SampledFunctions:
             if count > MOST:
                 return None
             middle = 0.5 * (begin[rough] + end[rough])
-            begin, end = np.concatenate([begin[rough], middle]), np.concatenate([middle, end[rough]])
+            begin, end = (
+                np.concatenate([begin[rough], middle]),
+                np.concatenate([middle, end[rough]]),
+            )
         return np.unique(np.concatenate(done))
 
     def _changed(self, begin: np.ndarray, end: np.ndarray, stages: Stages) -> np.ndarray:
@@ -102,7 +124,10 @@ class SampledFunctions:
         values = self.evaluate((begin[:, None] + length[:, None] * np.array(stages.nodes)).ravel())
         values = values.reshape(begin.size, b.size, -1)
         return (
-            np.stack([np.einsum("i,nif->nf", b, x) for x in (values, values**2, np.abs(values))], axis=1) * length[:, None, None]
+            np.stack(
+                [np.einsum("i,nif->nf", b, x) for x in (values, values**2, np.abs(values))], axis=1
+            )
+            * length[:, None, None]
         )
 
     def _up_to(self, times: np.ndarray) -> np.ndarray:
@@ -112,7 +137,9 @@ class SampledFunctions:
         return self.integrals[k] + share * (self.integrals[k + 1] - self.integrals[k])
 
     def _scale(self, before: np.ndarray, after: np.ndarray, length: np.ndarray) -> np.ndarray:
-        """By what discrepancies of ∫ g and ∫ g² are measured: ∫ |g| and ∫ g² over the step, or their means if these are larger."""
+        """By what discrepancies of ∫ g and ∫ g² are measured: ∫ |g| and ∫ g² over the step, or
+        their means if these are larger.
+        """
         mean = self.integrals[-1][None] * (length / self.times[-1])[:, None, None]
         own = np.maximum(after - before, mean)[:, [2, 1]]
         return np.where(own > 0, own, 1.0)

@@ -1,5 +1,7 @@
-"""Where the expressions of a mechanism switch, as they tell before any number is computed: at a kink a derivative jumps, at a jump there is
-none. It is read off the elements, which state all physics."""
+"""Where the expressions of a mechanism switch, as they tell before any number is computed: at a
+kink a derivative jumps, at a jump there is none. It is read off the elements, which state all
+physics.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ import casadi as ca
 import numpy as np
 
 from ..coordinates.equations import Equations
-from ..errors import ModelError
-from ..symbols import SX, replayed, symbols_in
+from ..core.errors import ModelError
+from ..core.symbols import SX, replayed, symbols_in
 from .objective import Objective
 from .objective_functions import REMEMBERED, objective_expressions
 
@@ -28,12 +30,18 @@ JUMPS = {
 }
 
 
-STEPS = frozenset((*JUMPS, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)) - {ca.OP_COPYSIGN, ca.OP_FMOD, ca.OP_REMAINDER}
+STEPS = frozenset((*JUMPS, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)) - {
+    ca.OP_COPYSIGN,
+    ca.OP_FMOD,
+    ca.OP_REMAINDER,
+}
 """Operations that are constant but for jumps."""
 
 
 def check_slope(name: str, expression: SX, equations: Equations) -> bool:
-    """Refuse what depends on the motion or on parameters by jumps only; otherwise tell whether it has jumps beside slopes."""
+    """Refuse what depends on the motion or on parameters by jumps only; otherwise tell whether it
+    has jumps beside slopes.
+    """
     u = ca.vertcat(equations.packed, equations.ρ)
     if not ca.depends_on(expression, u):
         return False
@@ -42,8 +50,9 @@ def check_slope(name: str, expression: SX, equations: Equations) -> bool:
         return False
     if ca.sparsify(ca.jacobian(expression, u)).nnz() == 0:
         raise ModelError(
-            f"{name!r} has no gradient: it is constant but for jumps (floor, ceil, sign, a comparison, where between constants), so its "
-            "derivative is zero everywhere; use a smooth function instead, such as varimech.tanh(x / width) for sign(x)"
+            f"{name!r} has no gradient: it is constant but for jumps (floor, ceil, sign, a"
+            " comparison, where between constants), so its derivative is zero everywhere; use a"
+            " smooth function instead, such as varimech.tanh(x / width) for sign(x)"
         )
     return True
 
@@ -91,11 +100,15 @@ def switches(equations: Equations, objectives: Mapping[str, Objective]) -> list[
                 continue
             jump = operation in JUMPS
             name = JUMPS[operation] if jump else KINKS[operation]
-            found.append(Switch(place, name, jump, objective, final, own.isdisjoint(moving | parameters), at))
+            found.append(
+                Switch(place, name, jump, objective, final, own.isdisjoint(moving | parameters), at)
+            )
     return found
 
 
-def _expressions(e: Equations, objectives: Mapping[str, Objective]) -> Iterator[tuple[str, str | None, bool, list[SX]]]:
+def _expressions(
+    e: Equations, objectives: Mapping[str, Objective]
+) -> Iterator[tuple[str, str | None, bool, list[SX]]]:
     """Place, objective, whether final, and what is stated there."""
     for element in e.elements:
         if element.hold is None:

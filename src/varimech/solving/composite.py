@@ -15,35 +15,42 @@ from ..backends.runner import Runner
 from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
 from ..coordinates.penalty import penalty_function
-from ..errors import ModelError
+from ..core.errors import ModelError
 from ..formulations.ali3p import ALI3P
 from ..formulations.index1 import Projected, Stabilised
 from ..integrators.runge_kutta import RungeKutta
 from ..integrators.sundials import Sundials
-from ..methods import Method
+from ..schemes import Method
 from ..sensitivity.composite import Composite
 from ..sensitivity.objective import Objective
 from ..sensitivity.objective_functions import ObjectiveFunctions, objective_expressions
 from ..stages.chain import Chain
 from ..stages.saddle import Saddle
+from .derivative_request import DerivativeRequest
 from .runners import Runners
 from .task import Task
-from .wanted import Wanted
 
 
 class CompositeSolver:
-    """The composite system of a mechanism, and what carries it out. One compiled program serves all parameters."""
+    """The composite system of a mechanism, and what carries it out. One compiled program serves all
+    parameters.
+    """
 
     def __init__(self, equations: Equations, method: Method):
-        if not isinstance(method.formulation, (ALI3P, Projected, Stabilised)) or isinstance(method.integrator, Sundials):
+        if not isinstance(method.formulation, (ALI3P, Projected, Stabilised)) or isinstance(
+            method.integrator, Sundials
+        ):
             raise ModelError(
-                f"method='composite' does not go with {method.title}: use method='direct', which goes with everything"
+                f"method='composite' does not go with {method.title}: use method='direct', which"
+                " goes with everything"
             )
         self._programs = _CompositePrograms(equations, method)
         self._runners = Runners(self._programs)
 
     def run(self, task: Task, inputs: Inputs, slope: np.ndarray, parameter: int) -> Trajectory:
-        """A run with derivatives for one parameter, from a state and its derivative; objectives and their derivatives stand side by side."""
+        """A run with derivatives for one parameter, from a state and its derivative; objectives and
+        their derivatives stand side by side.
+        """
         assert inputs.state is not None
         direction = np.zeros(inputs.parameters.size)
         direction[parameter] = 1.0
@@ -53,15 +60,23 @@ class CompositeSolver:
             state=composite.packed(inputs.state, slope),
             parameters=np.concatenate([inputs.parameters, direction]),
             nominal=np.concatenate([inputs.nominal, direction]),
-            sizes=None if inputs.sizes is None else replace(inputs.sizes, turns=np.tile(inputs.sizes.turns, 2)),
+            sizes=(
+                None
+                if inputs.sizes is None
+                else replace(inputs.sizes, turns=np.tile(inputs.sizes.turns, 2))
+            ),
             slope_floors=np.zeros(0),
         )
-        runner = self._runners.of(task.objectives, Wanted(), regular=True, relaxed=False)
+        runner = self._runners.of(task.objectives, DerivativeRequest(), regular=True, relaxed=False)
         trajectory, _ = runner.prepare(given, task.backend, runs=len(task.indices or []))(None)
         states, slopes = composite.unpacked(trajectory.states)
         values, gradients = np.hsplit(trajectory.objectives, 2)
         return replace(
-            trajectory, states=states, sensitivities=slopes[:, :, None], objectives=values, gradients=gradients[:, :, None]
+            trajectory,
+            states=states,
+            sensitivities=slopes[:, :, None],
+            objectives=values,
+            gradients=gradients[:, :, None],
         )
 
 
@@ -72,14 +87,26 @@ class _CompositePrograms:
         self._equations, self._method = equations, method
         self.composite = Composite(equations)
 
-    def objectives(self, objectives: Mapping[str, Objective], wanted: Wanted) -> ObjectiveFunctions:
+    def objectives(
+        self, objectives: Mapping[str, Objective], wanted: DerivativeRequest
+    ) -> ObjectiveFunctions:
         """Integrands and final terms."""
         e = self._equations
         g, w = objective_expressions(e, objectives)
-        integrands, finals = self.composite.along("integrands", g, e.packed), self.composite.along("finals", w, e.packed)
+        integrands, finals = (
+            self.composite.along("integrands", g, e.packed),
+            self.composite.along("finals", w, e.packed),
+        )
         return ObjectiveFunctions(integrands, None, finals, None)
 
-    def runner(self, functions: ObjectiveFunctions, wanted: Wanted, *, regular: bool, relaxed: bool) -> Runner:
+    def runner(
+        self,
+        functions: ObjectiveFunctions,
+        wanted: DerivativeRequest,
+        *,
+        regular: bool,
+        relaxed: bool,
+    ) -> Runner:
         """What carries out the program with these objectives."""
         integrator, formulation, rates = self._method.integrator, self._method.formulation, None
         if isinstance(formulation, Projected):
@@ -99,7 +126,11 @@ class _CompositePrograms:
 
     @property
     def _saddle(self) -> Saddle:
-        saddle = Saddle(regular=True) if isinstance(self._method.formulation, ALI3P) else Saddle.relaxed(regular=True)
+        saddle = (
+            Saddle(regular=True)
+            if isinstance(self._method.formulation, ALI3P)
+            else Saddle.relaxed(regular=True)
+        )
         return replace(saddle, pairs=self.composite.pairs)
 
     @property
@@ -109,7 +140,11 @@ class _CompositePrograms:
 
     @cached_property
     def _step(self) -> ChainFunctions:
-        c, formulation, integrator = self.composite.dynamics, self._method.formulation, self._method.integrator
+        c, formulation, integrator = (
+            self.composite.dynamics,
+            self._method.formulation,
+            self._method.integrator,
+        )
         if isinstance(formulation, ALI3P):
             assert not isinstance(integrator, (RungeKutta, Sundials))
             return self._functions(formulation.step(c, integrator, self._saddle))
@@ -120,7 +155,9 @@ class _CompositePrograms:
 
     def _functions(self, chain: Chain) -> ChainFunctions:
         iterated = chain.iterated
-        return ChainFunctions(chain.predict if iterated else None, chain.iterate if iterated else None, chain.finish())
+        return ChainFunctions(
+            chain.predict if iterated else None, chain.iterate if iterated else None, chain.finish()
+        )
 
     @cached_property
     def _penalty(self) -> ca.Function:

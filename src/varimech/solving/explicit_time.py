@@ -1,6 +1,8 @@
-"""What a model says about time: the largest subexpressions of its forces, drivers and integrands that depend on time (and parameters) alone.
+"""What a model says about time: the largest subexpressions of its forces, drivers and integrands
+that depend on time (and parameters) alone.
 
-They are known before a run, so their jumps, kinks and narrow features can be found before a step is taken (`time_resolution`).
+They are known before a run, so their jumps, kinks and narrow features can be found before a step is
+taken (`time_resolution`).
 """
 
 from __future__ import annotations
@@ -10,14 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 import casadi as ca
 
 from ..coordinates.equations import Equations
+from ..core.symbols import SX, symbols_in
 from ..sensitivity.objective import Objective
 from ..sensitivity.objective_functions import objective_expressions
-from ..symbols import SX, symbols_in
 from .intervals import Tape
 
 
 class ExplicitTime:
-    """The explicit functions of time of a mechanism and of some objectives, as one sequence of operations."""
+    """The explicit functions of time of a mechanism and of some objectives, as one sequence of
+    operations.
+    """
 
     def __init__(self, tape: Tape, owners: Sequence[str]):
         self.tape = tape
@@ -28,7 +32,9 @@ class ExplicitTime:
 
 
 def explicit_time(equations: Equations, objectives: Mapping[str, Objective]) -> ExplicitTime | None:
-    """The explicit functions of time; None where there are none, or where time enters only as it is."""
+    """The explicit functions of time; None where there are none, or where time enters only as it
+    is.
+    """
     e = equations
     known = symbols_in(e.t, e.ρ)
     owners: list[str] = []

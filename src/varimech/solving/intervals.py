@@ -1,9 +1,11 @@
-"""Interval arithmetic for scalar expressions: bounds of every intermediate value over many intervals of one variable at once.
+"""Interval arithmetic for scalar expressions: bounds of every intermediate value over many
+intervals of one variable at once.
 
     [f]([t₀, t₁]) ⊇ {f(t) : t₀ ≤ t ≤ t₁}
 
-Natural interval extension (Moore, Kearfott and Cloud, Introduction to Interval Analysis, SIAM 2009, ch. 5): each operation is replaced by
-its bounds, so nothing that happens inside an interval can be missed, however narrow. Bounds are not rounded outwards.
+Natural interval extension (Moore, Kearfott and Cloud, Introduction to Interval Analysis, SIAM 2009,
+ch. 5): each operation is replaced by its bounds, so nothing that happens inside an interval can be
+missed, however narrow. Bounds are not rounded outwards.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ class Operation:
 
 
 class Tape:
-    """The operations of scalar expressions of one variable and of parameters, in order; each result has a number of its own."""
+    """The operations of scalar expressions of one variable and of parameters, in order; each result
+    has a number of its own.
+    """
 
     def __init__(self, variable: ca.SX, parameters: ca.SX, expressions: Sequence[ca.SX]):
         f = ca.Function("tape", [variable, parameters], [ca.vertcat(*expressions)])
@@ -80,7 +84,9 @@ class Tape:
             place[to[0]] = number
 
     def bounds(self, low: np.ndarray, high: np.ndarray, values: np.ndarray) -> list[Bounds]:
-        """Bounds of every result over intervals of the variable, for some values of the parameters."""
+        """Bounds of every result over intervals of the variable, for some values of
+        the parameters.
+        """
         found: list[Bounds] = []
         for number, operation in enumerate(self.operations):
             if number in self.constants:
@@ -98,7 +104,11 @@ class Tape:
         """Parameters that each result depends on."""
         found: list[frozenset[int]] = []
         for number, operation in enumerate(self.operations):
-            own = frozenset({self.parameters[number]}) if number in self.parameters else frozenset[int]()
+            own = (
+                frozenset({self.parameters[number]})
+                if number in self.parameters
+                else frozenset[int]()
+            )
             found.append(own.union(*[found[k] for k in operation.arguments]))
         return found
 
@@ -111,7 +121,9 @@ def _constant(value: float, like: np.ndarray) -> Bounds:
 def _bounds(code: int, given: list[Bounds]) -> Bounds:
     """Bounds of one operation; what is not finite or not known is unbounded."""
     with np.errstate(all="ignore"):
-        low, high = _of_one(code, *given[0]) if len(given) == 1 else _of_two(code, given[0], given[1])
+        low, high = (
+            _of_one(code, *given[0]) if len(given) == 1 else _of_two(code, given[0], given[1])
+        )
     return np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
 
 
@@ -167,7 +179,9 @@ def _of_two(code: int, a: Bounds, b: Bounds) -> Bounds:
         certain, possible = _truth(*a)
         none, every = possible == 0, certain == 1
         low, high = np.minimum(b[0], 0.0), np.maximum(b[1], 0.0)
-        return np.where(none, 0.0, np.where(every, b[0], low)), np.where(none, 0.0, np.where(every, b[1], high))
+        return np.where(none, 0.0, np.where(every, b[0], low)), np.where(
+            none, 0.0, np.where(every, b[1], high)
+        )
     if code == ca.OP_HYPOT:
         squares = [_of_one(ca.OP_SQ, *x) for x in (a, b)]
         return np.sqrt(squares[0][0] + squares[1][0]), np.sqrt(squares[0][1] + squares[1][1])
@@ -184,7 +198,9 @@ def _of_two(code: int, a: Bounds, b: Bounds) -> Bounds:
 
 
 def _product(a: Bounds, b: Bounds) -> Bounds:
-    corners = [np.where((x == 0) | (y == 0), 0.0, x * y) for x in a for y in b]  # 0 · ∞ = 0: bounds that are not reached
+    corners = [
+        np.where((x == 0) | (y == 0), 0.0, x * y) for x in a for y in b
+    ]  # 0 · ∞ = 0: bounds that are not reached
     return np.minimum.reduce(corners), np.maximum.reduce(corners)
 
 
@@ -197,14 +213,18 @@ def _quotient(a: Bounds, b: Bounds) -> Bounds:
 def _power(a: Bounds, b: Bounds) -> Bounds:
     corners = [np.asarray(np.power(x, y)) for x in a for y in b]
     low, high = np.minimum.reduce(corners), np.maximum.reduce(corners)
-    even = (a[0] < 0) & (a[1] > 0) & (b[0] == b[1]) & (b[0] > 0)  # an odd power of such an interval is wider than needed
+    even = (
+        (a[0] < 0) & (a[1] > 0) & (b[0] == b[1]) & (b[0] > 0)
+    )  # an odd power of such an interval is wider than needed
     return np.asarray(np.where(even, np.minimum(low, 0.0), low)), high
 
 
 def _cosine(low: np.ndarray, high: np.ndarray) -> Bounds:
     at_ends = np.cos(low), np.cos(high)
     top = np.floor(high / (2 * np.pi)) > np.floor(np.nextafter(low, -np.inf) / (2 * np.pi))
-    bottom = np.floor(high / (2 * np.pi) - 0.5) > np.floor(np.nextafter(low, -np.inf) / (2 * np.pi) - 0.5)
+    bottom = np.floor(high / (2 * np.pi) - 0.5) > np.floor(
+        np.nextafter(low, -np.inf) / (2 * np.pi) - 0.5
+    )
     return np.where(bottom, -1.0, np.minimum(*at_ends)), np.where(top, 1.0, np.maximum(*at_ends))
 
 

@@ -1,8 +1,9 @@
 """Derivatives across kinks by equal steps.
 
-Where a motion passes a kink of a force (a one-sided stop) within a step of length h, the derivative of the discrete motion is off by
-h |Δ(∂f/∂x) ∂x/∂ρ|, a sawtooth in the parameters that no smaller error of the motion shows. Another step of incommensurate length passes the
-kink elsewhere in a step, so the two derivatives differ by about that much.
+Where a motion passes a kink of a force (a one-sided stop) within a step of length h, the derivative
+of the discrete motion is off by h |Δ(∂f/∂x) ∂x/∂ρ|, a sawtooth in the parameters that no smaller
+error of the motion shows. Another step of incommensurate length passes the kink elsewhere in a
+step, so the two derivatives differ by about that much.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ import casadi as ca
 import numpy as np
 
 from ..backends.trajectory import Trajectory
-from ..errors import SimulationError
-from ..schedule import equal_steps
+from ..core.errors import SimulationError
+from ..core.schedule import equal_steps
 from ..sensitivity.smoothness import Switch
 from .solver import Solver
 from .task import Task
 
 SHORTER = 0.618
-"""The other step over the one asked for: incommensurate, so that kinks are passed elsewhere in a step."""
+"""The other step over the one asked for: incommensurate, so that kinks are passed elsewhere in a
+step.
+"""
 AGREED = 1e-3
 """Relative difference of derivatives by both that is the ordinary error of equal steps."""
 
@@ -31,14 +34,20 @@ def check_kinks(solver: Solver, task: Task, ρ: np.ndarray, trajectory: Trajecto
     Raises:
         SimulationError: with the force, when its kink was first passed, and what to do.
     """
-    if task.schedule.tolerance or task.schedule.ends is not None or task.method == "finite-difference":
+    if (
+        task.schedule.tolerance
+        or task.schedule.ends is not None
+        or task.method == "finite-difference"
+    ):
         return
     e, known = solver.equations, solver.switches
     crossing = _first_crossing(solver, known, ρ, trajectory) if known else None
     if crossing is None and not (known and task.schedule.every > 1):
         return
     step = SHORTER * task.schedule.step
-    finer = replace(task, schedule=equal_steps(task.schedule.duration, step, 1).last_only(), progress=False)
+    finer = replace(
+        task, schedule=equal_steps(task.schedule.duration, step, 1).last_only(), progress=False
+    )
     run = solver.run_composite if task.method == "composite" else solver.run
     other, _ = run(finer, ρ)
     mine, theirs = (_derivatives(t, e.q.numel()) for t in (trajectory, other))
@@ -49,12 +58,13 @@ def check_kinks(solver: Solver, task: Task, ρ: np.ndarray, trajectory: Trajecto
     row = int(np.argmax(difference.max(axis=1) - AGREED * size.max(axis=1)))
     column = int(difference[row].argmax())
     time, switch = crossing or (np.nan, known[0])
-    name = list(solver.model.numbers.parameters)[(task.indices or [])[column]]
+    name = list(solver.model.parameter_set.parameters)[(task.indices or [])[column]]
     raise SimulationError(
-        f"{e.model.name!r}: the motion passes a kink of {switch.place!r} ({switch.operation}) within a step, first at t ≈ {time:.4g} s, and "
-        f"derivatives by equal steps are not resolved there: with respect to {name!r}, step = {task.schedule.step:g} s gives "
-        f"{mine[row, column]:.5g} and step = {step:.3g} s gives {theirs[row, column]:.5g}; use tolerance= in place of step=, which resolves "
-        "the kink, or a smooth force",
+        f"{e.model.name!r}: the motion passes a kink of {switch.place!r} ({switch.operation})"
+        f" within a step, first at t ≈ {time:.4g} s, and derivatives by equal steps are not"
+        f" resolved there: with respect to {name!r}, step = {task.schedule.step:g} s gives"
+        f" {mine[row, column]:.5g} and step = {step:.3g} s gives {theirs[row, column]:.5g}; use"
+        " tolerance= in place of step=, which resolves the kink, or a smooth force",
         time=time,
         step=0,
         residual=np.nan,
@@ -62,7 +72,9 @@ def check_kinks(solver: Solver, task: Task, ρ: np.ndarray, trajectory: Trajecto
     )
 
 
-def _first_crossing(solver: Solver, known: list[Switch], ρ: np.ndarray, trajectory: Trajectory) -> tuple[float, Switch] | None:
+def _first_crossing(
+    solver: Solver, known: list[Switch], ρ: np.ndarray, trajectory: Trajectory
+) -> tuple[float, Switch] | None:
     """The first stored time by which a switching function has changed its sign."""
     e, T = solver.equations, trajectory
     f = ca.Function("switches", [e.packed, e.ρ, e.t], [ca.vertcat(*[s.at for s in known])])
@@ -75,7 +87,9 @@ def _first_crossing(solver: Solver, known: list[Switch], ρ: np.ndarray, traject
 
 
 def _derivatives(trajectory: Trajectory, coordinates: int) -> np.ndarray:
-    """Of objectives at the end of a run; of positions and velocities where there are no objectives."""
+    """Of objectives at the end of a run; of positions and velocities where there are
+    no objectives.
+    """
     gradients = trajectory.gradients
     if gradients is not None and gradients.shape[1]:
         return np.asarray(gradients[-1])

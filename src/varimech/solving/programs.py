@@ -20,58 +20,74 @@ from ..backends.program import ChainFunctions, Program
 from ..backends.runner import Runner
 from ..backends.sundials import SundialsRunner
 from ..coordinates.dynamics import Dynamics
+from ..coordinates.element_types import pieces_of
 from ..coordinates.equations import Equations
-from ..coordinates.kinds import pieces_of
+from ..coordinates.initial_state_chain import start_chain
 from ..coordinates.penalty import constant_penalty, penalty_function, penalty_plan
-from ..coordinates.start_chain import start_chain
-from ..coordinates.twist import twist_function, twist_plan
-from ..errors import ModelError
+from ..coordinates.winding_angles import winding_function, winding_plan
+from ..core.errors import ModelError
+from ..core.symbols import SX
 from ..formulations.ali3p import ALI3P
 from ..formulations.independent import Independent
 from ..formulations.index1 import Projected, Stabilised
 from ..formulations.penalty import Penalty
 from ..integrators.runge_kutta import RungeKutta
 from ..integrators.sundials import Sundials
-from ..methods import Method
+from ..schemes import Method
 from ..sensitivity.adjoint import pullback_of
 from ..sensitivity.direct import tangent_of
 from ..sensitivity.objective import Objective
 from ..sensitivity.objective_functions import ObjectiveFunctions, measured
-from ..sensitivity.widened import widened
+from ..sensitivity.tangent_augmented import augmented
 from ..stages.assembled import AssembledChain
 from ..stages.chain import PARAMETERS, Chain
 from ..stages.pieces import Pieces
 from ..stages.plan import Plan
 from ..stages.saddle import Saddle
-from ..symbols import SX
-from .wanted import Wanted
+from .derivative_request import DerivativeRequest
 
 if TYPE_CHECKING:
     from ..coordinates.relative.recursion import Recursion
-    from .swept_chains import SweptChains
+    from .recursive_chains import RecursiveChains
 
 LARGE = 50
-"""Unknowns and multipliers beyond which straight-line code takes longer to compile than it saves; see docs/architecture.md."""
+"""Unknowns and multipliers beyond which straight-line code takes longer to compile than it saves;
+see docs/architecture.md.
+"""
 FLEXIBLE = 30
 """The same for mechanisms with beams, whose elements take more operations."""
 LONG = 8
 """The same for open trees that can be swept."""
 STARTED = 25
-"""Coordinates up to which the start of a swept tree is written out: what is given may depend on all of them."""
+"""Coordinates up to which the start of a swept tree is written out: what is given may depend on all
+of them.
+"""
 DEEP = 12
-"""Joints between a body and the ground up to which code for its depth is written out in large models."""
+"""Joints between a body and the ground up to which code for its depth is written out in large
+models.
+"""
 
 
 class Programs:
     """Programs of one mechanism by one method."""
 
-    def __init__(self, equations: Equations, method: Method, *, large: bool | None = None, wide: bool = False):
+    def __init__(
+        self, equations: Equations, method: Method, *, large: bool | None = None, wide: bool = False
+    ):
         self.equations = equations
         self.method = method
         self.wide = wide
-        """Whether motions carry their derivative in one direction of the parameters with them, as part of the state (`widened`)."""
+        """Whether motions carry their derivative in one direction of the parameters with them, as
+        part of the state (`widened`).
+        """
         self.unknowns = equations.q.numel() + equations.λ.numel()
-        self.written_out = LONG if self._swept_chains is not None else FLEXIBLE if equations.model.beams else LARGE
+        self.written_out = (
+            LONG
+            if self._recursive_chains is not None
+            else FLEXIBLE
+            if equations.model.beams
+            else LARGE
+        )
         """Unknowns and multipliers up to which functions are."""
         self.large = self.unknowns > self.written_out if large is None else large
         """Whether functions are assembled or swept, not written out."""
@@ -80,42 +96,69 @@ class Programs:
         self._check_size()
 
     @property
-    def swept(self) -> bool:
+    def recursive(self) -> bool:
         """Whether runs are carried out by sweeps over a tree."""
-        return self.large and self._swept_chains is not None
+        return self.large and self._recursive_chains is not None
 
     @property
     def finds_start(self) -> bool:
         """Whether programs find the start of a run themselves, from a guess."""
-        return not isinstance(self.method.integrator, Sundials) and (not self.swept or self.equations.q.numel() <= STARTED)
+        return not isinstance(self.method.integrator, Sundials) and (
+            not self.recursive or self.equations.q.numel() <= STARTED
+        )
 
     @property
     def remembers(self) -> bool:
         """Whether the integrator needs more than the state."""
-        return not isinstance(self.method.integrator, (RungeKutta, Sundials)) and self.method.integrator.remembers
+        return (
+            not isinstance(self.method.integrator, (RungeKutta, Sundials))
+            and self.method.integrator.remembers
+        )
 
-    def program(self, objectives: ObjectiveFunctions, wanted: Wanted, *, regular: bool, relaxed: bool) -> Program:
+    def program(
+        self,
+        objectives: ObjectiveFunctions,
+        wanted: DerivativeRequest,
+        *,
+        regular: bool,
+        relaxed: bool,
+    ) -> Program:
         """The program with these objectives and the derivatives that are wanted."""
         integrator, formulation = self.method.integrator, self.method.formulation
         start: ChainFunctions | None = None
         rates: ChainFunctions | None = None
         penalty: ca.Function | Plan
         twist: ca.Function | Plan
-        if self.swept:
+        if self.recursive:
             step, rates = self._swept("end", wanted), self._swept("rates", wanted)
             start = self._swept("start", wanted) if self.finds_start else None
-            penalty, twist = constant_penalty(self.equations, Saddle(regular=True)), twist_function(self.equations)
+            penalty, twist = (
+                constant_penalty(self.equations, Saddle(regular=True)),
+                winding_function(self.equations),
+            )
         else:
             if regular:
-                start = self._functions("start", lambda e, _: start_chain(e, remember=self.remembers), wanted, True, relaxed)
+                start = self._functions(
+                    "start",
+                    lambda e, _: start_chain(e, remember=self.remembers),
+                    wanted,
+                    True,
+                    relaxed,
+                )
             step = self._functions("step", self._step, wanted, regular, relaxed)
             if isinstance(formulation, Projected):
                 rates = self._functions("rates", self._rates, wanted, regular, relaxed)
             saddle = self._saddle(regular, relaxed)
             penalty = (
-                penalty_plan(self._pieces, saddle) if self.large else self._of_positions(penalty_function(self.equations, saddle))
+                penalty_plan(self._pieces, saddle)
+                if self.large
+                else self._of_positions(penalty_function(self.equations, saddle))
             )
-            twist = twist_plan(self._pieces) if self.large else self._of_positions(twist_function(self.equations))
+            twist = (
+                winding_plan(self._pieces)
+                if self.large
+                else self._of_positions(winding_function(self.equations))
+            )
         return Program(
             (2 if self.wide else 1) * self.equations.q.numel(),
             start,
@@ -128,39 +171,72 @@ class Programs:
             self._row(wanted.objectives) if wanted.adjoint else 0,
             integrator if isinstance(integrator, RungeKutta) else None,
             rates,
-            self._of_positions(self.jacobian, columns=True) if isinstance(formulation, Independent) else None,
+            (
+                self._of_positions(self.jacobian, columns=True)
+                if isinstance(formulation, Independent)
+                else None
+            ),
             sharp=regular and not relaxed,
             directions=wanted.directions,
         )
 
-    def runner(self, functions: ObjectiveFunctions, wanted: Wanted, *, regular: bool, relaxed: bool) -> Runner | SundialsRunner:
+    def runner(
+        self,
+        functions: ObjectiveFunctions,
+        wanted: DerivativeRequest,
+        *,
+        regular: bool,
+        relaxed: bool,
+    ) -> Runner | SundialsRunner:
         """What carries out this program."""
         program = self.program(functions, wanted, regular=regular, relaxed=relaxed)
         if not isinstance(self.method.integrator, Sundials):
             return Runner(program)
-        e, formulation, saddle = self.equations, self.method.formulation, self._saddle(regular, relaxed)
+        e, formulation, saddle = (
+            self.equations,
+            self.method.formulation,
+            self._saddle(regular, relaxed),
+        )
         if not isinstance(formulation, Stabilised):
             rates = self._rates(e, saddle)
-            return SundialsRunner(program, rates, rates, self.jacobian, self.method.integrator, e.lengths)
+            return SundialsRunner(
+                program, rates, rates, self.jacobian, self.method.integrator, e.lengths
+            )
         rates, exact = formulation.rates(e, saddle, SX.sym("ω")), Projected().rates(e, saddle)
-        return SundialsRunner(program, rates, exact, self.jacobian, self.method.integrator, e.lengths, formulation.omega)
+        return SundialsRunner(
+            program,
+            rates,
+            exact,
+            self.jacobian,
+            self.method.integrator,
+            e.lengths,
+            formulation.omega,
+        )
 
     def _of_positions(self, function: ca.Function, *, columns: bool = False) -> ca.Function:
-        """A function of (q, ρ, t), with `columns` one for each of q, for the positions and parameters that there are."""
+        """A function of (q, ρ, t), with `columns` one for each of q, for the positions and
+        parameters that there are.
+        """
         if not self.wide:
             return function
         q, ρ, t = function.sx_in()
         found, more = function(q, ρ, t), SX.sym("q'", q.numel())
         padded = ca.horzcat(found, SX.zeros(found.shape)) if columns else found
         return ca.Function(
-            function.name(), [ca.vertcat(q, more), ca.vertcat(ρ, SX.sym("ρ'", ρ.numel())), t], [ca.densify(padded)]
+            function.name(),
+            [ca.vertcat(q, more), ca.vertcat(ρ, SX.sym("ρ'", ρ.numel())), t],
+            [ca.densify(padded)],
         )
 
     def _row(self, columns: int) -> int:
-        """Length of a row of so many columns: compiled columns come in whole vectors, plans take any number."""
+        """Length of a row of so many columns: compiled columns come in whole vectors, plans take
+        any number.
+        """
         return columns if self.large else row_length(columns)
 
-    def objectives(self, objectives: Mapping[str, Objective], wanted: Wanted) -> ObjectiveFunctions:
+    def objectives(
+        self, objectives: Mapping[str, Objective], wanted: DerivativeRequest
+    ) -> ObjectiveFunctions:
         """Integrands and final terms, and the derivatives of them that are wanted."""
         rows = self._row(wanted.columns), self._row(wanted.objectives) if wanted.adjoint else None
         found = measured(self.equations, objectives)
@@ -169,14 +245,16 @@ class Programs:
             parts = [e.q, e.v, e.a, e.λ]
             slopes = [SX.sym("s'", part.numel()) for part in parts]
             packed = ca.vertcat(*[x for pair in zip(parts, slopes, strict=True) for x in pair])
-            found = found.widened(ca.vertcat(*slopes), SX.sym("ρ'", e.ρ.numel()), packed)
+            found = found.augmented(ca.vertcat(*slopes), SX.sym("ρ'", e.ρ.numel()), packed)
         return found.functions(wanted.directions, *rows)
 
-    def swept_rates(self, directions: np.ndarray | None) -> Evaluation:
+    def recursive_rates(self, directions: np.ndarray | None) -> Evaluation:
         """Rates of a tree that is swept, to be evaluated at once."""
-        wanted = Wanted(directions)
+        wanted = DerivativeRequest(directions)
         if wanted.key not in self._evaluations:
-            self._evaluations[wanted.key] = Evaluation(self._swept("rates", wanted).finish, 4 if directions is None else 5)
+            self._evaluations[wanted.key] = Evaluation(
+                self._swept("rates", wanted).finish, 4 if directions is None else 5
+            )
         return self._evaluations[wanted.key]
 
     @cached_property
@@ -186,34 +264,48 @@ class Programs:
         return ca.Function("jacobian", [e.q, e.ρ, e.t], [ca.densify(e.constraint_jacobian)])
 
     def _check_size(self) -> None:
-        formulation, integrator, name = self.method.formulation, self.method.integrator, self.equations.model.name
+        formulation, integrator, name = (
+            self.method.formulation,
+            self.method.integrator,
+            self.equations.model.name,
+        )
         count = f"mechanism {name!r} has {self.unknowns} unknowns and multipliers"
-        if self.large and (isinstance(formulation, Independent) or isinstance(integrator, Sundials)):
+        if self.large and (
+            isinstance(formulation, Independent) or isinstance(integrator, Sundials)
+        ):
             what = integrator.title if isinstance(integrator, Sundials) else formulation.title
-            raise ModelError(f"{count}; {what} takes up to {self.written_out}: use formulation='index1' or 'ali3p'")
+            raise ModelError(
+                f"{count}; {what} takes up to {self.written_out}: use formulation='index1' or"
+                " 'ali3p'"
+            )
         recursion = self._recursion
-        if not self.large or self.swept or recursion is None:
+        if not self.large or self.recursive or recursion is None:
             return
-        # bodies at the end of long branches depend on too many coordinates for code that is written for each depth
+        # bodies at the end of long branches depend on too many coordinates for code that is written
+        # for each depth
         if (depth := max(recursion.tree.depths.values())) > DEEP:
             remedy = "formulation='index1' or " if recursion.tree.is_open and not self.wide else ""
             what = f"second derivatives by {self.method.title}" if self.wide else self.method.title
             raise ModelError(
-                f"{count}, and bodies {depth} joints away from the ground; {what} take up to {LARGE} of the former or "
-                f"{DEEP} of the latter: use {remedy}coordinates='natural'"
+                f"{count}, and bodies {depth} joints away from the ground; {what} take up to"
+                f" {LARGE} of the former or {DEEP} of the latter: use {remedy}coordinates='natural'"
             )
 
     # written out, or assembled
 
     def _step(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
-        """A step of an implicit integrator, or what completes the state at the end of an explicit one's."""
+        """A step of an implicit integrator, or what completes the state at the end of an explicit
+        one's.
+        """
         formulation, integrator = self.method.formulation, self.method.integrator
         if isinstance(formulation, Projected):
             return formulation.end(dynamics, saddle)
         if isinstance(integrator, (RungeKutta, Sundials)):
             return self._rates(dynamics, saddle)
         if isinstance(formulation, ALI3P):
-            return formulation.step(dynamics, integrator, saddle, constrained=self.equations.λ.numel() > 0)
+            return formulation.step(
+                dynamics, integrator, saddle, constrained=self.equations.λ.numel() > 0
+            )
         assert isinstance(formulation, Penalty)
         return formulation.step(dynamics, integrator, saddle)
 
@@ -230,7 +322,12 @@ class Programs:
         return pieces_of(self.equations)
 
     def _functions(
-        self, name: str, build: Callable[[Dynamics, Saddle], Chain], wanted: Wanted, regular: bool, relaxed: bool
+        self,
+        name: str,
+        build: Callable[[Dynamics, Saddle], Chain],
+        wanted: DerivativeRequest,
+        regular: bool,
+        relaxed: bool,
     ) -> ChainFunctions:
         key = (name, regular, relaxed, wanted.key)
         if key not in self._chains:
@@ -238,12 +335,16 @@ class Programs:
 
             def chain(dynamics: Dynamics) -> Chain:
                 plain = build(dynamics, saddle)
-                return widened(plain, state_varies=varies) if self.wide else plain
+                return augmented(plain, state_varies=varies) if self.wide else plain
 
-            self._chains[key] = (self._assembled if self.large else self._written_out)(chain, wanted, state_varies=varies)
+            self._chains[key] = (self._assembled if self.large else self._written_out)(
+                chain, wanted, state_varies=varies
+            )
         return self._chains[key]
 
-    def _assembled(self, build: Callable[[Dynamics], Chain], wanted: Wanted, *, state_varies: bool) -> ChainFunctions:
+    def _assembled(
+        self, build: Callable[[Dynamics], Chain], wanted: DerivativeRequest, *, state_varies: bool
+    ) -> ChainFunctions:
         pieces = self._pieces.mapped(build)
         chain = AssembledChain(pieces.doubled(PARAMETERS) if self.wide else pieces)
         iterated = chain.chain.iterated
@@ -251,12 +352,22 @@ class Programs:
             chain.predict if iterated else None,
             chain.iterate if iterated else None,
             chain.finish(wanted.directions, state_varies=state_varies),
-            pullback=chain.pullback(wanted.objectives, state_varies=state_varies) if wanted.adjoint else None,
+            pullback=(
+                chain.pullback(wanted.objectives, state_varies=state_varies)
+                if wanted.adjoint
+                else None
+            ),
         )
 
-    def _written_out(self, build: Callable[[Dynamics], Chain], wanted: Wanted, *, state_varies: bool) -> ChainFunctions:
+    def _written_out(
+        self, build: Callable[[Dynamics], Chain], wanted: DerivativeRequest, *, state_varies: bool
+    ) -> ChainFunctions:
         chain = build(self.equations)
-        tangent = None if wanted.directions is None else tangent_of(chain, wanted.moved, state_varies=state_varies)
+        tangent = (
+            None
+            if wanted.directions is None
+            else tangent_of(chain, wanted.moved, state_varies=state_varies)
+        )
         pullback = pullback_of(chain, state_varies=state_varies) if wanted.adjoint else None
         return ChainFunctions(
             chain.predict if chain.iterated else None,
@@ -270,19 +381,19 @@ class Programs:
     # swept
 
     @cached_property
-    def _swept_chains(self) -> SweptChains | None:
+    def _recursive_chains(self) -> RecursiveChains | None:
         """Those of the tree, if it is open, and an explicit integrator asks for rates."""
         if self._recursion is None or not self._recursion.tree.is_open or self.wide:
             return None
         if not isinstance(self.method.formulation, Projected):
             return None
-        from .swept_chains import SweptChains  # with what only trees need
+        from .recursive_chains import RecursiveChains  # with what only trees need
 
-        return SweptChains(self.equations)
+        return RecursiveChains(self.equations)
 
-    def _swept(self, name: str, wanted: Wanted) -> ChainFunctions:
-        assert self._swept_chains is not None
-        return self._swept_chains.functions(name, wanted)
+    def _swept(self, name: str, wanted: DerivativeRequest) -> ChainFunctions:
+        assert self._recursive_chains is not None
+        return self._recursive_chains.functions(name, wanted)
 
     @property
     def _recursion(self) -> Recursion | None:

@@ -1,4 +1,6 @@
-"""What carries out runs, by what they are of: equal expressions are one program, however often a user writes their functions anew."""
+"""What carries out runs, by what they are of: equal expressions are one program, however often a
+user writes their functions anew.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from ..backends.runner import Runner
 from ..backends.sundials import SundialsRunner
 from ..sensitivity.objective import Objective
 from ..sensitivity.objective_functions import ObjectiveFunctions
-from .wanted import Wanted
+from .derivative_request import DerivativeRequest
 
 KEPT = 32
 """Runners that are kept of a mechanism."""
@@ -19,11 +21,20 @@ AnyRunner = Runner | SundialsRunner
 class Source(Protocol):
     """What makes runners."""
 
-    def objectives(self, objectives: Mapping[str, Objective], wanted: Wanted) -> ObjectiveFunctions:
+    def objectives(
+        self, objectives: Mapping[str, Objective], wanted: DerivativeRequest
+    ) -> ObjectiveFunctions:
         """Integrands and final terms, and the derivatives of them that are wanted."""
         ...
 
-    def runner(self, functions: ObjectiveFunctions, wanted: Wanted, *, regular: bool, relaxed: bool) -> AnyRunner:
+    def runner(
+        self,
+        functions: ObjectiveFunctions,
+        wanted: DerivativeRequest,
+        *,
+        regular: bool,
+        relaxed: bool,
+    ) -> AnyRunner:
         """What carries out runs with these."""
         ...
 
@@ -36,20 +47,35 @@ class Runners:
         self._of_objects: dict[tuple[object, ...], AnyRunner] = {}
         self._of_expressions: dict[tuple[object, ...], AnyRunner] = {}
 
-    def of(self, objectives: Mapping[str, Objective], wanted: Wanted, *, regular: bool, relaxed: bool) -> AnyRunner:
+    def of(
+        self,
+        objectives: Mapping[str, Objective],
+        wanted: DerivativeRequest,
+        *,
+        regular: bool,
+        relaxed: bool,
+    ) -> AnyRunner:
         """The one for these objectives, with the derivatives that are wanted."""
         same_objects = (tuple(objectives.items()), wanted.key, regular, relaxed)
         if same_objects not in self._of_objects:
-            _make_room(self._of_objects)
+            _allocate(self._of_objects)
             functions = self._source.objectives(objectives, wanted)
-            key = (functions.integrands.serialize(), functions.finals.serialize(), wanted.key, regular, relaxed)
+            key = (
+                functions.integrands.serialize(),
+                functions.finals.serialize(),
+                wanted.key,
+                regular,
+                relaxed,
+            )
             if key not in self._of_expressions:
-                _make_room(self._of_expressions)
-                self._of_expressions[key] = self._source.runner(functions, wanted, regular=regular, relaxed=relaxed)
+                _allocate(self._of_expressions)
+                self._of_expressions[key] = self._source.runner(
+                    functions, wanted, regular=regular, relaxed=relaxed
+                )
             self._of_objects[same_objects] = self._of_expressions[key]
         return self._of_objects[same_objects]
 
 
-def _make_room(cache: dict[Any, Any]) -> None:
+def _allocate(cache: dict[Any, Any]) -> None:
     if len(cache) >= KEPT:
         cache.pop(next(iter(cache)))

@@ -1,7 +1,9 @@
-"""Second derivatives: derivatives of runs that carry their own derivative in one direction (`sensitivity/widened`), one run a direction.
+"""Second derivatives: derivatives of runs that carry their own derivative in one direction
+(`sensitivity/widened`), one run a direction.
 
-With the direction as data, one compiled program serves all of them. Derivatives of such a run are taken along the motion (forward over
-forward: then also those of every measure over time), or by an adjoint (backward over forward: for many parameters).
+With the direction as data, one compiled program serves all of them. Derivatives of such a run are
+taken along the motion (forward over forward: then also those of every measure over time), or by an
+adjoint (backward over forward: for many parameters).
 """
 
 from __future__ import annotations
@@ -14,23 +16,25 @@ from ..backends.failures import OVERWOUND, Amplified, StepFailure
 from ..backends.inputs import Inputs
 from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
-from ..coordinates.start import InitialState, StartSolver
-from ..errors import ModelError, SimulationError
+from ..coordinates.initial_state import InitialState, InitialStateSolver
+from ..core.errors import ModelError, SimulationError
 from ..formulations.index1 import Projected
 from ..integrators.sundials import Sundials
-from ..methods import Method
-from .coherence import check_finite
+from ..schemes import Method
+from .derivative_request import DerivativeRequest, unit_directions
 from .diagnosis import overwound
 from .programs import Programs
 from .runners import AnyRunner, Runners
 from .task import Task
-from .wanted import Wanted, unit_directions
+from .validity import check_finite
 
 
 @dataclass(frozen=True)
 class SecondDerivatives:
-    """What a run in one direction yields: the run itself, with first derivatives; those of objectives; and second derivatives, one of the
-    two in that direction. By an adjoint they are known at the end only, and not for the state."""
+    """What a run in one direction yields: the run itself, with first derivatives; those of
+    objectives; and second derivatives, one of the two in that direction. By an adjoint they are
+    known at the end only, and not for the state.
+    """
 
     trajectory: Trajectory
     gradients: np.ndarray
@@ -44,14 +48,20 @@ class SecondDerivatives:
 class SecondOrder:
     """Widened programs of a mechanism, and runs of them."""
 
-    def __init__(self, equations: Equations, method: Method, start: StartSolver, *, large: bool | None):
+    def __init__(
+        self, equations: Equations, method: Method, start: InitialStateSolver, *, large: bool | None
+    ):
         if isinstance(method.integrator, Sundials):
-            raise ModelError(f"second derivatives do not go with {method.title}: use another integrator")
+            raise ModelError(
+                f"second derivatives do not go with {method.title}: use another integrator"
+            )
         self._equations, self._method, self._start = equations, method, start
         self._programs = Programs(equations, method, large=large, wide=True)
         self._runners = Runners(self._programs)
 
-    def run(self, task: Task, inputs: Inputs, direction: np.ndarray) -> tuple[SecondDerivatives, float]:
+    def run(
+        self, task: Task, inputs: Inputs, direction: np.ndarray
+    ) -> tuple[SecondDerivatives, float]:
         """A run in a direction of the parameters, from a guess for the start.
 
         Raises:
@@ -79,7 +89,9 @@ class SecondOrder:
         )
         return self._relaxed_where_needed(task, given, regular=False)
 
-    def _relaxed_where_needed(self, task: Task, given: Inputs, *, regular: bool) -> tuple[SecondDerivatives, float]:
+    def _relaxed_where_needed(
+        self, task: Task, given: Inputs, *, regular: bool
+    ) -> tuple[SecondDerivatives, float]:
         relaxed = not isinstance(self._method.formulation, Projected)
         try:
             return self._run(task, given, regular=regular, relaxed=relaxed)
@@ -95,10 +107,14 @@ class SecondOrder:
             nominal=np.concatenate([inputs.nominal, direction]),
             sizes=None if sizes is None else replace(sizes, turns=np.tile(sizes.turns, 2)),
             slope_floors=np.zeros(0),  # steps are given
-            chosen=None if inputs.chosen is None else np.concatenate([inputs.chosen, np.ones_like(inputs.chosen)]),
+            chosen=None
+            if inputs.chosen is None
+            else np.concatenate([inputs.chosen, np.ones_like(inputs.chosen)]),
         )
 
-    def _run(self, task: Task, given: Inputs, *, regular: bool, relaxed: bool) -> tuple[SecondDerivatives, float]:
+    def _run(
+        self, task: Task, given: Inputs, *, regular: bool, relaxed: bool
+    ) -> tuple[SecondDerivatives, float]:
         runner = self._runner(task, regular=regular, relaxed=relaxed)
         try:
             found, seconds = runner.prepare(given, task.backend, runs=task.runs)(task.watched())
@@ -107,9 +123,13 @@ class SecondOrder:
             if f.reason == OVERWOUND:
                 raise overwound(f, self._equations, when) from None
             text = f"{when}: {f.reason} in a run with second derivatives"
-            raise SimulationError(text, time=f.time, step=f.step, residual=np.nan, worst="second derivatives") from None
+            raise SimulationError(
+                text, time=f.time, step=f.step, residual=np.nan, worst="second derivatives"
+            ) from None
         names = list(task.objectives)
-        check_finite(found, [*names, *[f"{name} (derivative)" for name in names]], self._equations.model.name)
+        check_finite(
+            found, [*names, *[f"{name} (derivative)" for name in names]], self._equations.model.name
+        )
         return self._parted(found, task), seconds
 
     def _parted(self, found: Trajectory, task: Task) -> SecondDerivatives:
@@ -120,8 +140,12 @@ class SecondOrder:
         states, _ = self._unpaired(found.states)
         second = None if found.sensitivities is None else self._unpaired(found.sensitivities)
         first = None if second is None else second[0]
-        plain = replace(found, states=states, objectives=values, sensitivities=first, gradients=gradients)
-        return SecondDerivatives(plain, gradients, gradients_along, None if second is None else second[1])
+        plain = replace(
+            found, states=states, objectives=values, sensitivities=first, gradients=gradients
+        )
+        return SecondDerivatives(
+            plain, gradients, gradients_along, None if second is None else second[1]
+        )
 
     @property
     def _sizes(self) -> list[int]:
@@ -130,14 +154,23 @@ class SecondOrder:
         return [part.numel() for part in (e.q, e.v, e.a, e.λ)]
 
     def _paired(self, states: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-        """Entries of the states of the mechanism itself, block by block with their derivatives (axis 0); with what an integrator remembers
-        at first, the accelerations."""
+        """Entries of the states of the mechanism itself, block by block with their derivatives
+        (axis 0); with what an integrator remembers at first, the accelerations.
+        """
         parted = [np.split(x, np.cumsum(self._sizes)[:-1]) for x in (states, slopes)]
         pairs = list(zip(*parted, strict=True))
-        return np.concatenate([x for pair in (*pairs, *([pairs[2]] if self._programs.remembers else [])) for x in pair])
+        return np.concatenate(
+            [
+                x
+                for pair in (*pairs, *([pairs[2]] if self._programs.remembers else []))
+                for x in pair
+            ]
+        )
 
     def _unpaired(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Entries of the states of the mechanism itself, and of their derivatives (axis 1); without what an integrator remembers."""
+        """Entries of the states of the mechanism itself, and of their derivatives (axis 1); without
+        what an integrator remembers.
+        """
         sizes = [size for size in self._sizes for _ in range(2)]
         parts = np.split(states, np.cumsum(sizes), axis=1)[: len(sizes)]
         return np.concatenate(parts[::2], axis=1), np.concatenate(parts[1::2], axis=1)
@@ -145,5 +178,5 @@ class SecondOrder:
     def _runner(self, task: Task, *, regular: bool, relaxed: bool) -> AnyRunner:
         count, indices = self._equations.ρ.numel(), task.indices or []
         directions = None if task.adjoint else unit_directions(2 * count, indices)
-        wanted = Wanted(directions, task.adjoint, 2 * len(task.objectives))
+        wanted = DerivativeRequest(directions, task.adjoint, 2 * len(task.objectives))
         return self._runners.of(task.objectives, wanted, regular=regular, relaxed=relaxed)

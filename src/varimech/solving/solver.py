@@ -1,4 +1,6 @@
-"""A solver: one model, one method, and everything derived from them, built once and used for any number of runs."""
+"""A solver: one model, one method, and everything derived from them, built once and used for any
+number of runs.
+"""
 
 from __future__ import annotations
 
@@ -17,52 +19,60 @@ from ..backends.inputs import Inputs
 from ..backends.runner import Runner
 from ..backends.selection import select
 from ..backends.trajectory import BrokenOff, Trajectory
-from ..coordinates.configurations import OtherConfiguration, may_close_otherwise, other_configuration
-from ..coordinates.start import StartSolver
-from ..errors import ModelError, SimulationError
+from ..coordinates.configurations import (
+    OtherConfiguration,
+    may_close_otherwise,
+    other_configuration,
+)
+from ..coordinates.initial_state import InitialStateSolver
+from ..core.errors import ModelError, SimulationError
+from ..core.memory import check_memory
+from ..core.progress import progress_bar
+from ..core.symbols import symbols_in
 from ..formulations.independent import Independent
 from ..formulations.index1 import Projected
 from ..integrators.sundials import IDAS, Sundials
-from ..memory import check_memory
-from ..methods import Method
-from ..model.parts import Parts
-from ..progress import progress_bar
+from ..model.model_data import ModelData
+from ..schemes import Method
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import Switch, switches
-from ..symbols import symbols_in
-from .coherence import check_constraints, check_finite, check_speeds
 from .composite import CompositeSolver
+from .derivative_request import DerivativeRequest, unit_directions
 from .diagnosis import explained
-from .nearby import Nearby
 from .programs import LARGE, Programs
+from .redundant_reactions import warn_of_redundant_reactions
 from .runners import AnyRunner, Runners
 from .second_order import SecondDerivatives, SecondOrder
-from .shared_loads import warn_of_shared_loads
+from .start_continuation import StartContinuation
 from .statics import Statics
 from .task import Task
 from .time_plan import TimePlan
-from .wanted import Wanted, unit_directions
+from .validity import check_constraints, check_finite, check_speeds
 
 MAX_ITERATIONS = 40
 
 
 class Solver:
-    """Equations, start and step of a model as it is now; programs for the objectives and parameters asked for."""
+    """Equations, start and step of a model as it is now; programs for the objectives and parameters
+    asked for.
+    """
 
-    def __init__(self, model: Parts, method: Method, *, large: bool | None = None):
+    def __init__(self, model: ModelData, method: Method, *, large: bool | None = None):
         self.model = model.frozen()
         self.method = method
         self._large = large
         self.equations = method.coordinates.equations(self.model)
         self.programs = Programs(self.equations, method, large=large)
         self._runners = Runners(self.programs)
-        self.start = StartSolver(self.equations)
-        self.nearby = Nearby(self.start)
+        self.start = InitialStateSolver(self.equations)
+        self.nearby = StartContinuation(self.start)
         self.time_plan = TimePlan(self.equations)
-        self._last_wanted: tuple[tuple[object, ...], Wanted] = ((), Wanted())
+        self._last_wanted: tuple[tuple[object, ...], DerivativeRequest] = ((), DerivativeRequest())
 
     def run(self, task: Task, ρ: np.ndarray, *, explain: bool = True) -> tuple[Trajectory, float]:
-        """One run, and the seconds that it took once everything was built; why it cannot be assembled takes time to explain."""
+        """One run, and the seconds that it took once everything was built; why it cannot be
+        assembled takes time to explain.
+        """
         if not isinstance(self.method.formulation, Projected):
             return self._run(task, ρ, relaxed=True, explain=explain)
         try:
@@ -70,23 +80,27 @@ class Solver:
         except Amplified:  # twice as slow, but fit for singular positions
             return self._run(task, ρ, relaxed=True, explain=explain)
 
-    def _run(self, task: Task, ρ: np.ndarray, *, relaxed: bool, explain: bool) -> tuple[Trajectory, float]:
-        self.start.check_fits(ρ, task.indices)
+    def _run(
+        self, task: Task, ρ: np.ndarray, *, relaxed: bool, explain: bool
+    ) -> tuple[Trajectory, float]:
+        self.start.check_closure(ρ, task.indices)
         in_driver = self.programs.finds_start
         if in_driver and (led := self._led_to(task, ρ)) is not None:
             with suppress(StartFailure):  # assembly finds it, or says why there is none
-                return self._carry_out(task, led, regular=True, relaxed=relaxed)
+                return self._execute(task, led, regular=True, relaxed=relaxed)
         q = self.start.assemble(ρ, explain=explain)
-        if self.programs.swept and not in_driver:
-            return self._run_swept(task, q, ρ)
+        if self.programs.recursive and not in_driver:
+            return self._run_recursive(task, q, ρ)
         regular = self.start.regular(q, ρ)
         if in_driver and regular:
             with suppress(StartFailure):  # what follows finds the start, or says why there is none
-                return self._carry_out(task, self.inputs(task, ρ, guess=q), regular=True, relaxed=relaxed)
+                return self._execute(
+                    task, self.inputs(task, ρ, guess=q), regular=True, relaxed=relaxed
+                )
         if self.method.integrator == IDAS and not regular:
             raise ModelError(
-                f"mechanism {self.model.name!r}: integrator 'idas' takes no redundant constraints and no massless coordinates; "
-                "use integrator='cvodes'"
+                f"mechanism {self.model.name!r}: integrator 'idas' takes no redundant constraints"
+                " and no massless coordinates; use integrator='cvodes'"
             )
         initial = self.start.complete(q, ρ)
         slopes = None
@@ -94,19 +108,23 @@ class Solver:
             self.start.check_derivatives(initial, ρ, task.indices)
             slopes = self._remembered(self.start.sensitivities(initial, ρ, self._all_parameters))
         inputs = self.inputs(task, ρ, state=self._remembered(initial.packed), slopes=slopes)
-        return self._carry_out(task, inputs, regular=regular and not in_driver, relaxed=relaxed)
+        return self._execute(task, inputs, regular=regular and not in_driver, relaxed=relaxed)
 
-    def _run_swept(self, task: Task, q: np.ndarray, ρ: np.ndarray) -> tuple[Trajectory, float]:
-        """A run of a large open tree. Its accelerations at the start are found as those later are."""
+    def _run_recursive(self, task: Task, q: np.ndarray, ρ: np.ndarray) -> tuple[Trajectory, float]:
+        """A run of a large open tree. Its accelerations at the start are found as
+        those later are.
+        """
         directions = None if task.indices is None else unit_directions(len(ρ), self._all_parameters)
         state, S = self.start.moving(q, ρ, None if task.indices is None else self._all_parameters)
-        rates = self.programs.swept_rates(directions)
-        found = rates(state, *(() if S is None else (S,)), np.ones(self.equations.λ.numel()), ρ, np.zeros(1))
+        rates = self.programs.recursive_rates(directions)
+        found = rates(
+            state, *(() if S is None else (S,)), np.ones(self.equations.λ.numel()), ρ, np.zeros(1)
+        )
         if not np.isfinite(found[0]).all():
             self.start.complete(q, ρ)  # says what is without inertia, or not finite
         slopes = None if S is None else found[2].reshape(-1, S.shape[1])
         inputs = self.inputs(task, ρ, state=found[0], slopes=slopes)
-        return self._carry_out(task, inputs, regular=True, relaxed=True)
+        return self._execute(task, inputs, regular=True, relaxed=True)
 
     @property
     def _all_parameters(self) -> list[int]:
@@ -115,48 +133,65 @@ class Solver:
     def run_composite(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
         """The same by the composite system, one run for each parameter."""
         composite, indices = self._composite, task.indices or []
-        self.start.check_fits(ρ, indices)
+        self.start.check_closure(ρ, indices)
         q = self.start.assemble(ρ)
         if not self.start.regular(q, ρ):
             raise ModelError(
-                f"mechanism {self.model.name!r}: method='composite' takes no redundant constraints and no massless coordinates; "
-                "use method='direct'"
+                f"mechanism {self.model.name!r}: method='composite' takes no redundant constraints"
+                " and no massless coordinates; use method='direct'"
             )
         initial = self.start.complete(q, ρ)
         slopes = self.start.sensitivities(initial, ρ, indices)
         inputs = self.inputs(task, ρ, state=self._remembered(initial.packed))
         began = time.perf_counter()
         try:
-            found = [composite.run(task, inputs, self._remembered(slopes[:, k]), index) for k, index in enumerate(indices)]
+            found = [
+                composite.run(task, inputs, self._remembered(slopes[:, k]), index)
+                for k, index in enumerate(indices)
+            ]
         except StepFailure as f:
             self.run(replace(task, indices=None), ρ)  # where the motion itself fails, it says why
             text = (
-                f"{self.model.name!r}: step {f.step}, t = {f.time:.6g} s: {f.reason} in the composite system; try method='direct'"
+                f"{self.model.name!r}: step {f.step}, t = {f.time:.6g} s: {f.reason} in the"
+                " composite system; try method='direct'"
             )
-            raise SimulationError(text, time=f.time, step=f.step, residual=math.nan, worst="composite system") from None
-        S, gradients = (np.concatenate([getattr(t, name) for t in found], axis=2) for name in ("sensitivities", "gradients"))
+            raise SimulationError(
+                text, time=f.time, step=f.step, residual=math.nan, worst="composite system"
+            ) from None
+        S, gradients = (
+            np.concatenate([getattr(t, name) for t in found], axis=2)
+            for name in ("sensitivities", "gradients")
+        )
         whole = replace(found[-1], sensitivities=S, gradients=gradients)
         check_speeds(whole, task.schedule.tolerance, self.method.integrator, self.equations)
         check_constraints(whole, task.schedule.tolerance, self.method.formulation, self.equations)
         check_finite(whole, list(task.objectives), self.model.name)
-        warn_of_shared_loads(self.equations, task.objectives, whole, ρ)
+        warn_of_redundant_reactions(self.equations, task.objectives, whole, ρ)
         return whole, time.perf_counter() - began
 
-    def run_second(self, task: Task, ρ: np.ndarray, direction: np.ndarray) -> tuple[SecondDerivatives, float]:
+    def run_second(
+        self, task: Task, ρ: np.ndarray, direction: np.ndarray
+    ) -> tuple[SecondDerivatives, float]:
         """A run with second derivatives in one direction of the parameters."""
         found, ran = self._run_second(task, ρ, direction)
-        warn_of_shared_loads(self.equations, task.objectives, found.trajectory, ρ)
+        warn_of_redundant_reactions(self.equations, task.objectives, found.trajectory, ρ)
         return found, ran
 
-    def _run_second(self, task: Task, ρ: np.ndarray, direction: np.ndarray) -> tuple[SecondDerivatives, float]:
-        self.start.check_fits(ρ, task.indices)
+    def _run_second(
+        self, task: Task, ρ: np.ndarray, direction: np.ndarray
+    ) -> tuple[SecondDerivatives, float]:
+        self.start.check_closure(ρ, task.indices)
         near = self.nearby.followed(ρ)
         q = self.start.assemble(ρ) if near is None else near
         if near is not None or self.start.regular(q, ρ):
-            with suppress(StartFailure):  # what follows finds the start, or reports why there is none
+            with suppress(
+                StartFailure
+            ):  # what follows finds the start, or reports why there is none
                 return self._second.run(task, self.inputs(task, ρ, guess=q), direction)
             q = self.start.assemble(ρ)
-        return self._second.run_from(task, self.inputs(task, ρ), self.start.complete(q, ρ), direction)
+        return self._second.run_from(
+            task, self.inputs(task, ρ), self.start.complete(q, ρ), direction
+        )
 
     @cached_property
     def _second(self) -> SecondOrder:
@@ -164,15 +199,23 @@ class Solver:
 
     @cached_property
     def switches(self) -> list[Switch]:
-        """Where forces have kinks or jumps that depend on the motion; looked for once, as it takes longer than a short run."""
+        """Where forces have kinks or jumps that depend on the motion; looked for once, as it takes
+        longer than a short run.
+        """
         moving = symbols_in(self.equations.q, self.equations.v)
         return [s for s in switches(self.equations, {}) if not symbols_in(s.at).isdisjoint(moving)]
 
     @cached_property
     def other_configuration(self) -> OtherConfiguration | None:
-        """Another configuration in which the mechanism closes for its nominal values, where nothing chooses between them."""
+        """Another configuration in which the mechanism closes for its nominal values, where nothing
+        chooses between them.
+        """
         q = self.nearby.positions if may_close_otherwise(self.start) else None
-        return None if q is None else other_configuration(self.start, q, self.model.numbers.nominal)
+        return (
+            None
+            if q is None
+            else other_configuration(self.start, q, self.model.parameter_set.nominal)
+        )
 
     @cached_property
     def statics(self) -> Statics:
@@ -183,8 +226,8 @@ class Solver:
     def _composite(self) -> CompositeSolver:
         if (count := self.programs.unknowns) > LARGE:
             raise ModelError(
-                f"mechanism {self.model.name!r} has {count} unknowns and multipliers; method='composite' takes up to {LARGE}: "
-                "use method='direct'"
+                f"mechanism {self.model.name!r} has {count} unknowns and multipliers;"
+                f" method='composite' takes up to {LARGE}: use method='direct'"
             )
         return CompositeSolver(self.equations, self.method)
 
@@ -194,8 +237,9 @@ class Solver:
         return np.concatenate([state, state[2 * n : 3 * n]]) if self.programs.remembers else state
 
     def _led_to(self, task: Task, ρ: np.ndarray) -> Inputs | None:
-        """What a run starts from where the nominal start leads to its own; further away it is followed there, so that the mechanism stays
-        assembled as it is. None where it cannot be."""
+        """What a run starts from where the nominal start leads to its own; further away it is
+        followed there, so that the mechanism stays assembled as it is. None where it cannot be.
+        """
         parts = self.nearby.parts(ρ)
         if parts is None or self.nearby.positions is None:
             return None
@@ -213,15 +257,19 @@ class Solver:
         state: np.ndarray | None = None,
         slopes: np.ndarray | None = None,
     ) -> Inputs:
-        """What a run starts from; derivatives of a given state with respect to all parameters are its `slopes`."""
+        """What a run starts from; derivatives of a given state with respect to all parameters are
+        its `slopes`.
+        """
         if task.complex_step:
             self._check_complex(guess)
         if task.indices is not None:
             self.time_plan.check_derivatives(task, ρ)
-        nominal, directions = self.model.numbers.nominal, self.wanted(task).directions
+        nominal, directions = self.model.parameter_set.nominal, self.wanted(task).directions
         floors = np.zeros(0)
         if directions is not None:
-            floors = np.abs(directions / np.where(nominal != 0, nominal, 1.0)[:, None]).max(axis=0, initial=0.0)
+            floors = np.abs(directions / np.where(nominal != 0, nominal, 1.0)[:, None]).max(
+                axis=0, initial=0.0
+            )
         return Inputs(
             guess,
             state,
@@ -229,89 +277,120 @@ class Solver:
             slopes if task.adjoint else None,
             ρ,
             nominal,
-            self.time_plan.schedule(task.schedule, task.objectives, ρ, stops=not isinstance(self.method.integrator, Sundials)),
+            self.time_plan.schedule(
+                task.schedule,
+                task.objectives,
+                ρ,
+                stops=not isinstance(self.method.integrator, Sundials),
+            ),
             MAX_ITERATIONS,
             self.equations.sizes,
             floors,
             self._chosen if isinstance(self.method.formulation, Independent) else None,
             task.memory,
-            anchor=None if self.programs.swept else self.nearby.positions,  # no penalties, and no mass matrix to look at
+            anchor=(
+                None if self.programs.recursive else self.nearby.positions
+            ),  # no penalties, and no mass matrix to look at
         )
 
-    def wanted(self, task: Task) -> Wanted:
-        """Derivatives for a task. Where an adjoint chooses its steps, they have to suit derivatives too: one in a direction in which all
-        parameters change, each by its size, is carried along for that."""
+    def wanted(self, task: Task) -> DerivativeRequest:
+        """Derivatives for a task. Where an adjoint chooses its steps, they have to suit derivatives
+        too: one in a direction in which all parameters change, each by its size, is carried along
+        for that.
+        """
         if task.indices is None or (task.complex_step and not task.schedule.tolerance):
-            return Wanted()
+            return DerivativeRequest()
         key = tuple(task.indices), task.adjoint, bool(task.schedule.tolerance), len(task.objectives)
         last = self._last_wanted  # asked for several times in a run, and the same in most runs; other threads may change it
         if key != last[0]:
             last = self._last_wanted = key, self._new_wanted(task, task.indices)
         return last[1]
 
-    def _new_wanted(self, task: Task, indices: list[int]) -> Wanted:
+    def _new_wanted(self, task: Task, indices: list[int]) -> DerivativeRequest:
         if not task.adjoint:
-            return Wanted(unit_directions(self.equations.ρ.numel(), indices))
-        nominal, direction = self.model.numbers.nominal, None
+            return DerivativeRequest(unit_directions(self.equations.ρ.numel(), indices))
+        nominal, direction = self.model.parameter_set.nominal, None
         if task.schedule.tolerance:
-            shares = np.random.default_rng(0).uniform(0.5, 1.5, len(nominal)) * np.where(np.arange(len(nominal)) % 2, -1.0, 1.0)
+            shares = np.random.default_rng(0).uniform(0.5, 1.5, len(nominal)) * np.where(
+                np.arange(len(nominal)) % 2, -1.0, 1.0
+            )
             sizes = shares * np.where(nominal != 0, np.abs(nominal), 1.0)
             direction = np.zeros((len(nominal), 1))
             direction[indices, 0] = sizes[indices]
-        return Wanted(direction, True, len(task.objectives))
+        return DerivativeRequest(direction, True, len(task.objectives))
 
     @cached_property
     def _chosen(self) -> np.ndarray | None:
-        """Coordinates that are independent at the nominal start; runs close by begin with the same, so results vary smoothly between them."""
+        """Coordinates that are independent at the nominal start; runs close by begin with the same,
+        so results vary smoothly between them.
+        """
         if self.nearby.positions is None:
             return None
-        J = np.array(self.programs.jacobian(self.nearby.positions, self.model.numbers.nominal, 0.0))
+        J = np.array(
+            self.programs.jacobian(self.nearby.positions, self.model.parameter_set.nominal, 0.0)
+        )
         return select(J, None)[0]
 
-    def _carry_out(self, task: Task, inputs: Inputs, *, regular: bool, relaxed: bool) -> tuple[Trajectory, float]:
+    def _execute(
+        self, task: Task, inputs: Inputs, *, regular: bool, relaxed: bool
+    ) -> tuple[Trajectory, float]:
         wanted = self.wanted(task)
         self._check_stored(task, wanted)
         runner = self.runner(task.objectives, wanted, regular=regular, relaxed=relaxed)
-        carry_out = runner.prepare(inputs, task.backend, runs=task.runs)
+        execute = runner.prepare(inputs, task.backend, runs=task.runs)
         try:
-            with progress_bar(f"{self.model.name}: {task.schedule.duration:g} s", 1.0, task.progress) as tell:
-                trajectory, ran = carry_out(task.watched(tell))
+            with progress_bar(
+                f"{self.model.name}: {task.schedule.duration:g} s", 1.0, task.progress
+            ) as tell:
+                trajectory, ran = execute(task.watched(tell))
         except StepFailure as failure:
             if failure.reason in (UNDERFLOW, STALLED) and runner.program.sharp:
                 raise Amplified from None  # as happens at singular positions, too
-            raise explained(failure, inputs, self.equations, runner.program.step, self.method) from None
+            raise explained(
+                failure, inputs, self.equations, runner.program.step, self.method
+            ) from None
         except BrokenOff as stopped:
             raise self._kept(stopped, task) from None
         self._check(trajectory, task)
         if task.complex_step:
-            trajectory, ran = self._with_complex_steps(task, inputs, trajectory, ran, regular=regular, relaxed=relaxed)
+            trajectory, ran = self._with_complex_steps(
+                task, inputs, trajectory, ran, regular=regular, relaxed=relaxed
+            )
         if task.adjoint and trajectory.gradients is not None:
             trajectory = replace(trajectory, gradients=trajectory.gradients[:, :, task.indices])
         trajectory = self._own_states(trajectory)
-        warn_of_shared_loads(self.equations, task.objectives, trajectory, inputs.parameters)
+        warn_of_redundant_reactions(self.equations, task.objectives, trajectory, inputs.parameters)
         return trajectory, ran
 
-    def _check_stored(self, task: Task, wanted: Wanted) -> None:
+    def _check_stored(self, task: Task, wanted: DerivativeRequest) -> None:
         """What a run stores has to fit into memory."""
         schedule, state = task.schedule, self.equations.packed.numel() + len(task.objectives)
         check_memory(
-            f"mechanism {self.model.name!r}: {schedule.stored_count} stored results of {state} numbers"
+            f"mechanism {self.model.name!r}: {schedule.stored_count} stored results of {state}"
+            " numbers"
             + (f" with {wanted.columns} derivatives each" if wanted.columns else "")
             + (f", and the times of {schedule.steps} steps," if schedule.steps else ""),
             float(schedule.stored_count) * state * (1 + wanted.columns) + schedule.steps,
-            "store fewer results (every=…, output=…), take longer steps, or differentiate for fewer parameters (wrt=[…])",
+            "store fewer results (every=…, output=…), take longer steps, or differentiate for fewer"
+            " parameters (wrt=[…])",
         )
 
     def _own_states(self, trajectory: Trajectory) -> Trajectory:
         """The same without what the integrator remembers."""
         n, S = self.equations.packed.numel(), trajectory.sensitivities
-        return replace(trajectory, states=trajectory.states[:, :n], sensitivities=None if S is None else S[:, :n])
+        return replace(
+            trajectory,
+            states=trajectory.states[:, :n],
+            sensitivities=None if S is None else S[:, :n],
+        )
 
     def _check(self, trajectory: Trajectory, task: Task) -> None:
         """A motion that came to its end may be no result still."""
         check_speeds(trajectory, task.schedule.tolerance, self.method.integrator, self.equations)
         check_finite(trajectory, list(task.objectives), self.model.name)
-        check_constraints(trajectory, task.schedule.tolerance, self.method.formulation, self.equations)
+        check_constraints(
+            trajectory, task.schedule.tolerance, self.method.formulation, self.equations
+        )
 
     def _kept(self, stopped: BrokenOff, task: Task) -> KeyboardInterrupt:
         """What is kept of a run that was broken off: nothing where it would have failed anyway."""
@@ -328,22 +407,49 @@ class Solver:
         if self.programs.large:
             raise refusal(name, "is large: its functions are assembled or swept, not written out")
         if guess is None:
-            raise refusal(name, "finds its start outside its program (redundant constraints, or coordinates without mass)")
+            raise refusal(
+                name,
+                "finds its start outside its program (redundant constraints, or coordinates without"
+                " mass)",
+            )
 
     def _with_complex_steps(
-        self, task: Task, inputs: Inputs, trajectory: Trajectory, ran: float, *, regular: bool, relaxed: bool
+        self,
+        task: Task,
+        inputs: Inputs,
+        trajectory: Trajectory,
+        ran: float,
+        *,
+        regular: bool,
+        relaxed: bool,
     ) -> tuple[Trajectory, float]:
-        """A run whose derivatives, at its end only, come from runs in complex numbers with the same steps."""
+        """A run whose derivatives, at its end only, come from runs in complex numbers with the same
+        steps.
+        """
         began, indices = time.perf_counter(), task.indices or []
-        runner = self.runner(task.objectives, Wanted(), regular=regular, relaxed=relaxed)
+        runner = self.runner(task.objectives, DerivativeRequest(), regular=regular, relaxed=relaxed)
         assert isinstance(runner, Runner)
-        replayed = inputs.schedule.replayed(trajectory.step_ends) if inputs.schedule.tolerance else inputs.schedule
+        replayed = (
+            inputs.schedule.replayed(trajectory.step_ends)
+            if inputs.schedule.tolerance
+            else inputs.schedule
+        )
         with progress_bar(f"{self.model.name}: complex steps", 1.0, task.progress) as tell:
-            found = complex_step(runner.program, replace(inputs, schedule=replayed), indices, self.model.name, tell)
-        return replace(trajectory, gradients=found[None], sensitivities=None), ran + time.perf_counter() - began
+            found = complex_step(
+                runner.program, replace(inputs, schedule=replayed), indices, self.model.name, tell
+            )
+        return (
+            replace(trajectory, gradients=found[None], sensitivities=None),
+            ran + time.perf_counter() - began,
+        )
 
     def runner(
-        self, objectives: Mapping[str, Objective], wanted: Wanted, *, regular: bool = True, relaxed: bool | None = None
+        self,
+        objectives: Mapping[str, Objective],
+        wanted: DerivativeRequest,
+        *,
+        regular: bool = True,
+        relaxed: bool | None = None,
     ) -> AnyRunner:
         """What carries out runs with these objectives and the derivatives that are wanted."""
         if relaxed is None:

@@ -3,16 +3,18 @@
     equilibrium   F = Φ_qᵀ λ − Q(q, 0, ρ) = 0,  Φ(q, ρ) = 0                    at t = 0
     derivatives   H (q', λ') = −∂/∂ρ of both,   H = [K  Φ_qᵀ; Φ_q  0],   K = ∂F/∂q
 
-The equilibrium is found by Newton's method on (K + s M) with s ≥ 0 so large that this is positive definite along the constraints: that goes
-downhill. s vanishes on the way. Steps are shortened until they do half of what they should, measured by the correction for the rest, which
-does not mind stiffnesses of very different sizes. A saddle, where everything balances but would leave at a touch, is left along its unstable
-direction.
+The equilibrium is found by Newton's method on (K + s M) with s ≥ 0 so large that this is positive
+definite along the constraints: that goes downhill. s vanishes on the way. Steps are shortened until
+they do half of what they should, measured by the correction for the rest, which does not mind
+stiffnesses of very different sizes. A saddle, where everything balances but would leave at a touch,
+is left along its unstable direction.
 
-Tensions N of beams are unknowns of their own on the way, with T(r) − N = 0 for the force T of a segment of length r. Otherwise a step that
-turns segments by θ would stretch them by θ²/2, the next one would see forces E A θ²/2, and steps would have to be short for slender beams.
+Tensions N of beams are unknowns of their own on the way, with T(r) − N = 0 for the force T of a
+segment of length r. Otherwise a step that turns segments by θ would stretch them by θ²/2, the next
+one would see forces E A θ²/2, and steps would have to be short for slender beams.
 
-P. Deuflhard, Newton Methods for Nonlinear Problems, Springer 2004, section 3.3; C. T. Kelley and D. E. Keyes, SIAM J. Numer. Anal. 35 (1998)
-508–523.
+P. Deuflhard, Newton Methods for Nonlinear Problems, Springer 2004, section 3.3; C. T. Kelley and D.
+E. Keyes, SIAM J. Numer. Anal. 35 (1998) 508–523.
 """
 
 from __future__ import annotations
@@ -25,10 +27,10 @@ import casadi as ca
 import numpy as np
 
 from ..coordinates.equations import Equations
+from ..coordinates.initial_state import InitialStateSolver
 from ..coordinates.linear import column
-from ..coordinates.start import StartSolver
-from ..errors import ModelError, VarimechError
-from ..symbols import SX
+from ..core.errors import ModelError, VarimechError
+from ..core.symbols import SX
 from .vibrations import DENSE, frequencies, slowest, symmetric
 
 ITERATIONS = 1000
@@ -37,7 +39,9 @@ LONGEST = 0.05
 SHORTEST = 1e-3
 """Share of a correction below which none is tried."""
 NEAR, CONVERGED = 1e-3, 1e-12
-"""Correction, over the size of the mechanism, from which on s vanishes, and that ends the iteration."""
+"""Correction, over the size of the mechanism, from which on s vanishes, and that ends the
+iteration.
+"""
 AWAY = 20
 """The same, of all corrections together, that only something has which is free to move."""
 SADDLES = 8
@@ -68,18 +72,23 @@ class Equilibrium:
 class Statics:
     """Equilibria of one mechanism."""
 
-    def __init__(self, equations: Equations, start: StartSolver):
+    def __init__(self, equations: Equations, start: InitialStateSolver):
         self.equations = e = equations
         self.start = start
         self.name = e.model.name
         self._n, self._m = e.q.numel(), e.λ.numel()
         rest = [SX.zeros(self._n), SX.zeros(self._n), SX(0)]
-        balance, Φ = (ca.substitute([x], [e.v, e.a, e.t], rest)[0] for x in (e.balance, e.constraints))
+        balance, Φ = (
+            ca.substitute([x], [e.v, e.a, e.t], rest)[0] for x in (e.balance, e.constraints)
+        )
         lengths, tensions, softness = _stretching(e)
         N = SX.sym("N", lengths.numel())
         relaxed = balance + ca.jtimes(lengths, e.q, N - tensions, True)
         self._F, self._x = ca.densify(ca.vertcat(balance, Φ)), ca.vertcat(e.q, e.λ)
-        mixed, y = ca.densify(ca.vertcat(relaxed, Φ, softness * (tensions - N))), ca.vertcat(e.q, e.λ, N)
+        mixed, y = (
+            ca.densify(ca.vertcat(relaxed, Φ, softness * (tensions - N))),
+            ca.vertcat(e.q, e.λ, N),
+        )
         self._residuals = ca.Function("F", [self._x, e.ρ], [self._F])
         self._jacobian = ca.Function("H", [self._x, e.ρ], [ca.jacobian(self._F, self._x)])
         self._mixed = ca.Function("G", [y, e.ρ], [mixed])
@@ -89,7 +98,9 @@ class Statics:
 
     @cached_property
     def _partials(self) -> ca.Function:
-        return ca.Function("F_p", [self._x, self.equations.ρ], [ca.jacobian(self._F, self.equations.ρ)])
+        return ca.Function(
+            "F_p", [self._x, self.equations.ρ], [ca.jacobian(self._F, self.equations.ρ)]
+        )
 
     def equilibrium(self, ρ: np.ndarray, indices: list[int] | None) -> Equilibrium:
         """The stable equilibrium that the start leads to.
@@ -98,10 +109,13 @@ class Statics:
             VarimechError: if none is found.
         """
         n = self._n
-        self.start.check_fits(ρ, indices)
+        self.start.check_closure(ρ, indices)
         q = self.start.assemble(ρ)
         y = np.concatenate([q, np.zeros(self._m), column(self._tensions(q, ρ))])
-        size, first = float(np.ptp(q)) or 1.0, float(np.abs(self._value(self._residuals, y, ρ)[:n]).max(initial=0.0))
+        size, first = (
+            float(np.ptp(q)) or 1.0,
+            float(np.abs(self._value(self._residuals, y, ρ)[:n]).max(initial=0.0)),
+        )
         iterations = 0
         for _ in range(SADDLES):
             y, more = self._descend(y, ρ, size)
@@ -112,13 +126,22 @@ class Statics:
                 break
             y[:n] += TOUCH * size / np.abs(shape).max() * shape
         else:
-            raise VarimechError(f"{self.name!r}: no stable equilibrium; {SADDLES} unstable ones were found and left")
+            raise VarimechError(
+                f"{self.name!r}: no stable equilibrium; {SADDLES} unstable ones were found and left"
+            )
         x = y[: n + self._m]
         self._check_folds(x[:n], ρ)
         left = float(np.abs(self._value(self._residuals, x, ρ)[:n]).max(initial=0.0))
         if left > BALANCED * first + 1e-13 * size * float(np.abs(H.nonzeros()).max(initial=0.0)):
-            raise VarimechError(f"{self.name!r}: no equilibrium; a force of {left:.3g} N or N·m is left where nothing resists it")
-        slopes = None if indices is None else -self._solver(H)(np.array(self._partials(x, ρ))[:, indices])
+            raise VarimechError(
+                f"{self.name!r}: no equilibrium; a force of {left:.3g} N or N·m is left where"
+                " nothing resists it"
+            )
+        slopes = (
+            None
+            if indices is None
+            else -self._solver(H)(np.array(self._partials(x, ρ))[:, indices])
+        )
         residual = float(np.abs(self._value(self._residuals, x, ρ)[n:]).max(initial=0.0))
         return Equilibrium(x[:n], x[n:], slopes, iterations, residual)
 
@@ -128,22 +151,27 @@ class Statics:
         Zero for motions without stiffness, NaN for those that forces without potential build up.
 
         Raises:
-            ModelError: if the mechanism is driven, or keeps moving from its start: vibrations about a motion are others than at rest.
+            ModelError: if the mechanism is driven, or keeps moving from its start: vibrations about
+                a motion are others than at rest.
             VarimechError: if there is no equilibrium.
         """
         e = self.equations
         for driver in e.model.drivers.values():
             if ca.jacobian(driver.motion(e.t), e.t).nnz():
                 raise ModelError(
-                    f"mechanism {self.name!r} has no frequencies about rest: driver {driver.name!r} moves it; hold the driver at a constant "
-                    "value, or simulate a small disturbance and look at its period"
+                    f"mechanism {self.name!r} has no frequencies about rest: driver {driver.name!r}"
+                    " moves it; hold the driver at a constant value, or simulate a small"
+                    " disturbance and look at its period"
                 )
         found = self.equilibrium(ρ, None)
-        ω = frequencies(self._jacobian(np.concatenate([found.q, found.λ]), ρ), self._mass(found.q, ρ), count)
+        ω = frequencies(
+            self._jacobian(np.concatenate([found.q, found.λ]), ρ), self._mass(found.q, ρ), count
+        )
         if (ω == 0).any() and np.abs(column(self._given_speeds(found.q, ρ))).max(initial=0.0) > 0:
             raise ModelError(
-                f"mechanism {self.name!r} has no frequencies about rest: its start gives it a speed, and nothing resists one of its motions; "
-                "leave speed= out of the start for frequencies at rest, or simulate a small disturbance and look at its period"
+                f"mechanism {self.name!r} has no frequencies about rest: its start gives it a"
+                " speed, and nothing resists one of its motions; leave speed= out of the start for"
+                " frequencies at rest, or simulate a small disturbance and look at its period"
             )
         return ω
 
@@ -170,35 +198,53 @@ class Statics:
             step = -solve(G)
             move = float(np.abs(step[:n]).max(initial=0.0))
             if not np.isfinite(step).all():
-                raise VarimechError(f"{self.name!r}: no equilibrium; a force or constraint is not finite on the way to one")
+                raise VarimechError(
+                    f"{self.name!r}: no equilibrium; a force or constraint is not finite on the way"
+                    " to one"
+                )
             if move <= CONVERGED * size:
                 return y + step, iteration
             share = min(1.0, LONGEST * size / max(move, CONVERGED * size))
             resistance = s * column(shifted @ step)
             while share > SHORTEST:
                 expected = (1 - share) * G - share * resistance
-                off = np.abs(solve(self._value(self._mixed, y + share * step, ρ) - expected)[:n]).max(initial=0.0)
+                off = np.abs(
+                    solve(self._value(self._mixed, y + share * step, ρ) - expected)[:n]
+                ).max(initial=0.0)
                 if off <= share * move / 2 or off <= CONVERGED * size:
                     break
                 share /= 2
             y = y + share * step
             travelled += share * move
             if travelled > AWAY * size:
-                raise VarimechError(f"{self.name!r}: no equilibrium; something is free to move away under its load")
+                raise VarimechError(
+                    f"{self.name!r}: no equilibrium; something is free to move away under its load"
+                )
             s = 0.0 if move <= NEAR * size else s if share < 1 else 0.1 * s
         raise VarimechError(
-            f"{self.name!r}: no equilibrium in {ITERATIONS} iterations; if there is one, a start closer to it may lead there"
+            f"{self.name!r}: no equilibrium in {ITERATIONS} iterations; if there is one, a start"
+            " closer to it may lead there"
         )
 
     def _shift(self, G_y: ca.DM, M: ca.DM, F: np.ndarray, size: float, s: float) -> float:
-        """At least s, and what makes K + s M positive definite, with a step of reasonable length along its softest direction."""
+        """At least s, and what makes K + s M positive definite, with a step of reasonable length
+        along its softest direction.
+        """
         n, m = self._n, self._m
         A = G_y[: n + m, : n + m]
         if G_y.shape[0] > n + m:  # without tensions
             A -= G_y[: n + m, n + m :] @ ca.solve(G_y[n + m :, n + m :], G_y[n + m :, : n + m])
         square, shape = slowest(A, M)
-        push, most = abs(float(shape @ F)), LONGEST * size / max(float(np.abs(shape).max(initial=0.0)), 1e-300)
-        noise = NOISE * size * float(np.abs(A[:n, :n].nonzeros()).max(initial=0.0)) * float(np.abs(shape).sum())
+        push, most = (
+            abs(float(shape @ F)),
+            LONGEST * size / max(float(np.abs(shape).max(initial=0.0)), 1e-300),
+        )
+        noise = (
+            NOISE
+            * size
+            * float(np.abs(A[:n, :n].nonzeros()).max(initial=0.0))
+            * float(np.abs(shape).sum())
+        )
         needed = max(push / most - square if push > noise else 0.0, -1.2 * square, 0.0)
         if not np.isfinite(s):
             masses = np.maximum(np.array(ca.diag(M)).ravel(), 1e-12)
@@ -214,8 +260,9 @@ class Statics:
             folded = np.flatnonzero((a[:-1] * a[1:]).sum(axis=1) <= 0)
             if folded.size:
                 raise VarimechError(
-                    f"{self.name!r}: no equilibrium; beam {beam.name!r} folds over by more than 90° at node {folded[0] + 1}, more than "
-                    f"{beam.segments} segments can tell: give it more segments, or less load"
+                    f"{self.name!r}: no equilibrium; beam {beam.name!r} folds over by more than 90°"
+                    f" at node {folded[0] + 1}, more than {beam.segments} segments can tell: give"
+                    " it more segments, or less load"
                 )
 
     def _solver(self, A: ca.DM) -> Callable[[np.ndarray], np.ndarray]:
@@ -227,8 +274,8 @@ class Statics:
                 factors = splu(A.sparse())
             except RuntimeError:  # exactly singular
                 raise ModelError(
-                    f"mechanism {self.name!r} has redundant constraints, or can move without force; a model of this size takes neither "
-                    "in equilibrium"
+                    f"mechanism {self.name!r} has redundant constraints, or can move without force;"
+                    " a model of this size takes neither in equilibrium"
                 ) from None
             return lambda b: np.asarray(factors.solve(b))
         from scipy.linalg import lapack
@@ -240,7 +287,9 @@ class Statics:
         rcond = 0.0 if singular else lapack.dgecon(factors, np.linalg.norm(scaled, 1))[0]
 
         if rcond > RANK:
-            return lambda b: (scale * lapack.dgetrs(factors, pivots, scale * b.reshape(b.shape[0], -1))[0]).reshape(b.shape)
+            return lambda b: (
+                scale * lapack.dgetrs(factors, pivots, scale * b.reshape(b.shape[0], -1))[0]
+            ).reshape(b.shape)
         inverse = np.linalg.pinv(scaled, rcond=RANK)
         return lambda b: (scale * (inverse @ (scale * b.reshape(b.shape[0], -1)))).reshape(b.shape)
 

@@ -1,4 +1,6 @@
-"""What is to be run: times, objectives, parameters to differentiate for, backend. Light to import; solvers are loaded later."""
+"""What is to be run: times, objectives, parameters to differentiate for, backend. Light to import;
+solvers are loaded later.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +9,17 @@ from dataclasses import dataclass
 from threading import Event
 
 from ..backends.inputs import MEMORY
-from ..interrupts import Stopped
-from ..progress import Tell
-from ..schedule import Schedule
+from ..core.interrupts import Stopped
+from ..core.progress import Tell
+from ..core.schedule import Schedule
 from ..sensitivity.objective import Objective
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be run: times, objectives, the parameters to differentiate for (None for none), and how."""
+    """What is to be run: times, objectives, the parameters to differentiate for (None for none),
+    and how.
+    """
 
     schedule: Schedule
     objectives: Mapping[str, Objective]
@@ -23,8 +27,10 @@ class Task:
     backend: str = "auto"
     progress: bool | None = None
     method: str = "direct"
-    """Where derivatives come from: "direct" (along the motion), "adjoint" (a sweep backwards), "complex-step" (runs in complex numbers; the
-    latter two know them at the end only), "composite" or "finite-difference" (of several runs)."""
+    """Where derivatives come from: "direct" (along the motion), "adjoint" (a sweep backwards),
+    "complex-step" (runs in complex numbers; the latter two know them at the end only), "composite"
+    or "finite-difference" (of several runs).
+    """
     memory: float = MEMORY
     """Bytes that an adjoint may take for what it records."""
     runs: int = 1

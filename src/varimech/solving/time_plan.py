@@ -1,5 +1,6 @@
-"""The schedule of a run, adapted to the explicit functions of time of its model: steps end at jumps and kinks, and are short where something
-happens fast."""
+"""The schedule of a run, adapted to the explicit functions of time of its model: steps end at jumps
+and kinks, and are short where something happens fast.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from typing import TypeVar
 import numpy as np
 
 from ..coordinates.equations import Equations
-from ..errors import ModelError
-from ..schedule import Pieces, Schedule
+from ..core.errors import ModelError
+from ..core.schedule import Pieces, Schedule
 from ..sensitivity.objective import Objective
 from .explicit_time import ExplicitTime, explicit_time
 from .task import Task
@@ -25,14 +26,22 @@ V = TypeVar("V")
 REMEMBERED = 64
 """Sets of objectives, and of parameter values, whose functions of time are not looked at again."""
 ENOUGH = 3.0
-"""Equal steps within a limit of chosen ones that see what happens there: more than four to the period of a sine. They stay as they are."""
+"""Equal steps within a limit of chosen ones that see what happens there: more than four to the
+period of a sine. They stay as they are.
+"""
 FINER = 16.0
-"""Those that take their place where there are fewer, 25 to the period of a sine: no error estimate watches them."""
+"""Those that take their place where there are fewer, 25 to the period of a sine: no error estimate
+watches them.
+"""
 FEW, MANY = 5, 50
-"""Where a piece between two edges has fewer equal steps than the first, it gets as many as the second."""
+"""Where a piece between two edges has fewer equal steps than the first, it gets as many as the
+second.
+"""
 BRIDGE = 1e-3
-"""First step after an edge, over those around it. It takes accelerations across a jump; schemes that remember more than the last ones forget
-the jump while steps double from there. Rounding's size, as with chosen steps, is too short for implicit schemes."""
+"""First step after an edge, over those around it. It takes accelerations across a jump; schemes
+that remember more than the last ones forget the jump while steps double from there. Rounding's
+size, as with chosen steps, is too short for implicit schemes.
+"""
 SAME = 1e-9
 """Share of a step within which two times are one."""
 EDGE = 1e-14
@@ -47,57 +56,85 @@ class TimePlan:
         self._functions: OrderedDict[tuple[Objective, ...], ExplicitTime | None] = OrderedDict()
         self._resolved: OrderedDict[tuple[object, ...], TimeResolution] = OrderedDict()
 
-    def schedule(self, schedule: Schedule, objectives: Mapping[str, Objective], ρ: np.ndarray, *, stops: bool) -> Schedule:
-        """The same schedule with pieces, where steps are chosen or equal; given steps stay as they are.
+    def schedule(
+        self, schedule: Schedule, objectives: Mapping[str, Objective], ρ: np.ndarray, *, stops: bool
+    ) -> Schedule:
+        """The same schedule with pieces, where steps are chosen or equal; given steps stay as they
+        are.
 
         Raises:
             ModelError: if there are edges, and the integrator cannot be made to stop at them.
         """
-        found = None if schedule.ends is not None else self.resolution(schedule.duration, objectives, ρ)
+        found = (
+            None if schedule.ends is not None else self.resolution(schedule.duration, objectives, ρ)
+        )
         if found is None:
             return schedule
         if not stops:
             return self._bounded(schedule, found)
         if schedule.tolerance:
-            return replace(schedule, pieces=found.pieces(schedule.longest_chosen), probes=found.probes)
+            return replace(
+                schedule, pieces=found.pieces(schedule.longest_chosen), probes=found.probes
+            )
         pieces = found.pieces(ENOUGH * schedule.step)
         return schedule if pieces is None else _refined(schedule, pieces)
 
     def _bounded(self, schedule: Schedule, found: TimeResolution) -> Schedule:
-        """The same schedule with steps that see every feature; for integrators that take steps of their own."""
+        """The same schedule with steps that see every feature; for integrators that take steps of
+        their own.
+        """
         if found.edges.size:
             raise ModelError(
-                f"mechanism {self._equations.model.name!r}: a force, driver or integrand jumps or has a kink at "
-                f"t = {found.edges[0, 1]:.6g} s, where CVODES and IDAS cannot be made to end a step; "
-                "use integrator='dop853' or 'dopri5', or equal steps (step=)"
+                f"mechanism {self._equations.model.name!r}: a force, driver or integrand jumps or"
+                f" has a kink at t = {found.edges[0, 1]:.6g} s, where CVODES and IDAS cannot be"
+                " made to end a step; use integrator='dop853' or 'dopri5', or equal steps (step=)"
             )
         return replace(schedule, longest_step=min(schedule.longest_step, float(found.limits.min())))
 
-    def fixed(self, schedule: Schedule, objectives: Mapping[str, Objective], ρ: np.ndarray) -> list[int]:
-        """Parameters that move edges or narrow features: runs that differ in them do not share a schedule."""
-        found = None if schedule.ends is not None else self.resolution(schedule.duration, objectives, ρ)
+    def fixed(
+        self, schedule: Schedule, objectives: Mapping[str, Objective], ρ: np.ndarray
+    ) -> list[int]:
+        """Parameters that move edges or narrow features: runs that differ in them do not share a
+        schedule.
+        """
+        found = (
+            None if schedule.ends is not None else self.resolution(schedule.duration, objectives, ρ)
+        )
         if found is None:
             return []
-        pieces = found.pieces(schedule.longest_chosen if schedule.tolerance else ENOUGH * schedule.step)
+        pieces = found.pieces(
+            schedule.longest_chosen if schedule.tolerance else ENOUGH * schedule.step
+        )
         return [] if pieces is None or pieces.stops.size == 1 else sorted(found.parameters)
 
     def check_derivatives(self, task: Task, ρ: np.ndarray) -> None:
-        """Refuse derivatives with respect to parameters that move a jump: what the jump itself contributes would be missing."""
+        """Refuse derivatives with respect to parameters that move a jump: what the jump itself
+        contributes would be missing.
+        """
         found = self.resolution(task.schedule.duration, task.objectives, ρ)
         for jump in () if found is None else found.jumps:
             moving = jump.parameters & set(task.indices or ())
-            names = [name for k, name in enumerate(self._equations.model.numbers.parameters) if k in moving]
+            names = [
+                name
+                for k, name in enumerate(self._equations.model.parameter_set.parameters)
+                if k in moving
+            ]
             if names:
                 raise ModelError(
-                    f"derivatives with respect to {', '.join(map(repr, names))} are not known: {jump.owner!r} jumps at "
-                    f"t = {jump.time:.6g} s, and the parameter moves that time; use method='finite-difference', or a steep "
-                    "smooth function in place of the jump, such as varimech.tanh((t - t0) / width)"
+                    f"derivatives with respect to {', '.join(map(repr, names))} are not known:"
+                    f" {jump.owner!r} jumps at t = {jump.time:.6g} s, and the parameter moves that"
+                    " time; use method='finite-difference', or a steep smooth function in place of"
+                    " the jump, such as varimech.tanh((t - t0) / width)"
                 )
 
-    def resolution(self, duration: float, objectives: Mapping[str, Objective], ρ: np.ndarray) -> TimeResolution | None:
+    def resolution(
+        self, duration: float, objectives: Mapping[str, Objective], ρ: np.ndarray
+    ) -> TimeResolution | None:
         """Edges and limits over a run; None where the model has no explicit function of time."""
         key = tuple(objectives.values())
-        functions = _remembered(self._functions, key, lambda: explicit_time(self._equations, objectives))
+        functions = _remembered(
+            self._functions, key, lambda: explicit_time(self._equations, objectives)
+        )
         if functions is None:
             return None
         values = (key, duration, *ρ[list(functions.parameters)].tolist())
@@ -105,11 +142,15 @@ class TimePlan:
 
 
 def _refined(schedule: Schedule, pieces: Pieces) -> Schedule:
-    """Equal steps, and shorter ones where pieces ask for them: steps end at the near side of each edge, and at stored times as before."""
+    """Equal steps, and shorter ones where pieces ask for them: steps end at the near side of each
+    edge, and at stored times as before.
+    """
     stretches = list(_stretches(schedule, pieces))
     parts = [np.zeros(1)]
     for k, (begin, stop, step, after_edge) in enumerate(stretches):
-        before, after = (stretches[j][2] if 0 <= j < len(stretches) else step for j in (k - 1, k + 1))
+        before, after = (
+            stretches[j][2] if 0 <= j < len(stretches) else step for j in (k - 1, k + 1)
+        )
         if step < schedule.step:
             parts.append(np.linspace(begin, stop, 1 + math.ceil((stop - begin) / step)))
         parts.append(np.array([begin, stop]))
@@ -120,17 +161,23 @@ def _refined(schedule: Schedule, pieces: Pieces) -> Schedule:
     grid = schedule.known_ends
     near = fixed[np.clip(np.searchsorted(fixed, grid), 1, fixed.size - 1) - np.array([[0], [1]])]
     snapped = np.where(np.abs(near - grid) <= SAME * schedule.step, near, np.nan)
-    grid = np.where(np.isnan(snapped[0]), np.where(np.isnan(snapped[1]), grid, snapped[1]), snapped[0])
+    grid = np.where(
+        np.isnan(snapped[0]), np.where(np.isnan(snapped[1]), grid, snapped[1]), snapped[0]
+    )
     ends = np.unique(np.concatenate([fixed, grid]))
     stored = grid[[*range(0, schedule.steps, schedule.every), schedule.steps]]
     return replace(schedule, step=0.0, steps=ends.size - 1, ends=ends, every=1, outputs=stored)
 
 
 def _stretches(schedule: Schedule, pieces: Pieces) -> Iterator[tuple[float, float, float, bool]]:
-    """Begin, end and step of each piece, and whether it comes after an edge, which its first step crosses."""
+    """Begin, end and step of each piece, and whether it comes after an edge, which its first step
+    crosses.
+    """
     begin, after_edge = 0.0, False
     edges = np.append(np.diff(pieces.stops, prepend=0.0) <= EDGE * schedule.duration, False)
-    for k, (stop, limit) in enumerate(zip(pieces.stops.tolist(), pieces.limits.tolist(), strict=True)):
+    for k, (stop, limit) in enumerate(
+        zip(pieces.stops.tolist(), pieces.limits.tolist(), strict=True)
+    ):
         if edges[k]:
             after_edge = True
             continue
@@ -142,7 +189,9 @@ def _stretches(schedule: Schedule, pieces: Pieces) -> Iterator[tuple[float, floa
 
 
 def _ramp(first: float, step: float) -> np.ndarray:
-    """Ends of steps that double from the first until they are as long as others are; none where the first is as long."""
+    """Ends of steps that double from the first until they are as long as others are; none where the
+    first is as long.
+    """
     count = math.ceil(math.log2(step / first))
     return first * (2.0 ** np.arange(1, 1 + max(0, count)) - 1)
 

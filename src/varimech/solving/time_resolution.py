@@ -1,12 +1,15 @@
-"""Where explicit functions of time switch or change fast, found before a run by bisection with interval bounds.
+"""Where explicit functions of time switch or change fast, found before a run by bisection with
+interval bounds.
 
-An interval of time is resolved when no switch (a comparison, sign, floor, the argument of abs, maximum, minimum) can change within it, and
-every nonlinear operation f varies over it by no more than a share of its whole range:
+An interval of time is resolved when no switch (a comparison, sign, floor, the argument of abs,
+maximum, minimum) can change within it, and every nonlinear operation f varies over it by no more
+than a share of its whole range:
 
     width [f](interval) ≤ VARIATION · max(range f, SMALL · max |f|)
 
-What is not resolved is halved; a switch is followed down to neighbouring floating-point numbers. Bounds of an interval hold for all of it, so
-a pulse cannot hide between samples. Operations whose result is not used there (the other branch of `where`, a factor of zero) do not count.
+What is not resolved is halved; a switch is followed down to neighbouring floating-point numbers.
+Bounds of an interval hold for all of it, so a pulse cannot hide between samples. Operations whose
+result is not used there (the other branch of `where`, a factor of zero) do not count.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..schedule import Pieces
+from ..core.schedule import Pieces
 from .explicit_time import ExplicitTime
 from .intervals import TRUTH, Bounds, Tape
 
@@ -28,26 +31,45 @@ VARIATION = 0.25
 SMALL = 0.1
 """Share of its largest value that counts as range where an operation hardly varies."""
 STEPS = 8.0
-"""Resolved intervals that one step may take: two thirds of the period of a sine, twice the width of a bell. The error estimate sees what
-varies so slowly; closer limits would cost steps where nothing is gained."""
+"""Resolved intervals that one step may take: two thirds of the period of a sine, twice the width of
+a bell. The error estimate sees what varies so slowly; closer limits would cost steps where nothing
+is gained.
+"""
 FEW = 16
-"""Intervals that are cut into as many parts at once: for so few the number of passes counts, not their length."""
+"""Intervals that are cut into as many parts at once: for so few the number of passes counts, not
+their length.
+"""
 MOST = 1 << 15
-"""Intervals to follow at most: some thousand periods or pulses. What varies faster everywhere is not hidden from the error estimate."""
+"""Intervals to follow at most: some thousand periods or pulses. What varies faster everywhere is
+not hidden from the error estimate.
+"""
 WORK = 10_000_000
 """Intervals times operations that are bounded at once at most, each of which takes 16 bytes."""
 FINEST = 2.0**-52
-"""Share of the duration below which a switch is not followed: neighbouring floating-point numbers at its end."""
+"""Share of the duration below which a switch is not followed: neighbouring floating-point numbers
+at its end.
+"""
 HUGE = 1e200
 """Larger values are all the same: what overflows on one branch does no harm on the other."""
 SHORTEST = 1e-10
 """Share of the duration that is the least limit of steps."""
 NO_JUMP = 1e-9
-"""Share of a function's largest value by which it may change across an edge where only its derivative jumps."""
+"""Share of a function's largest value by which it may change across an edge where only its
+derivative jumps.
+"""
 CONTRAST = 4.0
 """Ratio of neighbouring limits that makes a new piece."""
 
-LINEAR = TRUTH | {ca.OP_ADD, ca.OP_SUB, ca.OP_NEG, ca.OP_TWICE, ca.OP_ASSIGN, ca.OP_IF_ELSE_ZERO, ca.OP_CONST, ca.OP_INPUT}
+LINEAR = TRUTH | {
+    ca.OP_ADD,
+    ca.OP_SUB,
+    ca.OP_NEG,
+    ca.OP_TWICE,
+    ca.OP_ASSIGN,
+    ca.OP_IF_ELSE_ZERO,
+    ca.OP_CONST,
+    ca.OP_INPUT,
+}
 """Operations that bring no features of their own."""
 
 
@@ -85,7 +107,9 @@ class TimeResolution:
         return np.concatenate([(self.bounds[1:] + self.bounds[:-1]) / 2, np.diff(self.bounds)])
 
     def pieces(self, longest: float) -> Pieces | None:
-        """Pieces of the run with a longest step each; None where one step limit serves all and no step has to end anywhere."""
+        """Pieces of the run with a longest step each; None where one step limit serves all and no
+        step has to end anywhere.
+        """
         stops: list[float] = []
         limits: list[float] = []
 
@@ -96,7 +120,9 @@ class TimeResolution:
         bridges = dict(zip(self.edges[:, 0].tolist(), self.jump.tolist(), strict=True))
         current: float | None = None  # limit of the present piece
         first = 0.0  # limit of its first interval
-        for begin, end, own in zip(self.bounds, self.bounds[1:], np.minimum(self.limits, longest), strict=False):
+        for begin, end, own in zip(
+            self.bounds, self.bounds[1:], np.minimum(self.limits, longest), strict=False
+        ):
             if begin in bridges:
                 if current is not None:
                     close(begin, current)
@@ -104,7 +130,9 @@ class TimeResolution:
                     close(end, longest)
                 current = None
                 continue
-            if current is not None and (own < first / CONTRAST or (own > CONTRAST * current and end - begin >= 2 * current)):
+            if current is not None and (
+                own < first / CONTRAST or (own > CONTRAST * current and end - begin >= 2 * current)
+            ):
                 close(begin, current)
                 current = None
             current, first = (own, own) if current is None else (min(current, own), first)
@@ -129,7 +157,9 @@ def resolve(functions: ExplicitTime, duration: float, values: np.ndarray) -> Tim
         if count + low.size > most:  # the error estimate has to see what is left
             limits[rough], rough[:] = np.inf, False
         last = high - low <= FINEST * duration
-        edges += list(zip(low[switching & last].tolist(), high[switching & last].tolist(), strict=True))
+        edges += list(
+            zip(low[switching & last].tolist(), high[switching & last].tolist(), strict=True)
+        )
         split = (rough | switching) & ~last
         leaves.append((low[~split], high[~split], limits[~split]))
         count += int((~split).sum())
@@ -137,11 +167,15 @@ def resolve(functions: ExplicitTime, duration: float, values: np.ndarray) -> Tim
     starts, ends, longest = (np.concatenate([leaf[k] for leaf in leaves]) for k in range(3))
     order = np.argsort(starts)
     merged = np.array(_adjacent_merged(sorted(edges))).reshape(-1, 2)
-    bounds, limits = _without_inner(np.append(starts[order], ends[order][-1]), longest[order], merged)
+    bounds, limits = _without_inner(
+        np.append(starts[order], ends[order][-1]), longest[order], merged
+    )
     jumping = search.jumps(merged)
     moving = tuple(search.moving_jumps(functions.owners, merged, jumping))
     limits = np.maximum(limits, SHORTEST * duration)
-    return TimeResolution(merged, np.asarray(jumping.any(axis=0)), bounds, limits, frozenset(search.decisive), moving)
+    return TimeResolution(
+        merged, np.asarray(jumping.any(axis=0)), bounds, limits, frozenset(search.decisive), moving
+    )
 
 
 def _cut(low: np.ndarray, high: np.ndarray, parts: int) -> tuple[np.ndarray, np.ndarray]:
@@ -170,28 +204,42 @@ class _Search:
         for k, (value, _) in enumerate(points):
             known = np.clip(value[~np.isnan(value)], -HUGE, HUGE)
             if known.size:
-                self.lowest[k], self.highest[k] = min(self.lowest[k], known.min()), max(self.highest[k], known.max())
+                self.lowest[k], self.highest[k] = (
+                    min(self.lowest[k], known.min()),
+                    max(self.highest[k], known.max()),
+                )
 
     def look(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Longest steps of some intervals; whether they are too wide for that to be known; whether something may switch within."""
+        """Longest steps of some intervals; whether they are too wide for that to be known; whether
+        something may switch within.
+        """
         tape = self.tape
         middle = low + (high - low) / 2
         self._sample(tape.bounds(middle, middle, self.values))
         bounds = tape.bounds(low, high, self.values)
         relevant = _relevant(tape, bounds)
-        limits, rough, switching = np.full(low.size, np.inf), np.zeros(low.size, bool), np.zeros(low.size, bool)
+        limits, rough, switching = (
+            np.full(low.size, np.inf),
+            np.zeros(low.size, bool),
+            np.zeros(low.size, bool),
+        )
         unresolved: dict[int, np.ndarray] = {}
         for k, operation in enumerate(tape.operations):
             if not operation.arguments or not relevant[k].any():
                 continue
-            undecided = _undecided(operation.code, [bounds[a] for a in operation.arguments], bounds[k]) & relevant[k]
+            undecided = (
+                _undecided(operation.code, [bounds[a] for a in operation.arguments], bounds[k])
+                & relevant[k]
+            )
             if undecided.any():
                 switching |= undecided
                 self.decisive |= tape.parameters_of[k]
             if operation.code not in LINEAR:
                 width = self._variation(k, bounds[k])
                 with np.errstate(all="ignore"):
-                    limits = np.where(relevant[k], np.minimum(limits, STEPS * (high - low) / width), limits)
+                    limits = np.where(
+                        relevant[k], np.minimum(limits, STEPS * (high - low) / width), limits
+                    )
                 unresolved[k] = undecided | (relevant[k] & (width > 1))
             else:  # what it is given may vary
                 unresolved[k] = np.logical_or.reduce(
@@ -215,7 +263,9 @@ class _Search:
                 rows.append(~(np.abs(after[output][0] - before[output][0]) <= NO_JUMP * size))
         return np.array(rows)
 
-    def moving_jumps(self, owners: Sequence[str], edges: np.ndarray, jumping: np.ndarray) -> Iterator[Jump]:
+    def moving_jumps(
+        self, owners: Sequence[str], edges: np.ndarray, jumping: np.ndarray
+    ) -> Iterator[Jump]:
         """Jumps that parameters move."""
         tape = self.tape
         across = tape.bounds(edges[:, 0], edges[:, 1], self.values)
@@ -223,17 +273,26 @@ class _Search:
             switching = [
                 number
                 for number, o in enumerate(tape.operations)
-                if o.arguments and _undecided(o.code, [across[a] for a in o.arguments], across[number])[k]
+                if o.arguments
+                and _undecided(o.code, [across[a] for a in o.arguments], across[number])[k]
             ]
-            parameters = frozenset[int]().union(*[tape.parameters_of[number] for number in switching])
+            parameters = frozenset[int]().union(
+                *[tape.parameters_of[number] for number in switching]
+            )
             if parameters and jumping[:, k].any():
                 yield Jump(time, owners[int(jumping[:, k].argmax())], parameters)
 
     def _variation(self, k: int, bounds: Bounds) -> np.ndarray:
-        """How much an operation may vary over each interval, over what is allowed; nothing where it may be anything."""
+        """How much an operation may vary over each interval, over what is allowed; nothing where it
+        may be anything.
+        """
         low, high = (np.clip(x, -HUGE, HUGE) for x in bounds)
         size = max(abs(self.lowest[k]), abs(self.highest[k]))
-        allowed = VARIATION * max(self.highest[k] - self.lowest[k], SMALL * size) if np.isfinite(size) else 0.0
+        allowed = (
+            VARIATION * max(self.highest[k] - self.lowest[k], SMALL * size)
+            if np.isfinite(size)
+            else 0.0
+        )
         unknown = (bounds[0] == -np.inf) & (bounds[1] == np.inf)
         with np.errstate(all="ignore"):
             return np.where(unknown | (low == high), 0.0, (high - low) / allowed)
@@ -254,7 +313,9 @@ def _undecided(code: int, given: list[Bounds], own: Bounds) -> np.ndarray:
         return np.asarray(np.sign(given[1][0]) != np.sign(given[1][1]))
     if code in (ca.OP_FMOD, ca.OP_REMAINDER):
         with np.errstate(all="ignore"):
-            return np.asarray(np.trunc(given[0][0] / given[1][0]) != np.trunc(given[0][1] / given[1][1]))
+            return np.asarray(
+                np.trunc(given[0][0] / given[1][0]) != np.trunc(given[0][1] / given[1][1])
+            )
     return np.zeros(own[0].size, bool)
 
 
@@ -284,7 +345,9 @@ def _adjacent_merged(edges: list[tuple[float, float]]) -> list[tuple[float, floa
     return merged
 
 
-def _without_inner(bounds: np.ndarray, limits: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _without_inner(
+    bounds: np.ndarray, limits: np.ndarray, edges: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The same without bounds inside of an edge."""
     inside = np.zeros(bounds.size, bool)
     for low, high in edges:

@@ -11,7 +11,9 @@ import numpy as np
 DENSE = 200
 """Unknowns up to which matrices are dense."""
 SYMMETRIC, GROWING = 1e-9, 1e-6
-"""Asymmetry of K that is rounding, and share of a square of a frequency that has to be imaginary to tell that a vibration grows."""
+"""Asymmetry of K that is rounding, and share of a square of a frequency that has to be imaginary to
+tell that a vibration grows.
+"""
 SLOW = 1e-3
 """Square of a frequency (1/s²) that no machine waits for."""
 ROUNDING = 1e-13
@@ -19,18 +21,24 @@ ROUNDING = 1e-13
 
 
 def frequencies(H: ca.DM, M: ca.DM, count: int) -> np.ndarray:
-    """The slowest angular frequencies (rad/s); zero for motions without stiffness, NaN for those that forces without potential build up."""
+    """The slowest angular frequencies (rad/s); zero for motions without stiffness, NaN for those
+    that forces without potential build up.
+    """
     n = M.shape[0]
     if not symmetric(H, n):
         squares = _unsymmetric_squares(H, M)[:count]
     else:
         few = H.shape[0] > DENSE and count < (2 * n - H.shape[0]) // 2
         squares = (_near_zero(H, M, count) if few else _modes(H, M))[0][:count]
-    return np.sqrt(np.where(np.abs(squares) <= _rounding(H, M), 0.0, np.where(squares < 0, np.nan, squares)))
+    return np.sqrt(
+        np.where(np.abs(squares) <= _rounding(H, M), 0.0, np.where(squares < 0, np.nan, squares))
+    )
 
 
 def slowest(H: ca.DM, M: ca.DM) -> tuple[float, np.ndarray]:
-    """Square of the slowest frequency (negative where a motion grows) and its shape; zero where it is as good as."""
+    """Square of the slowest frequency (negative where a motion grows) and its shape; zero where it
+    is as good as.
+    """
     squares, shapes = _modes(H, M) if H.shape[0] <= DENSE else _near_zero(H, M, 3)
     if not squares.size:  # nothing can move
         return 0.0, np.zeros(M.shape[0])
@@ -40,7 +48,10 @@ def slowest(H: ca.DM, M: ca.DM) -> tuple[float, np.ndarray]:
 def symmetric(H: ca.DM, n: int) -> bool:
     """Whether K is, as it is where all forces have a potential."""
     K = H[:n, :n]
-    return bool(np.abs((K - K.T).nonzeros()).max(initial=0.0) <= SYMMETRIC * np.abs(K.nonzeros()).max(initial=0.0))
+    return bool(
+        np.abs((K - K.T).nonzeros()).max(initial=0.0)
+        <= SYMMETRIC * np.abs(K.nonzeros()).max(initial=0.0)
+    )
 
 
 def _modes(H: ca.DM, M: ca.DM) -> tuple[np.ndarray, np.ndarray]:
@@ -54,7 +65,9 @@ def _modes(H: ca.DM, M: ca.DM) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _unsymmetric_squares(H: ca.DM, M: ca.DM) -> np.ndarray:
-    """The same under forces that are no gradient, such as those that turn with a body; NaN for vibrations that they build up."""
+    """The same under forces that are no gradient, such as those that turn with a body; NaN for
+    vibrations that they build up.
+    """
     from scipy.linalg import eigvals
 
     n = M.shape[0]
@@ -65,13 +78,18 @@ def _unsymmetric_squares(H: ca.DM, M: ca.DM) -> np.ndarray:
 
 
 def _near_zero(H: ca.DM, M: ca.DM, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Squares of frequencies near zero, in order, and shapes, of a large system; by inverse iteration from below, as K may be 0."""
+    """Squares of frequencies near zero, in order, and shapes, of a large system; by inverse
+    iteration from below, as K may be 0.
+    """
     from scipy.sparse import block_diag, csc_matrix
     from scipy.sparse.linalg import eigsh
 
     n, none = M.shape[0], H.shape[0] - M.shape[0]
     below = -(
-        SYMMETRIC * float(np.abs(H[:n, :n].nonzeros()).max(initial=0.0)) / float(np.abs(ca.diag(M).nonzeros()).max()) + SLOW
+        SYMMETRIC
+        * float(np.abs(H[:n, :n].nonzeros()).max(initial=0.0))
+        / float(np.abs(ca.diag(M).nonzeros()).max())
+        + SLOW
     )
     mass = block_diag([M.sparse(), csc_matrix((none, none))], format="csc")
     squares, shapes = eigsh(H.sparse(), k=min(count, n - none - 1), M=mass, sigma=below, which="LM")

@@ -1,4 +1,6 @@
-"""The functions of a chain for a large system: assembled from pieces, factored sparsely. The mathematics is that of `chain` and `saddle`."""
+"""The functions of a chain for a large system: assembled from pieces, factored sparsely. The
+mathematics is that of `chain` and `saddle`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from ..symbols import SX
+from ..core.symbols import SX
 from .chain import COORDINATES, NEWTON_TOLERANCE, PARAMETERS, SCALAR, Chain
 from .chain_writer import ChainWriter
 from .pieces import Output, Pieces, Stored
@@ -16,7 +18,9 @@ from .system import System
 
 
 class AssembledChain:
-    """A chain stated for each kind of element, and its functions for the whole system (see `Chain` for their arguments)."""
+    """A chain stated for each kind of element, and its functions for the whole system (see `Chain`
+    for their arguments).
+    """
 
     def __init__(self, pieces: Pieces[Chain]):
         self.pieces = pieces
@@ -42,8 +46,15 @@ class AssembledChain:
         f.settings()
         space = self.chain.stages[0].multiplier_space
         x_new, y_new, ratio = f.result(COORDINATES), f.result(space), f.result(SCALAR)
-        Δx, Δy = f.solve(0, lambda c: -c.stages[0].balance, lambda c: -c.stages[0].condition / c.stages[0].weight, passes=1)
-        step, size, magnitude = (f.new(name, SCALAR) for name in ("largest Δx", "largest x", "magnitude"))
+        Δx, Δy = f.solve(
+            0,
+            lambda c: -c.stages[0].balance,
+            lambda c: -c.stages[0].condition / c.stages[0].weight,
+            passes=1,
+        )
+        step, size, magnitude = (
+            f.new(name, SCALAR) for name in ("largest Δx", "largest x", "magnitude")
+        )
         f.zero(step, size, magnitude)
 
         def moved(c: Chain) -> SX:
@@ -59,14 +70,18 @@ class AssembledChain:
         f.over_entries(space, Output(lambda c: c.stages[0].multiplier + f.symbol(c, Δy), y_new))
 
         def converged(c: Chain) -> SX:
-            step, size, magnitude = (f.symbol(c, name) for name in ("largest Δx", "largest x", "magnitude"))
+            step, size, magnitude = (
+                f.symbol(c, name) for name in ("largest Δx", "largest x", "magnitude")
+            )
             return step / (NEWTON_TOLERANCE * size + _given(c.stages[0].noise) * (1 + magnitude))
 
         f.over_entries(SCALAR, Output(converged, ratio))
         return f.plan
 
     def finish(self, directions: np.ndarray | None = None, *, state_varies: bool = True) -> Plan:
-        """(state[, x, y][, state'], settings…) → result, residuals[, result']: derivatives in directions of the parameters, one a column."""
+        """(state[, x, y][, state'], settings…) → result, residuals[, result']: derivatives in
+        directions of the parameters, one a column.
+        """
         f = self._writer("finish")
         if self.chain.iterated:
             f.unknowns()
@@ -80,7 +95,9 @@ class AssembledChain:
         f.collect(result, lambda c, block: block)
         f.zero(Stored(SCALAR, residuals))
         levels = [Stored(SCALAR, residuals.part(k, 1)) for k in range(3)]
-        f.over_kinds(*[Output(partial(_level, k), level, Mode.LARGEST) for k, level in enumerate(levels)])
+        f.over_kinds(
+            *[Output(partial(_level, k), level, Mode.LARGEST) for k, level in enumerate(levels)]
+        )
         if slopes is not None:
             for i in range(len(self.chain.stages)):
                 f.differentiate(i)
@@ -88,7 +105,9 @@ class AssembledChain:
         return f.plan
 
     def pullback(self, objectives: int, *, state_varies: bool) -> Plan:
-        """(state[, x, y], r̄, settings…) → s̄, ρ̄ with all parameters: the derivatives of `finish`, transposed, a column an objective."""
+        """(state[, x, y], r̄, settings…) → s̄, ρ̄ with all parameters: the derivatives of `finish`,
+        transposed, a column an objective.
+        """
         f = self._writer("pullback")
         if self.chain.iterated:
             f.unknowns()
@@ -109,7 +128,9 @@ class AssembledChain:
         own = [v for v in written if reverse.of(v) is None]
         for vector in own:
             reverse.know(vector, f.plan.vector(vector.rows, objectives))
-        f.plan.operations += [Zero(v) for v in (*pulled, *[reverse.of(v) for v in own]) if v is not None]
+        f.plan.operations += [
+            Zero(v) for v in (*pulled, *[reverse.of(v) for v in own]) if v is not None
+        ]
         reverse.sweep(linear)
         return f.plan
 

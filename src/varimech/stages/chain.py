@@ -1,17 +1,20 @@
-"""A chain of stages: how a time step, and the start of a run, are stated; and the functions that carry it out.
+"""A chain of stages: how a time step, and the start of a run, are stated; and the functions that
+carry it out.
 
 Each stage has unknowns x with multipliers y and solves
 
     f(x, y; d, u) = 0,     g(x; d, u) = 0,
 
-where u is what is known before it (the state the chain starts from, parameters, time, earlier stages) and d are quantities that depend on x
-and u by simple relations (positions and velocities on accelerations, in an implicit scheme). With  J = ∂g/∂x / w  for a scalar weight w,
-multipliers enter f as Jᵀ y. The linearisation is the saddle-point system
+where u is what is known before it (the state the chain starts from, parameters, time, earlier
+stages) and d are quantities that depend on x and u by simple relations (positions and velocities on
+accelerations, in an implicit scheme). With  J = ∂g/∂x / w  for a scalar weight w, multipliers enter
+f as Jᵀ y. The linearisation is the saddle-point system
 
     ⎡ H  Jᵀ ⎤ ⎡ Δx ⎤     ⎡ f   ⎤
     ⎣ J  0  ⎦ ⎣ Δy ⎦ = − ⎣ g/w ⎦,     H = ∂f/∂x,
 
-solved by augmented Lagrangian iterations (`saddle`). From the same statement come the solution and its derivative.
+solved by augmented Lagrangian iterations (`saddle`). From the same statement come the solution and
+its derivative.
 """
 
 from __future__ import annotations
@@ -22,11 +25,13 @@ from functools import cached_property
 
 import casadi as ca
 
-from ..symbols import SX
-from .saddle import Coefficiented, Corrector, Saddle
+from ..core.symbols import SX
+from .saddle import Corrector, NumericStage, Saddle
 
 NEWTON_TOLERANCE = 1e-9
-"""Relative correction at which Newton's iteration has converged (the error left is far smaller: convergence is quadratic)."""
+"""Relative correction at which Newton's iteration has converged (the error left is far smaller:
+convergence is quadratic).
+"""
 ROUNDING = 1e-14
 """Relative error with which positions are known."""
 COORDINATES, CONSTRAINTS, START_CONDITIONS, PARAMETERS, SCALAR = (
@@ -36,7 +41,9 @@ COORDINATES, CONSTRAINTS, START_CONDITIONS, PARAMETERS, SCALAR = (
     "parameters",
     "scalar",
 )
-"""Spaces. Those of start conditions are the constraints and, after them, what is given beside them."""
+"""Spaces. Those of start conditions are the constraints and, after them, what is given
+beside them.
+"""
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,8 @@ class Block:
 class Stage:
     """One stage; see the module. Its unknowns are coordinates, or rates of them.
 
-    A nonlinear one is iterated. Rounding alone can cause corrections of the size  noise (1 + ‖magnitude‖).
+    A nonlinear one is iterated. Rounding alone can cause corrections of the size  noise (1 +
+    ‖magnitude‖).
     """
 
     name: str
@@ -71,18 +79,27 @@ class Stage:
     noise: SX | None = None
     magnitude: SX | None = None
     metric: SX | None = None
-    """In place of ∂f/∂x, where that does not change what x comes to: the metric in which corrections are smallest."""
+    """In place of ∂f/∂x, where that does not change what x comes to: the metric in which
+    corrections are smallest.
+    """
     compliant: bool = False
-    """Whether g has a term − w y/α: then α is no help to find y, but what defines it, and ∂g/∂x is more than w J."""
+    """Whether g has a term − w y/α: then α is no help to find y, but what defines it, and ∂g/∂x is
+    more than w J.
+    """
 
     def derivative(self, expression: SX) -> SX:
-        """Total derivative with respect to the unknowns, through the dependents: all of them at once, as one change of the unknowns."""
+        """Total derivative with respect to the unknowns, through the dependents: all of them at
+        once, as one change of the unknowns.
+        """
         if not self.dependents:
             return ca.jacobian(expression, self.unknown)
         change = SX.sym("change", self.unknown.numel())
         symbols = [self.unknown, *[symbol for symbol, _ in self.dependents]]
         moved = [self.unknown + change]
-        moved += [symbol + ca.jacobian(relation, self.unknown) @ change for symbol, relation in self.dependents]
+        moved += [
+            symbol + ca.jacobian(relation, self.unknown) @ change
+            for symbol, relation in self.dependents
+        ]
         changed = ca.substitute([expression], symbols, moved)[0]
         return ca.substitute(ca.jacobian(changed, change), change, SX.zeros(change.numel()))
 
@@ -99,12 +116,18 @@ class Stage:
     @cached_property
     def condition_tangent(self) -> SX:
         """∂g/∂x / w."""
-        return self.derivative(self.condition) * (1 / self.weight) if self.compliant else self.condition_jacobian
+        return (
+            self.derivative(self.condition) * (1 / self.weight)
+            if self.compliant
+            else self.condition_jacobian
+        )
 
 
 @dataclass(frozen=True)
 class Chain:
-    """Stages in order: the first may be nonlinear and is iterated then, all others are linear; and what they lead to."""
+    """Stages in order: the first may be nonlinear and is iterated then, all others are linear; and
+    what they lead to.
+    """
 
     name: str
     state: tuple[Block, ...]
@@ -115,7 +138,9 @@ class Chain:
     result: tuple[Block, ...]
     """The state it leads to."""
     levels: tuple[SX, SX, SX]
-    """What should vanish then: constraints at position, velocity and acceleration level. Their largest entries are its `residuals`."""
+    """What should vanish then: constraints at position, velocity and acceleration level. Their
+    largest entries are its `residuals`.
+    """
     saddle: Saddle
     """How the linear systems of the stages are solved."""
 
@@ -145,16 +170,28 @@ class Chain:
     def function(self, name: str, inputs: list[SX], outputs: list[SX]) -> ca.Function:
         """A function of this chain, in few operations."""
         outputs = ca.cse([ca.densify(x) for x in self.resolved(outputs)])
-        return ca.Function(f"{self.name}_{name}", [*inputs, *[block.value for block in self.settings]], outputs)
+        return ca.Function(
+            f"{self.name}_{name}", [*inputs, *[block.value for block in self.settings]], outputs
+        )
 
     def solve(self, stage: Stage, f: SX, g: SX, *, passes: int | None = None) -> tuple[SX, SX]:
         """H x + Jᵀ y = f,  J x = g  for a stage, factored once for all who ask."""
         return self.saddle.solve(stage, self._corrector(stage), f, g, passes=passes)
 
-    def solve_column(self, stage: Stage, f: SX, g: SX, y: SX | None, coefficients: Callable[[SX], SX]) -> tuple[SX, SX]:
+    def solve_column(
+        self, stage: Stage, f: SX, g: SX, y: SX | None, coefficients: Callable[[SX], SX]
+    ) -> tuple[SX, SX]:
         """The same from a first y, with coefficients in place of expressions."""
-        H, J, G, α = (coefficients(x) for x in (stage.tangent, stage.condition_jacobian, stage.condition_tangent, stage.penalty))
-        replaced = Coefficiented(H, J, G, stage.symmetric, α, stage.compliant)
+        H, J, G, α = (
+            coefficients(x)
+            for x in (
+                stage.tangent,
+                stage.condition_jacobian,
+                stage.condition_tangent,
+                stage.penalty,
+            )
+        )
+        replaced = NumericStage(H, J, G, stage.symmetric, α, stage.compliant)
         return self.saddle.solve(replaced, self._corrector(stage).mapped(coefficients), f, g, y)
 
     def _corrector(self, stage: Stage) -> Corrector:
@@ -180,14 +217,21 @@ class Chain:
         Δx, Δy = self.solve(s, -s.balance, -s.condition * (1 / s.weight), passes=1)
         x = s.unknown + Δx
         allowed = NEWTON_TOLERANCE * ca.norm_inf(x) + s.noise * (1 + ca.norm_inf(s.magnitude))
-        return self.function("iterate", [self.packed, s.unknown, s.multiplier], [x, s.multiplier + Δy, ca.norm_inf(Δx) / allowed])
+        return self.function(
+            "iterate",
+            [self.packed, s.unknown, s.multiplier],
+            [x, s.multiplier + Δy, ca.norm_inf(Δx) / allowed],
+        )
 
     def finish(self, wanted: SX | None = None) -> ca.Function:
-        """(state[, x, y], settings…) → result, residuals[, wanted]: the linear stages, and expressions of all unknowns.
+        """(state[, x, y], settings…) → result, residuals[, wanted]: the linear stages, and
+        expressions of all unknowns.
 
         x and y are those of the iterated stage, if there is one.
         """
-        residuals = ca.vertcat(*[ca.norm_inf(level) if level.numel() else SX(0) for level in self.levels])
+        residuals = ca.vertcat(
+            *[ca.norm_inf(level) if level.numel() else SX(0) for level in self.levels]
+        )
         outputs = [ca.vertcat(*[block.value for block in self.result]), residuals]
         return self._after_iterations("finish", outputs if wanted is None else [*outputs, wanted])
 
@@ -201,8 +245,13 @@ class Chain:
         symbols: list[SX] = []
         values: list[SX] = []
         for stage in self.stages[1:] if self.iterated else self.stages:
-            for symbol, relation in stage.dependents:  # of a linear stage, so they follow from what came before
-                values.append(ca.substitute([relation], symbols, values)[0] if symbols else relation)
+            for (
+                symbol,
+                relation,
+            ) in stage.dependents:  # of a linear stage, so they follow from what came before
+                values.append(
+                    ca.substitute([relation], symbols, values)[0] if symbols else relation
+                )
                 symbols.append(symbol)
             x, y = self._solve_linear(stage)
             if symbols:
@@ -210,7 +259,9 @@ class Chain:
             symbols += [stage.unknown, stage.multiplier]
             values += [x, y]
         inputs = [self.packed, first.unknown, first.multiplier] if self.iterated else [self.packed]
-        return self.function(name, inputs, ca.substitute(outputs, symbols, values) if symbols else outputs)
+        return self.function(
+            name, inputs, ca.substitute(outputs, symbols, values) if symbols else outputs
+        )
 
     def _solve_linear(self, stage: Stage) -> tuple[SX, SX]:
         """Unknowns of a linear stage, as corrections of its guess."""

@@ -1,4 +1,6 @@
-"""Writes one function of a chain for a large system: its arguments, the linear systems of its stages, their solutions and derivatives."""
+"""Writes one function of a chain for a large system: its arguments, the linear systems of its
+stages, their solutions and derivatives.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,9 @@ from functools import partial
 import casadi as ca
 import numpy as np
 
-from ..symbols import SX
+from ..core.symbols import SX
 from .chain import COORDINATES, PARAMETERS, Block, Chain
-from .known import Known
+from .chain_rule import Known
 from .pieces import Name, Output, Piece, Pieces, Stored, Writer
 from .plan import Factor, Factors, Mode, Solve, Vector
 from .system import System
@@ -19,7 +21,9 @@ Expression = Callable[[Chain], SX]
 
 
 class ChainWriter(Writer[Chain]):
-    """One function of an assembled chain, while it is written. Names of vectors: ("x", stage), ("derivative", name), …"""
+    """One function of an assembled chain, while it is written. Names of vectors: ("x", stage),
+    ("derivative", name), …
+    """
 
     def __init__(self, name: str, pieces: Pieces[Chain], system: Callable[[str], System]):
         super().__init__(f"{pieces.point.name}_{name}", pieces, _symbols)
@@ -28,7 +32,9 @@ class ChainWriter(Writer[Chain]):
         self._chain = pieces.point
         self._factored: list[tuple[int, Factors]] = []
         self._width = 1
-        for k, block in enumerate(self._blocks(self._chain.state, self.plan.argument(self._rows_of(self._chain.state)))):
+        for k, block in enumerate(
+            self._blocks(self._chain.state, self.plan.argument(self._rows_of(self._chain.state)))
+        ):
             self.stored["state", k] = block
 
     # arguments and results
@@ -43,12 +49,19 @@ class ChainWriter(Writer[Chain]):
         """The next argument: state'; and ρ', which is constant."""
         self._width = directions.shape[1]
         self._know_slopes(
-            self.plan.argument(self._rows_of(self._chain.state), self._width), self.plan.constant(directions), state_varies
+            self.plan.argument(self._rows_of(self._chain.state), self._width),
+            self.plan.constant(directions),
+            state_varies,
         )
 
     def direction(self, *, state_varies: bool) -> tuple[Vector, Vector, Vector]:
-        """One column of derivatives, to be transposed: of the state, of the parameters, and of the result."""
-        state, parameters = self.plan.vector(self._rows_of(self._chain.state)), self.plan.vector(self.size(PARAMETERS))
+        """One column of derivatives, to be transposed: of the state, of the parameters, and of the
+        result.
+        """
+        state, parameters = (
+            self.plan.vector(self._rows_of(self._chain.state)),
+            self.plan.vector(self.size(PARAMETERS)),
+        )
         self._know_slopes(state, parameters, state_varies)
         return state, parameters, self.plan.vector(self._rows_of(self._chain.result))
 
@@ -56,7 +69,9 @@ class ChainWriter(Writer[Chain]):
         if state_varies:
             for k, block in enumerate(self._blocks(self._chain.state, state)):
                 self.stored["derivative", ("state", k)] = block
-        self.stored["derivative", ("setting", len(self._chain.settings) - 2)] = Stored(PARAMETERS, parameters)
+        self.stored["derivative", ("setting", len(self._chain.settings) - 2)] = Stored(
+            PARAMETERS, parameters
+        )
 
     def costate(self, objectives: int) -> Vector:
         """The next argument: the costate of the result."""
@@ -69,7 +84,9 @@ class ChainWriter(Writer[Chain]):
     def settings(self) -> None:
         """The last arguments."""
         for k, block in enumerate(self._chain.settings):
-            self.stored["setting", k] = Stored(block.space, self.plan.argument(self.size(block.space)))
+            self.stored["setting", k] = Stored(
+                block.space, self.plan.argument(self.size(block.space))
+            )
 
     def result(self, space: str) -> Stored:
         """The next result."""
@@ -91,12 +108,16 @@ class ChainWriter(Writer[Chain]):
         """Where they stand in a vector of all of them."""
         sizes = [self.size(block.space) for block in blocks]
         first = np.cumsum([0, *sizes]).tolist()
-        return [Stored(block.space, whole.part(first[k], sizes[k])) for k, block in enumerate(blocks)]
+        return [
+            Stored(block.space, whole.part(first[k], sizes[k])) for k, block in enumerate(blocks)
+        ]
 
     # dependents
 
     def missing(self, name: Name) -> None:
-        """Quantities that follow from the unknowns of a stage are evaluated when they are needed."""
+        """Quantities that follow from the unknowns of a stage are evaluated when they
+        are needed.
+        """
         kind, i, j = name
         assert kind == "dependent"
         target = self.new(name, COORDINATES)
@@ -105,7 +126,14 @@ class ChainWriter(Writer[Chain]):
     # linear systems
 
     def solve(
-        self, i: int, f: Expression, g: Expression, *, y: Name | None = None, passes: int | None = None, width: int = 1
+        self,
+        i: int,
+        f: Expression,
+        g: Expression,
+        *,
+        y: Name | None = None,
+        passes: int | None = None,
+        width: int = 1,
     ) -> tuple[Name, Name]:
         """H x + Jᵀ y = f,  J x = g  for stage i, from a first y; returns the names of x and y."""
         x: Name | None = None
@@ -119,7 +147,9 @@ class ChainWriter(Writer[Chain]):
                 return left if x is None else left - s.tangent @ self.symbol(c, x)
 
             def s(c: Chain, x: Name | None = x) -> SX:
-                return g(c) if x is None else g(c) - c.stages[i].condition_tangent @ self.symbol(c, x)
+                return (
+                    g(c) if x is None else g(c) - c.stages[i].condition_tangent @ self.symbol(c, x)
+                )
 
             δx, δy = self._correct(i, r, s, width)
             x, y = self._sum(x, δx), self._sum(y, δy)
@@ -145,12 +175,25 @@ class ChainWriter(Writer[Chain]):
         self.zero(Stored(COORDINATES, right))
         factors = self._factors(i)
         if factors is None:
-            factors = Factors(system.pattern, system.symmetric, self.plan.vector(system.pattern.entries))
+            factors = Factors(
+                system.pattern, system.symmetric, self.plan.vector(system.pattern.entries)
+            )
             self._factored.append((i, factors))
             values = Stored(COORDINATES, factors.values)
-            given = system.size + system.pattern.upper.size + (0 if system.symmetric else system.pattern.lower.size)
+            given = (
+                system.size
+                + system.pattern.upper.size
+                + (0 if system.symmetric else system.pattern.lower.size)
+            )
             self.zero(Stored(COORDINATES, factors.values.part(0, given)))
-            outputs.append(Output(lambda c: system.entries(self._piece(c), i), values, Mode.ADD, lambda p: system.table(p, i)))
+            outputs.append(
+                Output(
+                    lambda c: system.entries(self._piece(c), i),
+                    values,
+                    Mode.ADD,
+                    lambda p: system.table(p, i),
+                )
+            )
             self.over_kinds(*outputs)
             self.plan.operations.append(Factor(factors))
         else:
@@ -170,7 +213,8 @@ class ChainWriter(Writer[Chain]):
         system = self._system(self._chain.stages[i].multiplier_space)
         for j, factors in self._factored:
             if self._chain.stages[j].multiplier_space == system.space and all(
-                ca.is_equal(system.matrix(p.local.stages[i]), system.matrix(p.local.stages[j]), 20) for p in self.pieces.kinds
+                ca.is_equal(system.matrix(p.local.stages[i]), system.matrix(p.local.stages[j]), 20)
+                for p in self.pieces.kinds
             ):
                 return factors
         return None
@@ -181,7 +225,9 @@ class ChainWriter(Writer[Chain]):
         space, width = self.stored[second].space, self.stored[second].vector.width
         name = ("sum", self.plan.workspace)
         total = self.new(name, space, width)
-        self.over_entries(space, Output(lambda c: (self.symbol(c, first) + self.symbol(c, second)).T, total))
+        self.over_entries(
+            space, Output(lambda c: (self.symbol(c, first) + self.symbol(c, second)).T, total)
+        )
         return name
 
     def _piece(self, chain: Chain) -> Piece[Chain]:
@@ -194,14 +240,18 @@ class ChainWriter(Writer[Chain]):
 
         def at_guess(c: Chain) -> tuple[SX, SX]:
             s = c.stages[i]
-            f, g = ca.substitute([s.balance, s.condition], [s.unknown, s.multiplier], [s.guess, s.multiplier_guess])
+            f, g = ca.substitute(
+                [s.balance, s.condition], [s.unknown, s.multiplier], [s.guess, s.multiplier_guess]
+            )
             return -f, -g / s.weight
 
         Δx, Δy = self.solve(i, lambda c: at_guess(c)[0], lambda c: at_guess(c)[1])
         space = self._chain.stages[i].multiplier_space
         x, y = self.new(("x", i), COORDINATES), self.new(("y", i), space)
         self.over_entries(COORDINATES, Output(lambda c: c.stages[i].guess + self.symbol(c, Δx), x))
-        self.over_entries(space, Output(lambda c: c.stages[i].multiplier_guess + self.symbol(c, Δy), y))
+        self.over_entries(
+            space, Output(lambda c: c.stages[i].multiplier_guess + self.symbol(c, Δy), y)
+        )
 
     def differentiate(self, i: int) -> None:
         """Derivatives of a stage's unknowns, multipliers and dependents; see `tangent_of`."""
@@ -210,13 +260,17 @@ class ChainWriter(Writer[Chain]):
 
         def here(c: Chain) -> Known:
             symbols = [c.stages[i].dependents[j][0] for j in relations]
-            return self._derivatives(c).extended(symbols, [self.symbol(c, partly[j]) for j in relations])
+            return self._derivatives(c).extended(
+                symbols, [self.symbol(c, partly[j]) for j in relations]
+            )
 
         y0: Name | None = None
         if not self._chain.saddle.regular:
             y0, space = ("guess", i), self._chain.stages[i].multiplier_space
             guess = self.new(y0, space, self._width)
-            self.over_entries(space, Output(lambda c: self.derivative(c, c.stages[i].multiplier_guess), guess))
+            self.over_entries(
+                space, Output(lambda c: self.derivative(c, c.stages[i].multiplier_guess), guess)
+            )
         x_, y_ = self.solve(
             i,
             lambda c: -here(c).derivative(c.stages[i].balance),
@@ -224,13 +278,18 @@ class ChainWriter(Writer[Chain]):
             y=y0,
             width=self._width,
         )
-        self.stored["derivative", ("x", i)], self.stored["derivative", ("y", i)] = self.stored[x_], self.stored[y_]
+        self.stored["derivative", ("x", i)], self.stored["derivative", ("y", i)] = (
+            self.stored[x_],
+            self.stored[y_],
+        )
         for j in relations:
             self._differentiate_dependent(i, j, ("derivative", ("dependent", i, j)))
 
     def _differentiate_dependent(self, i: int, j: int, name: Name) -> Name:
         target = self.new(name, COORDINATES, self._width)
-        self.over_entries(COORDINATES, Output(lambda c: self.derivative(c, c.stages[i].dependents[j][1]), target))
+        self.over_entries(
+            COORDINATES, Output(lambda c: self.derivative(c, c.stages[i].dependents[j][1]), target)
+        )
         return name
 
     def derivative(self, chain: Chain, expression: SX) -> SX:
@@ -239,9 +298,15 @@ class ChainWriter(Writer[Chain]):
 
     def _derivatives(self, chain: Chain) -> Known:
         symbols = _symbols(chain)
-        names = [name for name in symbols if ("derivative", name) in self.stored and symbols[name].numel()]
+        names = [
+            name
+            for name in symbols
+            if ("derivative", name) in self.stored and symbols[name].numel()
+        ]
         none = Known([SX.sym("none")], [SX(1, self._width)])
-        return none.extended([symbols[n] for n in names], [self.symbol(chain, ("derivative", n)) for n in names])
+        return none.extended(
+            [symbols[n] for n in names], [self.symbol(chain, ("derivative", n)) for n in names]
+        )
 
 
 def _result(value: Callable[[Chain, SX], SX], k: int, chain: Chain) -> SX:

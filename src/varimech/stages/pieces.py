@@ -1,8 +1,11 @@
-"""Large systems from pieces: what is stated for one element of each kind is carried out for all of them, by plans.
+"""Large systems from pieces: what is stated for one element of each kind is carried out for all of
+them, by plans.
 
-A system is a sum over elements. Elements of one kind differ in numbers and in where their entries stand, so one of them, in symbols of its
-own, stands for all; and what is done entry by entry (predicting, updating) is stated for a single entry. A `Writer` turns such statements
-into the operations of a plan: each vector has a name, each local thing (a chain, say) has symbols by the same names.
+A system is a sum over elements. Elements of one kind differ in numbers and in where their entries
+stand, so one of them, in symbols of its own, stands for all; and what is done entry by entry
+(predicting, updating) is stated for a single entry. A `Writer` turns such statements into the
+operations of a plan: each vector has a name, each local thing (a chain, say) has symbols by the
+same names.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from typing import Any, Generic, TypeVar
 import casadi as ca
 import numpy as np
 
-from ..symbols import SX, symbols_in
+from ..core.symbols import SX, symbols_in
 from .chain import SCALAR
 from .plan import Map, Mode, Plan, Port, Table, Vector, Zero
 
@@ -26,7 +29,9 @@ U = TypeVar("U")
 
 @dataclass(frozen=True, eq=False)
 class Piece(Generic[T]):
-    """All elements of a kind: one of them in local symbols, and where the entries of each stand, by space."""
+    """All elements of a kind: one of them in local symbols, and where the entries of each stand, by
+    space.
+    """
 
     local: T
     count: int
@@ -39,7 +44,9 @@ class Piece(Generic[T]):
 
 @dataclass(frozen=True, eq=False)
 class Pieces(Generic[T]):
-    """All kinds of elements; a thing with a single entry in each space; and the sizes of the spaces."""
+    """All kinds of elements; a thing with a single entry in each space; and the sizes of the
+    spaces.
+    """
 
     kinds: tuple[Piece[T], ...]
     point: T
@@ -47,20 +54,32 @@ class Pieces(Generic[T]):
 
     def mapped(self, build: Callable[[T], U]) -> Pieces[U]:
         """The same for what is built from each local thing."""
-        kinds = tuple(Piece(build(p.local), p.count, p.tables, p.constants, p.values) for p in self.kinds)
+        kinds = tuple(
+            Piece(build(p.local), p.count, p.tables, p.constants, p.values) for p in self.kinds
+        )
         return Pieces(kinds, build(self.point), self.sizes)
 
     def doubled(self, space: str) -> Pieces[T]:
-        """The same where a space has every entry twice: all of them, and then all of them once more."""
+        """The same where a space has every entry twice: all of them, and then all of them once
+        more.
+        """
         size = self.sizes[space]
-        tables = [{**p.tables, space: np.hstack([p.tables[space], p.tables[space] + size])} for p in self.kinds]
-        kinds = tuple(Piece(p.local, p.count, t, p.constants, p.values) for p, t in zip(self.kinds, tables, strict=True))
+        tables = [
+            {**p.tables, space: np.hstack([p.tables[space], p.tables[space] + size])}
+            for p in self.kinds
+        ]
+        kinds = tuple(
+            Piece(p.local, p.count, t, p.constants, p.values)
+            for p, t in zip(self.kinds, tables, strict=True)
+        )
         return Pieces(kinds, self.point, {**self.sizes, space: 2 * size})
 
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """Where the entries of a space stand: in the rows of a vector, or in those that `place` tells."""
+    """Where the entries of a space stand: in the rows of a vector, or in those that
+    `place` tells.
+    """
 
     space: str
     vector: Vector
@@ -100,7 +119,9 @@ class Writer(Generic[T]):
         return self.stored[name]
 
     def symbol(self, local: T, name: Name) -> SX:
-        """The entries of a vector that belong to a local thing, as symbols (rows × width), where it has none of its own."""
+        """The entries of a vector that belong to a local thing, as symbols (rows × width), where it
+        has none of its own.
+        """
         known = self._known(local)
         if name not in known:
             stored = self.stored[name]
@@ -119,11 +140,15 @@ class Writer(Generic[T]):
         """Evaluate for all elements of all kinds."""
         for piece, constants in zip(self.pieces.kinds, self._constants, strict=True):
             found = [(o, o.expression(piece.local)) for o in outputs]
-            wanted = [(o, x) for o, x in found if x.numel() and not (o.mode == Mode.ADD and x.is_zero())]
+            wanted = [
+                (o, x) for o, x in found if x.numel() and not (o.mode == Mode.ADD and x.is_zero())
+            ]
             if not wanted:
                 continue
             names, symbols = self._needed(piece.local, [x for _, x in wanted])
-            inputs = [self._read(piece, name, symbol) for name, symbol in zip(names, symbols, strict=True)]
+            inputs = [
+                self._read(piece, name, symbol) for name, symbol in zip(names, symbols, strict=True)
+            ]
             if not symbols_in(piece.constants).isdisjoint(symbols_in(*[x for _, x in wanted])):
                 symbols.append(piece.constants)
                 inputs.append(Port(constants, piece.constants.numel()))
@@ -141,11 +166,23 @@ class Writer(Generic[T]):
         for name in names:
             stored = self.stored[name]
             table = None if stored.place is None else stored.place[:, None]
-            inputs.append(Port(stored.vector, 1, table, same=stored.space == SCALAR and space != SCALAR))
-        results = [Port(o.to.vector, 1, None if o.to.place is None else o.to.place[:, None], mode=o.mode) for o in outputs]
+            inputs.append(
+                Port(stored.vector, 1, table, same=stored.space == SCALAR and space != SCALAR)
+            )
+        results = [
+            Port(o.to.vector, 1, None if o.to.place is None else o.to.place[:, None], mode=o.mode)
+            for o in outputs
+        ]
         self._map(self.size(space), symbols, inputs, expressions, results)
 
-    def _map(self, count: int, symbols: list[SX], inputs: list[Port], expressions: list[SX], results: list[Port]) -> None:
+    def _map(
+        self,
+        count: int,
+        symbols: list[SX],
+        inputs: list[Port],
+        expressions: list[SX],
+        results: list[Port],
+    ) -> None:
         kernel = ca.Function("kernel", symbols, ca.cse([ca.densify(x) for x in expressions]))
         self.plan.operations.append(Map(kernel, count, tuple(inputs), tuple(results)))
 
@@ -163,7 +200,11 @@ class Writer(Generic[T]):
     def _needed(self, local: T, expressions: list[SX]) -> tuple[list[Name], list[SX]]:
         """Names and symbols that occur in some expressions."""
         used = symbols_in(*expressions)
-        found = [(name, x) for name, x in self._known(local).items() if not used.isdisjoint(symbols_in(x))]
+        found = [
+            (name, x)
+            for name, x in self._known(local).items()
+            if not used.isdisjoint(symbols_in(x))
+        ]
         for name, _ in found:
             if name not in self.stored:
                 self.missing(name)
@@ -173,7 +214,9 @@ class Writer(Generic[T]):
         stored = self.stored[name]
         if stored.space == SCALAR:
             return Port(stored.vector, 1, same=True)
-        return Port(stored.vector, symbol.numel() // stored.vector.width, self._table(piece, stored))
+        return Port(
+            stored.vector, symbol.numel() // stored.vector.width, self._table(piece, stored)
+        )
 
     def _write(self, piece: Piece[T], output: Output[T], expression: SX) -> Port:
         rows = expression.numel() // output.to.vector.width

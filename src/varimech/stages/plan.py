@@ -1,4 +1,5 @@
-"""Plans: functions of large models, as operations on vectors that are carried out one after the other.
+"""Plans: functions of large models, as operations on vectors that are carried out one after the
+other.
 
     zero     a vector ← 0
     map      a generated kernel over all elements of a kind: entries of vectors are gathered by index, results set or added by index;
@@ -6,7 +7,8 @@
     factor   a sparse matrix ← its factors L and U (rows and columns in an order of little fill, without pivoting)
     solve    a vector ← the solution of the factored system, or of the transposed one
 
-A plan is data; only its kernels are code, and their number and size depend on the kinds of elements, not on how many there are.
+A plan is data; only its kernels are code, and their number and size depend on the kinds of
+elements, not on how many there are.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ class Mode(IntEnum):
 
 @dataclass(frozen=True)
 class Vector:
-    """Rows of numbers, `width` a row, somewhere in a base: the workspace (0), the constants (1), an argument or a result."""
+    """Rows of numbers, `width` a row, somewhere in a base: the workspace (0), the constants (1), an
+    argument or a result.
+    """
 
     base: int
     offset: int
@@ -48,7 +52,9 @@ Table = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Port:
-    """How a kernel reads or writes a vector: `rows` of it for each element, by a table or one after another, or the same for all."""
+    """How a kernel reads or writes a vector: `rows` of it for each element, by a table or one after
+    another, or the same for all.
+    """
 
     vector: Vector
     rows: int
@@ -59,12 +65,20 @@ class Port:
     @cached_property
     def adjacent(self) -> bool:
         """Whether a table tells rows next to each other, for every element."""
-        return self.table is not None and self.rows > 1 and bool((np.diff(self.table, axis=1) == 1).all())
+        return (
+            self.table is not None
+            and self.rows > 1
+            and bool((np.diff(self.table, axis=1) == 1).all())
+        )
 
     def places(self, count: int) -> np.ndarray:
         """Where the numbers of so many elements stand in the base, element after element."""
         v = self.vector
-        rows = np.arange(count * self.rows) if self.table is None else self.table.ravel().astype(np.int64)
+        rows = (
+            np.arange(count * self.rows)
+            if self.table is None
+            else self.table.ravel().astype(np.int64)
+        )
         return (v.offset + rows[:, None] * v.width + np.arange(v.width)).ravel()
 
 
@@ -97,7 +111,9 @@ class Pattern:
     below: np.ndarray
     """For each entry (k, i) of U, where (i, k) stands among those of L."""
     targets: np.ndarray
-    """For each row k, what changes when it is eliminated: for its columns i ≤ j (if not symmetric, all i and j) where (i, j) is stored."""
+    """For each row k, what changes when it is eliminated: for its columns i ≤ j (if not symmetric,
+    all i and j) where (i, j) is stored.
+    """
 
     @property
     def size(self) -> int:
@@ -144,7 +160,9 @@ OVERHEAD = 1000
 
 @dataclass
 class Plan:
-    """A function in operations; it can stand wherever a CasADi function with the same arguments and results can."""
+    """A function in operations; it can stand wherever a CasADi function with the same arguments and
+    results can.
+    """
 
     name: str
     arguments: list[int] = field(default_factory=list)
@@ -196,6 +214,13 @@ class Plan:
 
     def n_instructions(self) -> int:
         """Scalar operations of one call, roughly."""
-        maps = sum(op.count * (op.kernel.n_instructions() + (OVERHEAD if op.in_turn else 0)) for op in self.maps)
-        systems = sum(4 * op.factors.pattern.entries for op in self.operations if isinstance(op, (Factor, Solve)))
+        maps = sum(
+            op.count * (op.kernel.n_instructions() + (OVERHEAD if op.in_turn else 0))
+            for op in self.maps
+        )
+        systems = sum(
+            4 * op.factors.pattern.entries
+            for op in self.operations
+            if isinstance(op, (Factor, Solve))
+        )
         return maps + systems + OVERHEAD * len(self.operations)

@@ -1,10 +1,12 @@
-"""Backward differentiation of the operations of a plan: from the last to the first, costates of what each reads by those of what it writes.
+"""Backward differentiation of the operations of a plan: from the last to the first, costates of
+what each reads by those of what it writes.
 
     map     y = k(x)      →  x̄ += k_xᵀ ȳ,     one column an objective; elements that go in turn go back in the opposite order
     solve   x ← A⁻¹ x     →  x̄ ← A⁻ᵀ x̄
 
-Values must be final when this is carried out, after all operations. Solves are differentiated for what they are given, not for A: the
-operations that contain them are linear in the vectors whose costates are known (`linear_part`), and the rest has been carried out before.
+Values must be final when this is carried out, after all operations. Solves are differentiated for
+what they are given, not for A: the operations that contain them are linear in the vectors whose
+costates are known (`linear_part`), and the rest has been carried out before.
 """
 
 from __future__ import annotations
@@ -14,9 +16,9 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 
-from ..symbols import SX, symbols_in
-from .companions import Companions
+from ..core.symbols import SX, symbols_in
 from .plan import Factor, Map, Mode, Operation, Plan, Port, Solve, Vector, Zero
+from .tangent_map import TangentMap
 
 
 class Reverse:
@@ -25,7 +27,7 @@ class Reverse:
     def __init__(self, plan: Plan, width: int):
         self._plan = plan
         self._width = width
-        self._costates = Companions()
+        self._costates = TangentMap()
 
     def know(self, vector: Vector, costate: Vector) -> None:
         """Tell where the costate of a vector is to stand: its rows, `width` numbers each."""
@@ -39,7 +41,9 @@ class Reverse:
                 self._map(operation)
                 self._forget_overwritten(operation, operations[:k])
             elif isinstance(operation, Solve) and (costate := self.of(operation.x)) is not None:
-                self._plan.operations.append(Solve(operation.factors, costate, transposed=not operation.transposed))
+                self._plan.operations.append(
+                    Solve(operation.factors, costate, transposed=not operation.transposed)
+                )
 
     def of(self, vector: Vector) -> Vector | None:
         """The costate of a vector that lies within a known one."""
@@ -47,33 +51,58 @@ class Reverse:
 
     def _map(self, operation: Map) -> None:
         x, y = _expressions(operation)
-        written = [(y[k], port, self.of(port.vector)) for k, port in enumerate(operation.outputs) if port.mode != Mode.LARGEST]
+        written = [
+            (y[k], port, self.of(port.vector))
+            for k, port in enumerate(operation.outputs)
+            if port.mode != Mode.LARGEST
+        ]
         given = [(value, port, costate) for value, port, costate in written if costate is not None]
-        read = [(symbol, port, self.of(port.vector)) for symbol, port in zip(x, operation.inputs, strict=True)]
+        read = [
+            (symbol, port, self.of(port.vector))
+            for symbol, port in zip(x, operation.inputs, strict=True)
+        ]
         wanted = [(symbol, port, costate) for symbol, port, costate in read if costate is not None]
         if not given or not wanted:
             return
         symbols = [SX.sym("μ", self._width, value.numel()) for value, *_ in given]
         along = ca.vertcat(*[ca.vec(symbol) for symbol, *_ in wanted])
-        whole = ca.jtimes(ca.veccat(*[value for value, *_ in given]), along, ca.horzcat(*symbols).T, True)
-        parts = ca.vertsplit(whole, np.cumsum([0, *[symbol.numel() for symbol, *_ in wanted]]).tolist())
-        found = [(part.T, port, costate) for part, (_, port, costate) in zip(parts, wanted, strict=True) if not part.is_zero()]
+        whole = ca.jtimes(
+            ca.veccat(*[value for value, *_ in given]), along, ca.horzcat(*symbols).T, True
+        )
+        parts = ca.vertsplit(
+            whole, np.cumsum([0, *[symbol.numel() for symbol, *_ in wanted]]).tolist()
+        )
+        found = [
+            (part.T, port, costate)
+            for part, (_, port, costate) in zip(parts, wanted, strict=True)
+            if not part.is_zero()
+        ]
         if not found:
             return
         outputs = ca.cse([ca.densify(part) for part, *_ in found])
         used = symbols_in(*outputs)
-        needed = [(s, p) for s, p in zip(x, operation.inputs, strict=True) if not used.isdisjoint(symbols_in(s))]
+        needed = [
+            (s, p)
+            for s, p in zip(x, operation.inputs, strict=True)
+            if not used.isdisjoint(symbols_in(s))
+        ]
         kernel = ca.Function("reverse", [*[s for s, _ in needed], *symbols], outputs)
         turned = operation.in_turn
         inputs = [_turned(port, operation.count) if turned else port for _, port in needed]
         inputs += [
-            _by_table(Port(costate, port.rows, port.table, port.same), operation.count, turned) for _, port, costate in given
+            _by_table(Port(costate, port.rows, port.table, port.same), operation.count, turned)
+            for _, port, costate in given
         ]
         results = [
-            replace(_by_table(Port(costate, port.rows, port.table, port.same), operation.count, turned), mode=Mode.ADD)
+            replace(
+                _by_table(Port(costate, port.rows, port.table, port.same), operation.count, turned),
+                mode=Mode.ADD,
+            )
             for _, port, costate in found
         ]
-        self._plan.operations.append(Map(kernel, operation.count, tuple(inputs), tuple(results), turned))
+        self._plan.operations.append(
+            Map(kernel, operation.count, tuple(inputs), tuple(results), turned)
+        )
 
     def _forget_overwritten(self, operation: Map, before: list[Operation]) -> None:
         """What an operation set had no influence before: its costate is zero there."""
@@ -82,15 +111,24 @@ class Reverse:
             if port.mode != Mode.SET or costate is None:
                 continue
             rows, maps = port.places(operation.count), [op for op in before if isinstance(op, Map)]
-            earlier = [p.places(op.count) for op in maps for p in op.outputs if p.vector.base == port.vector.base]
+            earlier = [
+                p.places(op.count)
+                for op in maps
+                for p in op.outputs
+                if p.vector.base == port.vector.base
+            ]
             if any(np.intersect1d(rows, other).size for other in earlier):
                 nothing = ca.Function("nothing", [], [SX.zeros(self._width, port.rows)])
                 to = _by_table(Port(costate, port.rows, port.table), operation.count, False)
                 self._plan.operations.append(Map(nothing, operation.count, (), (to,)))
 
 
-def linear_part(operations: list[Operation], seeds: list[Vector]) -> tuple[list[Operation], list[Operation], list[Vector]]:
-    """Operations parted into those that do not depend on some vectors, and those that do, linearly; and all vectors that these write."""
+def linear_part(
+    operations: list[Operation], seeds: list[Vector]
+) -> tuple[list[Operation], list[Operation], list[Vector]]:
+    """Operations parted into those that do not depend on some vectors, and those that do, linearly;
+    and all vectors that these write.
+    """
     values: list[Operation] = []
     linear: list[Operation] = []
     slopes: list[Vector] = []
@@ -98,17 +136,27 @@ def linear_part(operations: list[Operation], seeds: list[Vector]) -> tuple[list[
     def depends(vector: Vector) -> bool:
         size = vector.rows * vector.width
         return any(
-            vector.base == v.base and vector.offset < v.offset + v.rows * v.width and v.offset < vector.offset + size
+            vector.base == v.base
+            and vector.offset < v.offset + v.rows * v.width
+            and v.offset < vector.offset + size
             for v in (*seeds, *slopes)
         )
 
     for operation in operations:
         if isinstance(operation, Map):
             x, y = _expressions(operation)
-            moving = symbols_in(*[symbol for symbol, port in zip(x, operation.inputs, strict=True) if depends(port.vector)])
+            moving = symbols_in(
+                *[
+                    symbol
+                    for symbol, port in zip(x, operation.inputs, strict=True)
+                    if depends(port.vector)
+                ]
+            )
             chosen = [not moving.isdisjoint(symbols_in(value)) for value in y]
             for kept, target in ((False, values), (True, linear)):
-                if part := _part(operation, x, y, [k for k, is_linear in enumerate(chosen) if is_linear is kept]):
+                if part := _part(
+                    operation, x, y, [k for k, is_linear in enumerate(chosen) if is_linear is kept]
+                ):
                     target.append(part)
             for port, is_linear in zip(operation.outputs, chosen, strict=True):
                 if is_linear and not depends(port.vector):
@@ -137,7 +185,10 @@ def _part(operation: Map, x: list[SX], y: list[SX], results: list[int]) -> Map |
     used = symbols_in(*wanted)
     needed = [k for k, symbol in enumerate(x) if not used.isdisjoint(symbols_in(symbol))]
     kernel = ca.Function("kernel", [x[k] for k in needed], wanted)
-    inputs, outputs = tuple(operation.inputs[k] for k in needed), tuple(operation.outputs[k] for k in results)
+    inputs, outputs = (
+        tuple(operation.inputs[k] for k in needed),
+        tuple(operation.outputs[k] for k in results),
+    )
     return Map(kernel, operation.count, inputs, outputs, operation.in_turn)
 
 

@@ -6,14 +6,16 @@ Each pass solves for corrections of x and y with the residuals r, s of both line
 
     H δx + Jᵀ δy = r,     J δx − α⁻¹ δy = s,
 
-and so reduces the error by a factor of about (1 + κ)⁻¹, α being κ times the mass that a constraint works against. Where J has not full
-rank (redundant constraints, singular positions) the iteration finds a solution all the same. Two ways to eliminate, equal in exact
-arithmetic:
+and so reduces the error by a factor of about (1 + κ)⁻¹, α being κ times the mass that a constraint
+works against. Where J has not full rank (redundant constraints, singular positions) the iteration
+finds a solution all the same. Two ways to eliminate, equal in exact arithmetic:
 
-- `regular`: the system as it stands, x before its multipliers. Its condition does not suffer from large α, so κ = 1e12 and one pass do.
-- otherwise: δy eliminated first, (H + Jᵀ α J) δx = r + Jᵀ α s,  δy = α (J δx − s). It needs no inverse of H alone, so it takes masses
-  that are zero; κ = 1e7 and two passes. Redundant multipliers are not determined: their sum works right, but along a run each collects
-  rounding errors.
+- `regular`: the system as it stands, x before its multipliers. Its condition does not suffer from
+  large α, so κ = 1e12 and one pass do.
+- otherwise: δy eliminated first, (H + Jᵀ α J) δx = r + Jᵀ α s,  δy = α (J δx − s). It needs no
+  inverse of H alone, so it takes masses that are zero; κ = 1e7 and two passes. Redundant
+  multipliers are not determined: their sum works right, but along a run each collects rounding
+  errors.
 """
 
 from __future__ import annotations
@@ -24,17 +26,21 @@ from typing import Protocol
 
 import casadi as ca
 
-from ..elimination import Factorisation
-from ..symbols import SX
+from ..core.symbols import SX
+from .elimination import Factorisation
 
 LIGHT = 1e-6
 """Masses below this share of the largest count as that, or as what goes with them."""
 ROUNDING = 1e-9
-"""Gradients below this share of the largest say nothing; sums below it, of what they are made of, neither."""
+"""Gradients below this share of the largest say nothing; sums below it, of what they are made of,
+neither.
+"""
 
 
 def carried_masses(J: SX, masses: SX, heaviest: SX) -> SX:
-    """For each constraint and unknown: the mass of other unknowns that the constraint makes go with it."""
+    """For each constraint and unknown: the mass of other unknowns that the constraint makes go with
+    it.
+    """
     squares = ca.power(J, 2)
     mobility = squares @ ca.if_else(masses > LIGHT * heaviest, 1 / masses, 0)
     ties = mobility > ROUNDING * ca.sum2(squares) / heaviest
@@ -42,10 +48,11 @@ def carried_masses(J: SX, masses: SX, heaviest: SX) -> SX:
 
 
 def mobilities(J: SX, masses: SX, heaviest: SX, steepest: SX, carried: SX) -> SX:
-    """What a unit force of each constraint moves: the inverse of the mass it works against; 0 where it says nothing.
+    """What a unit force of each constraint moves: the inverse of the mass it works against; 0 where
+    it says nothing.
 
-    Unknowns with hardly any mass go with others by further constraints, such as the directions across a thin bar, and stand for what these
-    carry (in all: `carried`).
+    Unknowns with hardly any mass go with others by further constraints, such as the directions
+    across a thin bar, and stand for what these carry (in all: `carried`).
     """
     squares, (_, columns) = ca.power(J, 2), J.sparsity().get_triplet()
     if not columns:
@@ -102,7 +109,9 @@ class Saddle:
     relaxation: float = 1.0
     """Share of κ that is used."""
     pairs: tuple[int, ...] | None = None
-    """For each unknown and multiplier the row that it is eliminated with, where that is not its own; for regular systems."""
+    """For each unknown and multiplier the row that it is eliminated with, where that is not its
+    own; for regular systems.
+    """
 
     @property
     def linear_passes(self) -> int:
@@ -116,14 +125,25 @@ class Saddle:
 
     @classmethod
     def relaxed(cls, regular: bool) -> Saddle:
-        """For linear stages whose solutions are final: directions that a nearly singular J hardly constrains are left to H, where
-        exact constraints would only amplify rounding there (docs/architecture.md has measurements)."""
+        """For linear stages whose solutions are final: directions that a nearly singular J hardly
+        constrains are left to H, where exact constraints would only amplify rounding there
+        (docs/architecture.md has measurements).
+        """
         return cls(regular, passes=2, relaxation=1e-3) if regular else cls(regular, passes=3)
 
     def solve(
-        self, stage: Linearised, correct: Corrector, f: SX, g: SX, y: SX | None = None, *, passes: int | None = None
+        self,
+        stage: Linearised,
+        correct: Corrector,
+        f: SX,
+        g: SX,
+        y: SX | None = None,
+        *,
+        passes: int | None = None,
     ) -> tuple[SX, SX]:
-        """x and y for any number of columns, from a first y (zero if not given), with the factors of `corrector`."""
+        """x and y for any number of columns, from a first y (zero if not given), with the factors
+        of `corrector`.
+        """
         H, J, G = stage.tangent, stage.condition_jacobian, stage.condition_tangent
         if stage.compliant:
             return correct(f, g)
@@ -138,7 +158,9 @@ class Saddle:
         return x_total, y_total
 
     def penalty(self, J: SX, masses: SX) -> SX:
-        """α: for each row of J the mass it works against (harmonic, over the masses of the unknowns), times κ."""
+        """α: for each row of J the mass it works against (harmonic, over the masses of the
+        unknowns), times κ.
+        """
         if J.shape[0] == 0:
             return SX(0, 1)
         heaviest = ca.norm_inf(masses)
@@ -152,17 +174,28 @@ class Saddle:
 
     def penalty_of(self, stage: Linearised) -> SX:
         """α as it is used for a stage."""
-        return stage.penalty if stage.compliant or self.relaxation == 1.0 else self.relaxation * stage.penalty
+        return (
+            stage.penalty
+            if stage.compliant or self.relaxation == 1.0
+            else self.relaxation * stage.penalty
+        )
 
     def matrix(self, stage: Linearised) -> SX:
         """The system of a stage: unknowns, then multipliers if they are not eliminated."""
-        H, J, G, α = stage.tangent, stage.condition_jacobian, stage.condition_tangent, self.penalty_of(stage)
+        H, J, G, α = (
+            stage.tangent,
+            stage.condition_jacobian,
+            stage.condition_tangent,
+            self.penalty_of(stage),
+        )
         if J.shape[0] == 0:
             return H
         if not self.regular:
             return H + J.T @ (α * G)
         n, softness = H.shape[0], ca.diag(1 / α)
-        if self.pairs is not None:  # a condition gives way to the multiplier it is eliminated with: others may be of any size
+        if (
+            self.pairs is not None
+        ):  # a condition gives way to the multiplier it is eliminated with: others may be of any size
             softness = softness[[row - n for row in self.pairs[n:]], :]
         return ca.blockcat([[H, J.T], [G, -softness]])
 
@@ -172,16 +205,21 @@ class Saddle:
         n, m = stage.tangent.shape[0], J.shape[0]
         if not self.regular and m:
             return _Penalised(
-                Factorisation(system, symmetric=stage.symmetric), J, stage.condition_tangent, self.penalty_of(stage)
+                Factorisation(system, symmetric=stage.symmetric),
+                J,
+                stage.condition_tangent,
+                self.penalty_of(stage),
             )
         if self.pairs is None:
             return _Whole(Factorisation(system, symmetric=stage.symmetric, late=range(n, n + m)), n)
         rows = list(self.pairs)
-        return _Whole(Factorisation(system[rows, :], symmetric=False, late=range(n, n + m)), n, rows)
+        return _Whole(
+            Factorisation(system[rows, :], symmetric=False, late=range(n, n + m)), n, rows
+        )
 
 
 @dataclass(frozen=True)
-class Coefficiented:
+class NumericStage:
     """A stage with coefficients in place of its expressions."""
 
     tangent: SX
@@ -228,7 +266,9 @@ class _Penalised:
     α: SX
 
     def mapped(self, change: Callable[[SX], SX]) -> Corrector:
-        return _Penalised(self.factors.mapped(change), change(self.J), change(self.G), change(self.α))
+        return _Penalised(
+            self.factors.mapped(change), change(self.J), change(self.G), change(self.α)
+        )
 
     def __call__(self, r: SX, s: SX) -> tuple[SX, SX]:
         α = ca.repmat(self.α, 1, s.shape[1])

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..elimination import minimum_degree
-from ..symbols import SX
+from ..core.symbols import SX
 from .chain import COORDINATES, Chain, Stage
+from .elimination import minimum_degree
 from .pieces import Piece, Pieces
 from .plan import Pattern, Table
 
 
 class System:
-    """Where the entries of a linear system stand, in an order of little fill, for some stages that share it."""
+    """Where the entries of a linear system stand, in an order of little fill, for some stages that
+    share it.
+    """
 
     def __init__(self, pieces: Pieces[Chain], stages: list[int], space: str):
         self.space = space
@@ -20,8 +22,15 @@ class System:
         self._regular = self._saddle.regular
         self._sizes = pieces.sizes[COORDINATES], pieces.sizes[space] if self._regular else 0
         self.symmetric = all(p.local.stages[i].symmetric for p in pieces.kinds for i in stages)
-        self._entries = {(id(p), i): self._local_entries(p, i) for p in pieces.kinds for i in stages}
-        self._analyse(np.unique(np.concatenate([pairs.reshape(-1, 2) for _, pairs in self._entries.values()]), axis=0))
+        self._entries = {
+            (id(p), i): self._local_entries(p, i) for p in pieces.kinds for i in stages
+        }
+        self._analyse(
+            np.unique(
+                np.concatenate([pairs.reshape(-1, 2) for _, pairs in self._entries.values()]),
+                axis=0,
+            )
+        )
 
     @property
     def size(self) -> int:
@@ -49,14 +58,23 @@ class System:
         """Where entries stand: diagonal, rows of U, rows of L."""
         upper, lower = row < column, row > column
         target = row.astype(np.int64)
-        target[upper] = self.size + np.searchsorted(self._upper_keys, target[upper] * self.size + column[upper])
+        target[upper] = self.size + np.searchsorted(
+            self._upper_keys, target[upper] * self.size + column[upper]
+        )
         first = self.size + self._upper_keys.size
-        target[lower] = first + np.searchsorted(self._lower_keys, target[lower] * self.size + column[lower])
+        target[lower] = first + np.searchsorted(
+            self._lower_keys, target[lower] * self.size + column[lower]
+        )
         return target.astype(np.int32)
 
     def _local_entries(self, piece: Piece[Chain], i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Which nonzeros of the local matrix are stored, and the (row, column) of each for every element, not in order yet."""
-        rows, columns = (np.array(x, dtype=int) for x in self.matrix(piece.local.stages[i]).sparsity().get_triplet())
+        """Which nonzeros of the local matrix are stored, and the (row, column) of each for every
+        element, not in order yet.
+        """
+        rows, columns = (
+            np.array(x, dtype=int)
+            for x in self.matrix(piece.local.stages[i]).sparsity().get_triplet()
+        )
         chosen = np.flatnonzero(rows <= columns) if self.symmetric else np.arange(rows.size)
         places = piece.tables[COORDINATES].astype(np.int64)
         if self._regular and self.space in piece.tables:
@@ -86,7 +104,14 @@ class System:
 
         below = np.empty_like(by_column)
         below[by_column] = np.arange(by_column.size)
-        parts = (starts(rows), columns, starts(columns), rows[by_column], below, self._targets(starts(rows), columns))
+        parts = (
+            starts(rows),
+            columns,
+            starts(columns),
+            rows[by_column],
+            below,
+            self._targets(starts(rows), columns),
+        )
         self.pattern = Pattern(*[np.ascontiguousarray(x, dtype=np.int32) for x in parts])
 
     def _targets(self, start: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -98,6 +123,10 @@ class System:
         for length in np.unique(lengths[lengths > 0]):
             rows = np.flatnonzero(lengths == length)
             of = columns[start[rows][:, None] + np.arange(length)]
-            i, j = np.triu_indices(length) if self.symmetric else (x.ravel() for x in np.indices((length, length)))
+            i, j = (
+                np.triu_indices(length)
+                if self.symmetric
+                else (x.ravel() for x in np.indices((length, length)))
+            )
             targets[first[rows][:, None] + np.arange(i.size)] = self._stored(of[:, i], of[:, j])
         return targets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import ModelError, check_numbers
+from ..core.errors import ModelError, check_numbers
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -1,7 +1,9 @@
-"""Polynomial chaos:  ψ(x) ≈ Σ_k a_k Ψ_k(x)  with polynomials that are orthogonal under the distribution of x.
+"""Polynomial chaos:  ψ(x) ≈ Σ_k a_k Ψ_k(x)  with polynomials that are orthogonal under the
+distribution of x.
 
-Mean and variance are a_0 and the sum of the squares of the others, Sobol indices parts of that sum. The polynomials that matter are chosen by
-least angle regression, as many as a leave-one-out error recommends.
+Mean and variance are a_0 and the sum of the squares of the others, Sobol indices parts of that sum.
+The polynomials that matter are chosen by least angle regression, as many as a leave-one-out error
+recommends.
 """
 
 from __future__ import annotations
@@ -13,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError
-from ..view.table import table
-from .distributions import openturns
+from ..core.errors import ModelError
+from ..plotting.table import table
 from .global_study import check_varies, labelled
+from .openturns_distributions import openturns
 from .sampling import Sampling
 from .sobol import SobolIndices, check_independent, indices_dataset
 
@@ -68,7 +70,9 @@ class Chaos:
 
     @property
     def q2(self) -> xr.DataArray:
-        """1 − (mean square of the error) / variance, at runs that were not used to fit: 1 for perfect, 0 for no better than the mean."""
+        """1 − (mean square of the error) / variance, at runs that were not used to fit: 1 for
+        perfect, 0 for no better than the mean.
+        """
         return self._labelled(self.predictivity)
 
     @property
@@ -90,7 +94,11 @@ class Chaos:
                 for j in range(i):
                     second[k, i, j] = second[k, j, i] = found.getSobolIndex([j, i], k)
         arrays = {"first": np.array(first), "total": np.array(total), "second": second}
-        return SobolIndices(self.study.label, f"polynomial chaos from {self.runs} runs", indices_dataset(self.study, **arrays))
+        return SobolIndices(
+            self.study.label,
+            f"polynomial chaos from {self.runs} runs",
+            indices_dataset(self.study, **arrays),
+        )
 
     def _labelled(self, values: np.ndarray) -> xr.DataArray:
         import xarray as xr
@@ -101,7 +109,8 @@ class Chaos:
         s = self.study
         rows = list(zip(s.objective_names, *self._moments_shown(), s.units, strict=True))
         head = (
-            f"<Chaos of {s.label!r}: degree {self.degree}, {self.terms} polynomials, {self.runs} runs and {self.checks} to check>"
+            f"<Chaos of {s.label!r}: degree {self.degree}, {self.terms} polynomials, {self.runs}"
+            f" runs and {self.checks} to check>"
         )
         return f"{head}\n{table(['objective', 'mean', 'std', 'Q²', 'unit'], rows)}"
 
@@ -116,8 +125,8 @@ def chaos_of(study: GlobalStudy, runs: int, checks: int, degree: int | None, see
     highest = _degree(d, runs) if degree is None else int(degree)
     if (candidates := math.comb(d + highest, d)) > runs:
         raise ModelError(
-            f"chaos: there are {candidates} polynomials of degree {highest} in {d} parameters, more than runs ({runs}); give a smaller "
-            f"degree, or runs={2 * candidates}"
+            f"chaos: there are {candidates} polynomials of degree {highest} in {d} parameters, more"
+            f" than runs ({runs}); give a smaller degree, or runs={2 * candidates}"
         )
     # two streams of the same seed: an even set to fit, and an independent one to check
     size = 1 << (runs - 1).bit_length()
@@ -126,16 +135,25 @@ def chaos_of(study: GlobalStudy, runs: int, checks: int, degree: int | None, see
     with study.runs.own_errors("polynomial chaos"):
         y = study.function(ot.Sample(fitted))
         check_varies(study, y)
-        basis = ot.OrthogonalProductPolynomialFactory([study.distribution.getMarginal(i) for i in range(d)])
+        basis = ot.OrthogonalProductPolynomialFactory(
+            [study.distribution.getMarginal(i) for i in range(d)]
+        )
         choice = ot.LeastSquaresMetaModelSelectionFactory(ot.LARS(), ot.CorrectedLeaveOneOut())
-        strategy = ot.FixedStrategy(basis, basis.getEnumerateFunction().getBasisSizeFromTotalDegree(highest))
+        strategy = ot.FixedStrategy(
+            basis, basis.getEnumerateFunction().getBasisSizeFromTotalDegree(highest)
+        )
         algorithm = ot.FunctionalChaosAlgorithm(
             ot.Sample(fitted), y, study.distribution, strategy, ot.LeastSquaresStrategy(choice)
         )
         algorithm.run()
         result = algorithm.getResult()
-        predicted, true = np.array(result.getMetaModel()(ot.Sample(others))), np.array(study.function(ot.Sample(others)))
-        q2 = np.array(ot.MetaModelValidation(ot.Sample(true), ot.Sample(predicted)).computeR2Score())
+        predicted, true = (
+            np.array(result.getMetaModel()(ot.Sample(others))),
+            np.array(study.function(ot.Sample(others))),
+        )
+        q2 = np.array(
+            ot.MetaModelValidation(ot.Sample(true), ot.Sample(predicted)).computeR2Score()
+        )
     return Chaos(study, highest, runs, checks, result, q2)
 
 

@@ -1,8 +1,9 @@
 """The state of a study in a folder, so that it can go on after a break.
 
-`state.npz` is what is known after the last chunk that was added up, and is replaced as a whole: whenever a process ends, it is that of some
-chunk. It carries a description of everything that decides the numbers, and a study that differs in any of it does not go on from there.
-Samples that are kept are in a file for each chunk, `samples-….npz`.
+`state.npz` is what is known after the last chunk that was added up, and is replaced as a whole:
+whenever a process ends, it is that of some chunk. It carries a description of everything that
+decides the numbers, and a study that differs in any of it does not go on from there. Samples that
+are kept are in a file for each chunk, `samples-….npz`.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-from ..errors import ModelError
-from ..whole_files import BESIDE, written_whole
-from .tally import Failure, Tally
+from ..core.errors import ModelError
+from ..core.whole_files import BESIDE, written_whole
+from .accumulator import Accumulator, Failure
 
 STATE, SEAL = "state.npz", "sha256"
 FORMAT = 2
@@ -51,7 +52,8 @@ class Checkpoint:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Make the folder, and keep others out of it as long as a study is under way; the system does so, whenever the process ends.
+        """Make the folder, and keep others out of it as long as a study is under way; the system
+        does so, whenever the process ends.
 
         Raises:
             ModelError: if it cannot be made, or another study is under way there.
@@ -60,12 +62,13 @@ class Checkpoint:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ModelError(
-                f"checkpoint: {self.folder} cannot be made ({error}); give a folder that can be written to"
+                f"checkpoint: {self.folder} cannot be made ({error}); give a folder that can be"
+                " written to"
             ) from None
         with _locked(self.folder):
             yield
 
-    def load(self) -> tuple[dict[str, Any], Tally] | None:
+    def load(self) -> tuple[dict[str, Any], Accumulator] | None:
         """What the study there is about, and how far it came; None if there is none.
 
         Raises:
@@ -79,28 +82,40 @@ class Checkpoint:
                 _check_format(path, arrays)
                 stored = _unsealed(arrays)
                 about, failures = (json.loads(str(stored[name])) for name in ("about", "failures"))
-                return about, Tally.restored(stored, [Failure(**f) for f in failures])
+                return about, Accumulator.restored(stored, [Failure(**f) for f in failures])
         except ModelError:
             raise
         except UNREADABLE as error:
-            raise _unreadable(path, error, "delete it to begin anew, or give another folder") from None
+            raise _unreadable(
+                path, error, "delete it to begin anew, or give another folder"
+            ) from None
 
     def begin(self, about: Mapping[str, Any]) -> None:
-        """Make the folder ready for a study about this. Samples that no state knows of are those of another study, and go."""
+        """Make the folder ready for a study about this. Samples that no state knows of are those of
+        another study, and go.
+        """
         try:
             for path in self.folder.iterdir():
-                if UNFINISHED.fullmatch(path.name):  # of a process that was killed while it wrote: this one is alone here
+                if UNFINISHED.fullmatch(
+                    path.name
+                ):  # of a process that was killed while it wrote: this one is alone here
                     path.unlink()
             if not (self.folder / STATE).exists():
                 for path in self._files().values():
                     path.unlink()
         except OSError as error:
-            raise ModelError(f"checkpoint: {self.folder} cannot be made ready ({error}); give another folder") from None
+            raise ModelError(
+                f"checkpoint: {self.folder} cannot be made ready ({error}); give another folder"
+            ) from None
         self._about = dict(about)
 
-    def save(self, tally: Tally) -> None:
+    def save(self, tally: Accumulator) -> None:
         """Put this state in place of the last one."""
-        texts = {"format": FORMAT, "about": json.dumps(self._about), "failures": json.dumps([asdict(f) for f in tally.failures])}
+        texts = {
+            "format": FORMAT,
+            "about": json.dumps(self._about),
+            "failures": json.dumps([asdict(f) for f in tally.failures]),
+        }
         self._write(STATE, _sealed({**tally.stored(), **texts}))
 
     def keep(self, first: int, parameters: np.ndarray, values: np.ndarray) -> None:
@@ -117,7 +132,9 @@ class Checkpoint:
         while at < taken:
             path = self.folder / _name(at)
             if at not in files:
-                raise ModelError(f"checkpoint: {path} is missing, with the samples from number {at} on; {ANEW}")
+                raise ModelError(
+                    f"checkpoint: {path} is missing, with the samples from number {at} on; {ANEW}"
+                )
             try:
                 with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                     stored = _unsealed(arrays)
@@ -126,7 +143,10 @@ class Checkpoint:
             except UNREADABLE as error:
                 raise _unreadable(path, error, ANEW) from None
             if not whole:
-                raise ModelError(f"checkpoint: {path} has {len(values)} samples, which do not add up to {taken}; {ANEW}")
+                raise ModelError(
+                    f"checkpoint: {path} has {len(values)} samples, which do not add up to {taken};"
+                    f" {ANEW}"
+                )
             yield parameters, values
             at += len(parameters)
 
@@ -144,7 +164,9 @@ class Checkpoint:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """A folder that no other study has; where the system has no such locks, that is not looked at."""
+    """A folder that no other study has; where the system has no such locks, that is
+    not looked at.
+    """
     if fcntl is None:
         yield
         return
@@ -155,7 +177,8 @@ def _locked(folder: Path) -> Iterator[None]:
                 fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise ModelError(
-                    f"checkpoint: another study is under way in {folder}; wait until it has ended, or give another folder"
+                    f"checkpoint: another study is under way in {folder}; wait until it has ended,"
+                    " or give another folder"
                 ) from None
         yield
     finally:
@@ -192,8 +215,9 @@ def _check_format(path: Path, arrays: Mapping[str, Any]) -> None:
     there = int(arrays["format"]) if "format" in arrays else 1
     if "about" in arrays and there != FORMAT:
         raise ModelError(
-            f"checkpoint: {path} has format {there}, of another version of Varimech; this one continues format {FORMAT}. Finish the study "
-            "with that version, delete the file to begin anew, or give another folder"
+            f"checkpoint: {path} has format {there}, of another version of Varimech; this one"
+            f" continues format {FORMAT}. Finish the study with that version, delete the file to"
+            " begin anew, or give another folder"
         )
 
 
@@ -205,21 +229,28 @@ def _name(first: int) -> str:
 
 
 def _unreadable(path: Path, error: Exception, remedy: str) -> ModelError:
-    return ModelError(f"checkpoint: {path} cannot be read ({type(error).__name__}: {error}); {remedy}")
+    return ModelError(
+        f"checkpoint: {path} cannot be read ({type(error).__name__}: {error}); {remedy}"
+    )
 
 
 def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
     """A study goes on only as what it was."""
     there, here = (json.loads(json.dumps(about)) for about in (there, here))
     if different := [
-        _told(name, there.get(name), here.get(name)) for name in {**there, **here} if there.get(name) != here.get(name)
+        _told(name, there.get(name), here.get(name))
+        for name in {**there, **here}
+        if there.get(name) != here.get(name)
     ]:
         raise ModelError(
-            f"checkpoint: {folder} belongs to another study, which differs in {'; '.join(different)}. Ask for the same, give another folder, "
-            "or delete this one"
+            f"checkpoint: {folder} belongs to another study, which differs in"
+            f" {'; '.join(different)}. Ask for the same, give another folder, or delete this one"
         )
 
 
 def _told(name: str, there: Any, here: Any) -> str:
-    short = all(isinstance(x, (str, int, float, bool)) or x is None for x in (there, here)) and "digest" not in name
+    short = (
+        all(isinstance(x, (str, int, float, bool)) or x is None for x in (there, here))
+        and "digest" not in name
+    )
     return f"{name} ({there!r} there, {here!r} here)" if short else name.removesuffix(" (digest)")

@@ -1,15 +1,19 @@
-"""Design points: the points of a limit that are nearest to the origin, in the space of independent standard normal variables u.
+"""Design points: the points of a limit that are nearest to the origin, in the space of independent
+standard normal variables u.
 
-A search by sequential quadratic programming ends at one of them, the one on whose side it began. Others are looked for along rays from the
-origin: where a ray meets the limit sooner than the tangent planes of all points known so far say, another search begins. A point at which the
-limit bends around the origin is no nearest one, and counts only where there is no other; so do points that are less likely by far.
+A search by sequential quadratic programming ends at one of them, the one on whose side it began.
+Others are looked for along rays from the origin: where a ray meets the limit sooner than the
+tangent planes of all points known so far say, another search begins. A point at which the limit
+bends around the origin is no nearest one, and counts only where there is no other; so do points
+that are less likely by far.
 
-The probability of first order is that of the union of the half-spaces beyond all tangent planes, P_i = Φ(−β_i), P_ij that of two of them at
-once: Ditlevsen's upper bound
+The probability of first order is that of the union of the half-spaces beyond all tangent planes,
+P_i = Φ(−β_i), P_ij that of two of them at once: Ditlevsen's upper bound
 
     P = Σ s_i P_i,      s_i = 1 − max_{j<i} P_ij / P_i,
 
-and likewise that of second order, with each P_i in the sum by its own formula. O. Ditlevsen, J. Struct. Mech. 7 (1979).
+and likewise that of second order, with each P_i in the sum by its own formula. O. Ditlevsen, J.
+Struct. Mech. 7 (1979).
 """
 
 from __future__ import annotations
@@ -21,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError, VarimechError
-from .distributions import openturns
+from ..core.errors import ModelError, VarimechError
+from .openturns_distributions import openturns
 
 if TYPE_CHECKING:
     from .global_study import GlobalStudy
@@ -41,7 +45,9 @@ RAYS = 32
 SEARCHES = 8
 """That begin from rays, at most."""
 SOONER = 0.9
-"""A ray that meets the limit before this part of the distance to the tangent planes has another design point behind it."""
+"""A ray that meets the limit before this part of the distance to the tangent planes has another
+design point behind it.
+"""
 NEGLIGIBLE = 1e-3
 """Design points less likely than this part of the likeliest one are left out."""
 OPPOSITE = 1 - 1e-12
@@ -61,7 +67,9 @@ class DesignPoint:
     values: np.ndarray
     """Of the parameters that vary."""
     sorms: dict[str, float]
-    """Probabilities of second order, by formula; not a number where the limit is curved too much for one."""
+    """Probabilities of second order, by formula; not a number where the limit is curved too much
+    for one.
+    """
     curvatures: np.ndarray
     """Of the limit, in the standard space."""
     result: Any = field(repr=False)
@@ -74,7 +82,9 @@ class DesignPoint:
 
     @property
     def nearest(self) -> bool:
-        """Whether all points around it are farther: the limit is curved less than a sphere about the origin would be."""
+        """Whether all points around it are farther: the limit is curved less than a sphere about
+        the origin would be.
+        """
         return math.isfinite(self.sorms["Breitung"])
 
     @property
@@ -85,7 +95,9 @@ class DesignPoint:
 
 @dataclass(eq=False)
 class Limit:
-    """The limit of an event that does not hold at the origin; its function is positive where the event happens."""
+    """The limit of an event that does not hold at the origin; its function is positive where the
+    event happens.
+    """
 
     study: GlobalStudy
     what: str
@@ -96,7 +108,9 @@ class Limit:
     """Whether the event is above the limit."""
 
     def __call__(self, u: np.ndarray) -> np.ndarray:
-        """How far beyond the limit points are, (n, d), in units of the objective; NaN where a run fails."""
+        """How far beyond the limit points are, (n, d), in units of the objective; NaN where a run
+        fails.
+        """
         values = self.study.runs.reachable(self.study.spreads.from_normal(u))[:, self.objective]
         return values - self.limit if self.above else self.limit - values
 
@@ -111,7 +125,8 @@ class Limit:
         return np.array(self.study.function.gradient(self.middle))[:, self.objective]
 
     def search(self, start: np.ndarray, scale: float) -> DesignPoint:
-        """From a point in the standard space; `scale` is a standard deviation of the objective, by which errors are measured.
+        """From a point in the standard space; `scale` is a standard deviation of the objective, by
+        which errors are measured.
 
         Raises:
             VarimechError: where the search ends beside the limit.
@@ -120,15 +135,26 @@ class Limit:
         # not by getMarginal, which leaves the diagonals of Hessians out (OpenTURNS 1.27)
         only = np.eye(len(study.objective_names))[self.objective]
         scaled = ot.ComposedFunction(
-            ot.LinearFunction(self.limit * only, [0.0], ot.Matrix([(only / scale).tolist()])), study.function
+            ot.LinearFunction(self.limit * only, [0.0], ot.Matrix([(only / scale).tolist()])),
+            study.function,
         )
         beyond = ot.Greater() if self.above else ot.Less()
-        event = ot.ThresholdEvent(ot.CompositeRandomVector(scaled, ot.RandomVector(study.distribution)), beyond, 0.0)
+        event = ot.ThresholdEvent(
+            ot.CompositeRandomVector(scaled, ot.RandomVector(study.distribution)), beyond, 0.0
+        )
         result = self._sorm(ot, event, study.spreads.from_normal(start[None])[0])
         sorms = {formula: _second(result, formula) for formula in FORMULAS}
-        u, x = np.array(result.getStandardSpaceDesignPoint()), np.array(result.getPhysicalSpaceDesignPoint())
+        u, x = (
+            np.array(result.getStandardSpaceDesignPoint()),
+            np.array(result.getPhysicalSpaceDesignPoint()),
+        )
         return DesignPoint(
-            float(result.getHasoferReliabilityIndex()), u, x, sorms, np.array(result.getSortedCurvatures()), result
+            float(result.getHasoferReliabilityIndex()),
+            u,
+            x,
+            sorms,
+            np.array(result.getSortedCurvatures()),
+            result,
         )
 
     def _sorm(self, ot: Any, event: Any, start: np.ndarray) -> Any:
@@ -150,8 +176,9 @@ class Limit:
             missed, outcome = math.inf, f"gave up ({str(error).strip()})"
         if not missed < ENOUGH:
             raise VarimechError(
-                f"{self.what}: no point with this limit was found near the middle of the spreads; the search {outcome}. Is it within reach "
-                "of the parameters at all? monte_carlo(…) shows which values are reached"
+                f"{self.what}: no point with this limit was found near the middle of the spreads;"
+                f" the search {outcome}. Is it within reach of the parameters at all?"
+                " monte_carlo(…) shows which values are reached"
             )
         return result
 
@@ -181,7 +208,10 @@ def design_points(limit: Limit, rng: np.random.Generator) -> list[DesignPoint]:
             point = limit.search(met[first] * rays[first], scale)
             if all(np.linalg.norm(point.standard - other.standard) > APART for other in points):
                 points.append(point)
-        except (VarimechError, RuntimeError) as error:  # beyond the ray runs may fail, and then there is nothing to be found
+        except (
+            VarimechError,
+            RuntimeError,
+        ) as error:  # beyond the ray runs may fail, and then there is nothing to be found
             if isinstance(limit.study.runs.error, KeyboardInterrupt):
                 raise
             limit.study.runs.error, failure = None, error
@@ -205,11 +235,15 @@ def _both(ot: Any, a: DesignPoint, b: DesignPoint) -> float:
     cosine = float(a.standard @ b.standard) / (a.beta * b.beta) if a.beta * b.beta > 0 else 0.0
     correlation = ot.CorrelationMatrix(2)
     correlation[0, 1] = max(-OPPOSITE, min(OPPOSITE, cosine))
-    return min(a.form, float(ot.Normal([0.0, 0.0], [1.0, 1.0], correlation).computeCDF([-a.beta, -b.beta])))
+    return min(
+        a.form, float(ot.Normal([0.0, 0.0], [1.0, 1.0], correlation).computeCDF([-a.beta, -b.beta]))
+    )
 
 
 def _rays(limit: Limit, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, float]:
-    """Directions, (ray, d), how far along each the limit is met first, and a standard deviation of the objective."""
+    """Directions, (ray, d), how far along each the limit is met first, and a standard deviation of
+    the objective.
+    """
     d, study = len(limit.study.names), limit.study
     σ = math.sqrt(max(limit.slope @ study.spreads.covariance @ limit.slope, 0.0))
     step = 0.1 * np.eye(d)
@@ -225,14 +259,16 @@ def _rays(limit: Limit, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarra
     if not σ > 0:
         names = ", ".join(study.names)
         raise ModelError(
-            f"probability: the gradient of {study.objective_names[limit.objective]!r} vanishes at the medians of {names}, and nothing "
-            "changes it within six standard deviations"
+            f"probability: the gradient of {study.objective_names[limit.objective]!r} vanishes at"
+            f" the medians of {names}, and nothing changes it within six standard deviations"
         )
     return rays, _first_crossing(np.full(len(rays), at_origin), beyond), σ
 
 
 def _first_crossing(at_origin: np.ndarray, beyond: np.ndarray) -> np.ndarray:
-    """Where values along each ray first get positive, by straight lines between the radii; infinite where they do not."""
+    """Where values along each ray first get positive, by straight lines between the radii; infinite
+    where they do not.
+    """
     met, before, r_before = np.full(at_origin.size, np.inf), at_origin, 0.0
     for r, values in zip(RADII, beyond, strict=True):
         crossed = np.isinf(met) & (before < 0) & (values >= 0)
@@ -260,13 +296,17 @@ def _that_count(points: list[DesignPoint]) -> list[DesignPoint]:
 
 def _no_point(limit: Limit) -> VarimechError:
     return VarimechError(
-        f"{limit.what}: no point with this limit was found within six standard deviations of the middle of the spreads. Is it within reach "
-        "of the parameters at all? monte_carlo(…) shows which values are reached"
+        f"{limit.what}: no point with this limit was found within six standard deviations of the"
+        " middle of the spreads. Is it within reach of the parameters at all? monte_carlo(…) shows"
+        " which values are reached"
     )
 
 
 def _second(result: Any, formula: str) -> float:
     try:
         return float(getattr(result, f"getEventProbability{formula}")())
-    except (RuntimeError, TypeError):  # a limit that is curved towards the origin as much as a sphere about it
+    except (
+        RuntimeError,
+        TypeError,
+    ):  # a limit that is curved towards the origin as much as a sphere about it
         return math.nan

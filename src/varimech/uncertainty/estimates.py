@@ -1,22 +1,25 @@
 """Means and variances with their errors.
 
-The error of the mean of independent samples is  s/√n. Samples of a Latin hypercube or a Sobol sequence are not independent; there the means
-ȳ_r of R independent replicates, of n_r samples each, take their place, with weights n_r. (Of a single replicate, s/√n is an upper bound, as
-a rule.)
+The error of the mean of independent samples is  s/√n. Samples of a Latin hypercube or a Sobol
+sequence are not independent; there the means ȳ_r of R independent replicates, of n_r samples each,
+take their place, with weights n_r. (Of a single replicate, s/√n is an upper bound, as a rule.)
 
-With a control x, whose mean is known to be 0, the mean of y is the value of the regression line over all samples at x = 0,
+With a control x, whose mean is known to be 0, the mean of y is the value of the regression line
+over all samples at x = 0,
 
     ȳ − β x̄,      β = S_xy / S_xx,      error² = s² (1/n + x̄²/S_xx),      s² = (S_yy − β S_xy) / (n − 2),
 
-with S the sums of products of distances from the means; of replicates  error² = Σ n_r (r_r − r̄)² / (n (R − 1)),  r_r = ȳ_r − β x̄_r. A β from
-the R means alone would make these residuals smaller than they are. S. Asmussen and P. W. Glynn, Stochastic Simulation (2007), ch. V.2.
+with S the sums of products of distances from the means; of replicates  error² = Σ n_r (r_r − r̄)² /
+(n (R − 1)),  r_r = ȳ_r − β x̄_r. A β from the R means alone would make these residuals smaller than
+they are. S. Asmussen and P. W. Glynn, Stochastic Simulation (2007), ch. V.2.
 
-Means of replicates are few, and skewed where the objective is curved: the outermost samples of each decide. With γ their skewness and κ their
-excess kurtosis, Student's quantile z is too small by
+Means of replicates are few, and skewed where the objective is curved: the outermost samples of each
+decide. With γ their skewness and κ their excess kurtosis, Student's quantile z is too small by
 
     z [γ² (z⁴ + 2z² − 3)/18 − κ (z² − 3)/12] / R
 
-to first order in 1/R, which is added where it is positive. P. Hall, The Bootstrap and Edgeworth Expansion (1992), sec. 2.6.
+to first order in 1/R, which is added where it is positive. P. Hall, The Bootstrap and Edgeworth
+Expansion (1992), sec. 2.6.
 """
 
 from __future__ import annotations
@@ -62,12 +65,16 @@ class Estimate:
 
 
 def mean_of(groups: Sequence[CoMoments], *, controlled: bool) -> Estimate:
-    """The mean of all samples; one group of independent ones, or some groups that are independent of each other."""
+    """The mean of all samples; one group of independent ones, or some groups that are independent
+    of each other.
+    """
     total, several = reduce(CoMoments.merged, groups), len(groups) > 1
     means, dof = (_of_means(groups), len(groups) - 1) if several else (total, total.count - 1)
     n, varies = total.count, total.xx > 0
     if not controlled:
-        return Estimate(total.mean, _error(means.yy / n, dof), dof, _shape([g.mean for g in groups]))
+        return Estimate(
+            total.mean, _error(means.yy / n, dof), dof, _shape([g.mean for g in groups])
+        )
     S_xx = np.where(varies, total.xx, 1.0)
     β = np.where(varies, total.xy / S_xx, 0.0)
     left = np.maximum(means.yy - 2 * β * means.xy + β**2 * means.xx, 0.0)
@@ -78,26 +85,35 @@ def mean_of(groups: Sequence[CoMoments], *, controlled: bool) -> Estimate:
 
 
 def variance_of(summary: Summary, groups: Sequence[CoMoments]) -> Estimate:
-    """The variance of samples: its error by their fourth moment, or by how far replicates differ."""
+    """The variance of samples: its error by their fourth moment, or by how far
+    replicates differ.
+    """
     n, v = summary.count, summary.variance
     if len(groups) == 1:
         spread = np.maximum(summary.m4 / n - (summary.m2 / n) ** 2, 0.0)
         return Estimate(v, np.sqrt(spread / n) if n > 1 else np.full_like(v, np.nan), n - 1)
-    each, weights = np.array([g.yy / g.count for g in groups]), np.array([g.count for g in groups])[:, None]
+    each, weights = (
+        np.array([g.yy / g.count for g in groups]),
+        np.array([g.count for g in groups])[:, None],
+    )
     apart = (weights * (each - (weights * each).sum(axis=0) / n) ** 2).sum(axis=0)
     return Estimate(v, _error(apart / n, len(groups) - 1), len(groups) - 1)
 
 
 def _of_means(groups: Sequence[CoMoments]) -> CoMoments:
     """Co-moments of the means of groups, each with the weight of its samples."""
-    first, *others = (CoMoments(g.count, g.mean, g.control, *np.zeros((3, g.mean.size))) for g in groups)
+    first, *others = (
+        CoMoments(g.count, g.mean, g.control, *np.zeros((3, g.mean.size))) for g in groups
+    )
     for other in others:
         first = first.merged(other)
     return first
 
 
 def _shape(means: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray] | None:
-    """Skewness and excess kurtosis of means of replicates, each counted alike; None where they are too few to know."""
+    """Skewness and excess kurtosis of means of replicates, each counted alike; None where they are
+    too few to know.
+    """
     if len(means) < FEWEST:
         return None
     d = np.array(means) - np.mean(means, axis=0)

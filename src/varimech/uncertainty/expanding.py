@@ -1,4 +1,6 @@
-"""Moments of objectives over time: runs at the means of the parameters, with first or second derivatives."""
+"""Moments of objectives over time: runs at the means of the parameters, with first or second
+derivatives.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +13,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..analyses.hessians import TwiceDifferentiable
+from ..analyses.solved import seconds_of
 from ..backends.trajectory import Trajectory
-from ..errors import ModelError, check_numbers
+from ..core.errors import ModelError, check_numbers
 from ..integrators.sundials import Sundials
-from ..methods import RunOptions, choose
+from ..schemes import RunOptions, choose
 from ..sensitivity.objective import Objective, Objectives, some_objectives
 from ..sensitivity.smoothness import check_gradients
-from ..solving.many import run_many
+from ..solving.derivative_request import unit_directions
+from ..solving.ensemble_runs import run_many
 from ..solving.task import Task
-from ..solving.wanted import unit_directions
-from ..verbs.hessians import TwiceDifferentiable
-from ..verbs.solved import seconds_of
-from .beside import Beside, directions_of, unexplained
 from .expansion import check_second, first_variance, squared_curvature
 from .horizon import HorizonWarning, estimated_error
 from .moments import Moments
-from .spreads import Correlation, Given, Spreads, spreads_of
+from .neighbour_runs import Beside, directions_of, unexplained
+from .parameter_distributions import Correlation, Given, ParameterDistributions, distributions_of
 
 if TYPE_CHECKING:
     from ..solving.solver import Solver
@@ -68,12 +70,16 @@ def moments(
         raise ModelError(f"moments: order = {order!r} must be 1 or 2")
     check_numbers("moments", accuracy=accuracy)
     if not accuracy > 0:
-        raise ModelError(f"moments: accuracy = {accuracy!r} must be a positive number of standard deviations")
-    spreads = spreads_of(mechanism.parameters, given, correlation)
+        raise ModelError(
+            f"moments: accuracy = {accuracy!r} must be a positive number of standard deviations"
+        )
+    spreads = distributions_of(mechanism.parameters, given, correlation)
     if order == 2:
         check_second(spreads)
     means, options = at_means(spreads, parameters), sparse_output(duration, how)
-    found = (_first_order if order == 1 else _second_order)(mechanism, named, spreads, duration, means, options)
+    found = (_first_order if order == 1 else _second_order)(
+        mechanism, named, spreads, duration, means, options
+    )
     path = found.path
     assert path.gradients is not None
     beside, failed, ran = _beside(mechanism, found, spreads)
@@ -96,34 +102,46 @@ def moments(
     return result
 
 
-def at_means(spreads: Spreads, parameters: Mapping[str, float] | None) -> dict[str, float]:
+def at_means(
+    spreads: ParameterDistributions, parameters: Mapping[str, float] | None
+) -> dict[str, float]:
     """Values of the parameters about which to expand: means of those that vary, others as given."""
     for name in parameters or {}:
         if name in spreads.names:
             raise ModelError(
-                f"parameters names {name!r}, which has a spread about a mean of its own; give spreads={{{name!r}: …}} to move it, "
-                f"or spreads={{{name!r}: None}} to hold it"
+                f"parameters names {name!r}, which has a spread about a mean of its own; give"
+                f" spreads={{{name!r}: …}} to move it, or spreads={{{name!r}: None}} to hold it"
             )
     return {**(parameters or {}), **dict(zip(spreads.names, spreads.mean.tolist(), strict=True))}
 
 
 def sparse_output(duration: float, how: RunOptions) -> RunOptions:
-    """The options, with a hundred intervals between stored results where steps are chosen and nothing is said."""
+    """The options, with a hundred intervals between stored results where steps are chosen and
+    nothing is said.
+    """
     _, schedule = choose(duration, **how)
-    return {**how, "output": duration / OUTPUTS} if schedule.tolerance and how.get("output") is None else how
+    return (
+        {**how, "output": duration / OUTPUTS}
+        if schedule.tolerance and how.get("output") is None
+        else how
+    )
 
 
 def _second_order(
     mechanism: TwiceDifferentiable,
     named: Mapping[str, Objective],
-    spreads: Spreads,
+    spreads: ParameterDistributions,
     duration: float,
     means: Mapping[str, float],
     how: RunOptions,
 ) -> _Expanded:
     """A run with second derivatives for each parameter that varies."""
-    directions = list(np.ascontiguousarray(unit_directions(len(mechanism.parameters), spreads.indices).T))
-    found, solver, ρ, task, ran = mechanism._second(named, spreads.indices, directions, duration, means, False, how)
+    directions = list(
+        np.ascontiguousarray(unit_directions(len(mechanism.parameters), spreads.indices).T)
+    )
+    found, solver, ρ, task, ran = mechanism._second(
+        named, spreads.indices, directions, duration, means, False, how
+    )
     H = np.stack([d.gradients_along for d in found], axis=2)
     return _Expanded(found[0].trajectory, (H + np.swapaxes(H, -1, -2)) / 2, solver, task, ρ, ran)
 
@@ -131,24 +149,30 @@ def _second_order(
 def _first_order(
     mechanism: TwiceDifferentiable,
     named: Mapping[str, Objective],
-    spreads: Spreads,
+    spreads: ParameterDistributions,
     duration: float,
     means: Mapping[str, float],
     how: RunOptions,
 ) -> _Expanded:
     """A run with first derivatives."""
     way, schedule = choose(duration, **how)
-    ρ, solver = mechanism.parts.numbers.values(means), mechanism._solver(way, named)
+    ρ, solver = mechanism.data.parameter_set.values(means), mechanism._solver(way, named)
     check_gradients(solver.equations, named)
     task = Task(schedule, named, spreads.indices, how.get("backend", "auto"), how.get("progress"))
     run, ran = solver.run(task, ρ)
     if schedule.tolerance and not isinstance(way.integrator, Sundials):
-        task = replace(task, schedule=schedule.replayed(run.step_ends))  # choices of steps are no smooth function of parameters
+        task = replace(
+            task, schedule=schedule.replayed(run.step_ends)
+        )  # choices of steps are no smooth function of parameters
     return _Expanded(run, None, solver, task, ρ, ran)
 
 
-def _beside(mechanism: TwiceDifferentiable, found: _Expanded, spreads: Spreads) -> tuple[Beside, list[str], float]:
-    """Runs one standard deviation to either side of the means, all at once; those that failed, in words, and the seconds they took."""
+def _beside(
+    mechanism: TwiceDifferentiable, found: _Expanded, spreads: ParameterDistributions
+) -> tuple[Beside, list[str], float]:
+    """Runs one standard deviation to either side of the means, all at once; those that failed, in
+    words, and the seconds they took.
+    """
     assert found.path.gradients is not None
     u = directions_of(found.path.gradients, spreads)
     rows = spreads.rows(np.concatenate([spreads.mean + u, spreads.mean - u]), found.ρ)
@@ -164,12 +188,27 @@ def _beside(mechanism: TwiceDifferentiable, found: _Expanded, spreads: Spreads) 
     return Beside(u, values[: len(u)], values[len(u) :]), words, ran
 
 
-def _error(order: int, path: Trajectory, H: np.ndarray | None, spreads: Spreads, beside: Beside, accuracy: float) -> np.ndarray:
-    """Of mean or standard deviation, in standard deviations: by the derivatives at the means, or runs beside them where H is not known."""
+def _error(
+    order: int,
+    path: Trajectory,
+    H: np.ndarray | None,
+    spreads: ParameterDistributions,
+    beside: Beside,
+    accuracy: float,
+) -> np.ndarray:
+    """Of mean or standard deviation, in standard deviations: by the derivatives at the means, or
+    runs beside them where H is not known.
+    """
     assert path.gradients is not None
-    C, seen = spreads.covariance, unexplained(path.objectives, path.gradients, H, spreads.covariance, beside)
+    C, seen = (
+        spreads.covariance,
+        unexplained(path.objectives, path.gradients, H, spreads.covariance, beside),
+    )
     if H is not None:
-        slope, curvature = np.sqrt(first_variance(path.gradients, C)), np.sqrt(squared_curvature(H, C))
+        slope, curvature = (
+            np.sqrt(first_variance(path.gradients, C)),
+            np.sqrt(squared_curvature(H, C)),
+        )
     else:
         slope = np.abs(beside.along(np.einsum("toi,ki->kto", path.gradients, beside.directions)))
         curvature = np.abs(beside.along(beside.there - 2 * path.objectives + beside.back))
@@ -179,11 +218,11 @@ def _error(order: int, path: Trajectory, H: np.ndarray | None, spreads: Spreads,
 def _check_sides(mechanism: TwiceDifferentiable, rows: np.ndarray) -> None:
     for row in rows:
         try:
-            mechanism.parts.numbers.check(row)
+            mechanism.data.parameter_set.check(row)
         except ModelError as error:
             raise ModelError(
-                f"moments: order=1 runs the mechanism at means ± σ, too, to see how long it holds, and there {error}; "
-                "order=2 does without, or take a smaller spread"
+                "moments: order=1 runs the mechanism at means ± σ, too, to see how long it holds,"
+                f" and there {error}; order=2 does without, or take a smaller spread"
             ) from None
 
 
@@ -191,19 +230,25 @@ def _warn(result: Moments, failed: list[str]) -> None:
     end = result.time[-1]
     if failed:
         warnings.warn(
-            f"{result.label}: runs at means ± σ, which show how long moments hold, failed ({len(failed)} of them; {failed[0]}); the horizon "
-            "knows of derivatives at the means only: compare with monte_carlo(…), or take smaller spreads",
+            f"{result.label}: runs at means ± σ, which show how long moments hold, failed"
+            f" ({len(failed)} of them; {failed[0]}); the horizon knows of derivatives at the means"
+            " only: compare with monte_carlo(…), or take smaller spreads",
             HorizonWarning,
             stacklevel=4,
         )
-    short = [(name, t) for name, t in zip(result.objective_names, result.horizons, strict=True) if t < end]
+    short = [
+        (name, t)
+        for name, t in zip(result.objective_names, result.horizons, strict=True)
+        if t < end
+    ]
     if not short:
         return
     listed = ", ".join(f"{name!r} up to t = {t:.3g} s" for name, t in short)
     better = "order=2 (for means), " if result.order == 1 else ""
     warnings.warn(
-        f"{result.label}: moments of order {result.order} hold to {result.accuracy:g} standard deviations for {listed} only, "
-        f"not up to {end:g} s: look at nothing later, or take a shorter run, smaller spreads, {better}or monte_carlo(…)",
+        f"{result.label}: moments of order {result.order} hold to {result.accuracy:g} standard"
+        f" deviations for {listed} only, not up to {end:g} s: look at nothing later, or take a"
+        f" shorter run, smaller spreads, {better}or monte_carlo(…)",
         HorizonWarning,
         stacklevel=4,
     )

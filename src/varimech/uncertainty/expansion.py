@@ -6,8 +6,9 @@
     second order:   mean ψ₀ + ½ tr(HC),     variance g'Cg + ½ tr[(HC)²]            (normal x)
                     variance Σ gᵢ²μ₂ᵢ + Σ gᵢHᵢᵢμ₃ᵢ + ¼ Σ Hᵢᵢ²(μ₄ᵢ − μ₂ᵢ²) + ½ Σ_{i≠j} Hᵢⱼ²μ₂ᵢμ₂ⱼ   (independent x)
 
-with μₖ the central moments of each parameter. The second-order variances are those of the quadratic exactly. Covariances count with
-factor 1: the ½ in eq. (4) of Choi, Lee and Yoo (2005) is a slip (its sum has each pair twice, as it should).
+with μₖ the central moments of each parameter. The second-order variances are those of the quadratic
+exactly. Covariances count with factor 1: the ½ in eq. (4) of Choi, Lee and Yoo (2005) is a slip
+(its sum has each pair twice, as it should).
 
 Arrays are (time, objective, parameter, parameter), or the first of these.
 """
@@ -16,11 +17,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import ModelError
-from .spreads import Spreads
+from ..core.errors import ModelError
+from .parameter_distributions import ParameterDistributions
 
 ROUNDING = 1e-12
-"""Standard deviations that are no larger than this part of an objective's largest value are none."""
+"""Standard deviations that are no larger than this part of an objective's largest
+value are none.
+"""
 
 
 def first_variance(g: np.ndarray, C: np.ndarray) -> np.ndarray:
@@ -39,29 +42,31 @@ def squared_curvature(H: np.ndarray, C: np.ndarray) -> np.ndarray:
     return np.maximum(np.einsum("toij,toji->to", HC, HC), 0.0)
 
 
-def second_variance(g: np.ndarray, H: np.ndarray, spreads: Spreads) -> np.ndarray:
+def second_variance(g: np.ndarray, H: np.ndarray, spreads: ParameterDistributions) -> np.ndarray:
     """The variance of the quadratic."""
     if spreads.normal:
-        return first_variance(g, spreads.covariance) + 0.5 * squared_curvature(H, spreads.covariance)
+        return first_variance(g, spreads.covariance) + 0.5 * squared_curvature(
+            H, spreads.covariance
+        )
     return _of_independent(g, H, spreads)
 
 
-def check_second(spreads: Spreads) -> None:
+def check_second(spreads: ParameterDistributions) -> None:
     """The variance of a quadratic has to be known."""
     if not (spreads.normal or spreads.independent):
         raise ModelError(
-            "moments: a variance of order 2 is known for normal parameters, or independent ones; these are correlated, and not all normal: "
-            "take order=1, or monte_carlo(…)"
+            "moments: a variance of order 2 is known for normal parameters, or independent ones;"
+            " these are correlated, and not all normal: take order=1, or monte_carlo(…)"
         )
     for name, m in zip(spreads.names, spreads.marginals, strict=True):
         if not np.isfinite(m.higher_moments).all():
             raise ModelError(
-                f"moments: a variance of order 2 needs four moments of each parameter, and {m.words} of {name!r} does not have them: "
-                "take order=1, or monte_carlo(…)"
+                "moments: a variance of order 2 needs four moments of each parameter, and"
+                f" {m.words} of {name!r} does not have them: take order=1, or monte_carlo(…)"
             )
 
 
-def _of_independent(g: np.ndarray, H: np.ndarray, spreads: Spreads) -> np.ndarray:
+def _of_independent(g: np.ndarray, H: np.ndarray, spreads: ParameterDistributions) -> np.ndarray:
     μ2, (μ3, μ4) = spreads.sigma**2, np.array([m.higher_moments for m in spreads.marginals]).T
     diagonal = np.einsum("toii->toi", H)
     linear = g**2 @ μ2 + (g * diagonal) @ μ3
@@ -71,7 +76,9 @@ def _of_independent(g: np.ndarray, H: np.ndarray, spreads: Spreads) -> np.ndarra
 
 
 def contributions(values: np.ndarray, g: np.ndarray, C: np.ndarray) -> np.ndarray:
-    """What each parameter adds to the variance of first order, gᵢ (Cg)ᵢ / g'Cg: they sum to 1; 0 where there is none but rounding."""
+    """What each parameter adds to the variance of first order, gᵢ (Cg)ᵢ / g'Cg: they sum to 1; 0
+    where there is none but rounding.
+    """
     parts = g * (g @ C)
     whole = parts.sum(axis=-1, keepdims=True)
     rounding = (ROUNDING * np.abs(values).max(axis=0))[:, None] ** 2

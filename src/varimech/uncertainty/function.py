@@ -1,8 +1,10 @@
-"""A mechanism as a function of the parameters that vary: objectives at the end of the run, with exact gradients and Hessians.
+"""A mechanism as a function of the parameters that vary: objectives at the end of the run, with
+exact gradients and Hessians.
 
     x ↦ ψ(x),    ∂ψ/∂x,    ∂²ψ/∂x²
 
-Many points at once are compiled runs over all cores; derivatives are those of the discrete solution.
+Many points at once are compiled runs over all cores; derivatives are those of the discrete
+solution.
 """
 
 from __future__ import annotations
@@ -16,26 +18,28 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..errors import ModelError, VarimechError
-from ..interrupts import HeldBack, held_back, nothing_held
+from ..analyses.hessians import TwiceDifferentiable
+from ..core.errors import ModelError, VarimechError
+from ..core.interrupts import HeldBack, held_back, nothing_held
 from ..sensitivity.objective import Objective
-from ..solving.many import look_after, run_many
+from ..solving.ensemble_runs import rerun_individually, run_many
 from ..solving.solver import Solver
 from ..solving.task import Task
-from ..verbs.hessians import TwiceDifferentiable
-from .distributions import openturns
-from .spreads import Spreads
+from .openturns_distributions import openturns
+from .parameter_distributions import ParameterDistributions
 
 T = TypeVar("T")
 
 
 @dataclass(eq=False)
 class Runs:
-    """Values and derivatives of objectives at points of the space of the parameters that vary, each by a run."""
+    """Values and derivatives of objectives at points of the space of the parameters that vary, each
+    by a run.
+    """
 
     mechanism: TwiceDifferentiable
     objectives: Mapping[str, Objective]
-    spreads: Spreads
+    spreads: ParameterDistributions
     solver: Solver
     task: Task
     ρ: np.ndarray
@@ -85,13 +89,20 @@ class Runs:
         self.calls["Hessians"] += 1
         names, parameters = list(self.spreads.names), self._parameters(point)
         found = self._told(
-            lambda: self.mechanism.hessian(self.objectives, names, parameters=parameters, **self.given).curvatures, point
+            lambda: (
+                self.mechanism.hessian(
+                    self.objectives, names, parameters=parameters, **self.given
+                ).curvatures
+            ),
+            point,
         )
         return (found + found.transpose(0, 2, 1)) / 2
 
     @contextmanager
     def own_errors(self, doing: str) -> Iterator[None]:
-        """Errors of runs as they were before OpenTURNS made texts of them; its own with a word about what was being done."""
+        """Errors of runs as they were before OpenTURNS made texts of them; its own with a word
+        about what was being done.
+        """
         self.error = None
         try:
             with held_back() as self.held:
@@ -103,37 +114,53 @@ class Runs:
         except (RuntimeError, TypeError, ValueError) as other:
             if self.error is not None:
                 raise self.error from None
-            raise VarimechError(f"{self.mechanism.name!r}: {doing}: OpenTURNS gave up: {other}") from other
+            raise VarimechError(
+                f"{self.mechanism.name!r}: {doing}: OpenTURNS gave up: {other}"
+            ) from other
         finally:
             self.held = nothing_held()
 
     def _values(self, points: np.ndarray) -> np.ndarray:
         rows = self.spreads.rows(points, self.ρ)
-        if len(rows) == 1:  # many compiled runs at once begin with some that show what they have in common
-            alone = look_after(self.solver, self.task, rows[0])
+        if (
+            len(rows) == 1
+        ):  # many compiled runs at once begin with some that show what they have in common
+            alone = rerun_individually(self.solver, self.task, rows[0])
             if isinstance(alone, VarimechError):
-                raise VarimechError(f"{self._words(points[0])}: {type(alone).__name__}: {alone}") from alone
+                raise VarimechError(
+                    f"{self._words(points[0])}: {type(alone).__name__}: {alone}"
+                ) from alone
             return alone.objectives[-1:]
         found, failures, _ = run_many(self.solver, self.task, rows, os.cpu_count() or 1)
         for sample, error in sorted(failures.items()):
             more = f" ({len(failures)} failed)" if len(failures) > 1 else ""
             raise VarimechError(
-                f"sample {sample} of {len(rows)}{more}, {self._words(points[sample])}: {type(error).__name__}: {error}"
+                f"sample {sample} of {len(rows)}{more}, {self._words(points[sample])}:"
+                f" {type(error).__name__}: {error}"
             ) from error
         return found.values[:, -1]
 
     def _told(self, compute: Callable[[], T], point: np.ndarray | None = None) -> T:
         """What is computed; its error, if any, is kept for later."""
         try:
-            if self.mechanism.parts.revision != self.revision:
-                raise ModelError(f"mechanism {self.mechanism.name!r} has been changed since; call openturns(…) anew")
+            if self.mechanism.data.revision != self.revision:
+                raise ModelError(
+                    f"mechanism {self.mechanism.name!r} has been changed since; call openturns(…)"
+                    " anew"
+                )
             with self.held.let_through():
                 return compute()
         except KeyboardInterrupt:
             self.error = KeyboardInterrupt()
-            raise VarimechError("interrupted") from None  # OpenTURNS breaks down with what is no Exception
+            raise VarimechError(
+                "interrupted"
+            ) from None  # OpenTURNS breaks down with what is no Exception
         except VarimechError as error:
-            self.error = error if point is None else VarimechError(f"{self._words(point)}: {type(error).__name__}: {error}")
+            self.error = (
+                error
+                if point is None
+                else VarimechError(f"{self._words(point)}: {type(error).__name__}: {error}")
+            )
             raise self.error from error
 
     def _parameters(self, point: np.ndarray) -> dict[str, float]:
@@ -142,7 +169,10 @@ class Runs:
 
     def _words(self, point: np.ndarray) -> str:
         units = [f" {unit}" if unit else "" for unit in self.spreads.units]
-        return ", ".join(f"{n} = {x:g}{u}" for n, x, u in zip(self.spreads.names, np.ravel(point), units, strict=True))
+        return ", ".join(
+            f"{n} = {x:g}{u}"
+            for n, x, u in zip(self.spreads.names, np.ravel(point), units, strict=True)
+        )
 
 
 def function_of(runs: Runs) -> Any:

@@ -1,4 +1,6 @@
-"""Global sensitivity and reliability through OpenTURNS: the study as its function, and the three things most asked of it."""
+"""Global sensitivity and reliability through OpenTURNS: the study as its function, and the three
+things most asked of it.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +9,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ModelError, check_level, check_whole
-from ..memory import check_memory
-from ..methods import RunOptions, choose
+from ..analyses.hessians import TwiceDifferentiable
+from ..core.errors import ModelError, check_level, check_whole
+from ..core.memory import check_memory
+from ..plotting.table import table
 from ..results.labels import with_units
+from ..schemes import RunOptions, choose
 from ..sensitivity.comparison import Constraint
 from ..sensitivity.objective import Objectives, some_objectives
 from ..sensitivity.smoothness import check_gradients
 from ..solving.task import Task
-from ..verbs.hessians import TwiceDifferentiable
-from ..view.table import table
-from .distributions import distribution_of, openturns
 from .expanding import at_means
 from .function import Runs, function_of
-from .spreads import Correlation, Given, Spreads, spreads_of
+from .openturns_distributions import distribution_of, openturns
+from .parameter_distributions import Correlation, Given, ParameterDistributions, distributions_of
 
 if TYPE_CHECKING:
     from .chaos import Chaos
@@ -30,19 +32,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class GlobalStudy:
-    """Objectives at the end of the run as a function of the parameters that vary, and the distribution of these.
+    """Objectives at the end of the run as a function of the parameters that vary, and the
+    distribution of these.
 
-    `function` and `distribution` are objects of OpenTURNS and go wherever it takes such; `chaos`, `sobol` and `probability` do what is
-    most asked for.
+    `function` and `distribution` are objects of OpenTURNS and go wherever it takes such; `chaos`,
+    `sobol` and `probability` do what is most asked for.
     """
 
     label: str
     objective_names: tuple[str, ...]
     units: tuple[str, ...]
-    spreads: Spreads
+    spreads: ParameterDistributions
     runs: Runs = field(repr=False)
     function: Any
-    """`openturns.Function`: parameters that vary → objectives; exact gradients and Hessians, many points at once over all cores."""
+    """`openturns.Function`: parameters that vary → objectives; exact gradients and Hessians, many
+    points at once over all cores.
+    """
     distribution: Any
     """`openturns.Distribution` of the parameters that vary."""
 
@@ -51,13 +56,17 @@ class GlobalStudy:
         """Parameters that vary, in the order of the function's arguments."""
         return self.spreads.names
 
-    def chaos(self, *, runs: int = 256, checks: int = 64, degree: int | None = None, seed: int = 0) -> Chaos:
-        """Polynomial chaos: objectives as sparse sums of polynomials that are orthogonal under the distribution.
+    def chaos(
+        self, *, runs: int = 256, checks: int = 64, degree: int | None = None, seed: int = 0
+    ) -> Chaos:
+        """Polynomial chaos: objectives as sparse sums of polynomials that are orthogonal under the
+        distribution.
 
         Args:
             runs: from which the polynomials are fitted, at points of a scrambled Sobol sequence.
             checks: further runs, at random points, that tell how good they are.
-            degree: largest total degree; one by which there are half as many polynomials to choose from as runs, if not given.
+            degree: largest total degree; one by which there are half as many polynomials to choose
+                from as runs, if not given.
             seed: of both sets of points.
 
         Returns:
@@ -69,11 +78,21 @@ class GlobalStudy:
         check_whole("chaos", 0, seed=seed)
         if degree is not None:
             check_whole("chaos", 1, degree=degree)
-        self._check_memory(f"chaos: runs = {runs} with checks = {checks}", float(runs) + checks, "use fewer")
+        self._check_memory(
+            f"chaos: runs = {runs} with checks = {checks}", float(runs) + checks, "use fewer"
+        )
         return chaos_of(self, int(runs), int(checks), degree, int(seed))
 
-    def sobol(self, *, samples: int = 1024, estimator: str = "martinez", level: float = 0.95, seed: int = 0) -> SobolIndices:
-        """Sobol indices by runs alone, with confidence intervals; those of `chaos(…).sobol` need far fewer where polynomials fit.
+    def sobol(
+        self,
+        *,
+        samples: int = 1024,
+        estimator: str = "martinez",
+        level: float = 0.95,
+        seed: int = 0,
+    ) -> SobolIndices:
+        """Sobol indices by runs alone, with confidence intervals; those of `chaos(…).sobol` need
+        far fewer where polynomials fit.
 
         Args:
             samples: n of n (2d + 2) runs, for d parameters that vary (4n for two of them).
@@ -87,21 +106,29 @@ class GlobalStudy:
         check_whole("sobol", 0, seed=seed)
         check_level("sobol", level)
         points = float(samples) * (2 * len(self.names) + 2)
-        self._check_memory(f"sobol: samples = {samples} at {2 * len(self.names) + 2} points each", points, "use fewer samples")
+        self._check_memory(
+            f"sobol: samples = {samples} at {2 * len(self.names) + 2} points each",
+            points,
+            "use fewer samples",
+        )
         return sampled_sobol(self, int(samples), estimator, float(level), int(seed))
 
-    def probability(self, event: Constraint, *, samples: int = 0, level: float = 0.95, seed: int = 0) -> Reliability:
-        """Probability that an objective lies beyond a limit, by FORM and SORM with exact derivatives at all design points that are found.
+    def probability(
+        self, event: Constraint, *, samples: int = 0, level: float = 0.95, seed: int = 0
+    ) -> Reliability:
+        """Probability that an objective lies beyond a limit, by FORM and SORM with exact
+        derivatives at all design points that are found.
 
         Args:
             event: an objective of this study compared with a number: `ψ >= 3.0`, or `ψ <= 0.1`.
-            samples: runs drawn around the design points and about the origin, which check both by importance sampling; none if 0.
+            samples: runs drawn around the design points and about the origin, which check both by
+                importance sampling; none if 0.
             level: probability with which their interval holds the true value.
             seed: of the random numbers.
 
         Returns:
-            A `Reliability`: `.form`, `.sorm`, `.beta`, `.design`, `.importance`, `.points`, `.sampled`, `.notes` (what speaks against
-            the numbers), …
+            A `Reliability`: `.form`, `.sorm`, `.beta`, `.design`, `.importance`, `.points`,
+            `.sampled`, `.notes` (what speaks against the numbers), …
         """
         from .reliability import reliability
 
@@ -117,11 +144,17 @@ class GlobalStudy:
 
     def __repr__(self) -> str:
         s = self.spreads
-        rows = [[n, m.mean, m.sigma, u, m.words.split("(")[0]] for n, m, u in zip(s.names, s.marginals, s.units, strict=True)]
-        lines = [
-            f"<GlobalStudy of {self.label!r}: {', '.join(self.objective_names)} at t = {self.runs.task.schedule.duration:g} s>"
+        rows = [
+            [n, m.mean, m.sigma, u, m.words.split("(")[0]]
+            for n, m, u in zip(s.names, s.marginals, s.units, strict=True)
         ]
-        return "\n".join([*lines, table(["parameter", "mean", "sigma", "unit", "distribution"], rows)])
+        lines = [
+            f"<GlobalStudy of {self.label!r}: {', '.join(self.objective_names)} at t ="
+            f" {self.runs.task.schedule.duration:g} s>"
+        ]
+        return "\n".join(
+            [*lines, table(["parameter", "mean", "sigma", "unit", "distribution"], rows)]
+        )
 
 
 def global_study(
@@ -137,9 +170,12 @@ def global_study(
     """Everything checked, nothing run yet."""
     openturns()
     named = some_objectives("openturns", objectives)
-    spreads = spreads_of(mechanism.parameters, given, correlation)
+    spreads = distributions_of(mechanism.parameters, given, correlation)
     method, schedule = choose(duration, **how)
-    ρ, solver = mechanism.parts.numbers.values(at_means(spreads, parameters)), mechanism._solver(method, named)
+    ρ, solver = (
+        mechanism.data.parameter_set.values(at_means(spreads, parameters)),
+        mechanism._solver(method, named),
+    )
     check_gradients(solver.equations, named)
     # nothing but the end of a run is looked at
     arguments: dict[str, Any] = {**how, "duration": duration, "progress": False}
@@ -148,9 +184,17 @@ def global_study(
     elif schedule.ends is None:
         arguments["every"] = schedule.steps
     task = Task(schedule.last_only(), named, None, how.get("backend", "auto"), False)
-    runs = Runs(mechanism, named, spreads, solver, task, ρ, arguments, mechanism.parts.revision)
+    runs = Runs(mechanism, named, spreads, solver, task, ρ, arguments, mechanism.data.revision)
     units = tuple(o.unit for o in named.values())
-    return GlobalStudy(mechanism.name, tuple(named), units, spreads, runs, function_of(runs), distribution_of(spreads))
+    return GlobalStudy(
+        mechanism.name,
+        tuple(named),
+        units,
+        spreads,
+        runs,
+        function_of(runs),
+        distribution_of(spreads),
+    )
 
 
 @contextmanager
@@ -169,7 +213,10 @@ def check_varies(study: GlobalStudy, values: Any) -> None:
     """Shares of a variance need one: of each objective, by the values of a sample of OpenTURNS."""
     for k, name in enumerate(study.objective_names):
         if not values.getMarginal(k).computeVariance()[0] > 0:
-            raise ModelError(f"objective {name!r} does not vary: none of the parameters {', '.join(study.names)} changes it")
+            raise ModelError(
+                f"objective {name!r} does not vary: none of the parameters {', '.join(study.names)}"
+                " changes it"
+            )
 
 
 def labelled(study: GlobalStudy, *parameters: str) -> dict[str, Any]:

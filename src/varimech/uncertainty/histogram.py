@@ -1,9 +1,10 @@
 """Histograms that can be merged exactly, in any order.
 
-Bins are the intervals  [k 2ᵉ, (k + 1) 2ᵉ)  of a grid that depends on nothing but the smallest and the largest value so far: e is the
-smallest exponent for which these lie within a given number of bins. A coarser grid contains the bounds of every finer one, so two histograms
-are merged by adding up bins, and what comes out is the histogram of all values at once, whatever the order. Between half and all of the bins
-are in use.
+Bins are the intervals  [k 2ᵉ, (k + 1) 2ᵉ)  of a grid that depends on nothing but the smallest and
+the largest value so far: e is the smallest exponent for which these lie within a given number of
+bins. A coarser grid contains the bounds of every finer one, so two histograms are merged by adding
+up bins, and what comes out is the histogram of all values at once, whatever the order. Between half
+and all of the bins are in use.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import numpy as np
 
 BINS = 1024
 RELATIVE = 40
-"""No bin is narrower than 2⁻⁴⁰ of the largest value: what differs by rounding needs no finer ones, and numbers of bins stay exact."""
+"""No bin is narrower than 2⁻⁴⁰ of the largest value: what differs by rounding needs no finer ones,
+and numbers of bins stay exact.
+"""
 LOWEST = -960
 """Smallest exponent."""
 
@@ -44,7 +47,9 @@ class Histogram:
         places = values * np.ldexp(1.0, -exponent)
         np.floor(places, out=places)
         places -= first - bins * np.arange(columns)  # whole numbers below 2⁵³
-        counts = np.bincount(places.astype(np.intp).ravel(), minlength=columns * bins).reshape(columns, bins)
+        counts = np.bincount(places.astype(np.intp).ravel(), minlength=columns * bins).reshape(
+            columns, bins
+        )
         return cls(n, low, high, exponent, first, counts.astype(np.min_scalar_type(n)))
 
     def merged(self, other: Histogram) -> Histogram:
@@ -76,14 +81,20 @@ class Histogram:
     @cached_property
     def used(self) -> np.ndarray:
         """How many bins of each column are in use: those up to its largest value."""
-        return (np.floor(self.high * np.ldexp(1.0, -self.exponent)) - self.first + 1).astype(np.int64)
+        return (np.floor(self.high * np.ldexp(1.0, -self.exponent)) - self.first + 1).astype(
+            np.int64
+        )
 
     def _on(self, exponent: np.ndarray, first: np.ndarray, kind: np.dtype) -> np.ndarray:
         """The counts on a grid as coarse, or coarser."""
         counts = self.counts.astype(kind)
         # column by column, which takes less time than indexing all at once
         for c in np.flatnonzero((exponent != self.exponent) | (first != self.first)).tolist():
-            begin, coarse = coarser(self.counts[c, : self.used[c]], int(self.first[c]), int(exponent[c] - self.exponent[c]))
+            begin, coarse = coarser(
+                self.counts[c, : self.used[c]],
+                int(self.first[c]),
+                int(exponent[c] - self.exponent[c]),
+            )
             begin -= int(first[c])
             counts[c] = 0
             counts[c, begin : begin + len(coarse)] = coarse
@@ -103,7 +114,9 @@ def coarser(counts: np.ndarray, first: int, times: int) -> tuple[int, np.ndarray
 
 
 def _grid(low: np.ndarray, high: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray]:
-    """Exponents, and first bins, for columns between these values. Scaling by powers of two is exact, and so is all of this."""
+    """Exponents, and first bins, for columns between these values. Scaling by powers of two is
+    exact, and so is all of this.
+    """
     half, largest = high / 2 - low / 2, np.maximum(np.abs(low), np.abs(high))
     by_range = np.where(half > 0, np.frexp(half)[1] - 1 - bins.bit_length(), LOWEST)
     by_size = np.where(largest > 0, np.frexp(largest)[1] - RELATIVE, LOWEST)

@@ -1,18 +1,22 @@
-"""How long an expansion holds: errors grow with time, as small changes of frequency become large ones of phase.
+"""How long an expansion holds: errors grow with time, as small changes of frequency become large
+ones of phase.
 
 What decides is how much slopes change within one standard deviation of the parameters,
 
     s(t) = √tr[(HC)²] / √(g'Cg),      each the largest within [t/2, t], so that zeros of one on the way do no harm.
 
-For an oscillation A cos φ(t) with an uncertain frequency s is the standard deviation of its phase. Exactly, its mean is A cos φ e^(−s²/2) and
-its variance A² [½ + ½ cos 2φ e^(−2s²) − cos²φ e^(−s²)]. In standard deviations (the largest within [t/2, t]) these are missed
+For an oscillation A cos φ(t) with an uncertain frequency s is the standard deviation of its phase.
+Exactly, its mean is A cos φ e^(−s²/2) and its variance A² [½ + ½ cos 2φ e^(−2s²) − cos²φ e^(−s²)].
+In standard deviations (the largest within [t/2, t]) these are missed
 
-    by the second order:  s³/8 by the mean, s²/2 by the deviation, where it is largest: second derivatives know nothing of the third ones
+    by the second order:  s³/8 by the mean, s²/2 by the deviation, where it is largest: second
+    derivatives know nothing of the third ones
     by the first order:   ½ |tr(HC)| by the mean, and by the deviation, besides s²/2, what the second order adds to it
 
-That is what derivatives at the means know. Runs beside the means (`beside.py`) know of curvature that does not oscillate, or not so slowly.
-The largest of all these counts, and the horizon is where it first exceeds the accuracy wanted. For a quadratic the second order is exact, and
-this is on the safe side. `tests/test_moments.py` compares it with exact solutions.
+That is what derivatives at the means know. Runs beside the means (`beside.py`) know of curvature
+that does not oscillate, or not so slowly. The largest of all these counts, and the horizon is where
+it first exceeds the accuracy wanted. For a quadratic the second order is exact, and this is on the
+safe side. `tests/test_moments.py` compares it with exact solutions.
 """
 
 from __future__ import annotations
@@ -20,7 +24,9 @@ from __future__ import annotations
 import numpy as np
 
 NEGLIGIBLE = 0.01
-"""Deviations below this part of the largest up to the horizon do not count: an integral that has just begun may be anything."""
+"""Deviations below this part of the largest up to the horizon do not count: an integral that has
+just begun may be anything.
+"""
 ROUNDING = 1e-9
 
 
@@ -29,9 +35,15 @@ class HorizonWarning(UserWarning):
 
 
 def estimated_error(
-    order: int, time: np.ndarray, slope: np.ndarray, curvature: np.ndarray, seen: np.ndarray, accuracy: float
+    order: int,
+    time: np.ndarray,
+    slope: np.ndarray,
+    curvature: np.ndarray,
+    seen: np.ndarray,
+    accuracy: float,
 ) -> np.ndarray:
-    """Error of mean or standard deviation, the larger of both, in standard deviations, over time for each objective.
+    """Error of mean or standard deviation, the larger of both, in standard deviations, over time
+    for each objective.
 
     Args:
         order: 1 or 2.
@@ -41,17 +53,32 @@ def estimated_error(
         seen: error of mean or standard deviation that runs beside the means show, likewise.
         accuracy: the error that ends the horizon.
     """
-    return np.column_stack([_error(order, time, g, h, e, accuracy) for g, h, e in zip(slope.T, curvature.T, seen.T, strict=True)])
+    return np.column_stack(
+        [
+            _error(order, time, g, h, e, accuracy)
+            for g, h, e in zip(slope.T, curvature.T, seen.T, strict=True)
+        ]
+    )
 
 
 def _error(
-    order: int, time: np.ndarray, slope: np.ndarray, curvature: np.ndarray, seen: np.ndarray, accuracy: float
+    order: int,
+    time: np.ndarray,
+    slope: np.ndarray,
+    curvature: np.ndarray,
+    seen: np.ndarray,
+    accuracy: float,
 ) -> np.ndarray:
-    """For one objective: what counts depends on the horizon, and the horizon on what counts; from the whole run it only moves nearer."""
+    """For one objective: what counts depends on the horizon, and the horizon on what counts; from
+    the whole run it only moves nearer.
+    """
     highest, bent, end = _envelope(time, slope), _envelope(time, curvature), time.size
     added = np.maximum(curvature / 2, np.hypot(slope, curvature / np.sqrt(2)) - slope)
     while True:
-        size = np.maximum(highest, max(NEGLIGIBLE * slope[:end].max(), ROUNDING * max(curvature.max(), seen.max())))
+        size = np.maximum(
+            highest,
+            max(NEGLIGIBLE * slope[:end].max(), ROUNDING * max(curvature.max(), seen.max())),
+        )
         size[size == 0] = 1.0  # nothing varies, and nothing is missed
         error = np.maximum((bent / size) ** 2 / 2, seen / size)
         if order == 1:

@@ -1,17 +1,20 @@
 """The probability of a rare event from samples around its design points.
 
-Samples u come from a mixture q of normal densities: around each design point; about the origin as the parameters are (φ), so that no weight
-exceeds the inverse of that share; and about the origin, but as wide as the nearest design point is far, for limits that bend around it and
-for design points that nobody found. Each sample of the event counts φ(u)/q(u)/n. (Multiple importance sampling with the balance heuristic:
-E. Veach and L. J. Guibas, SIGGRAPH 1995; shares as in T. Hesterberg, Technometrics 37 (1995).)
+Samples u come from a mixture q of normal densities: around each design point; about the origin as
+the parameters are (φ), so that no weight exceeds the inverse of that share; and about the origin,
+but as wide as the nearest design point is far, for limits that bend around it and for design points
+that nobody found. Each sample of the event counts φ(u)/q(u)/n. (Multiple importance sampling with
+the balance heuristic: E. Veach and L. J. Guibas, SIGGRAPH 1995; shares as in T. Hesterberg,
+Technometrics 37 (1995).)
 
-The interval is that of a weighted sum of Poisson counts (M. P. Fay and E. J. Feuer, Stat. Med. 16 (1997)). With y the sum of the weights of
-the event, v that of their squares, w the largest of them and G⁻¹(p; a) the quantile of a gamma distribution of shape a:
+The interval is that of a weighted sum of Poisson counts (M. P. Fay and E. J. Feuer, Stat. Med. 16
+(1997)). With y the sum of the weights of the event, v that of their squares, w the largest of them
+and G⁻¹(p; a) the quantile of a gamma distribution of shape a:
 
     lower = v/y G⁻¹(α/2; y²/v),      upper = v'/y' G⁻¹(1 − α/2; y'²/v'),      y' = y + w,  v' = v + w².
 
-It is never empty: where no sample belongs to the event, the lower bound is 0, w the largest weight there can be, and of n plain samples the
-upper bound is 3.7/n at 95 %.
+It is never empty: where no sample belongs to the event, the lower bound is 0, w the largest weight
+there can be, and of n plain samples the upper bound is 3.7/n at 95 %.
 """
 
 from __future__ import annotations
@@ -39,12 +42,21 @@ class Sampled:
     hits: int
     """Samples in the event (the rarer one of it and its contrary)."""
     failed: int = 0
-    """Samples whose run failed; the lower bound takes all of them outside the event, the upper one inside."""
+    """Samples whose run failed; the lower bound takes all of them outside the event, the upper one
+    inside.
+    """
 
     @property
     def contrary(self) -> Sampled:
         """Of the contrary event."""
-        return Sampled(1 - self.probability, 1 - self.upper, 1 - self.lower, self.samples, self.hits, self.failed)
+        return Sampled(
+            1 - self.probability,
+            1 - self.upper,
+            1 - self.lower,
+            self.samples,
+            self.hits,
+            self.failed,
+        )
 
 
 def importance_sampling(
@@ -58,7 +70,8 @@ def importance_sampling(
     """The probability of an event with its interval.
 
     Args:
-        beyond: function of points in the standard space, (n, d); not negative where the event happens, NaN where that is not known.
+        beyond: function of points in the standard space, (n, d); not negative where the event
+            happens, NaN where that is not known.
         centres: design points, (k, d), at least one.
         likelihoods: their probabilities, by which samples are shared out.
         samples: n.
@@ -69,7 +82,9 @@ def importance_sampling(
     means = np.concatenate([np.zeros((2, d)), centres])
     scales = np.ones(k + 2)
     scales[1] = max(1.0, float(np.linalg.norm(centres, axis=1).min()) / math.sqrt(d))
-    shares = np.concatenate([[PLAIN, WIDE], (1 - PLAIN - WIDE) * (0.5 / k + 0.5 * likelihoods / likelihoods.sum())])
+    shares = np.concatenate(
+        [[PLAIN, WIDE], (1 - PLAIN - WIDE) * (0.5 / k + 0.5 * likelihoods / likelihoods.sum())]
+    )
     counts = _shared_out(shares, samples)
     which = np.repeat(np.arange(k + 2), counts)
     u = means[which] + scales[which, None] * rng.standard_normal((samples, d))
@@ -82,11 +97,15 @@ def importance_sampling(
     lower, _ = gamma_interval(weights[event], largest, level)
     _, upper = gamma_interval(weights[event | failed], largest, level)
     p = float(weights[event].sum())
-    return Sampled(min(p, 1.0), min(lower, 1.0), min(upper, 1.0), samples, int(event.sum()), int(failed.sum()))
+    return Sampled(
+        min(p, 1.0), min(lower, 1.0), min(upper, 1.0), samples, int(event.sum()), int(failed.sum())
+    )
 
 
 def gamma_interval(weights: np.ndarray, largest: float, level: float) -> tuple[float, float]:
-    """Bounds of the sum of these weights; `largest` is the largest there can be, which counts where there is none."""
+    """Bounds of the sum of these weights; `largest` is the largest there can be, which counts where
+    there is none.
+    """
     from scipy.special import gammaincinv
 
     α = 1 - level
@@ -103,7 +122,9 @@ def _shared_out(shares: np.ndarray, samples: int) -> np.ndarray:
     return np.diff(ends, prepend=0)
 
 
-def _weights(u: np.ndarray, means: np.ndarray, scales: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def _weights(
+    u: np.ndarray, means: np.ndarray, scales: np.ndarray, counts: np.ndarray
+) -> np.ndarray:
     """φ(u) over the sum of the densities from which samples come, each times how many do."""
     from scipy.special import logsumexp
 

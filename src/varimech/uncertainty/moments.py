@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..plotting.plottable import Plotted
+from ..plotting.table import table
 from ..results.labels import along_time, with_units
 from ..results.run import Run
 from ..results.saving import save_dataset
-from ..view.plotted import Plotted
-from ..view.table import table
 from .bands import bands_about
 from .expansion import contributions, first_variance, second_mean, second_variance
 from .horizon import horizon
-from .spreads import Spreads
+from .parameter_distributions import ParameterDistributions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Moments(Plotted):
-    """Moments of objectives at every stored time, as if the run ended there; labelled arrays are (time, objective).
+    """Moments of objectives at every stored time, as if the run ended there; labelled arrays are
+    (time, objective).
 
-    `order` tells which ones `mean`, `variance` and `std` are; those of first order are at hand as well.
+    `order` tells which ones `mean`, `variance` and `std` are; those of first order are at hand as
+    well.
     """
 
     order: int
@@ -37,7 +39,7 @@ class Moments(Plotted):
     """What errors the horizon allows, in standard deviations."""
     objective_names: tuple[str, ...]
     units: tuple[str, ...]
-    spreads: Spreads
+    spreads: ParameterDistributions
     time: np.ndarray
     values: np.ndarray = field(repr=False)
     """ψ at the means of the parameters, (time, objective)"""
@@ -46,7 +48,9 @@ class Moments(Plotted):
     curvatures: np.ndarray | None = field(repr=False)
     """d²ψ/dρ², (time, objective, parameter, parameter); order 2 only"""
     errors: np.ndarray = field(repr=False)
-    """Estimated error of mean or standard deviation, the larger, in standard deviations, (time, objective)"""
+    """Estimated error of mean or standard deviation, the larger, in standard deviations, (time,
+    objective)
+    """
     run: Run = field(repr=False)
     """At the means of the parameters, with first derivatives: any measure of it, and `wrt=`"""
     seconds: dict[str, float]
@@ -58,7 +62,9 @@ class Moments(Plotted):
 
     @cached_property
     def dataset(self) -> xr.Dataset:
-        """All of it: save it with `.to_netcdf(…)`, look at one time with `.sel(time=…, method="nearest")`."""
+        """All of it: save it with `.to_netcdf(…)`, look at one time with `.sel(time=…,
+        method="nearest")`.
+        """
         import xarray as xr
 
         g, H, C = self.slopes, self.curvatures, self.spreads.covariance
@@ -115,12 +121,16 @@ class Moments(Plotted):
 
     @property
     def contributions(self) -> xr.DataArray:
-        """What each parameter adds to the variance of first order, as a part of 1 (0 where nothing varies): (time, objective, parameter)."""
+        """What each parameter adds to the variance of first order, as a part of 1 (0 where nothing
+        varies): (time, objective, parameter).
+        """
         return self.dataset["contributions"]
 
     @property
     def error(self) -> xr.DataArray:
-        """Estimated error of mean or standard deviation, the larger of both, in standard deviations."""
+        """Estimated error of mean or standard deviation, the larger of both, in standard
+        deviations.
+        """
         return self.dataset["error"]
 
     @cached_property
@@ -130,7 +140,9 @@ class Moments(Plotted):
 
     @property
     def horizon(self) -> xr.DataArray:
-        """By objective, the time (s) up to which the estimated error stays within `accuracy`: the end of the run where it does so always."""
+        """By objective, the time (s) up to which the estimated error stays within `accuracy`: the
+        end of the run where it does so always.
+        """
         return self.dataset["horizon"]
 
     def bands(self, sigmas: float = 3.0) -> xr.Dataset:
@@ -138,7 +150,9 @@ class Moments(Plotted):
         return bands_about(self.mean, self.std, sigmas)
 
     def table(self) -> pd.DataFrame:
-        """At the end of the run: a row a parameter for each objective, those first that add most to its variance."""
+        """At the end of the run: a row a parameter for each objective, those first that add most to
+        its variance.
+        """
         import pandas as pd
 
         rows, last = [], self.dataset.isel(time=-1)
@@ -165,35 +179,51 @@ class Moments(Plotted):
         return self.dataset[[*UNITS]].to_dataframe().drop(columns="objective_unit")
 
     def save(self, path: str | Path) -> Path:
-        """Write all of it to a file, by the ending of its name: .nc (netCDF), .csv or .mat (MATLAB)."""
+        """Write all of it to a file, by the ending of its name: .nc (netCDF), .csv or .mat
+        (MATLAB).
+        """
         return save_dataset(self.dataset, path)
 
     def plot(self, sigmas: float = 3.0, *, style: str | None = None) -> Figure:
-        """A row an objective: its mean with a band of so many standard deviations, and these with what each parameter has in them; what lies
-        beyond the horizon is grey; `style="paper"` for a paper."""
-        from ..view.style import in_style
-        from .drawing import draw_moments
+        """A row an objective: its mean with a band of so many standard deviations, and these with
+        what each parameter has in them; what lies beyond the horizon is grey; `style="paper"` for a
+        paper.
+        """
+        from ..plotting.style import in_style
+        from .study_figures import draw_moments
 
         return in_style(draw_moments(self, sigmas), style)
 
     def __repr__(self) -> str:
         end, last = self.time[-1], self.dataset.isel(time=-1)
         lines = [f"<Moments of {self.label!r}, order {self.order}, at t = {end:g} s>"]
-        head = [[n, last["mean"].values[k], last["std"].values[k], u] for k, (n, u) in enumerate(self._named())]
+        head = [
+            [n, last["mean"].values[k], last["std"].values[k], u]
+            for k, (n, u) in enumerate(self._named())
+        ]
         lines.append(table(["objective", "mean", "std", "unit"], head))
         lines.append(table(["variance of", "due to", "share"], self._shares()))
         for name, t in zip(self.objective_names, self.horizons, strict=True):
             if t < end:
-                lines.append(f"  {name}: holds to {self.accuracy:g} standard deviations up to t = {t:.3g} s only")
+                lines.append(
+                    f"  {name}: holds to {self.accuracy:g} standard deviations up to t = {t:.3g} s"
+                    " only"
+                )
         return "\n".join(lines)
 
     def _shares(self) -> list[list[str]]:
         """Who has what part in each variance at the end; the smallest ones together."""
         rows = []
         for name in self.objective_names:
-            parts = [(r["parameter"], r["contribution"]) for r in self.table().to_dict("records") if r["objective"] == name]
+            parts = [
+                (r["parameter"], r["contribution"])
+                for r in self.table().to_dict("records")
+                if r["objective"] == name
+            ]
             if len(parts) > TOLD:
-                parts[TOLD - 1 :] = [(f"{len(parts) - TOLD + 1} others", sum(x for _, x in parts[TOLD - 1 :]))]
+                parts[TOLD - 1 :] = [
+                    (f"{len(parts) - TOLD + 1} others", sum(x for _, x in parts[TOLD - 1 :]))
+                ]
             rows += [[name, parameter, f"{100 * share:.1f} %"] for parameter, share in parts]
         return rows
 

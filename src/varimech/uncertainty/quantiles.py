@@ -1,14 +1,16 @@
 """Quantiles of samples of which only counts are kept, and how well they are known.
 
-The value of rank k, the k-th smallest, lies in a bin of the histogram and in one of the sketch, both exact: between the larger of their lower
-bounds and the smaller of their upper ones. What chance does is known whatever the distribution: the number of n independent samples below the
-true p-quantile is binomial, so with probability 1 − α the latter lies between the values of the ranks
+The value of rank k, the k-th smallest, lies in a bin of the histogram and in one of the sketch,
+both exact: between the larger of their lower bounds and the smaller of their upper ones. What
+chance does is known whatever the distribution: the number of n independent samples below the true
+p-quantile is binomial, so with probability 1 − α the latter lies between the values of the ranks
 
     l = B⁻¹(α/2),      u = B⁻¹(1 − α/2) + 1,
 
-B the distribution of that number; without a bound where there is no such rank. Samples of a Latin hypercube vary no more than independent
-ones (but for a factor n/(n − 1)), those of Sobol sequences less as a rule, and the interval is on the safe side. H. A. David and
-H. N. Nagaraja, Order Statistics (2003), sec. 7.1; A. B. Owen, SIAM J. Numer. Anal. 34 (1997).
+B the distribution of that number; without a bound where there is no such rank. Samples of a Latin
+hypercube vary no more than independent ones (but for a factor n/(n − 1)), those of Sobol sequences
+less as a rule, and the interval is on the safe side. H. A. David and H. N. Nagaraja, Order
+Statistics (2003), sec. 7.1; A. B. Owen, SIAM J. Numer. Anal. 34 (1997).
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from .sketch import Sketch
 
 
 def quantile(histogram: Histogram, sketch: Sketch, probability: float) -> np.ndarray:
-    """The value of each column below which that share of it lies, interpolated within the narrower bin."""
+    """The value of each column below which that share of it lies, interpolated within the narrower
+    bin.
+    """
     rank = probability * histogram.count
     ends = [_bin(histogram, rank), _bin(sketch, rank)]
     narrow = np.where(ends[0][1] - ends[0][0] <= ends[1][1] - ends[1][0], 0, 1)
@@ -35,12 +39,18 @@ def bracket(histogram: Histogram, sketch: Sketch, rank: float) -> tuple[np.ndarr
     return lower, np.maximum(np.clip(np.minimum(b, d), histogram.low, histogram.high), lower)
 
 
-def interval(histogram: Histogram, sketch: Sketch, probability: float, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds between which the true quantile lies with probability `level`, at least; infinite where samples do not reach so far."""
+def interval(
+    histogram: Histogram, sketch: Sketch, probability: float, level: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds between which the true quantile lies with probability `level`, at least; infinite
+    where samples do not reach so far.
+    """
     from scipy.stats import binom
 
     n = histogram.count
-    below, above = (int(binom.ppf(side, n, probability)) for side in ((1 - level) / 2, (1 + level) / 2))
+    below, above = (
+        int(binom.ppf(side, n, probability)) for side in ((1 - level) / 2, (1 + level) / 2)
+    )
     infinite = np.full_like(histogram.low, np.inf)
     lower = -infinite if below < 1 else bracket(histogram, sketch, below)[0]
     upper = infinite if above + 1 > n else bracket(histogram, sketch, above + 1)[1]
@@ -48,7 +58,9 @@ def interval(histogram: Histogram, sketch: Sketch, probability: float, level: fl
 
 
 def _bin(counted: Histogram | Sketch, rank: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bounds of the bin of each column in which that rank is, and what share of the bin's values are up to there."""
+    """Bounds of the bin of each column in which that rank is, and what share of the bin's values
+    are up to there.
+    """
     counts = counted.ordered()
     total = np.cumsum(counts, axis=1, dtype=np.int64)
     rank = max(rank, np.finfo(float).tiny)  # the first bin that has any

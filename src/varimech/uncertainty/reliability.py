@@ -1,9 +1,10 @@
 """Reliability: the probability that an objective lies beyond a limit.
 
-In the space of independent standard normal variables u behind the parameters, the design point u* is the point of the limit ψ = ψ_lim that is
-nearest to the origin, and β = |u*|. FORM replaces the limit by its tangent plane there, P ≈ Φ(−β); SORM by a paraboloid with the same
-curvatures (formulas of Breitung, of Hohenbichler and Rackwitz, and of Tvedt). Other design points are searched for (`design_points.py`), and
-samples drawn around all of them (`importance.py`) check both.
+In the space of independent standard normal variables u behind the parameters, the design point u*
+is the point of the limit ψ = ψ_lim that is nearest to the origin, and β = |u*|. FORM replaces the
+limit by its tangent plane there, P ≈ Φ(−β); SORM by a paraboloid with the same curvatures (formulas
+of Breitung, of Hohenbichler and Rackwitz, and of Tvedt). Other design points are searched for
+(`design_points.py`), and samples drawn around all of them (`importance.py`) check both.
 
     importance factors   α_i² = (u*_i/β)²
 
@@ -18,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError
+from ..core.errors import ModelError
+from ..plotting.table import table
 from ..sensitivity.comparison import Constraint
-from ..view.table import table
 from .design_points import FORMULAS, DesignPoint, Limit, design_points, union
 from .global_study import seeded
 from .importance import Sampled, importance_sampling
@@ -36,7 +37,9 @@ FACTOR = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """The probability of an event, and the values of the parameters by which it is most likely to happen."""
+    """The probability of an event, and the values of the parameters by which it is most likely to
+    happen.
+    """
 
     label: str
     event: str
@@ -45,11 +48,15 @@ class Reliability:
     form: float
     """Probability of first order, of the union of what lies beyond all design points."""
     sorms: dict[str, float]
-    """Probabilities of second order, by formula; not a number where the limit is curved too much for one."""
+    """Probabilities of second order, by formula; not a number where the limit is curved too much
+    for one.
+    """
     design: dict[str, float]
     """The design point: parameter → value."""
     importance: dict[str, float]
-    """Parts of 1 by which the variables behind the parameters share in it; of correlated ones, in order, what those before leave over."""
+    """Parts of 1 by which the variables behind the parameters share in it; of correlated ones, in
+    order, what those before leave over.
+    """
     units: tuple[str, ...]
     curvatures: np.ndarray = field(repr=False)
     """Of the limit at the design point, in the standard space."""
@@ -59,9 +66,13 @@ class Reliability:
     result: Any = field(repr=False)
     """`openturns.SORMResult` at the design point; of the contrary event where β is negative."""
     points: tuple[DesignPoint, ...] = field(repr=False)
-    """All design points that were found and count, the nearest first; `beta`, `design`, … are those of the first."""
+    """All design points that were found and count, the nearest first; `beta`, `design`, … are those
+    of the first.
+    """
     notes: tuple[str, ...]
-    """What speaks against the numbers: methods that disagree, limits that bend around the origin, runs that failed."""
+    """What speaks against the numbers: methods that disagree, limits that bend around the origin,
+    runs that failed.
+    """
 
     @property
     def sorm(self) -> float:
@@ -70,7 +81,9 @@ class Reliability:
 
     @property
     def nearest(self) -> bool:
-        """Whether the design point is the nearest one around it: the limit is curved less than a sphere about the origin would be there."""
+        """Whether the design point is the nearest one around it: the limit is curved less than a
+        sphere about the origin would be there.
+        """
         return self.points[0].nearest
 
     def table(self) -> pd.DataFrame:
@@ -82,7 +95,11 @@ class Reliability:
         frame = pd.DataFrame.from_dict(rows, orient="index", columns=["probability"])
         if self.sampled is not None:
             s = self.sampled
-            frame.loc[f"{s.samples} samples", ["probability", "lower", "upper"]] = [s.probability, s.lower, s.upper]
+            frame.loc[f"{s.samples} samples", ["probability", "lower", "upper"]] = [
+                s.probability,
+                s.lower,
+                s.upper,
+            ]
         return frame
 
     def __repr__(self) -> str:
@@ -90,12 +107,18 @@ class Reliability:
         lines = [f"<Reliability of {self.label!r}: {self.event}; β = {self.beta:.6g}; {calls}>"]
         frame = self.table()
         rows = [
-            [name, *(float(f"{x:.5g}") for x in row)] for name, row in zip(frame.index, frame.to_numpy().tolist(), strict=True)
+            [name, *(float(f"{x:.5g}") for x in row)]
+            for name, row in zip(frame.index, frame.to_numpy().tolist(), strict=True)
         ]
         lines.append(table(["method", *frame.columns], rows))
-        points = zip(self.design, self.design.values(), self.units, self.importance.values(), strict=True)
+        points = zip(
+            self.design, self.design.values(), self.units, self.importance.values(), strict=True
+        )
         lines.append(
-            table(["parameter", "design point", "unit", "importance"], [[n, x, u, f"{100 * a:.1f} %"] for n, x, u, a in points])
+            table(
+                ["parameter", "design point", "unit", "importance"],
+                [[n, x, u, f"{100 * a:.1f} %"] for n, x, u, a in points],
+            )
         )
         for other in self.points[1:]:
             at = ", ".join(f"{n} = {x:.6g}" for n, x in zip(self.design, other.values, strict=True))
@@ -103,7 +126,9 @@ class Reliability:
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
 
-def reliability(study: GlobalStudy, event: Constraint, samples: int, level: float, seed: int) -> Reliability:
+def reliability(
+    study: GlobalStudy, event: Constraint, samples: int, level: float, seed: int
+) -> Reliability:
     """FORM and SORM at all design points that are found, and samples around these."""
     runs = study.runs
     k, value, above = _limit(study, event)
@@ -116,7 +141,10 @@ def reliability(study: GlobalStudy, event: Constraint, samples: int, level: floa
         points = design_points(limit, rng)
         drawn = None
         if samples:
-            centres, chances = np.array([p.standard for p in points]), np.array([p.form for p in points])
+            centres, chances = (
+                np.array([p.standard for p in points]),
+                np.array([p.form for p in points]),
+            )
             drawn = importance_sampling(limit, centres, chances, samples, level, rng)
     first = union(points, [p.form for p in points])
     sorms = {formula: union(points, [p.sorms[formula] for p in points]) for formula in FORMULAS}
@@ -143,38 +171,60 @@ def reliability(study: GlobalStudy, event: Constraint, samples: int, level: floa
     )
 
 
-def _notes(points: list[DesignPoint], first: float, second: float, drawn: Sampled | None, level: float) -> tuple[str, ...]:
+def _notes(
+    points: list[DesignPoint], first: float, second: float, drawn: Sampled | None, level: float
+) -> tuple[str, ...]:
     """What speaks against the numbers; of the rarer one of the event and its contrary."""
     notes = []
     check = "" if drawn is not None else "; check with samples=…"
     if not points[0].nearest:
-        notes.append("the limit bends around the origin at this point, so others are nearer or as near: believe samples only")
+        notes.append(
+            "the limit bends around the origin at this point, so others are nearer or as near:"
+            " believe samples only"
+        )
     elif not 1 / FACTOR < second / first < FACTOR:
-        notes.append(f"SORM differs from FORM by a factor of {second / first:.3g}: the limit is curved{check}")
+        notes.append(
+            f"SORM differs from FORM by a factor of {second / first:.3g}: the limit is"
+            f" curved{check}"
+        )
     if drawn is not None:
         best, name = (second, "SORM") if math.isfinite(second) else (first, "FORM")
         if not drawn.lower <= best <= drawn.upper:
-            notes.append(f"{name} lies outside the {100 * level:g} % interval of the samples: believe samples only")
+            notes.append(
+                f"{name} lies outside the {100 * level:g} % interval of the samples: believe"
+                " samples only"
+            )
         if not drawn.hits:
-            notes.append("no sample belongs to the event: its probability is known by its upper bound only; draw more samples")
+            notes.append(
+                "no sample belongs to the event: its probability is known by its upper bound only;"
+                " draw more samples"
+            )
         if drawn.failed:
-            notes.append(f"the runs of {drawn.failed} samples failed; the interval counts them for both sides")
+            notes.append(
+                f"the runs of {drawn.failed} samples failed; the interval counts them for both"
+                " sides"
+            )
     return tuple(notes)
 
 
 def _limit(study: GlobalStudy, event: Any) -> tuple[int, float, bool]:
     """Which objective, its limit, and whether the event is above it."""
     if not isinstance(event, Constraint):
-        raise ModelError(f"probability: {event!r} is no event; compare an objective of the study with a number, as in ψ >= 3.0")
+        raise ModelError(
+            f"probability: {event!r} is no event; compare an objective of the study with a number,"
+            " as in ψ >= 3.0"
+        )
     objectives = list(study.runs.objectives.values())
     if event.of not in objectives:
         names = ", ".join(map(repr, study.objective_names))
         raise ModelError(
-            f"probability: what is compared is none of the objectives of this study ({names}); compare the same object that openturns(…) got"
+            f"probability: what is compared is none of the objectives of this study ({names});"
+            " compare the same object that openturns(…) got"
         )
     above, below = math.isfinite(event.lower), math.isfinite(event.upper)
     if above and below:
         raise ModelError(
-            f"probability: {event.rule} has two limits, and FORM takes one: ask for both and subtract, or use monte_carlo(…)"
+            f"probability: {event.rule} has two limits, and FORM takes one: ask for both and"
+            " subtract, or use monte_carlo(…)"
         )
     return objectives.index(event.of), event.lower if above else event.upper, above

@@ -1,11 +1,14 @@
-"""Counts of values by their distance from a centre, in bins as fine as the distance is small; merged exactly, in any order.
+"""Counts of values by their distance from a centre, in bins as fine as the distance is small;
+merged exactly, in any order.
 
-The key of a distance  d = x − c  is |d| as a floating-point number without all but the first r bits of its fraction: 2ʳ equal bins in each
-octave. Keys of the nearest and the farthest distance so far decide r, the largest (up to 6) by which these lie within a given number of
-bins; keys of a smaller r are those of a larger one, halved. So the bins depend on nothing but the values themselves, and what is merged is
-the sketch of all values at once, whatever the order. A bin is no wider than 2⁻ʳ of its distance from the centre, whatever the distribution:
-1.6 % up to 16 octaves, 3.1 % up to 32, 6.3 % up to 64. C. Masson, J. E. Rim and H. K. Lee, DDSketch, Proc. VLDB 12 (2019); halved keys:
-I. Epicoco et al., UDDSketch, IEEE Access 8 (2020).
+The key of a distance  d = x − c  is |d| as a floating-point number without all but the first r bits
+of its fraction: 2ʳ equal bins in each octave. Keys of the nearest and the farthest distance so far
+decide r, the largest (up to 6) by which these lie within a given number of bins; keys of a smaller
+r are those of a larger one, halved. So the bins depend on nothing but the values themselves, and
+what is merged is the sketch of all values at once, whatever the order. A bin is no wider than 2⁻ʳ
+of its distance from the centre, whatever the distribution: 1.6 % up to 16 octaves, 3.1 % up to 32,
+6.3 % up to 64. C. Masson, J. E. Rim and H. K. Lee, DDSketch, Proc. VLDB 12 (2019); halved keys: I.
+Epicoco et al., UDDSketch, IEEE Access 8 (2020).
 """
 
 from __future__ import annotations
@@ -33,7 +36,9 @@ class Sketch:
     centre: np.ndarray
     """c of each column. Of sketches that are merged it is the same."""
     near: np.ndarray
-    """Finest key of the smallest distance in each column, but for values that are the centre itself."""
+    """Finest key of the smallest distance in each column, but for values that are the centre
+    itself.
+    """
     far: np.ndarray
     """Finest key of the largest distance."""
     same: np.ndarray
@@ -49,7 +54,10 @@ class Sketch:
         keys = np.abs(d).view(np.int64)
         keys >>= DROPPED
         same = d == 0
-        near, far = (np.where(same, NEITHER, keys) if same.any() else keys).min(axis=0), keys.max(axis=0)
+        near, far = (
+            (np.where(same, NEITHER, keys) if same.any() else keys).min(axis=0),
+            keys.max(axis=0),
+        )
         shift = _shift(near, far)
         keys >>= shift
         keys -= near >> shift
@@ -58,19 +66,29 @@ class Sketch:
         keys += (2 * SIDE + 1) * np.arange(columns)
         counts = np.bincount(keys.ravel(), minlength=columns * (2 * SIDE + 1)).reshape(columns, -1)
         kind = np.min_scalar_type(n)
-        return cls(centre, near, far, counts[:, -1].copy(), counts[:, :-1].reshape(columns, 2, SIDE).astype(kind))
+        return cls(
+            centre,
+            near,
+            far,
+            counts[:, -1].copy(),
+            counts[:, :-1].reshape(columns, 2, SIDE).astype(kind),
+        )
 
     def merged(self, other: Sketch) -> Sketch:
         """Of the values of both."""
         near, far = np.minimum(self.near, other.near), np.maximum(self.far, other.far)
         # no count can be larger than all of them together
-        kind = np.min_scalar_type(int(self.same[0] + self.counts[0].sum() + other.same[0] + other.counts[0].sum()))
+        kind = np.min_scalar_type(
+            int(self.same[0] + self.counts[0].sum() + other.same[0] + other.counts[0].sum())
+        )
         counts = self._on(near, far, kind) + other._on(near, far, kind)
         return Sketch(self.centre, near, far, self.same + other.same, counts)
 
     def ordered(self) -> np.ndarray:
         """Counts from the smallest values to the largest, (column, bin)."""
-        return np.concatenate([self.counts[:, 0, ::-1], self.same[:, None], self.counts[:, 1]], axis=1)
+        return np.concatenate(
+            [self.counts[:, 0, ::-1], self.same[:, None], self.counts[:, 1]], axis=1
+        )
 
     def bounds(self, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Of one bin in each column, by its place in order."""
@@ -94,14 +112,18 @@ class Sketch:
             if not used[c]:
                 continue
             for side in range(2):
-                at, coarse = coarser(self.counts[c, side, : used[c]], int(first[c]), int(shift[c] - mine[c]))
+                at, coarse = coarser(
+                    self.counts[c, side, : used[c]], int(first[c]), int(shift[c] - mine[c])
+                )
                 at -= int(begin[c])
                 counts[c, side, at : at + len(coarse)] = coarse
         return counts
 
 
 def _shift(near: np.ndarray, far: np.ndarray) -> np.ndarray:
-    """By how many bits keys are shortened so that those of each column lie within the bins of a side."""
+    """By how many bits keys are shortened so that those of each column lie within the bins of a
+    side.
+    """
     shift = np.zeros(near.shape, np.int64)
     while (wide := (near <= far) & ((far >> shift) - (near >> shift) >= SIDE)).any():
         shift += wide

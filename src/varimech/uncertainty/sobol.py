@@ -1,10 +1,12 @@
-"""Sobol indices: what part of the variance of an objective is due to each parameter, alone and together with others.
+"""Sobol indices: what part of the variance of an objective is due to each parameter, alone and
+together with others.
 
     first   S_i  = Var[E(ψ|x_i)] / Var ψ                  alone
     second  S_ij = Var[E(ψ|x_i, x_j)] / Var ψ − S_i − S_j   what both add only together
     total   T_i  = 1 − Var[E(ψ|x_j, j ≠ i)] / Var ψ       with everything x_i takes part in
 
-They are parts of 1 where parameters are independent, and mean nothing of the kind where they are not.
+They are parts of 1 where parameters are independent, and mean nothing of the kind where they are
+not.
 """
 
 from __future__ import annotations
@@ -15,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError, unknown_name
-from ..view.plotted import Plotted
-from ..view.table import table
-from .distributions import openturns
+from ..core.errors import ModelError, unknown_name
+from ..plotting.plottable import Plotted
+from ..plotting.table import table
 from .global_study import check_varies, labelled, seeded
+from .openturns_distributions import openturns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +30,12 @@ if TYPE_CHECKING:
 
     from .global_study import GlobalStudy
 
-ESTIMATORS = {"martinez": "Martinez", "saltelli": "Saltelli", "jansen": "Jansen", "mauntz-kucherenko": "MauntzKucherenko"}
+ESTIMATORS = {
+    "martinez": "Martinez",
+    "saltelli": "Saltelli",
+    "jansen": "Jansen",
+    "mauntz-kucherenko": "MauntzKucherenko",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +46,10 @@ class SobolIndices(Plotted):
     source: str
     """Where they come from, in words."""
     dataset: xr.Dataset
-    """`first`, `total` (objective, parameter), `second` (objective, parameter, parameter2, symmetric, its diagonal not a number); where
-    they are sampled also `first_lower`, `first_upper`, `total_lower`, `total_upper`."""
+    """`first`, `total` (objective, parameter), `second` (objective, parameter, parameter2,
+    symmetric, its diagonal not a number); where they are sampled also `first_lower`, `first_upper`,
+    `total_lower`, `total_upper`.
+    """
 
     @property
     def first(self) -> xr.DataArray:
@@ -59,22 +68,35 @@ class SobolIndices(Plotted):
 
     def table(self) -> pd.DataFrame:
         """A row an objective and parameter, those first that matter most."""
-        frame = self.dataset.drop_vars(["second", "parameter2", "objective_unit"]).to_dataframe().reset_index()
+        frame = (
+            self.dataset.drop_vars(["second", "parameter2", "objective_unit"])
+            .to_dataframe()
+            .reset_index()
+        )
         order = {name: k for k, name in enumerate(self.dataset["objective"].values)}
         frame["at"] = frame["objective"].map(order)
-        return frame.sort_values(["at", "total"], ascending=[True, False]).drop(columns="at").reset_index(drop=True)
+        return (
+            frame.sort_values(["at", "total"], ascending=[True, False])
+            .drop(columns="at")
+            .reset_index(drop=True)
+        )
 
     def plot(self, *, style: str | None = None) -> Figure:
         """Bars of first and total indices, a panel an objective; `style="paper"` for a paper."""
-        from ..view.style import in_style
-        from .drawing import draw_sobol
+        from ..plotting.style import in_style
+        from .study_figures import draw_sobol
 
         return in_style(draw_sobol(self), style)
 
     def __repr__(self) -> str:
         frame = self.table()
-        rows = [[*row[:2], *(float(f"{x:.4g}") for x in row[2:])] for row in frame.to_numpy().tolist()]
-        return f"<Sobol indices of {self.label!r}, {self.source}>\n{table([c.replace('_', ' ') for c in frame.columns], rows)}"
+        rows = [
+            [*row[:2], *(float(f"{x:.4g}") for x in row[2:])] for row in frame.to_numpy().tolist()
+        ]
+        return (
+            f"<Sobol indices of {self.label!r},"
+            f" {self.source}>\n{table([c.replace('_', ' ') for c in frame.columns], rows)}"
+        )
 
 
 def check_independent(study: GlobalStudy) -> None:
@@ -83,8 +105,9 @@ def check_independent(study: GlobalStudy) -> None:
     for i, j in combinations(range(len(s.names)), 2):
         if s.correlation[i, j]:
             raise ModelError(
-                f"Sobol indices share the variance out among independent parameters, but {s.names[i]!r} and {s.names[j]!r} have a "
-                f"correlation of {s.correlation[i, j]:g}; leave correlation out, or look at moments(…).contributions"
+                "Sobol indices share the variance out among independent parameters, but"
+                f" {s.names[i]!r} and {s.names[j]!r} have a correlation of {s.correlation[i, j]:g};"
+                " leave correlation out, or look at moments(…).contributions"
             )
 
 
@@ -93,17 +116,25 @@ def indices_dataset(study: GlobalStudy, **arrays: np.ndarray) -> xr.Dataset:
     import xarray as xr
 
     dims = ("objective", "parameter", "parameter2")
-    return xr.Dataset({name: (dims[: a.ndim], a) for name, a in arrays.items()}, labelled(study, "parameter", "parameter2"))
+    return xr.Dataset(
+        {name: (dims[: a.ndim], a) for name, a in arrays.items()},
+        labelled(study, "parameter", "parameter2"),
+    )
 
 
-def sampled_sobol(study: GlobalStudy, samples: int, estimator: str, level: float, seed: int) -> SobolIndices:
+def sampled_sobol(
+    study: GlobalStudy, samples: int, estimator: str, level: float, seed: int
+) -> SobolIndices:
     """Indices by an estimator of OpenTURNS."""
     if estimator not in ESTIMATORS:
         raise unknown_name("estimator of Sobol indices", estimator, ESTIMATORS)
     check_independent(study)
     ot = openturns()
     if len(study.names) == 1:
-        raise ModelError(f"sobol: {study.names[0]!r} alone varies, so all of the variance is due to it; give others a spread too")
+        raise ModelError(
+            f"sobol: {study.names[0]!r} alone varies, so all of the variance is due to it; give"
+            " others a spread too"
+        )
     algorithm = getattr(ot, f"{ESTIMATORS[estimator]}SensitivityAlgorithm")
     found: dict[str, list[Any]] = {name: [] for name in ("first", "total", "second", *BOUNDS)}
     with seeded(seed), study.runs.own_errors("Sobol indices"):
@@ -112,19 +143,28 @@ def sampled_sobol(study: GlobalStudy, samples: int, estimator: str, level: float
         check_varies(study, y)
         for k in range(len(study.objective_names)):
             indices = algorithm(x, y.getMarginal(k), samples)
-            indices.setUseAsymptoticDistribution(True)  # narrower than what bootstraps tell, and the same for each call
+            indices.setUseAsymptoticDistribution(
+                True
+            )  # narrower than what bootstraps tell, and the same for each call
             indices.setConfidenceLevel(level)
             found["first"].append(np.array(indices.getFirstOrderIndices()))
             found["total"].append(np.array(indices.getTotalOrderIndices()))
             second = np.array(indices.getSecondOrderIndices())
             np.fill_diagonal(second, np.nan)
             found["second"].append(second)
-            intervals = indices.getFirstOrderIndicesInterval(), indices.getTotalOrderIndicesInterval()
-            bounds = [np.array(b) for i in intervals for b in (i.getLowerBound(), i.getUpperBound())]
+            intervals = (
+                indices.getFirstOrderIndicesInterval(),
+                indices.getTotalOrderIndicesInterval(),
+            )
+            bounds = [
+                np.array(b) for i in intervals for b in (i.getLowerBound(), i.getUpperBound())
+            ]
             for bound, value in zip(BOUNDS, bounds, strict=True):
                 found[bound].append(value)
     dataset = indices_dataset(study, **{name: np.array(values) for name, values in found.items()})
-    return SobolIndices(study.label, f"{estimator} from {x.getSize()} runs, intervals of {100 * level:g} %", dataset)
+    return SobolIndices(
+        study.label, f"{estimator} from {x.getSize()} runs, intervals of {100 * level:g} %", dataset
+    )
 
 
 BOUNDS = ("first_lower", "first_upper", "total_lower", "total_upper")

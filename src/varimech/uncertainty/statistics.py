@@ -4,9 +4,10 @@ For parts a and b with n = n_a + n_b values and δ = x̄_b − x̄_a,
 
     x̄ = x̄_a + δ n_b / n,        M₂ = M₂a + M₂b + δ² n_a n_b / n,
 
-and likewise M₃ and M₄, sums of powers of x − x̄. P. Pébay, Formulas for robust, one-pass parallel computation of covariances and
-arbitrary-order statistical moments, Sandia report SAND2008-6212 (2008). Within a part everything is measured from its first value, so columns
-that do not vary have no variance at all.
+and likewise M₃ and M₄, sums of powers of x − x̄. P. Pébay, Formulas for robust, one-pass parallel
+computation of covariances and arbitrary-order statistical moments, Sandia report SAND2008-6212
+(2008). Within a part everything is measured from its first value, so columns that do not vary have
+no variance at all.
 """
 
 from __future__ import annotations
@@ -36,10 +37,15 @@ class Summary:
 
     @classmethod
     def of(cls, values: np.ndarray, centre: np.ndarray, bins: int = BINS) -> Summary:
-        """Of finite values, (n, column), at least one; and the centre of the sketch of each column."""
+        """Of finite values, (n, column), at least one; and the centre of the sketch of
+        each column.
+        """
         columns = values.shape[1]
         wide = max(1, BLOCK // len(values))
-        parts = [cls._of_few(values[:, k : k + wide], centre[k : k + wide], bins) for k in range(0, columns, wide)]
+        parts = [
+            cls._of_few(values[:, k : k + wide], centre[k : k + wide], bins)
+            for k in range(0, columns, wide)
+        ]
         return parts[0] if len(parts) == 1 else _side_by_side(parts)
 
     @classmethod
@@ -48,7 +54,9 @@ class Summary:
         d, offset = _from_mean(values)
         d2 = d * d
         m2, m3, m4 = (np.einsum("ij,ij->j", a, b) for a, b in ((d, d), (d2, d), (d2, d2)))
-        return cls(values[0] + offset, m2, m3, m4, Histogram.of(values, bins), Sketch.of(values, centre))
+        return cls(
+            values[0] + offset, m2, m3, m4, Histogram.of(values, bins), Sketch.of(values, centre)
+        )
 
     @property
     def count(self) -> int:
@@ -66,7 +74,12 @@ class Summary:
         δ = other.mean - self.mean
         u = δ / n
         m2 = self.m2 + other.m2 + δ * u * a * b
-        m3 = self.m3 + other.m3 + δ * u * u * (a * b * (a - b)) + 3 * u * (a * other.m2 - b * self.m2)
+        m3 = (
+            self.m3
+            + other.m3
+            + δ * u * u * (a * b * (a - b))
+            + 3 * u * (a * other.m2 - b * self.m2)
+        )
         m4 = (
             self.m4
             + other.m4
@@ -92,7 +105,9 @@ def _side_by_side(parts: list[Summary]) -> Summary:
 
 @dataclass(frozen=True, eq=False)
 class CoMoments:
-    """Means of values y and of a control x beside them, and sums of products of their distances from these; zeros without a control."""
+    """Means of values y and of a control x beside them, and sums of products of their distances
+    from these; zeros without a control.
+    """
 
     count: int
     mean: np.ndarray
@@ -131,7 +146,10 @@ class CoMoments:
 
     def columns(self, chosen: slice) -> CoMoments:
         """Some of the columns."""
-        return CoMoments(self.count, *[getattr(self, name)[chosen] for name in ("mean", "control", "yy", "xy", "xx")])
+        return CoMoments(
+            self.count,
+            *[getattr(self, name)[chosen] for name in ("mean", "control", "yy", "xy", "xx")],
+        )
 
 
 Statistics = TypeVar("Statistics", Summary, CoMoments)

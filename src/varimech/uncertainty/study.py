@@ -1,4 +1,6 @@
-"""The outcome of a Monte Carlo study: means, variances, quantiles and histograms over time, and how well they are known."""
+"""The outcome of a Monte Carlo study: means, variances, quantiles and histograms over time, and how
+well they are known.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError, check_level, unknown_name
+from ..core.errors import ModelError, check_level, unknown_name
+from ..plotting.plottable import Plotted
 from ..results.labels import along_time, with_units
 from ..results.run import Run
 from ..results.saving import save_dataset
-from ..view.plotted import Plotted
+from .accumulator import Accumulator, Failure
 from .bands import bands_about
 from .checkpoint import Checkpoint
 from .estimates import LEVEL, Estimate, mean_of, variance_of
 from .histogram import Histogram
+from .parameter_distributions import ParameterDistributions
 from .quantiles import bracket, interval, quantile
 from .sampling import Sampling
 from .sketch import Sketch
-from .spreads import Spreads
-from .tally import Failure, Tally
-from .words import QUANTILES, in_words
+from .study_text import QUANTILES, in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,19 +37,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Study(Plotted):
-    """What samples of the parameters make of objectives at every stored time, as if the run ended there; arrays are (time, objective)."""
+    """What samples of the parameters make of objectives at every stored time, as if the run ended
+    there; arrays are (time, objective).
+    """
 
     label: str
     objective_names: tuple[str, ...]
     units: tuple[str, ...]
-    spreads: Spreads
+    spreads: ParameterDistributions
     time: np.ndarray
     sampling: Sampling
     controlled: bool
     """Whether means are to be corrected by the first-order model."""
-    tally: Tally = field(repr=False)
+    tally: Accumulator = field(repr=False)
     kept: Checkpoint | list[tuple[np.ndarray, np.ndarray]] | None = field(repr=False)
-    """Where samples are kept: parameters (sample, parameter) and values (sample, time × objective), chunk by chunk."""
+    """Where samples are kept: parameters (sample, parameter) and values (sample, time × objective),
+    chunk by chunk.
+    """
     build: float
     """Seconds spent on deriving and compiling."""
     at_means: Callable[[], Run] | None = field(repr=False)
@@ -57,9 +63,14 @@ class Study(Plotted):
 
     @cached_property
     def run(self) -> Run:
-        """The motion at the means of the parameters, run when first asked for: samples keep none."""
+        """The motion at the means of the parameters, run when first asked for: samples
+        keep none.
+        """
         if self.at_means is None:
-            raise ModelError(f"this study of {self.label!r} was pickled, and its mechanism was not; make it anew for its run")
+            raise ModelError(
+                f"this study of {self.label!r} was pickled, and its mechanism was not; make it anew"
+                " for its run"
+            )
         return self.at_means()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -78,7 +89,9 @@ class Study(Plotted):
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Time spent on deriving and compiling this time, and on all samples, those before a break among them."""
+        """Time spent on deriving and compiling this time, and on all samples, those before a break
+        among them.
+        """
         return {"build": self.build, "run": self.tally.seconds}
 
     @property
@@ -88,7 +101,9 @@ class Study(Plotted):
 
     @property
     def corrected(self) -> bool:
-        """Whether means are corrected by the first-order model. Its mean is known over all samples, not over those that went well only."""
+        """Whether means are corrected by the first-order model. Its mean is known over all samples,
+        not over those that went well only.
+        """
         return self.controlled and not self.failed
 
     @property
@@ -111,19 +126,23 @@ class Study(Plotted):
 
         Args:
             level: probability.
-            of: "mean", "variance", "std", or the probability of a quantile (0.5 for the median). Bounds of a quantile hold whatever the
-                distribution, and are infinite where samples do not reach so far.
+            of: "mean", "variance", "std", or the probability of a quantile (0.5 for the median).
+                Bounds of a quantile hold whatever the distribution, and are infinite where samples
+                do not reach so far.
         """
         import xarray as xr
 
         check_level("interval", level)
         if isinstance(of, Real) and not isinstance(of, bool):
-            lower, upper = interval(*self._counts(), _probabilities("interval", of)[0], float(level))
+            lower, upper = interval(
+                *self._counts(), _probabilities("interval", of)[0], float(level)
+            )
         else:
             lower, upper = self._about_estimate(float(level), of)
         unit = "objective_unit²" if of == "variance" else "objective_unit"
         return xr.Dataset(
-            {n: self._labelled(x, n, unit) for n, x in (("lower", lower), ("upper", upper))}, attrs={"level": level}
+            {n: self._labelled(x, n, unit) for n, x in (("lower", lower), ("upper", upper))},
+            attrs={"level": level},
         )
 
     def _about_estimate(self, level: float, of: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -138,20 +157,28 @@ class Study(Plotted):
 
     @property
     def reduction(self) -> xr.DataArray:
-        """By what factor the control makes the variance of the mean smaller: as many times more samples would do so without it."""
-        plain, used = (mean_of(self._known(), controlled=c).error ** 2 for c in (False, self.corrected))
+        """By what factor the control makes the variance of the mean smaller: as many times more
+        samples would do so without it.
+        """
+        plain, used = (
+            mean_of(self._known(), controlled=c).error ** 2 for c in (False, self.corrected)
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             return self._labelled(np.where(plain > 0, plain / used, 1.0), "reduction", "1")
 
     def quantile(self, probability: float | Sequence[float]) -> xr.DataArray:
-        """Values below which these shares of the samples lie, to within `resolution`: (time, objective), or (quantile, time, objective).
-        `interval(of=…)` has the bounds of the true quantile."""
+        """Values below which these shares of the samples lie, to within `resolution`: (time,
+        objective), or (quantile, time, objective). `interval(of=…)` has the bounds of the true
+        quantile.
+        """
         return self._by_probability("quantile", probability, lambda p: quantile(*self._counts(), p))
 
     def resolution(self, probability: float | Sequence[float]) -> xr.DataArray:
-        """Widths of the bins in which these quantiles of the samples lie, by which `quantile` is off at most: (time, objective), or
-        (quantile, time, objective). A bin is no wider than 1/512 of the range of the samples, nor than some per cent of the distance from
-        the objective at the means of the parameters."""
+        """Widths of the bins in which these quantiles of the samples lie, by which `quantile` is
+        off at most: (time, objective), or (quantile, time, objective). A bin is no wider than 1/512
+        of the range of the samples, nor than some per cent of the distance from the objective at
+        the means of the parameters.
+        """
 
         def width(p: float) -> np.ndarray:
             lower, upper = bracket(*self._counts(), p * self.count)
@@ -159,15 +186,23 @@ class Study(Plotted):
 
         return self._by_probability("resolution", probability, width)
 
-    def _by_probability(self, name: str, given: Any, compute: Callable[[float], np.ndarray]) -> xr.DataArray:
+    def _by_probability(
+        self, name: str, given: Any, compute: Callable[[float], np.ndarray]
+    ) -> xr.DataArray:
         import xarray as xr
 
         several = _probabilities(name, given)
         arrays = [self._labelled(compute(float(p)), name) for p in several]
-        return arrays[0] if np.ndim(given) == 0 else xr.concat(arrays, xr.Variable("quantile", several))
+        return (
+            arrays[0]
+            if np.ndim(given) == 0
+            else xr.concat(arrays, xr.Variable("quantile", several))
+        )
 
     def histogram(self, objective: str | None = None, time: float | None = None) -> xr.DataArray:
-        """How many samples lie in each bin, by the middle of bins: of an objective (the first one) at a stored time (the last one, s)."""
+        """How many samples lie in each bin, by the middle of bins: of an objective (the first one)
+        at a stored time (the last one, s).
+        """
         import xarray as xr
 
         name = self.objective_names[0] if objective is None else objective
@@ -176,18 +211,32 @@ class Study(Plotted):
         k, end = self.objective_names.index(name), float(self.time[-1])
         moment = end if time is None else time
         if not isinstance(moment, Real) or not 0 <= moment <= end:
-            raise ModelError(f"histogram: time = {time!r} must be a time of the run, from 0 to {end:g} s")
+            raise ModelError(
+                f"histogram: time = {time!r} must be a time of the run, from 0 to {end:g} s"
+            )
         row = int(np.abs(self.time - float(moment)).argmin())
         column = row * len(self.objective_names) + k
         h = self._summary().histogram
         edges, counts = h.edges(column), h.counts[column, : h.used[column]]
-        attrs = {"objective": name, "time": float(self.time[row]), "width": float(edges[1] - edges[0])}
+        attrs = {
+            "objective": name,
+            "time": float(self.time[row]),
+            "width": float(edges[1] - edges[0]),
+        }
         middles = ("value", (edges[:-1] + edges[1:]) / 2, {"units": self.units[k]})
-        return xr.DataArray(counts.astype(np.int64), coords={"value": middles}, dims=["value"], name="count", attrs=attrs)
+        return xr.DataArray(
+            counts.astype(np.int64),
+            coords={"value": middles},
+            dims=["value"],
+            name="count",
+            attrs=attrs,
+        )
 
     @property
     def dataset(self) -> xr.Dataset:
-        """All of it but the histograms: save it with `.to_netcdf(…)`, look at one time with `.sel(time=…, method="nearest")`."""
+        """All of it but the histograms: save it with `.to_netcdf(…)`, look at one time with
+        `.sel(time=…, method="nearest")`.
+        """
         import xarray as xr
 
         h, mean, variance = self._summary().histogram, self._mean(), self._variance()
@@ -202,15 +251,24 @@ class Study(Plotted):
             "quantiles": self.quantile(QUANTILES),
             **{f"quantiles_{side}": self._bounds_of_quantiles(side) for side in ("lower", "upper")},
         }
-        told = {"mechanism": self.label, "samples": self.count, "failed": self.failed, "control": int(self.corrected)}
-        return xr.Dataset(arrays, attrs={**told, "sampling": self.sampling.kind, "seed": self.sampling.seed})
+        told = {
+            "mechanism": self.label,
+            "samples": self.count,
+            "failed": self.failed,
+            "control": int(self.corrected),
+        }
+        return xr.Dataset(
+            arrays, attrs={**told, "sampling": self.sampling.kind, "seed": self.sampling.seed}
+        )
 
     def _bounds_of_quantiles(self, side: str) -> xr.DataArray:
         """Of their 95 % intervals."""
         import xarray as xr
 
         bounds = [self.interval(of=p)[side] for p in QUANTILES]
-        return xr.concat(bounds, xr.Variable("quantile", np.array(QUANTILES))).rename(f"quantiles_{side}")
+        return xr.concat(bounds, xr.Variable("quantile", np.array(QUANTILES))).rename(
+            f"quantiles_{side}"
+        )
 
     def bands(self, sigmas: float = 3.0) -> xr.Dataset:
         """Mean less and plus so many standard deviations: `lower` and `upper`."""
@@ -218,18 +276,28 @@ class Study(Plotted):
 
     @property
     def samples(self) -> xr.Dataset:
-        """Samples that were kept: `parameters` (sample, parameter) and `values` (sample, time, objective), NaN where they failed."""
+        """Samples that were kept: `parameters` (sample, parameter) and `values` (sample, time,
+        objective), NaN where they failed.
+        """
         import xarray as xr
 
         if self.kept is None:
             raise ModelError("samples were not kept: monte_carlo(…, keep=True) does so")
-        chunks = list(self.kept.kept(self.tally.taken) if isinstance(self.kept, Checkpoint) else self.kept)
+        chunks = list(
+            self.kept.kept(self.tally.taken) if isinstance(self.kept, Checkpoint) else self.kept
+        )
         parameters, values = (np.concatenate([chunk[k] for chunk in chunks]) for k in range(2))
-        coords = {**self._coords(), **with_units("parameter", self.spreads.names, self.spreads.units)}
+        coords = {
+            **self._coords(),
+            **with_units("parameter", self.spreads.names, self.spreads.units),
+        }
         return xr.Dataset(
             {
                 "parameters": (("sample", "parameter"), parameters),
-                "values": (("sample", "time", "objective"), values.reshape(-1, self.time.size, len(self.objective_names))),
+                "values": (
+                    ("sample", "time", "objective"),
+                    values.reshape(-1, self.time.size, len(self.objective_names)),
+                ),
             },
             coords=coords,
         )
@@ -262,14 +330,17 @@ class Study(Plotted):
         return self.dataset.drop_dims("quantile").to_dataframe().drop(columns="objective_unit")
 
     def save(self, path: str | Path) -> Path:
-        """Write the dataset to a file, by the ending of its name: .nc (netCDF), .csv or .mat (MATLAB)."""
+        """Write the dataset to a file, by the ending of its name: .nc (netCDF), .csv or .mat
+        (MATLAB).
+        """
         return save_dataset(self.dataset, path)
 
     def plot(self, sigmas: float | None = None, *, style: str | None = None) -> Figure:
-        """Means with the band that holds 90 % of the samples, a panel an objective; with `sigmas`, a band of so many standard
-        deviations; `style="paper"` for a paper."""
-        from ..view.style import in_style
-        from .drawing import draw_study
+        """Means with the band that holds 90 % of the samples, a panel an objective; with `sigmas`,
+        a band of so many standard deviations; `style="paper"` for a paper.
+        """
+        from ..plotting.style import in_style
+        from .study_figures import draw_study
 
         return in_style(draw_study(self, sigmas), style)
 
@@ -293,20 +364,34 @@ class Study(Plotted):
 
     def _summary(self) -> Any:
         if self.tally.summary is None:
-            raise ModelError(f"none of the {self.tally.taken} samples went well, so there is nothing to tell; see .failures")
+            raise ModelError(
+                f"none of the {self.tally.taken} samples went well, so there is nothing to tell;"
+                " see .failures"
+            )
         return self.tally.summary
 
     def _counts(self) -> tuple[Histogram, Sketch]:
         return self._summary().histogram, self._summary().sketch
 
     def _coords(self) -> dict[str, Any]:
-        return {**along_time(self.time), **with_units("objective", self.objective_names, self.units)}
+        return {
+            **along_time(self.time),
+            **with_units("objective", self.objective_names, self.units),
+        }
 
-    def _labelled(self, columns: np.ndarray, name: str, unit: str = "objective_unit") -> xr.DataArray:
+    def _labelled(
+        self, columns: np.ndarray, name: str, unit: str = "objective_unit"
+    ) -> xr.DataArray:
         import xarray as xr
 
         values = np.reshape(columns, (self.time.size, len(self.objective_names)))
-        return xr.DataArray(values, coords=self._coords(), dims=["time", "objective"], name=name, attrs={"units": unit})
+        return xr.DataArray(
+            values,
+            coords=self._coords(),
+            dims=["time", "objective"],
+            name=name,
+            attrs={"units": unit},
+        )
 
 
 def _probabilities(what: str, given: Any) -> np.ndarray:

@@ -1,13 +1,16 @@
-"""One body of a tree and all that hangs on it, free to swing: what its joint feels, and what is left of it for the parent.
+"""One body of a tree and all that hangs on it, free to swing: what its joint feels, and what is
+left of it for the parent.
 
-With b, d and B of the joint (`recursion`) and the wrench  I Ż + p  that the body and its branches resist with,
+With b, d and B of the joint (`recursion`) and the wrench  I Ż + p  that the body and its branches
+resist with,
 
     U = I b,     D = bᵀ U,     z̈ = −D⁻¹ (bᵀ p + Uᵀ (B Ż_p + d)) = g − G (B Ż_p + d),     G = D⁻¹ Uᵀ,  g = −D⁻¹ bᵀ p,
 
-and to the parent goes  Bᵀ (I − U G) B  with  Bᵀ (p + I d + U (g − G d)). On the ground, which does not move, z̈ = g − G d is all there is to
-know.
+and to the parent goes  Bᵀ (I − U G) B  with  Bᵀ (p + I d + U (g − G d)). On the ground, which does
+not move, z̈ = g − G d is all there is to know.
 
-R. Featherstone, Int. J. Robotics Research 2 (1983) 13–30; Rigid Body Dynamics Algorithms, Springer 2008, chapter 7.
+R. Featherstone, Int. J. Robotics Research 2 (1983) 13–30; Rigid Body Dynamics Algorithms, Springer
+2008, chapter 7.
 """
 
 from __future__ import annotations
@@ -16,14 +19,16 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ...elimination import Factorisation
-from ...symbols import SX
+from ...core.symbols import SX
+from ...stages.elimination import Factorisation
 from .layout import Layout
 
 
 @dataclass(frozen=True)
 class Form:
-    """What the equations of a joint depend on: how many coordinates it has, Euler parameters among them or not, grounded or not."""
+    """What the equations of a joint depend on: how many coordinates it has, Euler parameters among
+    them or not, grounded or not.
+    """
 
     count: int
     euler: bool
@@ -56,7 +61,9 @@ INERTIA, BIAS, HINGE, EULER, EULER_RATE, SOLVED, BEFORE, TWIST, ACCELERATION = (
 
 
 def inward(layout: Layout, form: Form) -> Kernel:
-    """(I, p), the hinge and Euler parameters → what the joint feels, and what is added to the parent's (I, p)."""
+    """(I, p), the hinge and Euler parameters → what the joint feels, and what is added to the
+    parent's (I, p).
+    """
     I_packed, p = SX.sym("I", layout.inertias), SX.sym("p", layout.twists)
     block = SX.sym("hinge", layout.hinge_size(form.count))
     inputs = {INERTIA: I_packed, BIAS: p, HINGE: block}
@@ -77,7 +84,10 @@ def inward(layout: Layout, form: Form) -> Kernel:
     I_beyond = layout.unpack(layout.pack(I - U @ G))
     p_beyond = p + I @ d + U @ (g - G @ d)
     B = _shift(arm)
-    return Kernel(inputs, {SOLVED: ca.vec(both), INERTIA: layout.pack(B.T @ I_beyond @ B), BIAS: B.T @ p_beyond})
+    return Kernel(
+        inputs,
+        {SOLVED: ca.vec(both), INERTIA: layout.pack(B.T @ I_beyond @ B), BIAS: B.T @ p_beyond},
+    )
 
 
 def outward(layout: Layout, form: Form) -> Kernel:
@@ -90,7 +100,9 @@ def outward(layout: Layout, form: Form) -> Kernel:
     both = ca.reshape(solved, form.count, layout.twists + 1)
     carried = _shift(arm) @ before + d
     z̈ = both[:, -1] - both[:, :-1] @ carried
-    return Kernel({BEFORE: before, HINGE: block, SOLVED: solved}, {ACCELERATION: z̈, TWIST: carried + b @ z̈})
+    return Kernel(
+        {BEFORE: before, HINGE: block, SOLVED: solved}, {ACCELERATION: z̈, TWIST: carried + b @ z̈}
+    )
 
 
 def _solved(D: SX, right: SX) -> SX:

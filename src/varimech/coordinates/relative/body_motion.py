@@ -1,12 +1,15 @@
 """From a body of the tree to the next, for any choice of a reference point on each.
 
-Body i has a reference point at r, moving with ṙ as a point of space: its centre of mass (RTDyn0), or the origin of the global frame (RTDyn1,
-r = ṙ = 0, whichever of its own points is there). u is the velocity of the body's own point at r, ω its angular velocity. From the parent p,
-with the joint's axes w = ±R₁ W and directions l = ±R₁ D (R₁ of the joint's first body; − where that is the child) and its second point x₂,
+Body i has a reference point at r, moving with ṙ as a point of space: its centre of mass (RTDyn0),
+or the origin of the global frame (RTDyn1, r = ṙ = 0, whichever of its own points is there). u is
+the velocity of the body's own point at r, ω its angular velocity. From the parent p, with the
+joint's axes w = ±R₁ W and directions l = ±R₁ D (R₁ of the joint's first body; − where that is the
+child) and its second point x₂,
 
     u = u_p + ω_p × (r − r_p) + (l ż + w ż × (r − x₂)),     ω = ω_p + w ż,
 
-and the same differentiated for u̇ and ω̇. A body resists with a wrench at r: with c = r_G − r, J its inertia about the centre of mass,
+and the same differentiated for u̇ and ω̇. A body resists with a wrench at r: with c = r_G − r, J
+its inertia about the centre of mass,
 
     f = m r̈_G,     n = J ω̇ + ω × J ω + c × f,     r̈_G = u̇ + ω̇ × c + ω × ċ.
 
@@ -20,11 +23,20 @@ from functools import cache
 
 import casadi as ca
 
+from ...core.symbols import SX, wedge
 from ...model.body import Body, RigidBody
 from ...model.frame import Frame, known_points, spin
-from ...symbols import SX, wedge
 from .choice import CENTRE_OF_MASS
-from .joints import Place, Relation, Sliding, Turning, coordinate_count_of, freedoms_of, has_euler_parameters, relation
+from .joints import (
+    Place,
+    Relation,
+    Sliding,
+    Turning,
+    coordinate_count_of,
+    dofs_of,
+    has_euler_parameters,
+    relation,
+)
 from .spanning_tree import Link
 
 
@@ -49,7 +61,9 @@ class Motion:
 
 @dataclass(frozen=True)
 class Hinge:
-    """What a joint adds:  u̇ = u̇_p + ω̇_p × arm + motions z̈ + drift,  ω̇ = ω̇_p + axes z̈ + turning."""
+    """What a joint adds:  u̇ = u̇_p + ω̇_p × arm + motions z̈ + drift,  ω̇ = ω̇_p + axes z̈ +
+    turning.
+    """
 
     motions: SX
     """Upper half of b, l + w × (r − x₂)."""
@@ -72,14 +86,23 @@ class Inertia:
     about: SX
 
 
-def move(link: Link, place: Place, reference: str, parent: Motion, z: SX, ż: SX) -> tuple[Motion, Hinge]:
+def move(
+    link: Link, place: Place, reference: str, parent: Motion, z: SX, ż: SX
+) -> tuple[Motion, Hinge]:
     """A body's motion from that of its parent and the coordinates of its joint."""
     body = link.body
     own, other = (place.second, place.first) if link.forward else (place.first, place.second)
-    step = _step(freedoms_of(link.joint), link.forward, reference, body.dimension, own is body.com)
+    step = _step(dofs_of(link.joint), link.forward, reference, body.dimension, own is body.com)
     given = [place.first_triad, place.second_triad, place.relative, own, body.com]
     anchor = parent.frame.position(other)
-    known = [parent.frame.rotation, parent.angle, parent.reference, parent.reference_rate, parent.velocity, parent.spin]
+    known = [
+        parent.frame.rotation,
+        parent.angle,
+        parent.reference,
+        parent.reference_rate,
+        parent.velocity,
+        parent.spin,
+    ]
     found = step.call([anchor, *known, *given, z, ż])
     o, R, ȯ, Ṙ, at, ȧt, angle, com, ṙ_G, r, ṙ, u, ω, motions, w, drift, turning, arm = found
     frame = Frame(o, R, ȯ, Ṙ, known_points([(body.com, com, ṙ_G), (own, at, ȧt)]))
@@ -88,15 +111,20 @@ def move(link: Link, place: Place, reference: str, parent: Motion, z: SX, ż: SX
 
 
 @cache
-def _step(freedoms: tuple[Turning, Sliding], forward: bool, reference: str, n: int, at_com: bool) -> ca.Function:
-    """The recursion from one body to the next, built once for all joints that turn and slide alike; `at_com` if the body's point is its
-    centre of mass."""
+def _step(
+    dofs: tuple[Turning, Sliding], forward: bool, reference: str, n: int, at_com: bool
+) -> ca.Function:
+    """The recursion from one body to the next, built once for all joints that turn and slide alike;
+    `at_com` if the body's point is its centre of mass.
+    """
     spins = 1 if n == 2 else 3
-    count = coordinate_count_of(freedoms, n)
-    x_p, r_p, ṙ_p, u_p, own, own_com = (SX.sym(name, n) for name in ("x", "r", "ṙ", "u", "own", "com"))
+    count = coordinate_count_of(dofs, n)
+    x_p, r_p, ṙ_p, u_p, own, own_com = (
+        SX.sym(name, n) for name in ("x", "r", "ṙ", "u", "own", "com")
+    )
     ω_p, angle_p, z, ż = SX.sym("ω", spins), SX.sym("angle"), SX.sym("z", count), SX.sym("ż", count)
     R_p, A, B, C = (SX.sym(name, n, n) for name in "RABC")
-    joint = relation(freedoms, Place(SX.zeros(n), SX.zeros(n), A, B, C), z, ż)
+    joint = relation(dofs, Place(SX.zeros(n), SX.zeros(n), A, B, C), z, ż)
     R, angle = _turned_by(R_p, angle_p, joint, forward)
     if forward:
         x2 = at = x_p + R_p @ joint.displacement
@@ -129,7 +157,9 @@ def still(body: Body) -> Motion:
     """A body at rest at the origin."""
     n = body.dimension
     zero, none = SX.zeros(n), SX.zeros(1 if n == 2 else 3)
-    return Motion(Frame(zero, SX.eye(n), zero, SX.zeros(n, n)), SX(0), zero, zero, zero, zero, zero, none)
+    return Motion(
+        Frame(zero, SX.eye(n), zero, SX.zeros(n, n)), SX(0), zero, zero, zero, zero, zero, none
+    )
 
 
 def wrench(body: RigidBody, here: Motion, u̇: SX, ω̇: SX) -> tuple[SX, SX]:

@@ -1,4 +1,6 @@
-"""Equations of motion in relative coordinates: the recursion along the tree, with closed loops as constraints."""
+"""Equations of motion in relative coordinates: the recursion along the tree, with closed loops as
+constraints.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 import casadi as ca
 import numpy as np
 
+from ...core.sizes import Sizes
+from ...core.symbols import SX, symbols_in
 from ...model.body import Body
-from ...model.parts import Parts
-from ...sizes import Sizes
-from ...symbols import SX, symbols_in
+from ...model.model_data import ModelData
 from ..connected import check_connected
+from ..counted_angles import angle_elements, watched_angles
 from ..dynamics import Constraint, Element
 from ..equations import Equations, angles_of_forces, derive
 from ..poses import Pose
-from ..turns import angle_elements, watched_angles
 from .choice import ORIGIN
 from .joint_values import PlaceValues
 from .joints import coordinate_names, sliding
@@ -23,16 +25,23 @@ from .recursion import Recursion
 from .spanning_tree import SpanningTree, spanning_tree
 
 
-def relative_equations(model: Parts, reference: str, cut: Iterable[str] = (), counted: Sequence[str] = ()) -> Equations:
-    """The equations of motion of a model in the coordinates of its joints; those named in `cut` are not part of the tree.
+def relative_equations(
+    model: ModelData, reference: str, cut: Iterable[str] = (), counted: Sequence[str] = ()
+) -> Equations:
+    """The equations of motion of a model in the coordinates of its joints; those named in `cut` are
+    not part of the tree.
 
-    Angles are known from rotations, so not by more than half a turn: `counted` ones, and those that forces depend on, are watched.
+    Angles are known from rotations, so not by more than half a turn: `counted` ones, and those that
+    forces depend on, are watched.
     """
     check_connected(model)
     tree = spanning_tree(model, cut)
     recursion = _recursion(tree, reference)
     q, v = recursion.q, recursion.v
-    closures = {j.name: [Constraint(f"joint {j.name}", j.residuals(recursion.among(j.bodies)), (j.name,))] for j in tree.cuts}
+    closures = {
+        j.name: [Constraint(f"joint {j.name}", j.residuals(recursion.among(j.bodies)), (j.name,))]
+        for j in tree.cuts
+    }
     names = tuple(name for link in tree.links for name in coordinate_names(link.joint, link.body))
     places, t = _Places(tree, recursion), SX.sym("t")
     watched = dict.fromkeys([*angles_of_forces(model, q, v, recursion.frames, t), *counted])
@@ -57,13 +66,18 @@ def relative_equations(model: Parts, reference: str, cut: Iterable[str] = (), co
 
 
 def closure_sizes(tree: SpanningTree) -> dict[str, int]:
-    """Number of equations that close each joint that is cut: none where what it asks for does not depend on the coordinates."""
+    """Number of equations that close each joint that is cut: none where what it asks for does not
+    depend on the coordinates.
+    """
     if not tree.cuts:
         return {}
     recursion = _recursion(tree, ORIGIN)
     coordinates = symbols_in(recursion.q)
     closures = {j.name: j.residuals(recursion.among(j.bodies)) for j in tree.cuts}
-    return {name: 0 if coordinates.isdisjoint(symbols_in(Φ)) else Φ.numel() for name, Φ in closures.items()}
+    return {
+        name: 0 if coordinates.isdisjoint(symbols_in(Φ)) else Φ.numel()
+        for name, Φ in closures.items()
+    }
 
 
 def _recursion(tree: SpanningTree, reference: str) -> Recursion:
@@ -88,15 +102,24 @@ class _Places:
     def __init__(self, tree: SpanningTree, recursion: Recursion):
         self._tree = tree
         places = [recursion.places[link.body] for link in tree.links]
-        parts = [x for p in places for x in (p.first, p.second, p.first_triad, p.second_triad, p.relative)]
-        values = iter(tree.model.numbers.evaluate_all(parts) if parts else [])
+        parts = [
+            x
+            for p in places
+            for x in (p.first, p.second, p.first_triad, p.second_triad, p.relative)
+        ]
+        values = iter(tree.model.parameter_set.evaluate_all(parts) if parts else [])
         self._places = [
-            PlaceValues(next(values).ravel(), next(values).ravel(), *[next(values) for _ in range(3)]) for _ in places
+            PlaceValues(
+                next(values).ravel(), next(values).ravel(), *[next(values) for _ in range(3)]
+            )
+            for _ in places
         ]
 
     def sizes(self) -> Sizes:
         """Which coordinates are lengths, and the longest arm between joints."""
-        arms = [float(np.linalg.norm(s)) for place in self._places for s in (place.first, place.second)]
+        arms = [
+            float(np.linalg.norm(s)) for place in self._places for s in (place.first, place.second)
+        ]
         slides = [slides for link in self._tree.links for slides in sliding(link.joint, link.body)]
         return Sizes(1.0 - np.array(slides, dtype=float), max(arms, default=0.0))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...model.joints import Joint
 from ..poses import Pose, about_third
-from .joints import CROSS, Sliding, Turning, freedoms_of
+from .joints import CROSS, Sliding, Turning, dofs_of
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class PlaceValues:
     def coordinates(self, joint: Joint | None, first: Pose, second: Pose) -> np.ndarray:
         """z for given origins and rotations of both bodies, as far as these fit the joint."""
         (o1, R1), (o2, R2) = first, second
-        turning, sliding = freedoms_of(joint)
+        turning, sliding = dofs_of(joint)
         C = R1.T @ R2
         d = R1.T @ (o2 + R2 @ self.second - o1 - R1 @ self.first)
         n = d.size

@@ -4,7 +4,8 @@ With R₁, R₂ the rotations of the joint's bodies and x₁, x₂ its points,
 
     R₂ = R₁ C(z),     x₂ = x₁ + R₁ d(z),     ω₂ − ω₁ = R₁ W(z) ż,     ḋ = D ż   (D constant),
 
-in the plane with ω and W scalar. A joint turns in one of four ways and slides along constant directions of its first body:
+in the plane with ω and W scalar. A joint turns in one of four ways and slides along constant
+directions of its first body:
 
 | joint | turns | slides along |
 |---|---|---|
@@ -14,12 +15,14 @@ in the plane with ω and W scalar. A joint turns in one of four ways and slides 
 | spherical, point-on-line, point-on-plane | freely | –, its axis, both normals |
 | none (a free body; d leads to its centre of mass) | freely | all axes |
 
-Free turning has Euler parameters p in space, so there is no orientation that they cannot pass:  ω₂ − ω₁ = R₁ 2E(p) ṗ.  They are held at unit
-length by an equation of their own, and given an inertia against a change of it: ½ μ (p·ṗ)², which is zero there, so that every coordinate has
-a mass. With it forces of inertia keep  d²(p·p)/dt² = 0  by themselves; the multiplier of that equation carries only what potential energies
-would change with the length of p, and has no meaning of its own.
+Free turning has Euler parameters p in space, so there is no orientation that they cannot pass:  ω₂
+− ω₁ = R₁ 2E(p) ṗ.  They are held at unit length by an equation of their own, and given an inertia
+against a change of it: ½ μ (p·ṗ)², which is zero there, so that every coordinate has a mass. With
+it forces of inertia keep  d²(p·p)/dt² = 0  by themselves; the multiplier of that equation carries
+only what potential energies would change with the length of p, and has no meaning of its own.
 
-P. E. Nikravesh, Computer-Aided Analysis of Mechanical Systems, Prentice Hall 1988, chapter 6 (Euler parameters).
+P. E. Nikravesh, Computer-Aided Analysis of Mechanical Systems, Prentice Hall 1988, chapter 6 (Euler
+parameters).
 """
 
 from __future__ import annotations
@@ -30,10 +33,10 @@ from enum import Enum
 
 import casadi as ca
 
+from ...core.symbols import SX
 from ...model.body import Body, Point, RigidBody
 from ...model.conditions import Axis
 from ...model.joints import Joint
-from ...symbols import SX
 
 
 class Turning(Enum):
@@ -54,7 +57,7 @@ class Sliding(Enum):
     ALL = 3
 
 
-FREEDOMS: dict[str, tuple[Turning, Sliding]] = {
+JOINT_DOFS: dict[str, tuple[Turning, Sliding]] = {
     "fixed": (Turning.NOT, Sliding.NOT),
     "prismatic": (Turning.NOT, Sliding.AXIS),
     "revolute": (Turning.ABOUT_AXIS, Sliding.NOT),
@@ -72,7 +75,9 @@ _TURN_NAMES: dict[Turning, tuple[str, ...]] = {
     Turning.FREELY: ("e0", "e1", "e2", "e3"),
 }
 CROSS = SX([[0, 0, 1], [1, 0, 0], [0, 1, 0]])
-"""Turns the third axis into the first: how the second axis of a universal joint stands to its first."""
+"""Turns the third axis into the first: how the second axis of a universal joint stands to its
+first.
+"""
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,9 @@ class Relation:
 
 @dataclass(frozen=True)
 class Place:
-    """What a joint connects, in components of the bodies: points, triads (normals…, axis) of both, and a constant rotation."""
+    """What a joint connects, in components of the bodies: points, triads (normals…, axis) of both,
+    and a constant rotation.
+    """
 
     first: SX
     second: SX
@@ -105,7 +112,9 @@ class Place:
 
 
 def ends(joint: Joint | None, body: RigidBody, ground: Body) -> tuple[Point, Point]:
-    """Both points of a joint; those of a free body are the origin of the ground and its centre of mass."""
+    """Both points of a joint; those of a free body are the origin of the ground and its centre of
+    mass.
+    """
     if joint is not None:
         return joint.data.first, joint.data.second
     return Point(ground, "origin", SX.zeros(body.dimension)), Point(body, "com", body.com)
@@ -121,35 +130,45 @@ def place_of(joint: Joint | None, body: RigidBody, ground: Body) -> Place:
     return Place(first.local, second.local, a, b, relative)
 
 
-def freedoms_of(joint: Joint | None) -> tuple[Turning, Sliding]:
+def dofs_of(joint: Joint | None) -> tuple[Turning, Sliding]:
     """How a joint turns and slides."""
-    return (Turning.FREELY, Sliding.ALL) if joint is None else FREEDOMS[joint.kind]
+    return (Turning.FREELY, Sliding.ALL) if joint is None else JOINT_DOFS[joint.kind]
 
 
 def coordinate_names(joint: Joint | None, body: Body) -> tuple[str, ...]:
     """One name for each coordinate."""
-    turning, sliding = freedoms_of(joint)
+    turning, sliding = dofs_of(joint)
     n, label = body.dimension, body.name if joint is None else joint.name
-    turns: tuple[str, ...] = _TURN_NAMES[turning] if n == 3 or turning is Turning.NOT else ("angle",)
-    slides = ("slide",) if sliding is Sliding.AXIS else ("slide 1", "slide 2") if sliding is Sliding.NORMALS else tuple("xyz"[:n])
-    return tuple(f"{label}.{part}" for part in (*turns, *(slides if sliding is not Sliding.NOT else ())))
+    turns: tuple[str, ...] = (
+        _TURN_NAMES[turning] if n == 3 or turning is Turning.NOT else ("angle",)
+    )
+    slides = (
+        ("slide",)
+        if sliding is Sliding.AXIS
+        else ("slide 1", "slide 2")
+        if sliding is Sliding.NORMALS
+        else tuple("xyz"[:n])
+    )
+    return tuple(
+        f"{label}.{part}" for part in (*turns, *(slides if sliding is not Sliding.NOT else ()))
+    )
 
 
 def coordinate_count(joint: Joint | None, dimension: int) -> int:
     """Number of its coordinates."""
-    return coordinate_count_of(freedoms_of(joint), dimension)
+    return coordinate_count_of(dofs_of(joint), dimension)
 
 
-def coordinate_count_of(freedoms: tuple[Turning, Sliding], dimension: int) -> int:
+def coordinate_count_of(dofs: tuple[Turning, Sliding], dimension: int) -> int:
     """Number of coordinates with which a joint turns and slides so."""
-    turning, sliding = freedoms
+    turning, sliding = dofs
     turns = len(_TURN_NAMES[turning]) if dimension == 3 or turning is Turning.NOT else 1
     return turns + _slide_count(sliding, dimension)
 
 
 def sliding(joint: Joint | None, body: Body) -> list[bool]:
     """For each coordinate whether it is a length, not an angle."""
-    slides = _slide_count(freedoms_of(joint)[1], body.dimension)
+    slides = _slide_count(dofs_of(joint)[1], body.dimension)
     count = coordinate_count(joint, body.dimension)
     return [False] * (count - slides) + [True] * slides
 
@@ -160,13 +179,15 @@ def _slide_count(sliding: Sliding, dimension: int) -> int:
 
 def has_euler_parameters(joint: Joint | None, dimension: int) -> bool:
     """Whether four of its coordinates are Euler parameters."""
-    return dimension == 3 and freedoms_of(joint)[0] is Turning.FREELY
+    return dimension == 3 and dofs_of(joint)[0] is Turning.FREELY
 
 
-def relation(freedoms: tuple[Turning, Sliding], place: Place, z: SX, ż: SX) -> Relation:
+def relation(dofs: tuple[Turning, Sliding], place: Place, z: SX, ż: SX) -> Relation:
     """A joint (or free body) in its coordinates and their rates."""
-    turning, sliding = freedoms
-    turns = _planar_turn if place.first.numel() == 2 and turning is not Turning.NOT else _TURNS[turning]
+    turning, sliding = dofs
+    turns = (
+        _planar_turn if place.first.numel() == 2 and turning is not Turning.NOT else _TURNS[turning]
+    )
     C, angle, W, Ẇż, count = turns(place, z, ż)
     directions = _directions(sliding, place)
     n, k = place.first.numel(), z.numel()
@@ -223,7 +244,9 @@ def _directions(sliding: Sliding, place: Place) -> SX:
     triad = place.first_triad
     if sliding is Sliding.ALL:
         return ca.densify(SX.eye(n))
-    return {Sliding.NOT: SX(n, 0), Sliding.AXIS: triad[:, n - 1], Sliding.NORMALS: triad[:, :2]}[sliding]
+    return {Sliding.NOT: SX(n, 0), Sliding.AXIS: triad[:, n - 1], Sliding.NORMALS: triad[:, :2]}[
+        sliding
+    ]
 
 
 def _turned(angle: SX) -> SX:

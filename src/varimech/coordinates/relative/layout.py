@@ -7,15 +7,17 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from ...core.symbols import SX
 from ...model.frame import Frame, spin
-from ...symbols import SX
 from .body_motion import Motion, cross
 from .choice import CENTRE_OF_MASS
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How the motion of a body is stored: o, R (in the plane cosine, sine and angle), u, ω; and r, ṙ where that is not the origin."""
+    """How the motion of a body is stored: o, R (in the plane cosine, sine and angle), u, ω; and r,
+    ṙ where that is not the origin.
+    """
 
     n: int
     reference: str
@@ -66,10 +68,16 @@ class Layout:
         return ca.vertcat(here.frame.origin_rate, turn)
 
     def motion(self, block: SX) -> Motion:
-        """What is stored, as a motion; of its centre of mass only where that is the reference point."""
+        """What is stored, as a motion; of its centre of mass only where that is the reference
+        point.
+        """
         sizes, at_com = self._sizes, self.reference == CENTRE_OF_MASS
         o, turn, u, ω, reference = (block[sizes[k] : sizes[k + 1]] for k in range(5))
-        r, ṙ = (reference[: self.n], reference[self.n :]) if at_com else (SX.zeros(self.n), SX.zeros(self.n))
+        r, ṙ = (
+            (reference[: self.n], reference[self.n :])
+            if at_com
+            else (SX.zeros(self.n), SX.zeros(self.n))
+        )
         if self.n == 2:
             c, s, angle = turn[0], turn[1], turn[2]
             R = ca.vertcat(ca.horzcat(c, -s), ca.horzcat(s, c))
@@ -82,12 +90,18 @@ class Layout:
         """A motion as it is stored."""
         R = motion.frame.rotation
         turn = ca.vertcat(R[0, 0], R[1, 0], motion.angle) if self.n == 2 else ca.vec(R)
-        reference = (motion.reference, motion.reference_rate) if self.reference == CENTRE_OF_MASS else ()
-        return ca.densify(ca.vertcat(motion.frame.origin, turn, motion.velocity, motion.spin, *reference))
+        reference = (
+            (motion.reference, motion.reference_rate) if self.reference == CENTRE_OF_MASS else ()
+        )
+        return ca.densify(
+            ca.vertcat(motion.frame.origin, turn, motion.velocity, motion.spin, *reference)
+        )
 
     def pack(self, matrix: SX) -> SX:
         """The upper half of a symmetric matrix, by columns."""
-        return ca.densify(ca.vertcat(*[matrix[i, j] for j in range(self.twists) for i in range(j + 1)]))
+        return ca.densify(
+            ca.vertcat(*[matrix[i, j] for j in range(self.twists) for i in range(j + 1)])
+        )
 
     def unpack(self, packed: SX) -> SX:
         """The matrix."""
@@ -105,7 +119,9 @@ class Layout:
     def hinge(self, block: SX, count: int) -> tuple[SX, SX, SX]:
         """b, d and the arm."""
         n, w = self.n, self.spins
-        sizes = np.cumsum([0, n * count, w * count, n, w, self.n if self.reference == CENTRE_OF_MASS else 0]).tolist()
+        sizes = np.cumsum(
+            [0, n * count, w * count, n, w, self.n if self.reference == CENTRE_OF_MASS else 0]
+        ).tolist()
         motions, axes, drift, turning, arm = (block[sizes[k] : sizes[k + 1]] for k in range(5))
         b = ca.vertcat(ca.reshape(motions, n, count), ca.reshape(axes, w, count))
         return b, ca.vertcat(drift, turning), arm if arm.numel() else SX.zeros(n)

@@ -1,13 +1,14 @@
 """The recursion along the tree.
 
-What bodies resist with, and their inertias (m, h = m c, J_r) about reference points (`body_motion`), are gathered from the leaves to the
-root: of all bodies beyond a joint. With b the motion (u, ω) per unit of ż, the resistance of a joint is bᵀ (f, n), and M between it and one
-nearer to the root is bᵀ of the latter times the momentum of all that moves with the former. For the origin as reference point gathering is
-plain summing.
+What bodies resist with, and their inertias (m, h = m c, J_r) about reference points
+(`body_motion`), are gathered from the leaves to the root: of all bodies beyond a joint. With b the
+motion (u, ω) per unit of ż, the resistance of a joint is bᵀ (f, n), and M between it and one nearer
+to the root is bᵀ of the latter times the momentum of all that moves with the former. For the origin
+as reference point gathering is plain summing.
 
-D. Dopico, Á. López Varela and A. Luaces, Two general index-3 semi-recursive formulations for the dynamics of multibody systems, Multibody
-Dynamics 2019, Springer, 401–408; J. García de Jalón and E. Bayo, Kinematic and Dynamic Simulation of Multibody Systems, Springer 1994,
-chapter 8.
+D. Dopico, Á. López Varela and A. Luaces, Two general index-3 semi-recursive formulations for the
+dynamics of multibody systems, Multibody Dynamics 2019, Springer, 401–408; J. García de Jalón and E.
+Bayo, Kinematic and Dynamic Simulation of Multibody Systems, Springer 1994, chapter 8.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from functools import cached_property
 
 import casadi as ca
 
+from ...core.symbols import SX, wedge
 from ...model.body import Body, Frames
 from ...model.frame import Frame
-from ...symbols import SX, wedge
 from .body_motion import Hinge, Inertia, Motion, cross, inertia_about, move, moved, still, wrench
 from .choice import ORIGIN
 from .joints import coordinate_count, place_of
@@ -33,19 +34,32 @@ class Recursion:
         self.model = tree.model
         self.reference = reference
         self.q, self.v = q, v
-        self.places = {link.body: place_of(link.joint, link.body, self.model.ground) for link in tree.links}
+        self.places = {
+            link.body: place_of(link.joint, link.body, self.model.ground) for link in tree.links
+        }
         self.columns: dict[Body, range] = {}
         self.motions: dict[Body, Motion] = {self.model.ground: still(self.model.ground)}
         self.hinges: dict[Body, Hinge] = {}
         first = 0
         for link in tree.links:
             body = link.body
-            self.columns[body] = range(first, first := first + coordinate_count(link.joint, body.dimension))
-            self.motions[body], self.hinges[body] = self._move(link, reference, self.motions[link.parent])
+            self.columns[body] = range(
+                first, first := first + coordinate_count(link.joint, body.dimension)
+            )
+            self.motions[body], self.hinges[body] = self._move(
+                link, reference, self.motions[link.parent]
+            )
 
     def _move(self, link: Link, reference: str, parent: Motion) -> tuple[Motion, Hinge]:
         body = link.body
-        return move(link, self.places[body], reference, parent, self._of(self.q, body), self._of(self.v, body))
+        return move(
+            link,
+            self.places[body],
+            reference,
+            parent,
+            self._of(self.q, body),
+            self._of(self.v, body),
+        )
 
     def _of(self, values: SX, body: Body) -> SX:
         columns = self.columns[body]
@@ -57,7 +71,9 @@ class Recursion:
         return {body: motion.frame for body, motion in self.motions.items()}
 
     def among(self, bodies: tuple[Body, ...]) -> Frames:
-        """Frames of some bodies as the last body sees them that carries them all: they depend on the joints between them only."""
+        """Frames of some bodies as the last body sees them that carries them all: they depend on
+        the joints between them only.
+        """
         base = self.tree.carrier(bodies) if bodies else self.model.ground
         if base.is_ground:
             return self.frames
@@ -89,22 +105,34 @@ class Recursion:
         total: dict[Body, tuple[SX, SX]] = {}
         rows: dict[Body, SX] = {}
         for link in reversed(self.tree.links):
-            hinge, (f, n) = self.hinges[link.body], wrench(link.body, self.motions[link.body], *accelerations[link.body])
+            hinge, (f, n) = (
+                self.hinges[link.body],
+                wrench(link.body, self.motions[link.body], *accelerations[link.body]),
+            )
             f_beyond, n_beyond = total.pop(link.body, (0, 0))
             f, n = f + f_beyond, n + n_beyond
             rows[link.body] = hinge.motions.T @ f + hinge.axes.T @ n
             f_parent, n_parent = total.get(link.parent, (0, 0))
             total[link.parent] = f_parent + f, n_parent + n + wedge(hinge.arm, f)
-        return ca.vertcat(SX(0, 1), *[rows[link.body] for link in self.tree.links]) + self._stretching(a)
+        return ca.vertcat(
+            SX(0, 1), *[rows[link.body] for link in self.tree.links]
+        ) + self._stretching(a)
 
     @cached_property
     def composite(self) -> dict[Body, Inertia]:
         """Each body with all beyond it, about its reference point."""
-        found: dict[Body, Inertia] = {link.body: inertia_about(link.body, self.motions[link.body]) for link in self.tree.links}
+        found: dict[Body, Inertia] = {
+            link.body: inertia_about(link.body, self.motions[link.body]) for link in self.tree.links
+        }
         for link in reversed(self.tree.links):
             if not link.parent.is_ground:
-                whole, more = found[link.parent], moved(found[link.body], self.hinges[link.body].arm)
-                found[link.parent] = Inertia(whole.mass + more.mass, whole.moment + more.moment, whole.about + more.about)
+                whole, more = (
+                    found[link.parent],
+                    moved(found[link.body], self.hinges[link.body].arm),
+                )
+                found[link.parent] = Inertia(
+                    whole.mass + more.mass, whole.moment + more.moment, whole.about + more.about
+                )
         return found
 
     @cached_property
@@ -124,13 +152,17 @@ class Recursion:
         return M
 
     def _fill(self, M: SX, link: Link, column: int, p: SX, L: SX) -> None:
-        """A column of M up to the diagonal, and its mirror image: all joints nearer to the root against this one's momentum."""
+        """A column of M up to the diagonal, and its mirror image: all joints nearer to the root
+        against this one's momentum.
+        """
         body: Body = link.body
         while not body.is_ground:
             near = self.hinges[body]
             for k, row in enumerate(self.columns[body]):
                 if row <= column:
-                    M[row, column] = M[column, row] = ca.dot(near.motions[:, k], p) + ca.dot(near.axes[:, k], L)
+                    M[row, column] = M[column, row] = ca.dot(near.motions[:, k], p) + ca.dot(
+                        near.axes[:, k], L
+                    )
             L = L + wedge(near.arm, p)
             body = self.tree.link_of[body].parent
 
@@ -140,10 +172,14 @@ class Recursion:
     def _euler(self) -> dict[Body, list[int]]:
         """Rows of the Euler parameters of those bodies that have them."""
         chosen = {body: hinge.euler for body, hinge in self.hinges.items() if hinge.euler}
-        return {body: [self.columns[body].start + k for k in euler] for body, euler in chosen.items()}
+        return {
+            body: [self.columns[body].start + k for k in euler] for body, euler in chosen.items()
+        }
 
     def euler_parameters(self) -> dict[Body, tuple[SX, SX]]:
-        """p, and the kinetic energy that goes with a change of its length, for each body that has them."""
+        """p, and the kinetic energy that goes with a change of its length, for each body that has
+        them.
+        """
         return {
             body: (self.q[rows], self._stretch(body) / 2 * ca.dot(self.q[rows], self.v[rows]) ** 2)
             for body, rows in self._euler.items()
@@ -159,7 +195,9 @@ class Recursion:
         found: dict[Body, SX] = {}
         for link in reversed(self.tree.links):
             body, place = link.body, self.places[link.body]
-            own = ca.trace(body.inertia) + body.mass * (ca.sumsqr(body.com) + ca.sumsqr(place.first) + ca.sumsqr(place.second))
+            own = ca.trace(body.inertia) + body.mass * (
+                ca.sumsqr(body.com) + ca.sumsqr(place.first) + ca.sumsqr(place.second)
+            )
             found[body] = found.get(body, SX(0)) + own
             found[link.parent] = found.get(link.parent, SX(0)) + found[body]
         return found

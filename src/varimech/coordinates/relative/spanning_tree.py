@@ -1,9 +1,10 @@
 """A spanning tree of the bodies, rooted in the ground, and the joints that close its loops.
 
-A joint of the tree costs as many unknowns as it leaves freedoms (Euler parameters: one more, and an equation), a joint that is cut as many
-equations as it takes away. The tree is the one that costs least (Prim's algorithm); among equals the shallow one, since the mass matrix
-couples each joint with all those on its way to the ground. A body that no such way reaches hangs on the ground by a joint that leaves it
-free.
+A joint of the tree costs as many unknowns as it leaves freedoms (Euler parameters: one more, and an
+equation), a joint that is cut as many equations as it takes away. The tree is the one that costs
+least (Prim's algorithm); among equals the shallow one, since the mass matrix couples each joint
+with all those on its way to the ground. A body that no such way reaches hangs on the ground by a
+joint that leaves it free.
 """
 
 from __future__ import annotations
@@ -14,16 +15,18 @@ from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import count
 
-from ...errors import ModelError, unknown_name
+from ...core.errors import ModelError, unknown_name
 from ...model.body import Body, RigidBody
 from ...model.joints import Joint
-from ...model.parts import Parts
+from ...model.model_data import ModelData
 from .joints import coordinate_count, has_euler_parameters
 
 
 @dataclass(frozen=True)
 class Link:
-    """How a body hangs on the tree: on its parent by a joint, or free of all (no joint, and the ground as parent)."""
+    """How a body hangs on the tree: on its parent by a joint, or free of all (no joint, and the
+    ground as parent).
+    """
 
     body: RigidBody
     parent: Body
@@ -39,7 +42,7 @@ class Link:
 class SpanningTree:
     """The tree of a mechanism, parents before their children, and the joints that are cut."""
 
-    model: Parts
+    model: ModelData
     links: tuple[Link, ...]
     cuts: tuple[Joint, ...]
 
@@ -57,7 +60,9 @@ class SpanningTree:
         return found
 
     def carrier(self, bodies: Iterable[Body]) -> Body:
-        """The last body that all of these hang on, or that is one of them; the ground if there is no other."""
+        """The last body that all of these hang on, or that is one of them; the ground if there is
+        no other.
+        """
         paths = [self.path(body) for body in bodies]
         common = set.intersection(*[set(path) for path in paths])
         return next(body for body in paths[0] if body in common)
@@ -80,15 +85,19 @@ class SpanningTree:
         return not self.cuts and not self.model.drivers
 
 
-def spanning_tree(model: Parts, cut: Iterable[str] = ()) -> SpanningTree:
+def spanning_tree(model: ModelData, cut: Iterable[str] = ()) -> SpanningTree:
     """The tree of a model; joints named in `cut` are not part of it."""
     cut = tuple(cut)
     for name in cut:
         if name not in model.joints:
             raise unknown_name("joint to cut", name, model.joints)
-    joints_of: dict[Body, list[tuple[int, int, Joint]]] = {body: [] for body in model.bodies.values()}
+    joints_of: dict[Body, list[tuple[int, int, Joint]]] = {
+        body: [] for body in model.bodies.values()
+    }
     for k, joint in enumerate(model.joints.values()):
-        if joint.kind == "distance" or joint.name in cut:  # two points at a distance: no simple coordinates do justice to it
+        if (
+            joint.kind == "distance" or joint.name in cut
+        ):  # two points at a distance: no simple coordinates do justice to it
             continue
         cost = _cost(joint)
         for body in joint.bodies:
@@ -96,7 +105,9 @@ def spanning_tree(model: Parts, cut: Iterable[str] = ()) -> SpanningTree:
     links: list[Link] = []
     numbers = count()
     depth = {model.ground: 0}
-    roots = sorted(model.moving_bodies, key=lambda b: not b.floating)  # stable: otherwise in the order in which they were made
+    roots = sorted(
+        model.moving_bodies, key=lambda b: not b.floating
+    )  # stable: otherwise in the order in which they were made
     for root in (model.ground, *roots):
         if root in depth and not root.is_ground:
             continue
@@ -104,7 +115,9 @@ def spanning_tree(model: Parts, cut: Iterable[str] = ()) -> SpanningTree:
             links.append(Link(_rigid(root, model), model.ground, None))
             depth[root] = 1
         # a number of its own keeps what is equal in order
-        queue = [(cost, depth[root], k, next(numbers), joint, root) for cost, k, joint in joints_of[root]]
+        queue = [
+            (cost, depth[root], k, next(numbers), joint, root) for cost, k, joint in joints_of[root]
+        ]
         heapify(queue)
         while queue:
             *_, joint, parent = heappop(queue)
@@ -116,14 +129,16 @@ def spanning_tree(model: Parts, cut: Iterable[str] = ()) -> SpanningTree:
             for cost, k, other in joints_of[body]:
                 heappush(queue, (cost, depth[body], k, next(numbers), other, body))
     used = {id(link.joint) for link in links}
-    return SpanningTree(model, tuple(links), tuple(j for j in model.joints.values() if id(j) not in used))
+    return SpanningTree(
+        model, tuple(links), tuple(j for j in model.joints.values() if id(j) not in used)
+    )
 
 
-def _rigid(body: Body, model: Parts) -> RigidBody:
+def _rigid(body: Body, model: ModelData) -> RigidBody:
     if not isinstance(body, RigidBody):
         raise ModelError(
-            f"mechanism {model.name!r} has a beam, {body.name!r}; relative coordinates are those of rigid bodies: use "
-            "coordinates='natural'"
+            f"mechanism {model.name!r} has a beam, {body.name!r}; relative coordinates are those of"
+            " rigid bodies: use coordinates='natural'"
         )
     return body
 
@@ -132,5 +147,5 @@ def _cost(joint: Joint) -> int:
     """Unknowns and equations of a joint in the tree, less the equations where it is cut."""
     n = joint.bodies[0].dimension
     coordinates, lengths = coordinate_count(joint, n), int(has_euler_parameters(joint, n))
-    freedoms = coordinates - lengths
-    return coordinates + lengths - ((3 if n == 2 else 6) - freedoms)
+    dofs = coordinates - lengths
+    return coordinates + lengths - ((3 if n == 2 else 6) - dofs)

@@ -1,0 +1,1 @@
+"""Certificates of gradients: evidence by independent methods, judged and reported."""

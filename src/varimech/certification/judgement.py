@@ -1,0 +1,319 @@
+"""From evidence to a verdict: how many digits of a gradient can be trusted, and why no more.
+
+    error of the derivative of the computed function   the largest difference to roads that are exact and independent; else to differences
+    error of the derivative of the true motion         that, and the most of: what shorter steps change, extrapolated; the distance from
+                                                       the reference (`reference`); that of a second
+                                                       slope (`plateau`)
+
+No check makes up for another: the digits are those that all of them leave (`agreement` compares
+methods).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .agreement import EPS, computed_error, differs_from_itself, noise_of, rounding_of, value_sizes
+from .certificate import (
+    CHAOS,
+    COMPLIANT,
+    DISAGREE,
+    FAILING,
+    INDEPENDENT,
+    NON_SMOOTH_FORCE,
+    NON_SMOOTH_OBJECTIVE,
+    NOT_TRUSTED,
+    ROUNDING,
+    SINGULAR,
+    STEPS,
+    TRUSTED,
+    TWO_SLOPES,
+    UNCHECKED,
+    UNRESOLVED,
+    ZERO,
+)
+from .evidence import Evidence
+from .plateau import SAFETY, Plateau, other_slope, plateau
+
+REACHED = 1e-9
+"""Relative change with shorter steps that need not shrink any more."""
+FRAGILE = 1e-2
+"""Perturbations up to which no run must fail."""
+QUIET = 1e-3
+"""Perturbations up to which an objective must not change where its derivative counts as zero."""
+MOST_DIGITS = 15.0
+"""Digits that a number can have."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """What evidence says of each derivative: (objective, parameter), if nothing else is said."""
+
+    digits: np.ndarray
+    """(of, objective, parameter): of the computed function and of the true motion; NaN where there
+    is nothing to count.
+    """
+    errors: np.ndarray
+    """Likewise, absolute."""
+    status: np.ndarray
+    reason: np.ndarray
+    flat: Plateau
+    slope: np.ndarray
+    """By which power of the perturbation errors of differences fall."""
+    afar: np.ndarray
+    """Distance of a second slope, which larger perturbations have."""
+    order: np.ndarray
+    """Of convergence under shorter steps."""
+    converged: np.ndarray
+    amplification: np.ndarray
+    """By objective: its rounding over that of one number."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Errors:
+    """What may be wrong with each derivative, and who is to blame."""
+
+    computed: np.ndarray
+    stepping: np.ndarray
+    afar: np.ndarray
+    apart: np.ndarray
+    """Distance from the reference."""
+    motion: np.ndarray
+    fragile: np.ndarray
+    """Whether runs nearby fail."""
+    disagree: np.ndarray
+    """Whether roads do so."""
+    tampered: np.ndarray
+    """Whether it is not what its own method gives."""
+    bound: np.ndarray
+    """What a derivative can be at most that counts as zero; NaN where none does."""
+    blamed: list[list[list[str]]]
+
+
+def judge(evidence: Evidence, wanted: float) -> Judgement:
+    """How many digits each derivative has, and whether these are as many as wanted."""
+    e, noise = evidence, noise_of(evidence)
+    flat = plateau(np.array(e.steps), e.sweep, rounding_of(e, noise))
+    computed, disagree = computed_error(e, flat, noise)
+    stepping, order, converged = _discretisation(e, computed)
+    afar, apart, (blamed, fatal) = _afar(e, noise), _apart(e), _blamed(e)
+    if e.reference.gradient is not None:  # which has shorter steps, too
+        stepping = np.where(np.isinf(stepping), SAFETY * apart, stepping)
+    fragile = np.isnan(e.sweep[np.array(e.steps) <= FRAGILE]).any(axis=0)
+    motion = np.where(fragile, np.inf, computed + np.max([stepping, afar, apart], axis=0))
+    motion = np.where(fatal, np.maximum(motion, e.sizes), motion)
+    tampered = differs_from_itself(e, noise)
+    found = _Errors(
+        computed,
+        stepping,
+        afar,
+        apart,
+        motion,
+        fragile,
+        disagree,
+        tampered,
+        _bound(e, noise),
+        blamed,
+    )
+    digits, errors, status, reason = _verdicts(e, found, wanted)
+    amplification = noise / (EPS * value_sizes(e))
+    return Judgement(
+        digits, errors, status, reason, flat, _slopes(e), afar, order, converged, amplification
+    )
+
+
+def _apart(e: Evidence) -> np.ndarray:
+    """Distance from the reference; without one, nothing is known where shorter steps cannot show
+    what is wrong.
+    """
+    if e.reference.gradient is not None:
+        return np.abs(e.given - e.reference.gradient)
+    return np.full(
+        e.given.shape, np.inf if e.reference.compliant or e.reference.unresolved else 0.0
+    )
+
+
+def _verdicts(
+    e: Evidence, found: _Errors, wanted: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Digits, errors, status and reason of each derivative."""
+    g, errors = e.given, np.stack([found.computed, found.motion])
+    digits = digits_of(errors, e.sizes)
+    status, reason = np.full(g.shape, TRUSTED, dtype=object), np.full(g.shape, "", dtype=object)
+    for o, p in np.ndindex(*g.shape):
+        if not e.depends[o, p] and g[o, p] == 0:
+            status[o, p] = INDEPENDENT
+        elif g[o, p] == 0 and _piecewise(e, o, p):
+            status[o, p], reason[o, p] = NOT_TRUSTED, NON_SMOOTH_OBJECTIVE
+            digits[:, o, p] = 0
+        elif _vanishes(e, found, o, p):
+            status[o, p] = ZERO
+            errors[:, o, p] = found.bound[o, p]
+        elif found.disagree[o, p] or digits[:, o, p].min() < wanted or e.sizes[o, p] == 0:
+            status[o, p], reason[o, p] = (
+                NOT_TRUSTED,
+                _reason(e, found, o, p, enough=digits[0, o, p] >= wanted),
+            )
+    digits[:, (status == INDEPENDENT) | (status == ZERO)] = np.nan
+    return digits, errors, status, reason
+
+
+def _vanishes(e: Evidence, found: _Errors, o: int, p: int) -> bool:
+    """Whether it is zero within rounding, with shorter steps and in the reference too."""
+    all_small = (
+        np.abs([e.given[o, p], *e.refinement.gradients[:, o, p]]) <= found.bound[o, p]
+    ).all()
+    return bool(
+        all_small and found.apart[o, p] <= 2 * found.bound[o, p] and not found.tampered[o, p]
+    )
+
+
+def _reason(e: Evidence, found: _Errors, o: int, p: int, *, enough: bool) -> str:
+    """Why a derivative is not trusted, the most telling; `enough` says that digits of the computed
+    function suffice.
+    """
+    if found.tampered[o, p]:
+        return DISAGREE
+    apart = found.apart[o, p] > max(found.stepping[o, p], found.afar[o, p])
+    if apart and enough and e.reference.compliant and not e.reference.unresolved:
+        return COMPLIANT
+    if found.blamed[o][p]:
+        return found.blamed[o][p][0]
+    if found.disagree[o, p]:
+        return DISAGREE
+    if not enough:
+        return ROUNDING if np.isfinite(found.computed[o, p]) else UNCHECKED
+    if apart:
+        return UNRESOLVED if e.reference.unresolved else STEPS
+    return (
+        TWO_SLOPES
+        if found.afar[o, p] > found.stepping[o, p]
+        else FAILING
+        if found.fragile[o, p]
+        else STEPS
+    )
+
+
+def _afar(e: Evidence, noise: np.ndarray) -> np.ndarray:
+    """Distance of a second slope; chaos makes a function rough as well, but shorter steps show
+    that.
+    """
+    if e.growth is not None and e.growth.exponential:
+        return np.zeros(e.given.shape)
+    return other_slope(np.array(e.steps), e.sweep, e.given, e.sizes, rounding_of(e, noise))
+
+
+def digits_of(error: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """Decimal digits that an error leaves, from 0 on."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(error == 0, 0.0, error / np.abs(value))
+        digits = -np.log10(relative)
+    return (
+        np.asarray(
+            np.clip(
+                np.nan_to_num(digits, nan=0.0, posinf=MOST_DIGITS, neginf=0.0), 0.0, MOST_DIGITS
+            )
+        )
+        + 0.0
+    )
+
+
+def _bound(e: Evidence, noise: np.ndarray) -> np.ndarray:
+    """How large a derivative can be at most where differences are nothing but rounding; NaN where
+    they are more than that.
+    """
+    rounding = rounding_of(e, noise)
+    small = np.array(e.steps) <= max(QUIET, min(e.steps))
+    quiet = ~(np.abs(e.sweep[small]) > SAFETY**2 * rounding[small]).any(axis=0) & np.isfinite(
+        e.sweep[small]
+    ).any(axis=0)
+    at_most = SAFETY * np.min(
+        np.where(np.isnan(e.sweep), np.inf, np.abs(e.sweep) + rounding), axis=0
+    )
+    tiny = at_most * e.parameters <= 1e-6 * np.where(e.values > 0, e.values, np.inf)[:, None]
+    return np.where(quiet & tiny, at_most, np.nan)
+
+
+def _piecewise(e: Evidence, o: int, p: int) -> bool:
+    """Whether an objective jumps where a parameter moves it: a derivative of zero then says
+    nothing.
+    """
+    unmoved = [id(c.switch) for c in e.crossings if not c.moved[p]]
+    own = [s for s in e.switches if s.objective == e.objective_names[o] and s.jump and not s.timed]
+    return any(id(s) not in unmoved for s in own)
+
+
+def _discretisation(e: Evidence, computed: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What is left of the error of the steps; the order observed; whether it converges."""
+    g, chosen = e.refinement.gradients, e.refinement.what == "tolerance"
+    nothing = np.full(e.given.shape, np.nan)
+    if len(g) < 3:
+        left = np.full(e.given.shape, np.inf)
+        if len(g) == 2:
+            left = 2 * np.abs(g[0] - g[1]) + (
+                SAFETY * e.refinement.settings[-1] * e.sizes if chosen else 0.0
+            )
+        return left, nothing, np.isfinite(left)
+    first, second, both = np.abs(g[0] - g[1]), np.abs(g[1] - g[2]), np.abs(g[0] - g[2])
+    size = e.sizes
+    rounding = np.clip(SAFETY * computed, 1e-13 * size, 1e-3 * size)
+    settled = np.maximum(first, both) <= rounding
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(first > 0, second / first, np.where(second > 0, np.inf, 0.0))
+        order = -np.log2(ratio) if not chosen else nothing
+    shrinks = (
+        (ratio > 1e-3) & (ratio < 0.7) & (both < 0.5 * size)
+    )  # more than any order would, it does by accident
+    converged = settled | shrinks | (np.maximum(first, both) <= REACHED * size)
+    # twice what follows: it is an estimate, and nobody should trust too many digits
+    left = np.where(shrinks, first / (1 - np.minimum(ratio, 0.7)), np.maximum(first, both))
+    left = np.where(settled, np.maximum(first, both), 2 * np.maximum(left, both))
+    if chosen:  # where other limits than the tolerance set the steps, a smaller one changes nothing
+        left = left + SAFETY * e.refinement.settings[-1] * size
+    return left, np.where(settled | ~np.isfinite(order), np.nan, order), converged
+
+
+def _blamed(e: Evidence) -> tuple[list[list[list[str]]], np.ndarray]:
+    """What spoils each derivative, the most telling first; and whether that leaves nothing of it.
+
+    A value that jumps does so at a time that parameters move; derivatives along the run leave that
+    out.
+    """
+    count, width = e.given.shape
+    found: list[list[list[str]]] = [[[] for _ in range(width)] for _ in range(count)]
+    fatal = np.zeros(e.given.shape, dtype=bool)
+    for c in sorted(e.crossings, key=lambda c: not c.switch.jump):
+        own = c.switch.objective
+        if c.switch.final:
+            continue  # only the end of the run counts there
+        name = NON_SMOOTH_FORCE if own is None else NON_SMOOTH_OBJECTIVE
+        for o in range(count) if own is None else [e.objective_names.index(own)]:
+            for p in np.flatnonzero(c.moved):
+                found[o][p].append(name)
+                fatal[o, p] |= c.switch.jump
+    if e.singularity is not None and e.singularity.near:
+        fatal[:] = True
+        found = [[[*names, SINGULAR] for names in row] for row in found]
+    if e.growth is not None and e.growth.exponential:
+        found = [[[*names, CHAOS] for names in row] for row in found]
+    return found, fatal
+
+
+def _slopes(e: Evidence) -> np.ndarray:
+    """By which power of the perturbation errors of differences fall, the steepest of three
+    perturbations; NaN if they never do.
+    """
+    exact = next((r.gradient for r in e.derivative_checks if r.gradient is not None), e.given)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = np.log10(np.abs(e.sweep - exact) / np.abs(exact))
+    x, found = np.log10(np.array(e.steps)), np.full(exact.shape, np.nan)
+    if len(x) < 3:
+        return found
+    with np.errstate(invalid="ignore"):
+        slopes = (errors[:-2] - errors[2:]) / (x[:-2] - x[2:])[:, None, None]
+    ordered = (errors[:-2] > errors[1:-1]) & (errors[1:-1] > errors[2:]) & (errors[:-2] < -1)
+    slopes = np.where(ordered & np.isfinite(slopes), slopes, -np.inf)
+    best = slopes.max(axis=0)
+    return np.where(np.isfinite(best), best, found)

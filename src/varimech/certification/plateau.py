@@ -1,0 +1,89 @@
+"""What a sweep of central differences agrees on.
+
+Their error falls with the square of the perturbation δ, and their rounding grows with 1/δ; between
+the two lies a plateau, if there is one. Each pair of neighbours (δ, δ′) is extrapolated, (D(δ′) −
+r² D(δ)) / (1 − r²) with r = δ′/δ, which removes the error that falls with δ²; there is a plateau
+where three such pairs agree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+SETTLED = 0.1
+"""Relative disagreement of neighbouring estimates up to which there is a plateau."""
+LIKE, AGREED, NOTABLE = 5.0, 0.3, 1e-3
+"""Of slopes: the factor within which they are of the size of the gradient; the share of their
+distance from it within which they agree; and the relative distance at which they are another slope.
+"""
+SAFETY = 10.0
+"""Uncertainties of a plateau by which it may differ from a gradient that is right."""
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """What a sweep agrees on: (objective, parameter); NaN where it does not."""
+
+    value: np.ndarray
+    error: np.ndarray
+    decades: np.ndarray
+    """Over how many decades of perturbations it does."""
+
+
+def plateau(steps: np.ndarray, sweep: np.ndarray, rounding: np.ndarray) -> Plateau:
+    """What estimates by three neighbouring pairs of perturbations agree on best.
+
+    `rounding` is that of each difference. Estimates that agree better than their rounding allows do
+    so by chance: it is the least that a plateau can be off, and one that is all rounding is none.
+    """
+    shape = sweep.shape[1:]
+    value, error, decades = (np.full(shape, np.nan) for _ in range(3))
+    if len(steps) < 4:
+        return Plateau(value, error, decades)
+    r2 = np.square(steps[1:] / steps[:-1])[:, None, None]
+    pairs = (sweep[1:] - r2 * sweep[:-1]) / (1 - r2)
+    windows = np.stack([pairs[k : len(pairs) - 2 + k] for k in range(3)])
+    spread, middle = np.maximum(np.ptp(windows, axis=0), rounding[3:]), np.median(windows, axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(spread == 0, 0.0, spread / np.abs(middle))
+    relative = np.where(np.isfinite(relative), relative, np.inf)
+    best = relative.argmin(axis=0)
+    for o, p in np.ndindex(*shape):
+        k = best[o, p]
+        if relative[k, o, p] > SETTLED:
+            continue
+        value[o, p], error[o, p] = middle[k, o, p], spread[k, o, p]
+        near = np.abs(sweep[:, o, p] - value[o, p]) <= max(
+            SAFETY * error[o, p], 1e-6 * abs(value[o, p])
+        )
+        decades[o, p] = np.log10(steps[near].max() / steps[near].min()) if near.any() else 0.0
+    return Plateau(value, error, decades)
+
+
+def other_slope(
+    steps: np.ndarray,
+    sweep: np.ndarray,
+    gradient: np.ndarray,
+    size: np.ndarray,
+    rounding: np.ndarray,
+) -> np.ndarray:
+    """How far a second slope, which larger perturbations have, is from the gradient; 0 where there
+    is none.
+
+    Errors of a smooth function fall with the square of the perturbation. Where three perturbations
+    in a row agree with each other far better than with the gradient, although their slopes are of
+    its size, the function has one slope seen closely and another one from afar: it runs in small
+    steps, as a force makes them that changes within a time step; and shorter time steps need not
+    show it. `size` is that of the gradient, `rounding` that of the differences.
+    """
+    found = np.zeros(gradient.shape)
+    for k in range(len(steps) - 2):
+        three = sweep[k : k + 3]
+        error = np.abs(three - gradient).min(axis=0)
+        alike = ((np.abs(three) > size / LIKE) & (np.abs(three) < size * LIKE)).all(axis=0)
+        agree = np.ptp(three, axis=0) < AGREED * error
+        seen = (error > NOTABLE * size) & (error > SAFETY * rounding[k + 2])
+        found = np.where(alike & agree & seen, np.maximum(found, error), found)
+    return found

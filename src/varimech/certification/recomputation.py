@@ -1,0 +1,116 @@
+"""From a gradient to its certificate: gather evidence (`evidence`), judge it (`judging`), say it in
+words (`findings`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.errors import ModelError, all_or_nothing, check_numbers
+from .certificate import Certificate
+from .evidence import gather
+from .findings import findings
+from .judgement import MOST_DIGITS, judge
+
+if TYPE_CHECKING:
+    from ..results.gradient import Gradient
+
+RELATIVE_STEPS = tuple(10.0**-k for k in range(1, 13))
+
+
+@all_or_nothing()
+def certify(
+    gradient: Gradient,
+    relative_steps: Sequence[float] | None,
+    wanted: float,
+    sizes: Any,
+    progress: bool | None,
+) -> Certificate:
+    """Gather all evidence and judge it."""
+    began = time.perf_counter()
+    _check(gradient, wanted)
+    e = gather(gradient, _steps(relative_steps), _sizes(gradient, sizes), progress)
+    verdict = judge(e, wanted)
+    return Certificate(
+        mechanism=gradient.run.info["mechanism"],
+        method=gradient.run.info["method"],
+        differentiated=gradient.method,
+        objective_names=gradient.objective_names,
+        parameter_names=gradient.parameter_names,
+        units=gradient.units,
+        parameter_units=gradient.parameter_units,
+        gradient=e.given,
+        sizes=e.sizes,
+        digit_array=verdict.digits,
+        errors=verdict.errors,
+        status=verdict.status,
+        reason=verdict.reason,
+        wanted=wanted,
+        derivative_checks=e.derivative_checks,
+        relative_steps=e.steps,
+        sweep=e.sweep,
+        plateau_value=verdict.flat.value,
+        plateau_error=verdict.flat.error,
+        plateau_decades=verdict.flat.decades,
+        slope=verdict.slope,
+        refinement=e.refinement,
+        reference=e.reference,
+        order=verdict.order,
+        amplification=verdict.amplification,
+        residuals=e.residuals,
+        growth=e.growth,
+        singularity=e.singularity,
+        findings=findings(gradient, e, verdict),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _check(gradient: Gradient, wanted: float) -> None:
+    if "stopped" in gradient.run.info:
+        raise ModelError(
+            "this gradient is that of a run that was stopped; compute it anew, with"
+            f" duration={gradient.time[-1]:g}, to certify it"
+        )
+    if gradient.repeat is None:
+        raise ModelError(
+            "a gradient can be certified only together with its mechanism, in the session that"
+            " computed it"
+        )
+    if not gradient.objective_names:
+        raise ModelError("there is nothing to certify: give sensitivity(…) at least one objective")
+    check_numbers("certify", wanted=wanted)
+    if not 0 < wanted <= MOST_DIGITS:
+        raise ModelError(
+            f"certify: wanted = {wanted!r} digits must be between 0 and {MOST_DIGITS:g}"
+        )
+
+
+def _steps(given: Sequence[float] | None) -> tuple[float, ...]:
+    """Perturbations, the largest first."""
+    try:
+        steps = RELATIVE_STEPS if given is None else tuple(float(s) for s in given)
+    except (TypeError, ValueError):
+        steps = ()
+    if not steps or not all(0 < s < np.inf for s in steps):
+        raise ModelError(
+            f"certify: relative_steps = {given!r} must be one or more positive numbers"
+        )
+    return tuple(sorted(steps, reverse=True))
+
+
+def _sizes(gradient: Gradient, given: Any) -> np.ndarray:
+    """Of derivatives that matter: (objective, parameter)."""
+    shape = gradient.gradient_history[-1].shape
+    try:
+        sizes = np.broadcast_to(np.asarray(given, dtype=float), shape)
+    except (TypeError, ValueError):
+        raise ModelError(
+            f"sizes = {given!r} must be a number, or numbers by (objective, parameter): {shape}"
+        ) from None
+    if not (np.isfinite(sizes) & (sizes >= 0)).all():
+        raise ModelError(f"sizes = {given!r} must be finite and not negative")
+    return sizes

@@ -1,0 +1,276 @@
+"""A reference for a gradient: the same by a run of another kind, which shares none of the errors
+that finer steps of the same run keep.
+
+- Constraints are exact: where the given formulation lets them give way (penalties) or drift
+  (stabilisation), no shorter step shows it.
+- Steps have irregular lengths, so that a force that is sampled at the same phase in every step,
+  halved or not, is not so any more.
+- Functions of time, and of the motion, that the given steps do not resolve
+  (`sensitivity.resolution`) are resolved by shorter ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..formulations.ali3p import ALI3P
+from ..formulations.index1 import Stabilised
+from ..formulations.penalty import Penalty
+from ..integrators.dop853 import DOP853
+from ..integrators.newmark import TRAPEZOIDAL
+from ..integrators.runge_kutta import RungeKutta
+from ..integrators.sundials import Sundials
+from ..schemes import Integrator
+from ..sensitivity.nonlinear_parts import (
+    NonlinearParts,
+    along_motion,
+    nonlinear_parts,
+    of_time,
+    special_times,
+)
+from ..sensitivity.resolution import ENDS, MOST, NOTICED, Evaluate, SampledFunctions, Stages
+from .rerun import DerivativeCheck, rerun
+
+if TYPE_CHECKING:
+    from ..results.gradient import Gradient
+    from ..results.live_run import LiveRun
+    from ..results.run import Run
+
+MOST_SAMPLES, MOST_VALUES = 50_000, 2_000_000
+"""Samples of each function, and of all of them: 50 MB."""
+FINER = 10
+"""Samples for each stored instant of a motion from which on functions along it are sampled."""
+ACCURACY = 1e-8
+"""Relative change of integrals over a step, if it is halved, up to which the reference resolves
+functions of time.
+"""
+TOLERANCE = 1e-10
+"""By which the reference chooses its steps where the given run does not tell its own."""
+IRREGULAR = 0.2
+"""Share of a step by which its ends are moved."""
+SHORTER = 0.236
+"""Ratio of equal steps: a number that no small multiple makes whole, below a quarter."""
+AFFORDABLE = 50_000
+"""Explicit steps that are spent on a motion that was given to CVODES or IDAS, as stiff
+motions are.
+"""
+TRIAL = 100
+"""Part of such a motion that is run to count them."""
+IMPLICIT_STEPS = 20_000
+"""Steps of the trapezoidal rule where these would be too many."""
+
+
+@dataclass(frozen=True)
+class Unresolved:
+    """A function of time that the steps of a run do not resolve."""
+
+    place: str
+    """The force, driver or objective that it is part of."""
+    time: float
+    """Where most of it is missed."""
+    share: float
+    """Relative discrepancy of its integral over that step."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The gradient by a run of another kind: (objective, parameter). Where it gives nothing,
+    `refusal` says why.
+    """
+
+    what: str
+    gradient: np.ndarray | None
+    refusal: str
+    compliant: bool
+    """Whether constraints of the given formulation give way, or drift."""
+    unresolved: tuple[Unresolved, ...]
+    """What the given steps do not resolve."""
+
+
+@dataclass(frozen=True)
+class _Functions:
+    """Functions of time, with the place that each belongs to, and how well the reference has to
+    resolve them.
+    """
+
+    places: tuple[str, ...]
+    sampled: SampledFunctions
+    accuracy: float | None
+
+
+def reference_of(gradient: Gradient, motion: LiveRun, finest: Gradient) -> Reference:
+    """Find what the given run does not resolve along a stored motion, and run the reference.
+
+    Args:
+        gradient: the one in question.
+        motion: the same motion, stored often.
+        finest: the same with the shortest steps, or the smallest tolerance, that were tried.
+    """
+    assert motion.method is not None
+    formulation, integrator = motion.method.formulation, motion.method.integrator
+    functions = _functions(gradient, motion)
+    unresolved = tuple(_unresolved(functions, gradient.run, integrator))
+    duration, sundials = float(gradient.time[-1]), isinstance(integrator, Sundials)
+    if not unresolved and not sundials and not isinstance(integrator, RungeKutta):
+        derivative_check, what = _equal_steps(
+            gradient, integrator, SHORTER * float(gradient.run.info["step"])
+        )
+    elif sundials and not _affordable(gradient):
+        derivative_check, what = _equal_steps(gradient, TRAPEZOIDAL, duration / IMPLICIT_STEPS)
+    else:
+        moving = any(
+            _unresolved([f for f in functions if f.accuracy is None], gradient.run, integrator)
+        )
+        # where the motion passes a place unresolved, only a tolerance finds out when it really does
+        derivative_check, what = _irregular_steps(
+            gradient, functions, None if moving else finest.run.step_ends
+        )
+    return Reference(
+        what,
+        derivative_check.gradient,
+        derivative_check.refusal,
+        isinstance(formulation, (Penalty, Stabilised)),
+        unresolved,
+    )
+
+
+def _equal_steps(
+    gradient: Gradient, integrator: Integrator, step: float
+) -> tuple[DerivativeCheck, str]:
+    """Other equal steps with exact constraints."""
+    how: dict[str, Any] = {
+        "formulation": ALI3P(),
+        "integrator": integrator,
+        "step": step,
+        "tolerance": None,
+        "output": None,
+    }
+    derivative_check, _ = rerun(gradient, "direct", **how, every=10**9)
+    return derivative_check, f"steps of {step:.3g} s, exact constraints"
+
+
+def _irregular_steps(
+    gradient: Gradient, functions: list[_Functions], ends: np.ndarray | None
+) -> tuple[DerivativeCheck, str]:
+    """Given steps, or ones that a tolerance chooses, halved, made irregular, and shortened where
+    functions of time ask for it.
+    """
+    how, what = (
+        _explicit(TOLERANCE, float(gradient.time[-1])),
+        "steps of irregular length, exact constraints",
+    )
+    if ends is None:
+        derivative_check, chosen = rerun(gradient, "direct", **how)
+        if chosen is None or (ends := chosen.run.step_ends) is None:
+            return derivative_check, what
+    ends = _irregular(ends)
+    for f in functions:
+        shortened = f.sampled.resolved(ends, Stages(DOP853.c, DOP853.b), f.accuracy)
+        if shortened is None:
+            names = ", ".join(map(repr, dict.fromkeys(f.places)))
+            return DerivativeCheck(
+                "direct", None, f"{names} would need more than {MOST} steps, or jump without end"
+            ), what
+        ends = shortened
+    return rerun(gradient, "direct", **{**how, "ends": ends})[0], what
+
+
+def _explicit(tolerance: float, duration: float) -> dict[str, Any]:
+    """Options of a run that chooses its steps, with projections."""
+    how: dict[str, Any] = {
+        "formulation": "index1",
+        "integrator": DOP853,
+        "step": None,
+        "every": 1,
+        "ends": None,
+    }
+    return {**how, "tolerance": tolerance, "output": duration, "duration": duration}
+
+
+def _irregular(ends: np.ndarray) -> np.ndarray:
+    """Steps halved, and their ends moved at random, the same every time."""
+    moved = halved(ends)
+    shorter = np.minimum(np.diff(moved)[1:], np.diff(moved)[:-1])
+    moved[1:-1] += np.random.default_rng(0).uniform(-IRREGULAR, IRREGULAR, shorter.size) * shorter
+    return np.unique(moved)
+
+
+def halved(ends: np.ndarray) -> np.ndarray:
+    """Ends of steps of half the length."""
+    return np.sort(np.concatenate([ends, 0.5 * (ends[1:] + ends[:-1])]))
+
+
+def _affordable(gradient: Gradient) -> bool:
+    """Whether explicit steps suffice for the motion; stiff forces keep them short from
+    the start.
+    """
+    _, trial = rerun(gradient, "direct", **_explicit(TOLERANCE, float(gradient.time[-1]) / TRIAL))
+    return trial is not None and int(trial.run.info["steps"]) * TRIAL < AFFORDABLE
+
+
+def _functions(gradient: Gradient, motion: LiveRun) -> list[_Functions]:
+    """Nonlinear parts of the model as sampled functions: of time, and along the motion, which is
+    known at stored times only.
+    """
+    e, ρ, T = motion.equations, motion.parameters, motion.trajectory
+    duration, (timed, along, every) = (
+        float(gradient.time[-1]),
+        nonlinear_parts(e, gradient.objectives),
+    )
+    functions = []
+    if timed.places:
+        about = special_times(of_time(e, ρ, every), duration, _count(every.numel()))
+        functions.append(
+            _sampled(timed, of_time(e, ρ, timed.expressions), duration, about, ACCURACY)
+        )
+    if along.places and T.time.size > 1 and _count(len(along.places)) >= FINER * T.time.size:
+        evaluate = along_motion(e, ρ, along.expressions, T.time, T.states)
+        functions.append(_sampled(along, evaluate, duration, np.zeros(0), None))
+    return [f for f in functions if f.places]
+
+
+def _count(functions: int) -> int:
+    return min(MOST_SAMPLES, MOST_VALUES // functions)
+
+
+def _sampled(
+    parts: NonlinearParts,
+    evaluate: Evaluate,
+    duration: float,
+    about: np.ndarray,
+    accuracy: float | None,
+) -> _Functions:
+    """Sample functions; those that are not finite somewhere say nothing."""
+    count = _count(len(parts.places))
+    with np.errstate(all="ignore"):
+        finite = np.asarray(
+            np.isfinite(evaluate(np.linspace(0.0, duration, count + 1))).all(axis=0)
+        )
+        places = tuple(p for p, kept in zip(parts.places, finite.tolist(), strict=True) if kept)
+        sampled = SampledFunctions.sampled(
+            lambda t: np.nan_to_num(evaluate(t)[:, finite]), duration, count, about
+        )
+    return _Functions(places, sampled, accuracy)
+
+
+def _unresolved(
+    functions: list[_Functions], run: Run, integrator: Integrator
+) -> Iterator[Unresolved]:
+    """For each place, what the steps of a run see least of."""
+    if run._live is None or isinstance(integrator, Sundials):
+        return  # whose stages are not known
+    ends = run._live.trajectory.step_ends
+    stages = Stages(integrator.c, integrator.b) if isinstance(integrator, RungeKutta) else ENDS
+    worst: dict[str, Unresolved] = {}
+    for f in functions:
+        off = f.sampled.missed(ends[:-1], ends[1:], stages)
+        for k, place in enumerate(f.places):
+            step = int(off[:, k].argmax())
+            share = float(off[step, k])
+            if share > NOTICED and (place not in worst or share > worst[place].share):
+                worst[place] = Unresolved(place, 0.5 * float(ends[step] + ends[step + 1]), share)
+    yield from worst.values()

@@ -1,0 +1,139 @@
+"""What this installation has, and what it lacks: versions, compiler, cache, extras."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shlex
+import subprocess
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from ..backends.compiler import BuildError, find_compiler, load_library
+from ..backends.cuda import check_gpu
+from ..backends.library_cache import cache_folder, cache_space, entries_of
+from ..backends.private_folders import exposure
+from ..core.errors import ModelError
+
+PACKAGES = (
+    "varimech",
+    "casadi",
+    "numpy",
+    "scipy",
+    "xarray",
+    "h5netcdf",
+    "matplotlib",
+    "rich",
+    "typer",
+)
+EXTRAS = {"distributed": "cluster", "openturns": "uq", "cupy": "cuda"}
+"""Packages that some verbs need, and by what extra they come."""
+PROBE = "int vm_probe(void) { return 42; }\n"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    found: str
+    fine: bool
+    remedy: str = ""
+
+
+def examine() -> list[Finding]:
+    """Look at everything that matters for running mechanisms."""
+    found = [
+        Finding(
+            "Python",
+            f"{platform.python_version()} on {platform.platform()}, {os.cpu_count()} cores",
+            True,
+        )
+    ]
+    found += [_package(name) for name in PACKAGES]
+    found += [_extra(name, extra) for name, extra in EXTRAS.items()]
+    found.append(_compiler())
+    found.append(_build())
+    found.append(_cache())
+    return found
+
+
+def _package(name: str) -> Finding:
+    try:
+        return Finding(name, version(name), importlib.util.find_spec(name) is not None)
+    except PackageNotFoundError:
+        return Finding(name, "missing", False, f"pip install {name}")
+
+
+def _extra(name: str, extra: str) -> Finding:
+    """Whether it is there; nothing is wrong where it is not."""
+    if importlib.util.find_spec(name) is None:
+        return Finding(
+            f"extra {extra}", f"{name} is not installed: pip install 'varimech[{extra}]'", True
+        )
+    if name != "cupy":
+        return Finding(f"extra {extra}", f"{name} {version(name)}", True)
+    try:
+        check_gpu()
+    except ModelError as error:
+        return Finding(f"extra {extra}", "cupy without a card", False, str(error))
+    return Finding(f"extra {extra}", "cupy with a card", True)
+
+
+def _compiler() -> Finding:
+    command = find_compiler()
+    if command is None:
+        return Finding(
+            "C compiler",
+            "none",
+            False,
+            "pip install ziglang, or install gcc or clang; until then runs are interpreted",
+        )
+    outcome = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
+    first = outcome.stdout.strip().splitlines()
+    return Finding(
+        "C compiler",
+        f"{shlex.join(command)} ({first[0] if first else 'version unknown'})",
+        outcome.returncode == 0,
+    )
+
+
+def _build() -> Finding:
+    try:
+        load_library(PROBE)
+    except (BuildError, ModelError) as error:
+        return Finding("native backend", "cannot build", False, str(error).splitlines()[0])
+    return Finding("native backend", "builds", True)
+
+
+def _cache() -> Finding:
+    folder = cache_folder()
+    entries = entries_of(folder)
+    size = sum(size for _, size in entries.values())
+    try:
+        room = cache_space()
+    except ModelError as error:
+        return Finding(
+            "cache", f"{folder}: {len(entries)} libraries, {size / 1e6:.1f} MB", False, str(error)
+        )
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    writable = there.is_dir() and os.access(there, os.W_OK)
+    reason = exposure(folder.resolve()) if writable and there == folder else None
+    remedy = ""
+    if not writable:
+        remedy = (
+            "set VARIMECH_CACHE to a folder that can be written; until then libraries are built"
+            " anew for each process"
+        )
+    elif reason is not None:
+        remedy = (
+            f"not used, because {reason}; set VARIMECH_CACHE to a private folder (mode 700) of"
+            " your own"
+        )
+    return Finding(
+        "cache",
+        f"{folder}: {len(entries)} libraries, {size / 1e6:.1f} of at most {room:g} MB",
+        not remedy,
+        remedy,
+    )

@@ -1,0 +1,339 @@
+"""A consistent start: positions that assemble, velocities and accelerations that belong to them,
+and how all of it depends on ρ.
+
+With the held measures D(q, ρ) = 0 beside the constraints, and everything at t = 0,
+
+    positions      Φ(q, ρ) = 0,                     D(q, ρ) = 0          (Gauss–Newton from a first guess)
+    velocities     Φ̇(q, q̇, ρ) = 0,                  Ḋ(q, q̇, ρ) = 0
+    accelerations  M q̈ + Φ_qᵀ λ = Q,                Φ̈(q, q̇, q̈, ρ) = 0,       λ = Φ_q w
+
+Each line is F(x; earlier, ρ) = 0 for its own unknowns x, so its derivative follows from F_x x' =
+−(F_earlier earlier' + F_ρ): exact, multipliers written as Φ_q w, which makes them those of least
+norm where constraints are redundant.
+
+Where the first line has as many equations as unknowns and they are independent, its positions are
+all that is needed from here, and they are found with sparse matrices; `start_chain` does the rest.
+Only what is not so regular is completed, and explained, with dense ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from ..core.errors import AssemblyError, ModelError
+from ..core.symbols import SX
+from ..model.forces import Spring
+from ..model.scalar_outputs import Distance
+from .assembly import Assembly
+from .levels import Explicit, Level
+from .linear import RANK, column, independent, rank_of
+
+BROKEN = 1e-6
+"""Share of what a parameter changes of an equation that may stay unmet where derivatives are said
+to exist.
+"""
+
+
+@dataclass(frozen=True)
+class InitialState:
+    """Consistent q, q̇, q̈ and λ at t = 0."""
+
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    λ: np.ndarray
+    w: np.ndarray
+    """λ = Φ_q w."""
+
+    @property
+    def packed(self) -> np.ndarray:
+        """The first four in one vector."""
+        return np.concatenate([self.q, self.v, self.a, self.λ])
+
+
+class InitialStateSolver(Assembly):
+    """Finds the start of a mechanism and its derivatives, for any values of the parameters."""
+
+    def complete(self, q: np.ndarray, ρ: np.ndarray) -> InitialState:
+        """The whole state at assembled positions.
+
+        Raises:
+            AssemblyError: if there is none.
+            ModelError: if the start says too little or too much, or the mechanism cannot move.
+        """
+        n = q.size
+        self._check_dofs(q, ρ)
+        v = self._velocities.solve_linear(n, q, ρ)
+        self._check_velocities(v, q, ρ)
+        self._check_inertia(q, ρ)
+        x = self._accelerations.solve_linear(2 * n, np.concatenate([q, v]), ρ)
+        λ = column(self._multipliers.value(np.concatenate([x[n:], q]), ρ))
+        state = InitialState(q, v, x[:n], λ, x[n:])
+        if not np.isfinite(state.packed).all():
+            where = self._non_finite(state, ρ)
+            raise AssemblyError(
+                f"mechanism {self.model.name!r}: the start has a value that is not finite; {where}"
+            )
+        return state
+
+    def moving(
+        self, q: np.ndarray, ρ: np.ndarray, indices: list[int] | None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Positions with the velocities that belong to them, and their derivatives with respect to
+        the chosen parameters.
+
+        Raises:
+            AssemblyError: if no velocities fit the start.
+            ModelError: if the start says too little or too much, or the mechanism cannot move.
+        """
+        if self._structure.numel() == q.size or not independent(
+            self._positions.jacobian(q, np.zeros(0), ρ), RANK
+        ):
+            self._check_dofs(q, ρ)
+        v = self._velocities.solve_linear(q.size, q, ρ)
+        self._check_velocities(v, q, ρ)
+        slopes = (
+            None
+            if indices is None
+            else np.vstack(self._moving_sensitivities(q, v, ρ, _seeds(ρ.size, indices)))
+        )
+        return np.concatenate([q, v]), slopes
+
+    def check_derivatives(self, state: InitialState, ρ: np.ndarray, indices: list[int]) -> None:
+        """Where joints say the same more than once, they have to go on doing so for small changes
+        of the chosen parameters.
+
+        Raises:
+            AssemblyError: if they do not.
+        """
+        ρ_ = _seeds(ρ.size, indices)
+        q_, v_ = self._moving_sensitivities(state.q, state.v, ρ, ρ_)
+        missed = [
+            self._positions.missed(state.q, np.zeros(0), ρ, q_, ρ_),
+            self._velocities.missed(state.v, state.q, ρ, v_, np.vstack([q_, ρ_])),
+        ]
+        self._check_missed(np.maximum(*missed), indices, "derivative")
+
+    def _check_missed(self, missed: np.ndarray, indices: list[int], what: str) -> None:
+        """Refuse derivatives that leave equations unmet, (equation, parameter) as a share of what
+        the parameter changes.
+        """
+        names = [*self.equations.constraint_names, *self._held_labels]
+        for row, k in np.argwhere(missed > BROKEN):
+            name = list(self.model.parameter_set.parameters)[indices[k]]
+            raise AssemblyError(
+                f"mechanism {self.model.name!r} has no {what} with respect to {name!r}: its"
+                f" constraints depend on each other, so any change of {name!r} breaks"
+                f" {names[row]!r}; let another parameter move with it, or leave the joint out that"
+                " says the same"
+            )
+
+    def sensitivities(self, state: InitialState, ρ: np.ndarray, indices: list[int]) -> np.ndarray:
+        """Derivatives of the packed state with respect to the chosen parameters, one
+        column each.
+        """
+        q_, v_, x_, λ_ = self._first(state, ρ, _seeds(ρ.size, indices))
+        return np.vstack([q_, v_, x_[: q_.shape[0]], λ_])
+
+    def second_derivatives(
+        self, state: InitialState, ρ: np.ndarray, direction: np.ndarray, indices: list[int]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Derivatives of the packed state in a direction of the parameters and with respect to all
+        of them, and second derivatives: those of the former with respect to all of them. Each line
+        is differentiated once more,
+
+            F_x x'' + F_earlier earlier'' + (F_u u')_u u_k = 0,     u = (x, earlier, ρ).
+
+        Raises:
+            AssemblyError: if constraints that depend on each other do not go on doing so for
+                changes of the chosen parameters.
+        """
+        n, p = state.q.size, ρ.size
+        ρ_ = np.column_stack([np.eye(p), direction])
+        q_, v_, x_, λ_ = self._first(state, ρ, ρ_)
+        w_ = x_[n:]
+
+        def parted(*slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            """u' and u_k."""
+            u_ = np.vstack(slopes)
+            return u_[:, -1], u_[:, :-1]
+
+        q2, missed = self._positions.second(
+            state.q, np.zeros(0), ρ, *parted(q_, ρ_), np.zeros((0, p))
+        )
+        v2, missed_rates = self._velocities.second(state.v, state.q, ρ, *parted(v_, q_, ρ_), q2)
+        self._check_missed(
+            np.maximum(missed, missed_rates)[:, indices], indices, "second derivative"
+        )
+        x, earlier = np.concatenate([state.a, state.w]), np.concatenate([state.q, state.v])
+        x2, _ = self._accelerations.second(
+            x, earlier, ρ, *parted(x_, q_, v_, ρ_), np.vstack([q2, v2])
+        )
+        wq = np.concatenate([state.w, state.q])
+        along, slopes = parted(w_, q_, ρ_)
+        λ2 = np.array(self._multipliers.curvature(wq, ρ, along)) @ slopes
+        λ2 += np.array(self._multipliers.partials(wq, ρ))[:, : 2 * n] @ np.vstack([x2[n:], q2])
+        first = np.vstack([q_, v_, x_[:n], λ_])
+        return first[:, -1], first[:, :-1], np.vstack([q2, v2, x2[:n], λ2])
+
+    @property
+    def dofs(self) -> int:
+        """Freedoms of the mechanism (drivers not counted) at its nominal start."""
+        ρ = self.model.parameter_set.nominal
+        q = self.assemble(ρ)
+        if self.regular(q, ρ):
+            return int(q.size - self._structure.numel())
+        return int(q.size - rank_of(np.array(self._undriven(q, ρ))))
+
+    @cached_property
+    def _velocities(self) -> Level:
+        e = self.equations
+        return Level(e.start_velocities, e.v, e.q, e.ρ, e.t)
+
+    @cached_property
+    def _least_multipliers(self) -> tuple[SX, SX]:
+        """w, and λ = Φ_q w."""
+        w = SX.sym("w", self.equations.q.numel())
+        return w, ca.densify(self.equations.constraint_jacobian @ w)
+
+    @cached_property
+    def _accelerations(self) -> Level:
+        e, (w, λ) = self.equations, self._least_multipliers
+        motion = ca.vertcat(ca.substitute(e.balance, e.λ, λ), e.constraint_acceleration)
+        return Level(motion, ca.vertcat(e.a, w), ca.vertcat(e.q, e.v), e.ρ, e.t, weighed=True)
+
+    @cached_property
+    def _multipliers(self) -> Explicit:
+        e, (w, λ) = self.equations, self._least_multipliers
+        return Explicit(λ, ca.vertcat(w, e.q), e.ρ, e.t)
+
+    @cached_property
+    def _undriven(self) -> ca.Function:
+        """(q, ρ) → Φ_q without the drivers."""
+        e = self.equations
+        return ca.Function(
+            "undriven", [e.q, e.ρ], [ca.substitute(ca.jacobian(self._structure, e.q), e.t, 0)]
+        )
+
+    def _first(
+        self, state: InitialState, ρ: np.ndarray, ρ_: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Derivatives of q, q̇, (q̈, w) and λ for those of ρ, one column a direction of the
+        parameters.
+        """
+        q_, v_ = self._moving_sensitivities(state.q, state.v, ρ, ρ_)
+        x, earlier = np.concatenate([state.a, state.w]), np.concatenate([state.q, state.v])
+        x_ = self._accelerations.sensitivity(x, earlier, ρ, np.vstack([q_, v_, ρ_]))
+        of_λ = np.array(self._multipliers.partials(np.concatenate([state.w, state.q]), ρ))
+        return q_, v_, x_, of_λ @ np.vstack([x_[state.q.size :], q_, ρ_])
+
+    def _moving_sensitivities(
+        self, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, ρ_: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of q and q̇ for those of ρ."""
+        q_ = self._positions.sensitivity(q, np.zeros(0), ρ, ρ_)
+        return q_, self._velocities.sensitivity(v, q, ρ, np.vstack([q_, ρ_]))
+
+    def _check_dofs(self, q: np.ndarray, ρ: np.ndarray) -> None:
+        name, n = self.model.name, q.size
+        self._check_rounding(q, ρ)
+        dofs = n - rank_of(np.array(self._undriven(q, ρ)))
+        if dofs == 0:
+            raise ModelError(
+                f"mechanism {name!r} has no freedom: its joints hold every body still; remove a"
+                " joint or free a body"
+            )
+        everything = np.array(self._positions.jacobian(q, np.zeros(0), ρ))
+        constraints = everything[: everything.shape[0] - self._held]
+        open_ = n - rank_of(constraints)
+        left = open_ - self._shaped
+        if self._held > rank_of(everything) - rank_of(constraints):
+            raise self._too_much(left)
+        if self._held < open_:
+            joint = ", or add the joint that should hold it" if self.start.holds else ""
+            raise ModelError(
+                f"mechanism {name!r}: the start leaves {open_ - self._held} of {left} freedoms open"
+                f" (given: {self._given}); give start(…) a value that fixes"
+                f" {self._moving(everything)}{joint}"
+            )
+
+    def _check_rounding(self, q: np.ndarray, ρ: np.ndarray) -> None:
+        """In relative coordinates all loops may be redundant: then Φ_q is rounding, which changes
+        altogether with the least change of q.
+        """
+        sizes = self.equations.sizes
+        J = np.array(self._undriven(q, ρ))
+        if sizes is None or not J.any():
+            return
+        moved = q + 1e-9 * sizes.typical * np.random.default_rng(0).uniform(0.5, 1.0, q.size)
+        if np.abs(J).max() <= 10 * np.abs(np.array(self._undriven(moved, ρ)) - J).max():
+            raise ModelError(
+                f"mechanism {self.model.name!r}: joints that close its loops are redundant, and in"
+                " these coordinates their equations are rounding alone; use coordinates='natural'"
+            )
+
+    def _moving(self, jacobian: np.ndarray) -> str:
+        """What can still move, in words."""
+        _, _, Vt = np.linalg.svd(jacobian)
+        rank = rank_of(jacobian)
+        motion = np.abs(Vt[rank:]).max(axis=0)
+        order = np.argsort(-motion)[:3]
+        names = [self.equations.coordinate_names[k] for k in sorted(order) if motion[k] > 0.1]
+        return ", ".join(dict.fromkeys(map(self._in_words, names)))
+
+    def _in_words(self, coordinate: str) -> str:
+        """Directions of a body are told as what turns."""
+        body, *rest = coordinate.rsplit(".", 2)
+        if len(rest) == 2 and rest[0] in ("u", "v", "w") and body in self.model.bodies:
+            return f"the {'angle' if self.model.dimension == 2 else 'orientation'} of {body!r}"
+        return repr(coordinate)
+
+    def _check_velocities(self, v: np.ndarray, q: np.ndarray, ρ: np.ndarray) -> None:
+        F = column(self._velocities.residuals(v, q, ρ))
+        if F.size and np.abs(F).max() > 1e-8 * (1 + np.abs(v).max(initial=0.0)):
+            names = [
+                *self.equations.constraint_names,
+                *(f"speed: {label}" for label in self._held_labels),
+            ]
+            worst = int(np.abs(F).argmax())
+            raise AssemblyError(
+                f"mechanism {self.model.name!r}: no velocities fit the start; {names[worst]} is off"
+                f" by {abs(F[worst]):.3g}"
+            )
+
+    def _check_inertia(self, q: np.ndarray, ρ: np.ndarray) -> None:
+        M, J = np.array(self._mass(q, ρ)), np.array(self._undriven(q, ρ))
+        _, _, Vt = np.linalg.svd(J) if J.shape[0] else (None, None, np.eye(q.size))
+        Z = Vt[rank_of(J) :].T
+        inertia, directions = np.linalg.eigh(Z.T @ M @ Z)
+        if inertia[0] <= 1e-12 * np.abs(M).max():
+            motion = np.abs(Z @ directions[:, 0])
+            name = self._in_words(self.equations.coordinate_names[int(motion.argmax())])
+            raise ModelError(
+                f"mechanism {self.model.name!r} can move without inertia (it shows in {name}); give"
+                " the body that turns there an inertia (for a spatial bar: its radius), or a joint"
+                " that holds it"
+            )
+
+    def _non_finite(self, state: InitialState, ρ: np.ndarray) -> str:
+        e = self.equations
+        for name, part in e.force_parts.items():
+            value = ca.Function("f", [e.q, e.v, e.ρ, e.t], [part])(state.q, state.v, ρ, 0.0)
+            if not np.isfinite(np.array(value)).all():
+                force = self.model.forces.get(name)
+                hint = (
+                    ": its ends coincide"
+                    if isinstance(force, Spring) and isinstance(force.measure, Distance)
+                    else ""
+                )
+                return f"look at {name!r}{hint}"
+        return "look at the forces and drivers at t = 0"
+
+
+def _seeds(count: int, indices: list[int]) -> np.ndarray:
+    """Derivatives of all parameters with respect to the chosen ones: columns of the identity."""
+    return np.eye(count)[:, indices]

@@ -1,0 +1,134 @@
+"""Forces as wrenches on bodies, whatever carries these: for each kind of force one piece of code,
+with the motions of bodies as arguments.
+
+With the motion (u, ω) of each body about its reference point, a force of power  P = Σ f·w − V̇
+acts there with the wrench ∂P/∂(u, ω).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ...core.symbols import SX
+from ...model.body import Body
+from ...model.forces import Force
+from ...model.model_data import ModelData
+from ...model.state import State
+from ..similar_expressions import Reading, Restated, read, restate, roles_of
+from .body_motion import still
+from .layout import Layout
+
+PARAMETER, TIME = "parameter", "time"
+
+
+@dataclass(frozen=True)
+class Acting:
+    """Forces that are alike."""
+
+    bodies: list[SX]
+    """Motions of the bodies they depend on, as symbols."""
+    parameters: SX
+    time: SX
+    found: Restated
+    """What they take off the wrench of each body that they act on."""
+    parameter_rows: np.ndarray
+    """(force, parameter)"""
+    involved: list[list[Body]]
+    """For each force the bodies it depends on,"""
+    acted: list[list[Body]]
+    """and those it acts on."""
+
+
+def acting(model: ModelData, layout: Layout, t: SX) -> list[Acting]:
+    """All forces of a model, by kind."""
+    reader = _Reader(model, layout, t) if model.forces else None
+    kinds: dict[object, list[_Read]] = {}
+    for force in model.forces.values():
+        found = reader.read(force) if reader is not None else None
+        if found is not None:
+            kinds.setdefault((len(found.involved), len(found.acted), found.reading.key), []).append(
+                found
+            )
+    return [_kind(alike, layout) for alike in kinds.values()]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """One force."""
+
+    involved: list[Body]
+    acted: list[Body]
+    reading: Reading
+
+
+class _Reader:
+    """States forces in symbols of the motion of every body."""
+
+    def __init__(self, model: ModelData, layout: Layout, t: SX):
+        self._layout, self._t = layout, t
+        self._blocks = {body: layout.symbols(body.name) for body in model.moving_bodies}
+        self._owners = {
+            s.element_hash(): body
+            for body, block in self._blocks.items()
+            for s in ca.vertsplit(block)
+        }
+        self._frames = {model.ground: still(model.ground).frame}
+        self._frames |= {body: layout.motion(block).frame for body, block in self._blocks.items()}
+        self._state = State(model, self._frames, t, self._rate, user="a force")
+        self._roles = roles_of(PARAMETER, model.parameter_set.vector) | roles_of(TIME, t)
+
+    def read(self, force: Force) -> _Read | None:
+        """One force; None where it acts on nothing that moves."""
+        pairs = force.efforts(self._frames, self._state)
+        held = [
+            SX.sym("f", effort.numel()) for _, effort in pairs
+        ]  # what varies with (u, ω) is the rate, not the effort
+        power = sum(
+            (ca.dot(rate, f) for (rate, _), f in zip(pairs, held, strict=True)),
+            -self._rate(force.potential_energy(self._frames)),
+        )
+        acted = self._involved(power)
+        if not acted:
+            return None
+        wrenches = [ca.gradient(power, self._layout.twist(self._blocks[body])) for body in acted]
+        if held:
+            wrenches = ca.substitute(wrenches, held, [effort for _, effort in pairs])
+        involved = list(dict.fromkeys([*acted, *self._involved(*wrenches)]))
+        roles = dict(self._roles)
+        for k, body in enumerate(involved):
+            roles |= roles_of(f"body {k}", self._blocks[body])
+        return _Read(involved, acted, read([-w for w in wrenches], roles, {PARAMETER: PARAMETER}))
+
+    def _rate(self, x: SX) -> SX:
+        """Time derivative of what depends on positions and time."""
+        total = ca.jtimes(x, self._t, SX(1))
+        for body in self._involved(x):
+            total += ca.jtimes(
+                x, self._layout.pose(self._blocks[body]), self._layout.pose_rate(self._blocks[body])
+            )
+        return total
+
+    def _involved(self, *expressions: SX) -> list[Body]:
+        hashes = (s.element_hash() for x in expressions for s in ca.symvar(x))
+        return list(dict.fromkeys(self._owners[h] for h in hashes if h in self._owners))
+
+
+def _kind(members: list[_Read], layout: Layout) -> Acting:
+    first = members[0]
+    bodies = [layout.symbols("body") for _ in first.involved]
+    symbols = {f"body {k}": block for k, block in enumerate(bodies)}
+    symbols |= {PARAMETER: SX.sym("ρ", len(first.reading.entries[PARAMETER])), TIME: SX.sym("t")}
+    found = restate([m.reading for m in members], lambda role, place: symbols[role][place])
+    rows = np.array([m.reading.entries[PARAMETER] for m in members], dtype=np.int32)
+    return Acting(
+        bodies,
+        symbols[PARAMETER],
+        symbols[TIME],
+        found,
+        rows,
+        [m.involved for m in members],
+        [m.acted for m in members],
+    )

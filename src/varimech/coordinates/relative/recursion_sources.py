@@ -1,0 +1,133 @@
+"""Where the positions and velocities of a sweep come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import casadi as ca
+
+from ...core.symbols import SX
+from ...stages.forward import Forward
+from ...stages.plan import Map, Mode, Operation, Plan, Port, Vector, Zero
+from ...stages.reverse import Reverse
+from .recursion_ports import port_of, whole
+
+if TYPE_CHECKING:
+    from .recursion_writer import RecursionWriter
+
+
+@dataclass(frozen=True)
+class Given:
+    """Positions and velocities are given, those of Euler parameters perhaps `drifted` off unit
+    length.
+    """
+
+    drifted: bool
+
+    def arguments(self, plan: Plan, n: int) -> list[Vector]:
+        """The first arguments of a plan."""
+        return [plan.argument(2 * n)]
+
+    def penalties(self, constraints: int) -> int:
+        """How many there are."""
+        return constraints
+
+    def write(self, w: RecursionWriter, arguments: list[Vector]) -> None:
+        """Positions and velocities as the first part of the result."""
+        state, n = arguments[0], w.q.rows
+        both = SX.sym("x")
+        w.map([both], [both], 2 * n, [Port(state, 1)], [Port(w.result.part(0, 2 * n), 1)])
+        if self.drifted and (rows := w.euler_rows):
+            p, ṗ = SX.sym("p", 4), SX.sym("ṗ", 4)
+            unit = p / ca.norm_2(p)
+            inputs = [port_of(state.part(first, n), rows) for first in (0, n)]
+            w.map(
+                [p, ṗ],
+                [unit, ṗ - unit * ca.dot(unit, ṗ)],
+                len(rows),
+                inputs,
+                [port_of(w.q, rows), port_of(w.v, rows)],
+            )
+
+    def differentiate(
+        self, w: RecursionWriter, arguments: list[Vector], given: Vector, slopes: Vector
+    ) -> None:
+        """Their derivatives, by those of what is given."""
+        forward = Forward(w.plan, slopes.width)
+        forward.know(arguments[0], given)
+        forward.know(w.result, slopes)
+        forward.differentiate([op for op in w.plan.operations if isinstance(op, (Map, Zero))])
+
+    def pull_back(
+        self,
+        w: RecursionWriter,
+        reverse: Reverse,
+        operations: list[Operation],
+        arguments: list[Vector],
+        pulled: Vector,
+    ) -> None:
+        """The costate of what is given, by those of positions and velocities."""
+        reverse.know(arguments[0], pulled)
+        reverse.sweep(operations)
+
+
+@dataclass(frozen=True)
+class Found:
+    """They are found by a function."""
+
+    moving: ca.Function
+    moving_pullback: ca.Function | None = None
+
+    def arguments(self, plan: Plan, n: int) -> list[Vector]:
+        """The first arguments of a plan."""
+        return [plan.argument(int(self.moving.numel_in(k))) for k in range(3)]
+
+    def penalties(self, constraints: int) -> int:
+        """How many there are."""
+        return int(self.moving.numel_in(3))
+
+    def write(self, w: RecursionWriter, arguments: list[Vector]) -> None:
+        """Positions and velocities as the first part of the result."""
+        x, n = self.moving.sx_in(), w.q.rows
+        w.map(
+            x,
+            self.moving.call(x)[:1],
+            1,
+            [whole(v) for v in arguments],
+            [whole(w.result.part(0, 2 * n))],
+        )
+
+    def differentiate(
+        self, w: RecursionWriter, arguments: list[Vector], given: Vector, slopes: Vector
+    ) -> None:
+        """Their derivatives; nothing depends on those of the guess, which are given."""
+        x, n = self.moving.sx_in(), w.q.rows
+        w.map(
+            x,
+            self.moving.call(x)[1:],
+            1,
+            [whole(v) for v in arguments],
+            [whole(slopes.part(0, 2 * n))],
+        )
+
+    def pull_back(
+        self,
+        w: RecursionWriter,
+        reverse: Reverse,
+        operations: list[Operation],
+        arguments: list[Vector],
+        pulled: Vector,
+    ) -> None:
+        """What the parameters contribute, by the costates of positions and velocities."""
+        costate, gradient = reverse.of(w.result.part(0, 2 * w.q.rows)), reverse.of(w.ρ)
+        assert self.moving_pullback is not None and costate is not None and gradient is not None
+        x = self.moving_pullback.sx_in()
+        to = replace(port_of(gradient, [range(gradient.rows)]), mode=Mode.ADD)
+        w.map(
+            x,
+            self.moving_pullback.call(x),
+            1,
+            [*[whole(v) for v in arguments], whole(costate)],
+            [to],
+        )

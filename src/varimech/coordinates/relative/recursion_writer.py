@@ -1,0 +1,328 @@
+"""Writes the sweeps over a tree as a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import casadi as ca
+import numpy as np
+
+from ...core.symbols import SX
+from ...model.body import Body
+from ...stages.forward import Forward
+from ...stages.plan import Map, Mode, Operation, Plan, Port, Vector, Zero
+from ...stages.reverse import Reverse
+from ..similar_expressions import Restated
+from .applied_forces import PARAMETER
+from .articulated import (
+    ACCELERATION,
+    BEFORE,
+    BIAS,
+    EULER,
+    EULER_RATE,
+    HINGE,
+    INERTIA,
+    SOLVED,
+    TWIST,
+    Form,
+    inward,
+    outward,
+)
+from .recursion_ports import Blocks, port_of
+from .recursion_sources import Found, Given
+from .recursive_tree import JOINT, PARENT, RATE, RecursiveTree
+from .spanning_tree import Link
+
+MOTION = "motion"
+
+
+class RecursionWriter:
+    """Writes one plan."""
+
+    def __init__(self, tree: RecursiveTree, name: str, source: Given | Found):
+        self._tree, self.plan, self._source = tree, Plan(name), source
+        self._n, self._m = tree.equations.q.numel(), tree.equations.λ.numel()
+        self.forms: dict[Body, Form] = {
+            link.body: Form(
+                len(self._columns(link.body)),
+                bool(tree.recursion.hinges[link.body].euler),
+                link.parent.is_ground,
+            )
+            for link in tree.links
+        }
+
+    def forward(self, directions: np.ndarray | None) -> Plan:
+        """The state, and its derivatives in some directions in the space of the parameters."""
+        n, size = self._n, 3 * self._n + self._m
+        arguments = self._source.arguments(self.plan, n)
+        given = (
+            None
+            if directions is None
+            else self.plan.argument(arguments[0].rows, directions.shape[1])
+        )
+        settings = self._settings()
+        self.result, self.residuals = self.plan.result(size), self.plan.result(3)
+        slopes = None if directions is None else self.plan.result(size, directions.shape[1])
+        self._source.write(self, [*arguments, *settings])
+        if slopes is not None and given is not None:
+            self._source.differentiate(self, [*arguments, *settings], given, slopes)
+        first = len(self.plan.operations)
+        self._sweep()
+        self._residuals(self._m)
+        if directions is not None and slopes is not None:
+            self._differentiate(self.plan.operations[first:], slopes, directions)
+        return self.plan
+
+    def backward(self, objectives: int) -> Plan:
+        """Costates of what is given and of the parameters."""
+        n, size = self._n, 3 * self._n + self._m
+        arguments = self._source.arguments(self.plan, n)
+        costate = self.plan.argument(size, objectives)
+        settings = self._settings()
+        pulled, gradient = (
+            self.plan.result(arguments[0].rows, objectives),
+            self.plan.result(self.ρ.rows, objectives),
+        )
+        self.result = self.plan.vector(size)
+        self._source.write(self, [*arguments, *settings])
+        first = len(self.plan.operations)
+        self._sweep()
+        before, recursive = self.plan.operations[:first], self.plan.operations[first:]
+        reverse, own = Reverse(self.plan, objectives), self.plan.vector(size, objectives)
+        reverse.know(self.ρ, gradient)
+        reverse.know(self.result, own)
+        costates = [
+            self.plan.vector(block.vector.rows, objectives) for block in self.blocks.values()
+        ]
+        for block, vector in zip(self.blocks.values(), costates, strict=True):
+            reverse.know(block.vector, vector)
+        self.plan.operations += [Zero(v) for v in (pulled, gradient, *costates)]
+        x = SX.sym("x", objectives)
+        self.map([x], [x], size, [Port(costate, 1)], [Port(own, 1)])
+        reverse.sweep(recursive)
+        self._source.pull_back(self, reverse, before, [*arguments, *settings], pulled)
+        return self.plan
+
+    def _settings(self) -> list[Vector]:
+        """The last arguments."""
+        e = self._tree.equations
+        α = self.plan.argument(self._source.penalties(self._m))
+        self.ρ, self.t = self.plan.argument(e.ρ.numel()), self.plan.argument(1)
+        return [α, self.ρ, self.t]
+
+    def _sweep(self) -> None:
+        layout = self._tree.layout
+        sizes = {
+            MOTION: {body: layout.size for body in self.forms},
+            INERTIA: {body: layout.inertias for body in self.forms},
+            BIAS: {body: layout.twists for body in self.forms},
+            TWIST: {body: layout.twists for body in self.forms},
+            HINGE: {body: layout.hinge_size(form.count) for body, form in self.forms.items()},
+            SOLVED: {body: form.solved(layout) for body, form in self.forms.items()},
+        }
+        self.blocks = {name: Blocks(self.plan, size) for name, size in sizes.items()}
+        self._first_sweep()
+        self._forces()
+        self._inward()
+        self._outward()
+
+    @property
+    def q(self) -> Vector:
+        """Positions of the result."""
+        return self.result.part(0, self._n)
+
+    @property
+    def v(self) -> Vector:
+        """Velocities."""
+        return self.result.part(self._n, self._n)
+
+    @property
+    def a(self) -> Vector:
+        """Accelerations."""
+        return self.result.part(2 * self._n, self._n)
+
+    def _differentiate(
+        self, operations: list[Operation], slopes: Vector, directions: np.ndarray
+    ) -> None:
+        width = directions.shape[1]
+        forward = Forward(self.plan, width)
+        forward.know(self.result, slopes)
+        forward.know(self.ρ, self.plan.constant(directions))
+        for block in self.blocks.values():
+            forward.know(block.vector, self.plan.vector(block.vector.rows, width))
+        forward.differentiate([op for op in operations if isinstance(op, (Map, Zero))])
+
+    def _columns(self, body: Body) -> range:
+        return self._tree.recursion.columns[body]
+
+    def map(
+        self,
+        symbols: list[SX],
+        expressions: list[SX],
+        count: int,
+        inputs: list[Port],
+        outputs: list[Port],
+        in_turn: bool = False,
+    ) -> None:
+        """One map; what is empty is left out."""
+        given = [(x, port) for x, port in zip(symbols, inputs, strict=True) if x.numel()]
+        wanted = [(x, port) for x, port in zip(expressions, outputs, strict=True) if x.numel()]
+        if wanted:
+            kernel = ca.Function(
+                "sweep", [x for x, _ in given], ca.cse([ca.densify(x) for x, _ in wanted])
+            )
+            self.plan.operations.append(
+                Map(kernel, count, tuple(p for _, p in given), tuple(p for _, p in wanted), in_turn)
+            )
+
+    @property
+    def euler_rows(self) -> list[range]:
+        """Rows of the Euler parameters of each joint that has them."""
+        return [self._columns(body)[:4] for body, form in self.forms.items() if form.euler]
+
+    def _residuals(self, m: int) -> None:
+        """Of the Euler parameters' lengths; their multipliers vanish."""
+        self.plan.operations.append(Zero(self.residuals))
+        if rows := self.euler_rows:
+            self.plan.operations.append(Zero(self.result.part(3 * self.q.rows, m)))
+            p, ṗ, p̈ = (SX.sym(name, 4) for name in ("p", "ṗ", "p̈"))
+            levels = [(ca.dot(p, p) - 1) / 2, ca.dot(p, ṗ), ca.dot(p, p̈) + ca.dot(ṗ, ṗ)]
+            inputs = [port_of(vector, rows) for vector in (self.q, self.v, self.a)]
+            outputs = [Port(self.residuals.part(k, 1), 1, mode=Mode.LARGEST) for k in range(3)]
+            self.map([p, ṗ, p̈], levels, len(rows), inputs, outputs)
+
+    # sweeps
+
+    def _first_sweep(self) -> None:
+        kinds = self._tree.outward
+        place = {
+            link.body: (k, i) for k, kind in enumerate(kinds) for i, link in enumerate(kind.links)
+        }
+        for links in self._runs({body: k for body, (k, _) in place.items()}):
+            bodies = [link.body for link in links]
+            kind, chosen = kinds[place[bodies[0]][0]], [place[body][1] for body in bodies]
+            symbols = [kind.symbols[JOINT], kind.symbols[RATE]]
+            columns = [self._columns(body) for body in bodies]
+            inputs = [port_of(self.q, columns), port_of(self.v, columns)]
+            if not links[0].parent.is_ground:
+                symbols.append(kind.symbols[PARENT])
+                inputs.append(self.blocks[MOTION].port([link.parent for link in links]))
+            self._given(
+                kind.symbols[PARAMETER],
+                kind.parameters[chosen],
+                kind.found,
+                chosen,
+                symbols,
+                inputs,
+            )
+            outputs = [self.blocks[name].port(bodies) for name in (MOTION, HINGE, INERTIA, BIAS)]
+            self.map(symbols, kind.found.expressions, len(links), inputs, outputs, in_turn=True)
+
+    def _given(
+        self,
+        parameters: SX,
+        rows: np.ndarray,
+        found: Restated,
+        chosen: list[int],
+        symbols: list[SX],
+        inputs: list[Port],
+    ) -> None:
+        """Parameters and numbers of things that are alike."""
+        symbols += [parameters, found.constants]
+        numbers = self.plan.constant(found.values[chosen].reshape(-1, 1))
+        inputs += [port_of(self.ρ, rows), Port(numbers, found.constants.numel())]
+
+    def _forces(self) -> None:
+        for kind in self._tree.forces:
+            count = len(kind.involved)
+            symbols = list(kind.bodies)
+            inputs = [
+                self.blocks[MOTION].port(bodies) for bodies in zip(*kind.involved, strict=True)
+            ]
+            if ca.depends_on(ca.veccat(*kind.found.expressions), kind.time):
+                symbols.append(kind.time)
+                inputs.append(Port(self.t, 1, same=True))
+            self._given(
+                kind.parameters,
+                kind.parameter_rows,
+                kind.found,
+                list(range(count)),
+                symbols,
+                inputs,
+            )
+            outputs = [
+                self.blocks[BIAS].port(bodies, Mode.ADD) for bodies in zip(*kind.acted, strict=True)
+            ]
+            self.map(symbols, kind.found.expressions, count, inputs, outputs)
+
+    def _inward(self) -> None:
+        for links in reversed(self._runs(self.forms)):
+            bodies, parents = (
+                [link.body for link in links[::-1]],
+                [link.parent for link in links[::-1]],
+            )
+            kernel = inward(self._tree.layout, self.forms[bodies[0]])
+            rows = [self._columns(body)[:4] for body in bodies]
+            known = {EULER: port_of(self.q, rows), EULER_RATE: port_of(self.v, rows)}
+            inputs = [
+                known[name] if name in known else self.blocks[name].port(bodies)
+                for name in kernel.inputs
+            ]
+            outputs = [
+                self.blocks[name].port(bodies)
+                if name == SOLVED
+                else self.blocks[name].port(parents, Mode.ADD)
+                for name in kernel.outputs
+            ]
+            self.map(
+                list(kernel.inputs.values()),
+                list(kernel.outputs.values()),
+                len(bodies),
+                inputs,
+                outputs,
+                in_turn=True,
+            )
+
+    def _outward(self) -> None:
+        for links in self._runs(self.forms):
+            bodies = [link.body for link in links]
+            kernel = outward(self._tree.layout, self.forms[bodies[0]])
+            inputs = [
+                self.blocks[TWIST].port([link.parent for link in links])
+                if name == BEFORE
+                else self.blocks[name].port(bodies)
+                for name in kernel.inputs
+            ]
+            outputs = [
+                port_of(self.a, [self._columns(body) for body in bodies])
+                if name == ACCELERATION
+                else self.blocks[name].port(bodies)
+                for name in kernel.outputs
+            ]
+            self.map(
+                list(kernel.inputs.values()),
+                list(kernel.outputs.values()),
+                len(bodies),
+                inputs,
+                outputs,
+                in_turn=True,
+            )
+
+    def _runs(self, kind_of: Mapping[Body, object]) -> list[list[Link]]:
+        """All links, parents first, in few runs of one kind each."""
+        children: dict[Body, list[Link]] = {}
+        for link in self._tree.links:
+            children.setdefault(link.parent, []).append(link)
+        ready: dict[object, list[Link]] = {}
+        for link in children.get(self._tree.model.ground, []):
+            ready.setdefault(kind_of[link.body], []).append(link)
+        runs = []
+        while ready:
+            kind = max(ready, key=lambda k: len(ready[k]))
+            run = ready.pop(kind)
+            for link in run:  # grows as it goes
+                for child in children.get(link.body, []):
+                    other = kind_of[child.body]
+                    (run if other == kind else ready.setdefault(other, [])).append(child)
+            runs.append(run)
+        return runs

@@ -1,0 +1,125 @@
+"""A tree as sweeps see it: which of its joints, and which of its forces, are alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from ...core.symbols import SX, wedge
+from ..equations import Equations
+from ..similar_expressions import Reading, Restated, read, restate, roles_of
+from .applied_forces import PARAMETER, Acting, acting
+from .body_motion import Motion, inertia_about, move, still, wrench
+from .choice import CENTRE_OF_MASS
+from .layout import Layout
+from .recursion import Recursion
+from .spanning_tree import Link
+
+PARENT, JOINT, RATE = "parent", "joint", "rate"
+
+
+class RecursiveTree:
+    """An open tree, and the kernels of its first sweep."""
+
+    def __init__(self, equations: Equations):
+        assert isinstance(equations.inertia, Recursion)
+        self.equations = equations
+        self.recursion = equations.inertia
+        self.model = equations.model
+        self.links = self.recursion.tree.links
+        self.layout = Layout(self.model.dimension, self.recursion.reference)
+
+    @cached_property
+    def forces(self) -> list[Acting]:
+        """All forces, by kind."""
+        return acting(self.model, self.layout, self.equations.t)
+
+    @cached_property
+    def outward(self) -> list[RecursiveElementType]:
+        """Kernels of the first sweep."""
+        parent = self.layout.symbols("parent")
+        roles = roles_of(PARAMETER, self.equations.ρ) | roles_of(PARENT, parent)
+        kinds: dict[object, list[tuple[Link, Reading]]] = {}
+        same: dict[object, Reading] = {}
+        for link in self.links:
+            count = len(self.recursion.columns[link.body])
+            if (numbers := self._numbers(link)) not in same:
+                z, ż = SX.sym("z", count), SX.sym("ż", count)
+                before = (
+                    still(self.model.ground)
+                    if link.parent.is_ground
+                    else self.layout.motion(parent)
+                )
+                expressions = self._first_sweep(link, before, z, ż)
+                same[numbers] = read(
+                    expressions,
+                    roles | roles_of(JOINT, z) | roles_of(RATE, ż),
+                    {PARAMETER: PARAMETER},
+                )
+            kinds.setdefault((count, link.parent.is_ground, same[numbers].key), []).append(
+                (link, same[numbers])
+            )
+        return [self._kind(alike, parent) for alike in kinds.values()]
+
+    def _numbers(self, link: Link) -> object:
+        """Equal for links that differ in nothing but where they are; the link itself where
+        parameters are involved.
+        """
+        place, body = self.recursion.places[link.body], link.body
+        given = [*vars(place).values(), body.com, body.mass, body.inertia]
+        if not all(x.is_constant() for x in given):
+            return link
+        kind = link.joint.kind if link.joint else None
+        return (
+            kind,
+            link.forward,
+            link.parent.is_ground,
+            np.concatenate([np.array(ca.DM(x)).ravel() for x in given]).tobytes(),
+        )
+
+    def _first_sweep(self, link: Link, parent: Motion, z: SX, ż: SX) -> list[SX]:
+        """A body's motion, its hinge, and (I, p)."""
+        place = self.recursion.places[link.body]
+        here, hinge = move(link, place, self.recursion.reference, parent, z, ż)
+        parts = [hinge.motions, hinge.axes, hinge.drift, hinge.turning]
+        if self.recursion.reference == CENTRE_OF_MASS:
+            parts.append(hinge.arm)
+        inertia = inertia_about(link.body, here)
+        weight = link.body.mass * self.model.gravity
+        f, n = wrench(link.body, here, SX.zeros(here.velocity.numel()), SX.zeros(here.spin.numel()))
+        p = ca.vertcat(f - weight, n - wedge(here.com - here.reference, weight))
+        packed = self.layout.pack(_matrix(inertia.mass, inertia.moment, inertia.about))
+        return [self.layout.flat(here), ca.veccat(*parts), packed, p]
+
+    def _kind(self, members: list[tuple[Link, Reading]], parent: SX) -> RecursiveElementType:
+        links, readings = [link for link, _ in members], [reading for _, reading in members]
+        count = len(self.recursion.columns[links[0].body])
+        symbols = {PARENT: parent, JOINT: SX.sym("z", count), RATE: SX.sym("ż", count)}
+        symbols[PARAMETER] = SX.sym("ρ", len(readings[0].entries[PARAMETER]))
+        found = restate(readings, lambda role, place: symbols[role][place])
+        return RecursiveElementType(
+            links,
+            symbols,
+            found,
+            np.array([r.entries[PARAMETER] for r in readings], dtype=np.int32),
+        )
+
+
+@dataclass(frozen=True)
+class RecursiveElementType:
+    """Bodies whose first sweep is alike."""
+
+    links: list[Link]
+    symbols: dict[str, SX]
+    found: Restated
+    parameters: np.ndarray
+
+
+def _matrix(m: SX, h: SX, J: SX) -> SX:
+    """(f, n) = I (u̇, ω̇)."""
+    n = h.numel()
+    H = ca.vertcat(-h[1], h[0]) if n == 2 else ca.skew(h).T
+    return ca.blockcat([[m * SX.eye(n), H], [H.T, J]])

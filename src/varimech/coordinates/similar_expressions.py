@@ -1,0 +1,116 @@
+"""Expressions that are alike: the same scalar instructions on other symbols and with other numbers.
+
+What a sequence of instructions does is told by it alone; so things whose expressions read the same
+can share one piece of code, with the numbers and symbols in which they differ as its arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ..core.symbols import SX, replayed
+
+Roles = Mapping[int, tuple[str, int]]
+"""For each symbol (by its hash) what it is, and which one of those."""
+
+
+def roles_of(role: str, symbols: SX) -> dict[int, tuple[str, int]]:
+    """The same role for all entries of a vector of symbols."""
+    return {
+        s.element_hash(): (role, k)
+        for k, s in enumerate(ca.vertsplit(symbols) if symbols.numel() else [])
+    }
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The expressions of one thing: what it has in common with others like it, and what sets it
+    apart.
+    """
+
+    key: Hashable
+    """Equal for things that are alike."""
+    shapes: tuple[tuple[int, int], ...]
+    function: ca.Function
+    symbols: list[tuple[str, int]]
+    """Role of each symbol, and its place among the local ones of that role."""
+    entries: Mapping[str, list[int]]
+    """Which ones occur, for each numbering that is local."""
+    numbers: list[float]
+
+
+def read(expressions: Sequence[SX], roles: Roles, local: Mapping[str, str]) -> Reading:
+    """Read some expressions. Symbols of roles named in `local` are numbered anew in the order in
+    which they occur, roles with the same value there together; others keep their numbers.
+    """
+    everything = ca.densify(ca.veccat(*expressions))
+    own = ca.symvar(everything)
+    entries: dict[str, dict[int, int]] = {numbering: {} for numbering in local.values()}
+    symbols = []
+    for symbol in own:
+        role, k = roles[symbol.element_hash()]
+        if role in local:
+            known = entries[local[role]]
+            k = known.setdefault(k, len(known))
+        symbols.append((role, k))
+    f = ca.Function("alike", own, [everything])
+    numbers, instructions = [], []
+    for k in range(f.n_instructions()):
+        operation = f.instruction_id(k)
+        if operation == ca.OP_CONST:
+            numbers.append(f.instruction_constant(k))
+        inputs = tuple(f.instruction_input(k)) if operation != ca.OP_CONST else ()
+        instructions.append((operation, inputs, tuple(f.instruction_output(k))))
+    shapes = tuple(x.shape for x in expressions)
+    key = (shapes, tuple(symbols), tuple(instructions))
+    return Reading(
+        key,
+        shapes,
+        f,
+        symbols,
+        {numbering: list(found) for numbering, found in entries.items()},
+        numbers,
+    )
+
+
+@dataclass(frozen=True)
+class Restated:
+    """Expressions that stand for all things that are alike."""
+
+    expressions: list[SX]
+    constants: SX
+    """Symbols of the numbers in which they differ."""
+    values: np.ndarray
+    """These numbers: (thing, number)."""
+
+
+def restate(readings: Sequence[Reading], symbol: Callable[[str, int], SX]) -> Restated:
+    """The expressions of some readings that are alike, in other symbols (by role and place)."""
+    first = readings[0]
+    numbers = np.array([r.numbers for r in readings]).reshape(len(readings), -1)
+    vary = np.flatnonzero((numbers != numbers[0]).any(axis=0))
+    constants = SX.sym("c", vary.size)
+    given: list[SX] = [SX(x) for x in first.numbers]
+    for column, number in enumerate(vary):
+        given[number] = constants[column]
+    values = _restated(
+        first.function, [symbol(role, place) for role, place in first.symbols], given
+    )
+    offset, expressions = 0, []
+    for rows, columns in first.shapes:
+        expressions.append(ca.reshape(values[offset : offset + rows * columns], rows, columns))
+        offset += rows * columns
+    return Restated(expressions, constants, numbers[:, vary])
+
+
+def _restated(f: ca.Function, inputs: list[SX], numbers: list[SX]) -> SX:
+    """What a function gives for other symbols, and other numbers in place of its own."""
+    outputs: list[SX] = [SX(0)] * f.numel_out(0)
+    for operation, values, to in replayed(f, inputs, numbers):
+        if operation == ca.OP_OUTPUT:
+            outputs[to[1]] = values[0]
+    return ca.vertcat(SX(0, 1), *outputs)

@@ -1,0 +1,207 @@
+"""The mathematics that forces, objectives and drivers are written in: CasADi's, under the names
+that an engineer expects.
+
+Every function takes numbers, parameters and quantities of the state alike, vectors of them as lists
+or tuples too, and says what is wrong with anything else.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import reduce, wraps
+from numbers import Real
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from .errors import ModelError
+from .symbols import NOT_SYMBOLIC, SX, wedge
+
+
+def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for anything that can be an expression, with words for what cannot be computed."""
+    name, signature = function.__name__, inspect.signature(function)
+
+    @wraps(function)
+    def call(*given: Any, **named: Any) -> Any:
+        taken = (
+            [_expression(name, x) for x in given],
+            {key: _expression(name, x) for key, x in named.items()},
+        )
+        try:
+            values = signature.bind(*taken[0], **taken[1]).args
+        except TypeError as error:
+            names = [str(p.replace(annotation=p.empty)) for p in signature.parameters.values()]
+            raise ModelError(f"{name}: {error}; it takes ({', '.join(names)})") from None
+        try:
+            return function(*values)
+        except NOT_SYMBOLIC:
+            sizes = " and ".join(SX(x).dim() for x in values)
+            raise ModelError(f"{name} cannot be computed of sizes {sizes}") from None
+
+    return call
+
+
+def _expression(name: str, value: Any) -> Any:
+    """A number, a vector of numbers, or an expression."""
+    if isinstance(value, Real):
+        return float(value)
+    if isinstance(value, (list, tuple)):
+        return _stacked(name, value)
+    numbers = isinstance(value, ca.DM) or (isinstance(value, np.ndarray) and value.dtype != object)
+    try:
+        return (ca.DM if numbers else SX)(value)
+    except NOT_SYMBOLIC:
+        hint = "; the largest value along a run is varimech.peak" if callable(value) else ""
+        told = (
+            f"{name}: {value!r} is not a number, a parameter, a quantity of the state or a vector"
+            f" of these{hint}"
+        )
+    raise ModelError(told)
+
+
+def _stacked(name: str, values: Sequence[Any]) -> Any:
+    """A column of numbers; a matrix of rows."""
+    rows = [
+        _expression(name, x).T if isinstance(x, (list, tuple)) else _expression(name, x)
+        for x in values
+    ]
+    try:
+        return ca.vertcat(*rows)
+    except NOT_SYMBOLIC:
+        raise ModelError(f"{name}: {values!r} has rows of different lengths") from None
+
+
+def _of_one(name: str, function: Callable[[Any], Any], told: str) -> Callable[[Any], Any]:
+    """A function of one argument, entry by entry, by its public name."""
+
+    def call(x: Any) -> Any:
+        return function(x)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = told
+    return _checked(call)
+
+
+sin = _of_one("sin", ca.sin, "Sine of an angle (rad).")
+cos = _of_one("cos", ca.cos, "Cosine of an angle (rad).")
+tan = _of_one("tan", ca.tan, "Tangent of an angle (rad).")
+asin = _of_one("asin", ca.asin, "Angle between −π/2 and π/2 (rad) with a given sine.")
+acos = _of_one("acos", ca.acos, "Angle between 0 and π (rad) with a given cosine.")
+atan = _of_one("atan", ca.atan, "Angle between −π/2 and π/2 (rad) with a given tangent.")
+sinh = _of_one("sinh", ca.sinh, "Hyperbolic sine.")
+cosh = _of_one("cosh", ca.cosh, "Hyperbolic cosine.")
+tanh = _of_one("tanh", ca.tanh, "Hyperbolic tangent; tanh(x / width) is a smooth sign of x.")
+exp = _of_one("exp", ca.exp, "e to the power x.")
+log = _of_one("log", ca.log, "Natural logarithm.")
+sqrt = _of_one("sqrt", ca.sqrt, "Square root; at 0 it has no derivative.")
+absolute = _of_one("absolute", ca.fabs, "Absolute value; it has a kink at 0.")
+sign = _of_one("sign", ca.sign, "−1, 0 or 1; it jumps at 0, so it has no gradient of its own.")
+
+
+@_checked
+def atan2(y: Any, x: Any) -> Any:
+    """Angle of the vector (x, y) between −π and π (rad)."""
+    return ca.atan2(y, x)
+
+
+@_checked
+def minimum(a: Any, b: Any, *more: Any) -> Any:
+    """The smallest of two or more values; it has a kink where they are equal."""
+    return reduce(ca.fmin, (a, b, *more))
+
+
+@_checked
+def maximum(a: Any, b: Any, *more: Any) -> Any:
+    """The largest of two or more values; it has a kink where they are equal. The largest along a
+    run is `varimech.peak`.
+    """
+    return reduce(ca.fmax, (a, b, *more))
+
+
+@_checked
+def where(condition: Any, yes: Any, no: Any) -> Any:
+    """`yes` where the condition holds, else `no`: in place of Python's `if`, which cannot decide on
+    symbols.
+    """
+    return ca.if_else(condition, yes, no)
+
+
+@_checked
+def dot(a: Any, b: Any) -> Any:
+    """The scalar product of two vectors."""
+    return ca.dot(a, b)
+
+
+@_checked
+def cross(a: Any, b: Any) -> SX:
+    """The cross product of two vectors: a number in the plane, a vector in space.
+
+    >>> import varimech as vm
+    >>> vm.cross((2, 0), (1, 3))
+    SX(6)
+    """
+    a, b = SX(a), SX(b)
+    if a.numel() != b.numel() or a.numel() not in (2, 3):
+        raise ValueError
+    return wedge(a, b)
+
+
+@_checked
+def norm(vector: Any) -> SX:
+    """Euclidean length of a vector; where it is zero, and has no derivative, the derivative is
+    taken as zero.
+    """
+    square = ca.sumsqr(SX(vector))
+    zero = square == 0
+    return ca.if_else(zero, 0, ca.sqrt(ca.if_else(zero, 1, square)))
+
+
+@_checked
+def vector(*components: Any) -> Any:
+    """A column vector from its components."""
+    return ca.vertcat(*components)
+
+
+def rotation(axis: Any, angle: Any) -> SX:
+    """Rotation matrix about an axis (spatial), or, with `axis=None`, in the plane. Angle in
+    radians.
+
+    >>> import varimech as vm
+    >>> vm.rotation((0, 0, 1), 0.0)
+    SX(@1=1, @2=0,
+    [[@1, @2, @2],
+     [@2, @1, @2],
+     [@2, @2, @1]])
+    """
+    θ = SX(_expression("rotation", angle))
+    n = SX(0, 1) if axis is None else SX(_expression("rotation", axis))
+    if not θ.is_scalar() or (axis is not None and n.numel() != 3):
+        raise ModelError(
+            f"rotation: axis = {axis!r}, angle = {angle!r}; an axis has 3 components, or is None in"
+            " the plane"
+        )
+    c, s = ca.cos(θ), ca.sin(θ)
+    if axis is None:
+        return ca.vertcat(ca.horzcat(c, -s), ca.horzcat(s, c))
+    n = n / norm(n)
+    return ca.densify(c * SX.eye(3) + s * ca.skew(n) + (1 - c) * (n @ n.T))
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{
+        "sin": sin,
+        "cos": cos,
+        "tan": tan,
+        "asin": asin,
+        "acos": acos,
+        "atan": atan,
+        "atan2": atan2,
+    },
+    **{"sinh": sinh, "cosh": cosh, "tanh": tanh, "exp": exp, "log": log, "sqrt": sqrt},
+    **{"minimum": minimum, "maximum": maximum, "where": where, "absolute": absolute, "sign": sign},
+    **{"dot": dot, "norm": norm, "cross": cross, "rotation": rotation},
+}
+"""What texts may call."""

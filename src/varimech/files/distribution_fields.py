@@ -1,0 +1,76 @@
+"""Distributions in model files: the name of one of scipy.stats, with its numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
+
+from ..core.errors import ModelError, unknown_name
+
+
+class Spread(BaseModel):
+    """A distribution of scipy.stats by name (`norm`, `uniform`, `Normal`, …); all other keys are
+    its numbers, in SI units.
+    """
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, StrictFloat | StrictInt]
+    distribution: StrictStr = Field(
+        description="Name in scipy.stats: norm, uniform, triang, lognorm, …"
+    )
+
+    def made(self) -> Any:
+        """The distribution with its numbers."""
+        from scipy import stats
+
+        name, numbers = self.distribution, dict(self.__pydantic_extra__)
+        families = {n for n in dir(stats) if isinstance(getattr(stats, n), stats.rv_continuous)}
+        newer = {"Normal", "Uniform"}
+        if name not in families | newer:
+            raise unknown_name("continuous distribution of scipy.stats", name, families | newer)
+        try:
+            return getattr(stats, name)(**numbers)
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"distribution {name!r} does not take {numbers!r}: {error}") from None
+
+
+def told(distribution: Any) -> dict[str, Any]:
+    """The entry of a distribution.
+
+    Raises:
+        ModelError: for one that scipy.stats does not make from numbers.
+    """
+    from scipy import stats
+
+    family = getattr(distribution, "dist", None)
+    if isinstance(family, stats.rv_continuous) and getattr(stats, family.name, None) is not None:
+        shapes = [s.strip() for s in family.shapes.split(",")] if family.shapes else []
+        numbers = {
+            **dict(zip([*shapes, "loc", "scale"], distribution.args, strict=False)),
+            **distribution.kwds,
+        }
+        return {"distribution": family.name, **_floats(distribution, numbers)}
+    if type(distribution).__name__ in ("Normal", "Uniform"):
+        numbers = distribution._original_parameters
+        return {"distribution": type(distribution).__name__, **_floats(distribution, numbers)}
+    raise ModelError(
+        f"the spread {distribution!r} is not a distribution of scipy.stats by its name and numbers;"
+        " model files have only these"
+    )
+
+
+def _floats(distribution: Any, numbers: dict[str, Any]) -> dict[str, float]:
+    try:
+        floats = {key: float(value) for key, value in numbers.items()}
+    except TypeError:
+        raise ModelError(
+            f"the spread {distribution!r} has arrays for numbers; give single ones"
+        ) from None
+    if not all(map(math.isfinite, floats.values())):
+        raise ModelError(
+            f"the spread {distribution!r} has numbers that are not finite: {floats!r}; model files"
+            " have only finite ones"
+        )
+    return floats

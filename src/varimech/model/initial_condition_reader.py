@@ -1,0 +1,182 @@
+"""Reading what a user says about the start: names and values become held measures, rough guesses
+become poses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import casadi as ca
+
+from ..core.errors import ModelError, unknown_name
+from ..core.symbols import SX
+from .body import Body, Point
+from .geometry import rotation_of
+from .initial_conditions import Hold, OrientationCondition, OutputCondition, Start
+from .model_data import ModelData
+from .parameter import Parameter
+from .scalar_outputs import Coordinate, ScalarOutput
+
+
+class InitialConditionReader:
+    """Collects the holds of one start, taking each speed once."""
+
+    def __init__(self, parts: ModelData, speeds: Mapping[Any, Any], paired: set[str]):
+        self._data = parts
+        self._speeds = dict(speeds)
+        self._used: set[Any] = set()
+        self._paired = paired
+        """Joints whose angle and displacement are both held: their speed is the pair
+        of both rates.
+        """
+        self.holds: list[Hold] = []
+
+    def angles(self, values: Mapping[str, Any]) -> None:
+        """Angles of planar bodies or of joints."""
+        for name, value in values.items():
+            self._hold(
+                f"angle of {name!r}",
+                self._data.find_angle(name),
+                value,
+                self._speed(name, of_pair=0),
+                "rad",
+            )
+
+    def displacements(self, values: Mapping[str, Any]) -> None:
+        """Displacements of joints."""
+        for name, value in values.items():
+            self._hold(
+                f"displacement of {name!r}",
+                self._data.find_displacement(name),
+                value,
+                self._speed(name, of_pair=1),
+            )
+
+    def distances(self, values: Mapping[tuple[str, str], Any]) -> None:
+        """Distances between pairs of points."""
+        for pair, value in values.items():
+            if not (isinstance(pair, tuple) and len(pair) == 2):
+                raise ModelError(
+                    f"start: distance of {pair!r}: give a pair of points, such as {{('1', 'B'):"
+                    " 2.0}"
+                )
+            measure = self._data.find_distance(pair[0], pair[1], "start: distance")
+            label = f"distance of {pair[0]!r} and {pair[1]!r}"
+            self._data.parameter_set.scalar(value, f"start: {label}", "positive", unit="m")
+            self._hold(label, measure, value, self._speed(pair))
+
+    def positions(self, values: Mapping[str, Any]) -> None:
+        """Positions of points; components that are None stay open."""
+        n = self._data.dimension
+        for name, value in values.items():
+            point, label = self._data.find_point(name), f"position of {name!r}"
+            value, speed = (self._components(x) for x in (value, self._speed(name, (0.0,) * n)))
+            for given, what in ((value, label), (speed, f"speed: {label}")):
+                if not hasattr(given, "__len__") or len(given) != n:
+                    raise ModelError(f"start: {what} = {given!r} must have {n} components")
+            for k, component in enumerate(value):
+                if component is None and not (
+                    speed[k] is None
+                    or (not isinstance(speed[k], (SX, Parameter)) and speed[k] == 0)
+                ):
+                    raise ModelError(
+                        f"start: speed of {name!r} along {'xyz'[k]} is given, but not its position"
+                        " there"
+                    )
+                if component is not None:
+                    measure = Coordinate(point, ca.densify(SX.eye(n)[:, k]))
+                    self._hold(
+                        f"{label} along {'xyz'[k]}",
+                        measure,
+                        component,
+                        0.0 if speed[k] is None else speed[k],
+                    )
+
+    def orientations(self, values: Mapping[str, Any]) -> None:
+        """Orientations of spatial bodies."""
+        parts = self._data
+        for name, value in values.items():
+            label = f"orientation of {name!r}"
+            if parts.dimension == 2:
+                raise ModelError(
+                    f"start: {label}: a planar body has an angle; use angle={{{name!r}: …}}"
+                )
+            matrix = rotation_of(parts.parameter_set, value, 3, f"start: {label}")
+            omega = parts.parameter_set.vector_of(
+                self._speed(name, (0.0, 0.0, 0.0)), 3, f"start: speed: {label}", unit="rad/s"
+            )
+            self.holds.append(
+                OrientationCondition(
+                    label, parts.find_rigid_body(name, f"start: {label}"), matrix, omega
+                )
+            )
+
+    def finish(self, near: Mapping[str, Any]) -> Start:
+        """The start, with guesses; refuses speeds that belong to nothing held."""
+        if unused := [key for key in self._speeds if key not in self._used]:
+            raise ModelError(
+                f"start: speed is given for {', '.join(map(repr, unused))}, whose value is not"
+                " given; give its angle, displacement, distance, position or orientation too"
+            )
+        parts = self._data
+        rotations: dict[Body, SX] = {}
+        positions: dict[Point, SX] = {}
+        known = (
+            {
+                *parts.bodies,
+                *(p.name for p in parts.all_points),
+                *(p.label for p in parts.all_points),
+            }
+            if near
+            else set()
+        )
+        for name, value in near.items():
+            label = f"start: near {name!r}"
+            if name not in known:
+                raise unknown_name("body or point", name, known)
+            if name in parts.bodies:
+                rotations[parts.bodies[name]] = rotation_of(
+                    parts.parameter_set, value, parts.dimension, label
+                )
+            else:
+                positions[parts.find_point(name)] = parts.parameter_set.vector_of(
+                    value, parts.dimension, label, unit="m"
+                )
+        return Start(tuple(self.holds), rotations, positions)
+
+    def _components(self, value: Any) -> Any:
+        """The components of a vector, which may be a text or a vector of symbols."""
+        numbers = self._data.parameter_set
+        given = (
+            numbers.vector_of(value, self._data.dimension, "start", unit="m")
+            if isinstance(value, str)
+            else value
+        )
+        return ca.vertsplit(given) if isinstance(given, SX) else given
+
+    def _speed(self, key: Any, default: Any = 0.0, *, of_pair: int | None = None) -> Any:
+        self._used.add(key)
+        speed = self._speeds.get(key, (0.0, 0.0) if key in self._paired else default)
+        if of_pair is None or key not in self._paired:
+            return speed
+        if isinstance(speed, str):
+            speed = ca.vertsplit(
+                self._data.parameter_set.vector_of(speed, 2, f"start: speed of {key!r}")
+            )
+        if not hasattr(speed, "__len__") or len(speed) != 2:
+            raise ModelError(
+                f"start: speed of {key!r} = {speed!r} must be the pair (rate of angle, rate of"
+                " displacement)"
+            )
+        return speed[of_pair]
+
+    def _hold(
+        self, label: str, measure: ScalarOutput, value: Any, speed: Any, unit: str = "m"
+    ) -> None:
+        n = self._data.parameter_set
+        at, rate = (
+            n.scalar(value, f"start: {label}", unit=unit),
+            n.scalar(speed, f"start: speed: {label}", unit=f"{unit}/s"),
+        )
+        self.holds.append(OutputCondition(label, measure, at, rate))

@@ -1,0 +1,341 @@
+"""What a mechanism consists of, and how its things are found by name. Everyone downstream reads
+models through this.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, TypeVar
+
+from ..core.errors import ModelError, unknown_name
+from ..core.names import check_name
+from ..core.symbols import SX
+from .beam import Beam, BeamNode
+from .body import Body, Frames, Point, RigidBody, check_same_mechanism
+from .call_record import CallRecord
+from .conditions import Coincident
+from .drivers import Driver
+from .forces import Clamp, Force
+from .frame import Frame, ground_frame
+from .initial_conditions import Start
+from .joints import Joint, planar_angle
+from .parameter_set import ParameterSet
+from .scalar_outputs import Distance, Slide, Turn
+
+F = TypeVar("F", bound=Force)
+PointLike = Point | str
+"""A point, or its name: 'body.point', or just 'point' where only one place has that name."""
+
+
+class ModelData:
+    """Bodies, joints, forces, drivers and the start of one mechanism."""
+
+    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
+        check_name("mechanism", name)
+        self.name = name
+        self.dimension = _dimension(name, gravity, dimension)
+        self.parameter_set = ParameterSet(name)
+        self.gravity = self.parameter_set.vector_of(
+            (0.0,) * self.dimension if gravity is None else gravity,
+            self.dimension,
+            f"mechanism {name!r}: gravity",
+            unit="m/s²",
+        )
+        self.ground: Body = RigidBody(
+            "ground", self.dimension, SX(0), SX.zeros(self.dimension), SX(0), is_ground=True
+        )
+        self.bodies: dict[str, Body] = {"ground": self.ground}
+        self.joints: dict[str, Joint] = {}
+        self.forces: dict[str, Force] = {}
+        self.drivers: dict[str, Driver] = {}
+        self.start_conditions: Start | None = None
+        self.sentences: list[CallRecord] = []
+        """The words that were said, in their order."""
+        self.revision = 0
+        """Counts changes, so that what was derived from an older state of the model is not used
+        again.
+        """
+        self._named: dict[str, list[Point]] = {}
+        """Points by their own name."""
+        self._groups: dict[Point, Point] = {}
+        """For each point that a joint puts at the place of another, one further on the way to the
+        group's representative.
+        """
+        self._points: dict[Body, dict[str, Point]] | None = None
+        """Points as they were when these parts were frozen."""
+
+    def frozen(self) -> ModelData:
+        """These parts as they are now: what is derived from them stays true when the
+        model grows.
+        """
+        kept = ModelData.__new__(ModelData)
+        kept.__dict__.update(self.__dict__)
+        for name in ("bodies", "joints", "forces", "drivers"):
+            setattr(kept, name, dict(getattr(self, name)))
+        kept._named = {name: list(points) for name, points in self._named.items()}
+        kept._groups = dict(self._groups)
+        kept.sentences = list(self.sentences)
+        kept.parameter_set = self.parameter_set.frozen()
+        kept._points = {body: dict(body.points) for body in self.bodies.values()}
+        return kept
+
+    def points_of(self, body: Body) -> dict[str, Point]:
+        """Points of a body by name."""
+        return body.points if self._points is None else self._points[body]
+
+    @property
+    def all_points(self) -> list[Point]:
+        """All points of all bodies."""
+        return [p for b in self.bodies.values() for p in self.points_of(b).values()]
+
+    def points_named(self, name: str) -> list[Point]:
+        """All points of that name, of whatever body."""
+        return self._named.get(name, [])
+
+    @property
+    def short_names(self) -> list[str]:
+        """Names that points have without their bodies; nodes within beams have none."""
+        return list(self._named)
+
+    @property
+    def moving_bodies(self) -> list[Body]:
+        """All bodies but the ground."""
+        return [b for b in self.bodies.values() if not b.is_ground]
+
+    @property
+    def beams(self) -> list[Beam]:
+        """All beams."""
+        return [b for b in self.bodies.values() if isinstance(b, Beam)]
+
+    def find_body(self, body: Body | str) -> Body:
+        """A body by name."""
+        if isinstance(body, Body):
+            check_same_mechanism(body, self.bodies, f"mechanism {self.name!r}")
+            return body
+        if body not in self.bodies:
+            raise unknown_name("body", body, self.bodies)
+        return self.bodies[body]
+
+    def find_rigid_body(self, body: Body | str, user: str) -> RigidBody:
+        """A body by name, which must not be a beam."""
+        found = self.find_body(body)
+        if not isinstance(found, RigidBody):
+            raise ModelError(
+                f"{user}: {found.name!r} is a beam, which has no single orientation and no points"
+                " but its nodes; name these instead"
+            )
+        return found
+
+    def find_beam_parts(
+        self, beam: str, number: int | None, first: int, kind: str
+    ) -> tuple[Beam, range]:
+        """A beam by name, and one of its segments or inner nodes by a number that it has, or all of
+        them.
+        """
+        found = self.find_body(beam)
+        if not isinstance(found, Beam):
+            raise ModelError(
+                f"{found.name!r} is a rigid body; only beams have forces and moments inside"
+            )
+        if number is None:
+            return found, range(first, found.segments)
+        if first == found.segments:
+            raise ModelError(f"beam {found.name!r} has a single segment, so no {kind}")
+        if (
+            isinstance(number, bool)
+            or not isinstance(number, Integral)
+            or not first <= number < found.segments
+        ):
+            raise ModelError(
+                f"beam {found.name!r} has no {kind} {number!r}: they are counted from {first} to"
+                f" {found.segments - 1}"
+            )
+        return found, range(int(number), int(number) + 1)
+
+    def clamps_of(self, beam: Beam) -> list[Clamp]:
+        """What holds its ends in a direction."""
+        return [f for f in self.forces.values() if isinstance(f, Clamp) and f.beam is beam]
+
+    def find_turning(self, thing: Body | Point | str, user: str) -> Body | BeamNode:
+        """Something that a torque can act on: a rigid body, or a point of a beam."""
+        if not isinstance(thing, Point) and (isinstance(thing, Body) or not self._is_point(thing)):
+            body = self.find_body(thing)
+            if isinstance(body, Beam):
+                raise ModelError(
+                    f"{user}: beam {body.name!r} turns by other angles at other places; name one of"
+                    f" its points, such as {body.nodes[-1].label!r}"
+                )
+            return body
+        point = self.find_point(thing)
+        if not isinstance(point.body, Beam):
+            raise ModelError(
+                f"{user}: {point.label!r} is a point of a rigid body; name the body,"
+                f" {point.body.name!r}"
+            )
+        return BeamNode(point)
+
+    def find_point(self, point: PointLike) -> Point:
+        """A point by its full name 'body.point', or by its own name if all points so called are
+        joined at one place.
+        """
+        if isinstance(point, Point):
+            check_same_mechanism(point.body, self.bodies, f"point {point.label!r}")
+            return point
+        body, dot, name = str(point).rpartition(".")
+        if dot and body in self.bodies:
+            points = self.points_of(self.bodies[body])
+            if name not in points:
+                raise unknown_name(f"point of body {body!r}", name, points)
+            return points[name]
+        found = self.points_named(str(point))
+        if not found:
+            raise unknown_name(
+                "point",
+                point,
+                {p.label for p in self.all_points} | {p.name for p in self.all_points},
+            )
+        if len(found) > 1 and not self.joined(found):
+            options = ", ".join(repr(p.label) for p in found)
+            raise ModelError(
+                f"point {point!r} is not one place: {options}; write the full name, or join them"
+                " first"
+            )
+        return found[0]
+
+    def _is_point(self, name: str) -> bool:
+        """Whether a text names a point, and not a body."""
+        return name not in self.bodies and (
+            name in self._named or name.rpartition(".")[0] in self.bodies
+        )
+
+    def find_angle(self, turn: Joint | Body | str) -> Turn:
+        """The angle of a joint that turns, or of a planar body against the ground."""
+        name = self.name_of(turn)
+        if name in self.joints:
+            measure = self.joints[name].turn
+            if measure is None:
+                raise ModelError(f"joint {name!r} is {self.joints[name].kind}: it has no angle")
+            return measure
+        if name in self.bodies:
+            if self.dimension == 3:
+                raise ModelError(
+                    f"body {name!r} is spatial: it has no single angle; use a joint's angle or its"
+                    " orientation"
+                )
+            return planar_angle(self.ground, self.bodies[name])
+        raise unknown_name("body or joint", name, [*self.bodies, *self.joints])
+
+    def name_of_angle(self, turn: Turn) -> str | None:
+        """The body or joint whose angle this is, if there is one."""
+        joints = [name for name, joint in self.joints.items() if joint.turn is not None]
+        planar = [body.name for body in self.moving_bodies] if self.dimension == 2 else []
+        return next((name for name in (*joints, *planar) if self.find_angle(name).same(turn)), None)
+
+    def find_displacement(self, joint: Joint | str) -> Slide:
+        """The displacement of a joint that slides."""
+        name = self.name_of(joint)
+        if name not in self.joints:
+            raise unknown_name("joint", name, self.joints)
+        measure = self.joints[name].slide
+        if measure is None:
+            raise ModelError(f"joint {name!r} is {self.joints[name].kind}: it has no displacement")
+        return measure
+
+    def find_distance(self, first: PointLike, second: PointLike, user: str) -> Distance:
+        """The distance between two different points."""
+        p, q = self.find_point(first), self.find_point(second)
+        if self.joined([p, q]):
+            raise ModelError(
+                f"{user}: {p.label!r} and {q.label!r} are the same place, so they have no distance"
+            )
+        return Distance(p, q)
+
+    def joined(self, points: list[Point]) -> bool:
+        """Whether joints put all these points at one place."""
+        return len({self.place_of(p) for p in points}) == 1
+
+    def place_of(self, point: Point) -> Point:
+        """One point for all that joints put at the same place."""
+        return _root(self._groups, point)
+
+    def potential_energy(self, frames: Frames) -> SX:
+        """Energy of gravity, of deformed beams, and of all forces that have one (J)."""
+        bodies = sum(
+            (b.potential_energy(frames[b], self.gravity) for b in self.moving_bodies), SX(0)
+        )
+        return sum((f.potential_energy(frames) for f in self.forces.values()), bodies)
+
+    def kinetic_energy(self, frames: Frames) -> SX:
+        """Kinetic energy of all bodies (J)."""
+        return sum((b.kinetic_energy(frames[b]) for b in self.moving_bodies), SX(0))
+
+    def ground_frame(self) -> Frame:
+        """The frame of the ground."""
+        return ground_frame(self.dimension)
+
+    def name_of(self, thing: Joint | Body | str) -> str:
+        """The name of a body or joint of this mechanism, given by itself or by its name."""
+        if isinstance(thing, str):
+            return thing
+        if not isinstance(thing, (Joint, Body)):
+            raise ModelError(f"{thing!r} is not the name of a body or a joint")
+        if thing is not self.joints.get(thing.name) and thing is not self.bodies.get(thing.name):
+            raise ModelError(f"{thing.name!r} belongs to another mechanism than {self.name!r}")
+        return thing.name
+
+    def add_point(self, point: Point) -> Point:
+        """Give a body a point."""
+        point.body.points[point.name] = point
+        self._named.setdefault(point.name, []).append(point)
+        return point
+
+    def add_joint(self, joint: Joint) -> Joint:
+        """Add a joint, and remember which points it puts at one place."""
+        self.joints[joint.name] = joint
+        for condition in joint.conditions:
+            if isinstance(condition, Coincident):
+                first, second = (
+                    _root(self._groups, condition.first),
+                    _root(self._groups, condition.second),
+                )
+                self._groups[first] = second
+                self._groups.setdefault(second, second)
+        return joint
+
+    def add_force(self, force: F) -> F:
+        """Add a force: clamps before all others, as a file has them, so that sums are the same to
+        the last bit.
+        """
+        if isinstance(force, Clamp):
+            clamps = {
+                name: other for name, other in self.forces.items() if isinstance(other, Clamp)
+            }
+            self.forces = {**clamps, force.name: force, **self.forces}
+        else:
+            self.forces[force.name] = force
+        return force
+
+
+def _root(groups: dict[Point, Point], point: Point) -> Point:
+    root = point
+    while (further := groups.get(root, root)) is not root:
+        root = further
+    while (further := groups.get(point, point)) is not root and further is not point:
+        groups[point], point = root, further  # the next search is short
+    return root
+
+
+def _dimension(name: str, gravity: Any, dimension: int | None) -> int:
+    if dimension not in (None, 2, 3):
+        raise ModelError(
+            f"mechanism {name!r}: dimension = {dimension!r} must be 2 (planar) or 3 (spatial)"
+        )
+    if dimension is not None or gravity is None:
+        return dimension or 2
+    size = getattr(gravity, "__len__", lambda: 0)()
+    if size not in (2, 3):
+        raise ModelError(
+            f"mechanism {name!r}: gravity = {gravity!r} must have 2 (planar) or 3 (spatial)"
+            " components"
+        )
+    return int(size)

@@ -1,0 +1,328 @@
+"""The numbers of a model: its parameters, and the checks that every number given to it
+must pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..core.errors import ModelError, check_named, unknown_name
+from ..core.expressions import Expression, Scope
+from ..core.symbols import NOT_SYMBOLIC, SX
+from ..core.units import in_unit, is_of_kind, of_one_kind, split_quantity, words_of
+from .parameter import Parameter
+from .requirements import Allowed, Requirement
+
+
+class ParameterSet:
+    """Parameters by name, and the requirements that their values must satisfy."""
+
+    def __init__(self, owner: str):
+        self.owner = owner
+        self.parameters: dict[str, Parameter] = {}
+        self.requirements: list[Requirement] = []
+        self._allowed: tuple[int, Allowed] | None = None
+        self._scope: Scope | None = None
+        self._accepted: dict[int, tuple[SX, float]] = {}
+        """Scalar expressions that were checked already, by what identifies them, with their nominal
+        values.
+        """
+
+    def add(self, parameter: Parameter) -> Parameter:
+        """Take a new parameter in."""
+        if parameter.name in self.parameters:
+            raise ModelError(
+                f"mechanism {self.owner!r} already has a parameter {parameter.name!r}; choose"
+                " another name"
+            )
+        self.parameters[parameter.name] = parameter
+        self._allowed = self._scope = None
+        return parameter
+
+    @property
+    def vector(self) -> SX:
+        """All parameter symbols, in order of creation."""
+        return (
+            ca.vertcat(*[p.symbol for p in self.parameters.values()])
+            if self.parameters
+            else SX(0, 1)
+        )
+
+    @property
+    def nominal(self) -> np.ndarray:
+        """Their nominal values."""
+        return np.array([p.value for p in self.parameters.values()], dtype=float)
+
+    def indices(self, names: Any) -> list[int]:
+        """Positions of the named parameters in `vector`."""
+        known = list(self.parameters)
+        out = []
+        for item in names:
+            name = item.name if isinstance(item, Parameter) else item
+            if name not in self.parameters:
+                raise unknown_name(f"parameter of mechanism {self.owner!r}", name, known)
+            if isinstance(item, Parameter) and self.parameters[name] is not item:
+                raise ModelError(
+                    f"parameter {name!r} belongs to another mechanism than {self.owner!r}"
+                )
+            out.append(known.index(name))
+        return out
+
+    def frozen(self) -> ParameterSet:
+        """These numbers as they are now."""
+        kept = ParameterSet(self.owner)
+        kept.parameters = dict(self.parameters)
+        kept.requirements = list(self.requirements)
+        return kept
+
+    def values(self, changed: Mapping[str, float | str] | Mapping[str, float] | None) -> np.ndarray:
+        """Nominal values with some changed, in texts too, checked against bounds and
+        requirements.
+        """
+        check_named("parameters", changed, "{'L': 0.3}")
+        values, parameters = self.nominal, list(self.parameters.values())
+        for name, value in (changed or {}).items():
+            index = self.indices([name])[0]
+            values[index] = parameters[index].check(value)
+        if changed:
+            self.check(values)
+        return values
+
+    def check(self, values: np.ndarray) -> None:
+        """Check bounds and requirements for a set of values.
+
+        Raises:
+            ModelError: for the first one that is not met.
+        """
+        if self.allowed(values[None, :])[0]:
+            return
+        for parameter, value in zip(self.parameters.values(), values, strict=True):
+            parameter.check(value)
+        for requirement, number in zip(
+            self.requirements,
+            self.evaluate_all([r.expression for r in self.requirements], values),
+            strict=True,
+        ):
+            requirement.enforce(number)
+
+    @property
+    def allowed(self) -> Allowed:
+        """Which sets of values, many at once, meet bounds and requirements."""
+        if self._allowed is None or self._allowed[0] != len(self.requirements):
+            bounds = [p.bounds for p in self.parameters.values()]
+            self._allowed = len(self.requirements), Allowed(self.vector, self.requirements, bounds)
+        return self._allowed[1]
+
+    def evaluate(self, expression: SX, values: np.ndarray | None = None) -> np.ndarray:
+        """Numerical value of an expression of parameters."""
+        return self.evaluate_all([expression], values)[0]
+
+    def evaluate_all(
+        self, expressions: list[SX], values: np.ndarray | None = None
+    ) -> list[np.ndarray]:
+        """Numerical values of many expressions of parameters."""
+        function = ca.Function("values", [self.vector], [ca.densify(ca.veccat(*expressions))])
+        numbers = np.array(function(self.nominal if values is None else values)).ravel()
+        parts = np.split(numbers, np.cumsum([x.numel() for x in expressions])[:-1])
+        return [
+            part.reshape(x.shape, order="F") for part, x in zip(parts, expressions, strict=True)
+        ]
+
+    def scalar(self, value: Any, label: str, rule: str | None = None, *, unit: str = "") -> SX:
+        """A checked scalar: finite, of this mechanism's parameters only, and obeying the rule; a
+        text is a quantity or an expression.
+        """
+        expression = self._expression(value, label, unit)
+        if expression.numel() != 1:
+            raise ModelError(f"{label} = {value!r} must be a single number")
+        number = np.array([[self._nominal(expression)]])
+        for each in ("finite", *([rule] if rule else [])):
+            self._keep(Requirement(expression, each, label), number)
+        return expression
+
+    def _nominal(self, expression: SX) -> float:
+        """Nominal value of a scalar."""
+        if expression.is_constant():
+            return float(expression)
+        key = expression.element_hash()
+        if key not in self._accepted:
+            self._accepted[key] = expression, float(self.evaluate(expression).item())
+        return self._accepted[key][1]
+
+    def vector_of(self, value: Any, size: int, label: str, *, unit: str = "") -> SX:
+        """A checked column vector with `size` components."""
+        if isinstance(value, str):
+            value = self._expression(value, label, unit)
+        if isinstance(value, SX) and value.numel() == size:
+            components = [value[k] for k in range(size)]
+        else:
+            try:
+                components = list(value)
+            except TypeError:
+                raise ModelError(f"{label} = {value!r} must have {size} components") from None
+        if len(components) != size:
+            plane = "planar" if size == 2 else "spatial"
+            raise ModelError(
+                f"{label} = {value!r} has {len(components)} components; this mechanism is {plane},"
+                f" give {size}"
+            )
+        return ca.vertcat(
+            *[self.scalar(c, f"{label}[{k}]", unit=unit) for k, c in enumerate(components)]
+        )
+
+    def matrix_of(self, value: Any, size: int, label: str, *, unit: str = "") -> SX:
+        """A checked square matrix."""
+
+        def entry(value: Any) -> SX:
+            return self._expression(value, label, unit) if isinstance(value, str) else SX(value)
+
+        try:
+            whole = isinstance(value, (SX, str))
+            rows = (
+                entry(value)
+                if whole
+                else ca.vertcat(*[ca.horzcat(*map(entry, row)) for row in value])
+            )
+            shape = rows.shape
+        except ModelError:
+            raise
+        except NOT_SYMBOLIC:
+            shape = None
+        if shape != (size, size):
+            raise ModelError(f"{label} = {value!r} must be a {size}×{size} matrix of numbers")
+        matrix = ca.densify(self._expression(rows, label))
+        self.require(matrix, "finite", label)
+        return matrix
+
+    def require(self, expression: SX, rule: str, label: str) -> None:
+        """Check a rule now, and again whenever parameters change."""
+        self._keep(Requirement(expression, rule, label), self.evaluate(expression))
+
+    def _keep(self, requirement: Requirement, number: np.ndarray) -> None:
+        requirement.enforce(number)
+        if not requirement.expression.is_constant():
+            self.requirements.append(requirement)
+
+    def quantity(
+        self, text: str, unit: str, label: str, scope: Scope | None = None
+    ) -> float | None:
+        """A text that is a quantity, in the unit that is wanted; None for expressions. Which of
+        them it is depends on its names:
+
+            30 m      a quantity; refused where m is a name in `scope`, such as a parameter
+            21/s      a quantity where no name in it is one in `scope`; else an expression, unless it could be the quantity that is wanted,
+                      too, which is refused
+            (21/s)    an expression, as all texts that do not begin with a number
+
+        Raises:
+            ModelError: for a quantity of the wrong kind, and for a text that could be both.
+        """
+        if (found := split_quantity(text)) is None:
+            return None
+        number, own = found
+        names = (scope or self.scope).names
+        if both := sorted(words_of(own) & set(names)):
+            if own.startswith("/") and not is_of_kind(own, unit):
+                return None
+            expression = (
+                f"({text.strip()})"
+                if own.startswith("/")
+                else f"{text[: text.index(own)].strip()}*{both[0]}"
+            )
+            known = "a parameter" if both[0] in self.parameters else "a name in expressions"
+            raise ModelError(
+                f"{label} = {text!r}: {both[0]!r} is a unit and {known}; write {expression} for the"
+                f" expression, or the number in {unit or 'SI units'} without a unit for the"
+                " quantity"
+            )
+        return in_unit(number, own, unit, label)
+
+    @property
+    def scope(self) -> Scope:
+        """What texts may speak of: parameters by name, and those with unusual names as
+        parameter("…").
+        """
+        if self._scope is None:
+            symbols = {p.name: p.symbol for p in self.parameters.values()}
+            self._scope = Scope(symbols, {"parameter": self._symbol})
+        return self._scope
+
+    def _symbol(self, name: Any) -> SX:
+        if not isinstance(name, str) or name not in self.parameters:
+            raise unknown_name(f"parameter of mechanism {self.owner!r}", name, self.parameters)
+        return self.parameters[name].symbol
+
+    def scope_with(self, name: str, value: Any, meaning: str) -> Scope:
+        """The same with a name that means something of its own."""
+        scope = self.scope
+        return Scope(
+            {**scope.names, name: value},
+            scope.functions,
+            {name: meaning} if name in self.parameters else {},
+        )
+
+    def _expression(self, value: Any, label: str, unit: str = "") -> SX:
+        if isinstance(value, Parameter):
+            value = value.symbol
+        if isinstance(value, str):
+            quantity = self.quantity(value, unit, label)
+            value = evaluated(value, self.scope, label) if quantity is None else quantity
+        if isinstance(value, bool) or value is None:
+            raise ModelError(f"{label} = {value!r} is not a number")
+        try:
+            expression = SX(value)
+        except NOT_SYMBOLIC:
+            raise ModelError(
+                f"{label} = {value!r} is not a number, a parameter or an expression of parameters"
+            ) from None
+        self.check_symbols(expression, label)
+        self._check_kind(expression, unit, label)
+        return expression
+
+    def _check_kind(self, expression: SX, unit: str, label: str) -> None:
+        """A parameter alone, or several in brackets, measure what is wanted, if both have a unit;
+        of expressions that is not known.
+        """
+        if not unit or not expression.is_symbolic():
+            return
+        alone = {symbol.element_hash() for symbol in ca.symvar(expression)}
+        for parameter in self.parameters.values():
+            if (
+                parameter.unit
+                and parameter.symbol.element_hash() in alone
+                and not of_one_kind(parameter.unit, unit)
+            ):
+                raise ModelError(
+                    f"{label} = parameter {parameter.name!r}, which is in {parameter.unit}; what"
+                    f" belongs here is in {unit}"
+                )
+
+    def check_symbols(self, expression: SX, label: str, also: Set[int] = frozenset()) -> None:
+        """Refuse symbols that are not parameters of this mechanism (or among `also`; see
+        `symbols_in`).
+        """
+        if expression.is_constant() or (
+            expression.numel() == 1 and expression.element_hash() in self._accepted
+        ):
+            return
+        known = {p.symbol.element_hash() for p in self.parameters.values()}
+        used = [(s.element_hash(), s.name()) for s in ca.symvar(expression)]
+        foreign = [name for symbol, name in used if symbol not in known and symbol not in also]
+        if foreign:
+            names = ", ".join(repr(n) for n in foreign)
+            raise ModelError(
+                f"{label} uses {names} of another mechanism, which mechanism {self.owner!r} does"
+                " not have; a parameter belongs to one mechanism: make it there with parameter(…)"
+            )
+
+
+def evaluated(text: str, scope: Scope, label: str) -> Any:
+    """The value of a text; what is wrong with it is told together with what it belongs to."""
+    try:
+        return Expression(text).value(scope)
+    except ModelError as error:
+        raise ModelError(f"{label} = {error}") from None

@@ -1,0 +1,220 @@
+"""Scalar measures of a mechanism: an angle, a displacement, a distance, a coordinate.
+
+One vocabulary for all who speak of such numbers: springs store energy in them, drivers impose them,
+the start holds them, results report them. Each knows its value, its rate (linear in the velocities)
+and its *deviation* from a target: an algebraic residual with unit slope, so that the multiplier of
+a driven measure is the force or torque that drives it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import casadi as ca
+
+from ..core.symbols import SX, traced, wrapped
+from .body import Body, Frames, Point, gap, gap_rate
+from .conditions import Axis
+
+DEPTH = 5
+"""Operations down to which directions are compared: constants and simple expressions
+of parameters.
+"""
+
+
+class ScalarOutput(Protocol):
+    """A scalar that can be measured, held, driven or sprung."""
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """Bodies whose motion against each other is all that it depends on; none if it depends on
+        where they are.
+        """
+        ...
+
+    def value(self, frames: Frames) -> SX:
+        """Its value (m or rad)."""
+        ...
+
+    def rate(self, frames: Frames) -> SX:
+        """Its time derivative."""
+        ...
+
+    def difference(self, frames: Frames, target: SX) -> SX:
+        """Value minus target; for angles the one in (−π, π]."""
+        ...
+
+    def deviation(self, frames: Frames, target: SX) -> SX:
+        """An algebraic residual that vanishes with the difference and has the same slope there."""
+        ...
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The angle by which the second body is turned against the first about their common axis.
+
+    `reference` is a direction of the first body, `quarter` the one a quarter turn ahead of it;
+    `pointer` the direction of the second body that coincides with `reference` at angle zero. With C
+    = reference·pointer and S = quarter·pointer the angle is atan2(S, C).
+    """
+
+    first: Body
+    reference: SX
+    quarter: SX
+    second: Body
+    pointer: SX
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return self.first, self.second
+
+    def value(self, frames: Frames) -> SX:
+        return _turn_value(*self._rotations(frames), *self._directions)
+
+    def rate(self, frames: Frames) -> SX:
+        rates = frames[self.first].rotation_rate, frames[self.second].rotation_rate
+        return _turn_rate(*self._rotations(frames), *rates, *self._directions)
+
+    def difference(self, frames: Frames, target: SX) -> SX:
+        return _turn_difference(*self._rotations(frames), *self._directions, SX(target))
+
+    def deviation(self, frames: Frames, target: SX) -> SX:
+        return _turn_deviation(*self._rotations(frames), *self._directions, SX(target))
+
+    def same(self, other: Turn) -> bool:
+        """Whether another angle is this one."""
+        directions = zip(self._directions, other._directions, strict=True)
+        return self.bodies == other.bodies and all(ca.is_equal(a, b, DEPTH) for a, b in directions)
+
+    @property
+    def _directions(self) -> tuple[SX, SX, SX]:
+        return self.reference, self.quarter, self.pointer
+
+    def _rotations(self, frames: Frames) -> tuple[SX, SX]:
+        return frames[self.first].rotation, frames[self.second].rotation
+
+
+def _cosine_sine(first: SX, second: SX, reference: SX, quarter: SX, pointer: SX) -> tuple[SX, SX]:
+    """Of the angle between two bodies with these rotations."""
+    hand = second @ pointer
+    return ca.dot(first @ reference, hand), ca.dot(first @ quarter, hand)
+
+
+@traced
+def _turn_value(first: SX, second: SX, reference: SX, quarter: SX, pointer: SX) -> SX:
+    C, S = _cosine_sine(first, second, reference, quarter, pointer)
+    return ca.atan2(S, C)
+
+
+@traced
+def _turn_rate(
+    first: SX, second: SX, first_rate: SX, second_rate: SX, reference: SX, quarter: SX, pointer: SX
+) -> SX:
+    C, S = _cosine_sine(first, second, reference, quarter, pointer)
+    one, other = (
+        _cosine_sine(first_rate, second, reference, quarter, pointer),
+        _cosine_sine(first, second_rate, reference, quarter, pointer),
+    )
+    Ċ, Ṡ = one[0] + other[0], one[1] + other[1]
+    return (C * Ṡ - S * Ċ) / (C * C + S * S)
+
+
+@traced
+def _turn_difference(
+    first: SX, second: SX, reference: SX, quarter: SX, pointer: SX, target: SX
+) -> SX:
+    C, S = _cosine_sine(first, second, reference, quarter, pointer)
+    return wrapped(ca.atan2(S, C) - target)
+
+
+@traced
+def _turn_deviation(
+    first: SX, second: SX, reference: SX, quarter: SX, pointer: SX, target: SX
+) -> SX:
+    C, S = _cosine_sine(first, second, reference, quarter, pointer)
+    return S * ca.cos(target) - C * ca.sin(target)
+
+
+@dataclass(frozen=True)
+class Slide:
+    """The offset of the second point from the first along a direction of the first body."""
+
+    first: Point
+    axis: Axis
+    second: Point
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return self.first.body, self.second.body
+
+    def value(self, frames: Frames) -> SX:
+        return ca.dot(
+            frames[self.axis.body].direction(self.axis.direction),
+            gap(frames, self.first, self.second),
+        )
+
+    def rate(self, frames: Frames) -> SX:
+        frame = frames[self.axis.body]
+        turning = ca.dot(
+            frame.rotation_rate @ self.axis.direction, gap(frames, self.first, self.second)
+        )
+        return (
+            ca.dot(frame.direction(self.axis.direction), gap_rate(frames, self.first, self.second))
+            + turning
+        )
+
+    def difference(self, frames: Frames, target: SX) -> SX:
+        return self.value(frames) - target
+
+    deviation = difference
+
+
+@dataclass(frozen=True)
+class Distance:
+    """The distance between two points."""
+
+    first: Point
+    second: Point
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return self.first.body, self.second.body
+
+    def value(self, frames: Frames) -> SX:
+        d = gap(frames, self.first, self.second)
+        return ca.sqrt(ca.dot(d, d))
+
+    def rate(self, frames: Frames) -> SX:
+        d, ḋ = gap(frames, self.first, self.second), gap_rate(frames, self.first, self.second)
+        return ca.dot(d, ḋ) / ca.sqrt(ca.dot(d, d))
+
+    def difference(self, frames: Frames, target: SX) -> SX:
+        return self.value(frames) - target
+
+    def deviation(self, frames: Frames, target: SX) -> SX:
+        d = gap(frames, self.first, self.second)
+        return (ca.dot(d, d) - target**2) / (2 * target)
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """The component of a point's position along a fixed global direction."""
+
+    point: Point
+    direction: SX
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return ()
+
+    def value(self, frames: Frames) -> SX:
+        return ca.dot(self.direction, frames[self.point.body].position(self.point.local))
+
+    def rate(self, frames: Frames) -> SX:
+        return ca.dot(self.direction, frames[self.point.body].velocity(self.point.local))
+
+    def difference(self, frames: Frames, target: SX) -> SX:
+        return self.value(frames) - target
+
+    deviation = difference

@@ -1,0 +1,239 @@
+"""Figures of an optimum (before and after, and the search) and of a fit (data, curve, band)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..plotting.figure import COLOURS, INK, new_figure, quiet
+from ..results.run import Run
+from ..sensitivity.objective import Objective
+from .measurement import component_word
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from .fit import Fit
+    from .optimum import Optimum
+
+BEFORE, AFTER = "#999999", COLOURS[0]
+LIMIT = COLOURS[1]
+SMALL_CHANGE = 0.1
+"""Change of parameters, relative to how far they are apart, below which it is drawn alone."""
+MOST_PATHS = 4
+"""Constraints over time that are drawn."""
+
+
+def draw_optimum(optimum: Optimum) -> Figure:
+    """Left what is optimised over time, right the search over its iterations."""
+    left, right = _over_time(optimum), _over_iterations(optimum)
+    figure = new_figure(11.0, 1.0 + 2.4 * max(len(left), len(right)))
+    sides: Any = figure.subfigures(1, 2)
+    for part, panels, xlabel in zip(sides, (left, right), ("time (s)", "iteration"), strict=True):
+        axes = part.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+        for ax, draw in zip(axes, panels, strict=True):
+            draw(ax)
+            quiet(ax)
+            ax.margins(x=0.02)
+        part.align_ylabels(axes)
+        axes[-1].set_xlabel(xlabel)
+    p = optimum.problem
+    unit = f" {p.goal.unit}" if p.goal.unit else ""
+    title = (
+        f"{optimum.label}: {p.name} {optimum.objective_before:.4g} → {optimum.objective:.4g}{unit}"
+    )
+    figure.suptitle(title, fontsize=12, color=INK)
+    return figure
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A function of the state that is shown over time, before and after."""
+
+    label: str
+    function: Any
+    unit: str
+    limits: list[float]
+
+
+def compared(optimum: Optimum) -> list[Compared]:
+    """What is optimised or bounded over time: the objective first."""
+    p, goal = optimum.problem, optimum.problem.goal
+    found = []
+    if isinstance(goal, Objective):
+        if goal.integrand is not None:
+            found.append(
+                Compared(f"integrand of {p.name}", goal.integrand, _per_second(goal.unit), [])
+            )
+        if goal.final is not None:
+            found.append(Compared(p.name, goal.final, goal.unit, []))
+    else:
+        found.append(Compared(p.name, goal.function, goal.unit, []))
+    for r in [r for r in p.rows if r.name in p.paths][:MOST_PATHS]:
+        limits = [b for b in (r.constraint.lower, r.constraint.upper) if np.isfinite(b)]
+        found.append(Compared(r.name, p.paths[r.name].function, r.constraint.of.unit, limits))
+    return found
+
+
+def _per_second(unit: str) -> str:
+    """The unit of what an integral over time adds up."""
+    if unit in ("", "s"):
+        return ""
+    return unit.removesuffix("·s") if unit.endswith("·s") else f"{unit}/s"
+
+
+def _over_time(optimum: Optimum) -> list[Callable[[Any], None]]:
+    goal, panels = optimum.problem.goal, [_drawn(optimum, each) for each in compared(optimum)]
+    if (
+        len(panels) > 1
+        and isinstance(goal, Objective)
+        and goal.integrand is None
+        and goal.final is not None
+    ):
+        values = [run.measure(goal.final).to_numpy() for run in (optimum.before, optimum.after)]
+        # a function of parameters alone says nothing over time
+        panels = panels[1:] if not any(np.ptp(v) for v in values) else panels
+    return panels
+
+
+def _drawn(optimum: Optimum, what: Compared) -> Callable[[Any], None]:
+    def draw(ax: Axes) -> None:
+        for run, colour, name in (
+            (optimum.before, BEFORE, "before"),
+            (optimum.after, AFTER, "after"),
+        ):
+            ax.plot(
+                run.time,
+                run.measure(what.function).to_numpy(),
+                color=colour,
+                linewidth=1.5,
+                label=name,
+            )
+        for limit in what.limits:
+            ax.axhline(limit, color=LIMIT, linewidth=1.0, linestyle="--")
+        ax.set_ylabel(f"{what.label} ({what.unit})" if what.unit else what.label)
+        ax.legend(
+            facecolor="white", edgecolor="none", framealpha=0.9, fontsize=9, loc="best"
+        )  # limits may pass below it
+
+    return draw
+
+
+def _over_iterations(optimum: Optimum) -> list[Callable[[Any], None]]:
+    p, history = optimum.problem, optimum.best.trace
+    steps = np.arange(len(history))
+
+    def objective(ax: Axes) -> None:
+        values = history[:, 0]
+        ax.plot(steps, values, color=AFTER, marker="o", markersize=3, linewidth=1.2)
+        if (values > 0).all() and values.max() > 100 * values.min():
+            ax.set_yscale("log")
+        ax.set_ylabel(f"{p.name} ({p.goal.unit})" if p.goal.unit else p.name)
+
+    def infeasibility(ax: Axes) -> None:
+        ax.plot(steps, history[:, 1], color=LIMIT, marker="o", markersize=3, linewidth=1.2)
+        ax.set_yscale("symlog", linthresh=1e-9)
+        ax.set_ylabel("infeasibility")
+
+    def parameters(ax: Axes) -> None:
+        alike = len(set(p.space.units)) == 1 or (history[0, 2:] == 0).any()
+        moved = np.abs(history[:, 2:] - history[0, 2:]).max()
+        small = (
+            alike and len(set(p.space.units)) == 1 and moved < SMALL_CHANGE * np.ptp(history[0, 2:])
+        )
+        for k, name in enumerate(p.names):
+            values = history[:, 2 + k] if alike else history[:, 2 + k] / history[0, 2 + k]
+            if small:  # beside their distances from each other nothing would be seen
+                values = values - values[0]
+            ax.plot(
+                steps,
+                values,
+                color=COLOURS[k % len(COLOURS)],
+                marker="o",
+                markersize=3,
+                linewidth=1.2,
+                label=name,
+            )
+        label, unit = "change of parameters" if small else "parameters", p.space.units[0]
+        ax.set_ylabel("parameter / start" if not alike else f"{label} ({unit})" if unit else label)
+        ax.legend(frameon=False, fontsize=9, loc="best")
+
+    panels: list[Callable[[Any], None]] = [objective]
+    if p.rows and history[:, 1].max() > 0:
+        panels.append(infeasibility)
+    return [*panels, parameters]
+
+
+def draw_fit(fit: Fit) -> Figure:
+    """A panel for each measurement: samples, curve and band."""
+    figure = new_figure(7.5, 1.0 + 2.6 * len(fit.measured))
+    axes = figure.subplots(len(fit.measured), 1, sharex=True, squeeze=False)[:, 0]
+    first = fit.curve_run(fit.space.start)
+    for ax, (name, m) in zip(axes, fit.measured.items(), strict=True):
+        curve, half = confidence_band(fit, fit.run, m.function, m.components)
+        begin = first.measure(m.function).to_numpy().reshape(first.time.size, -1)
+        for c in range(m.components):
+            colour, word = COLOURS[c % len(COLOURS)], component_word(m, c)
+            ax.plot(
+                first.time,
+                begin[:, c],
+                color=BEFORE,
+                linewidth=1.0,
+                linestyle="--",
+                label=f"start{word}",
+            )
+            ax.fill_between(
+                fit.run.time,
+                curve[:, c] - half[:, c],
+                curve[:, c] + half[:, c],
+                color=colour,
+                alpha=0.25,
+                linewidth=0,
+            )
+            ax.plot(
+                fit.run.time,
+                curve[:, c],
+                color=colour,
+                linewidth=1.5,
+                label=f"fit{word}, {100 * fit.level:g} % band",
+            )
+            error = None if m.sigma is None else m.sigma[:, c]
+            ax.errorbar(
+                m.times,
+                m.values[:, c],
+                error,
+                fmt="o",
+                markersize=3,
+                color=INK,
+                elinewidth=0.7,
+                alpha=0.8,
+                label=f"data{word}",
+            )
+        ax.set_ylabel(f"{name} ({m.unit})" if m.unit else name)
+        quiet(ax)
+        ax.margins(x=0.01)
+        ax.legend(
+            frameon=False,
+            fontsize=9,
+            loc="upper left",
+            bbox_to_anchor=(1.0, 1.0),
+            borderaxespad=0.3,
+        )
+    axes[-1].set_xlabel("time (s)")
+    values = ", ".join(f"{n} = {v:.5g}" for n, v in fit.parameters.items())
+    figure.suptitle(f"{fit.label}: {values}", fontsize=12, color=INK)
+    return figure
+
+
+def confidence_band(
+    fit: Fit, run: Run, function: Any, components: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """A curve, and half the width of its confidence band: (time, component) each."""
+    curve = run.measure(function).to_numpy().reshape(run.time.size, components)
+    slopes = run.measure(function, wrt="all").to_numpy().reshape(run.time.size, components, -1)
+    variance = np.einsum("tci,ij,tcj->tc", slopes, fit.confidence.prediction, slopes)
+    return curve, fit.factor * np.sqrt(np.maximum(variance, 0.0))

@@ -1,0 +1,56 @@
+"""Plain tables for terminals, and numbers with the digits worth reading."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is one, and no yes or no."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_written_number(value: Any) -> bool:
+    """Whether it is one, or the text of one."""
+    if not isinstance(value, str):
+        return is_number(value)
+    try:
+        float(value)
+    except ValueError:
+        return value == "–"
+    return True
+
+
+def number(value: Any, digits: int = 8) -> str:
+    """A number with the digits worth reading; other things as they are."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not is_number(value):
+        return str(value)
+    x = float(value)
+    if math.isnan(x):
+        return "–"
+    return f"{x:.{digits}g}" if math.isfinite(x) else "∞" if x > 0 else "−∞"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Columns side by side, words to the left and numbers to the right."""
+    body = [[number(cell) for cell in row] for row in rows]
+    widths = [
+        max(len(h), *(len(row[k]) for row in body)) if body else len(h) for k, h in enumerate(head)
+    ]
+    right = [
+        bool(rows) and all(is_written_number(row[k]) for row in rows) for k in range(len(head))
+    ]
+
+    def line(cells: Sequence[str]) -> str:
+        return "  ".join(
+            c.rjust(w) if r else c.ljust(w) for c, w, r in zip(cells, widths, right, strict=True)
+        ).rstrip()
+
+    return "\n".join(["  " + line(row) for row in (head, *body)])

@@ -1,0 +1,95 @@
+"""The part of a report about a mechanism at rest: what it comes to, and how that changes with
+parameters.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..results.catalog import ENERGIES, MEASURES
+from ..results.run import Run
+from .provenance import parameter_units
+from .tables import folded, note, section, table
+
+SHOWN = (
+    "angle",
+    "displacement",
+    "reaction",
+    "reaction_torque",
+    "effort",
+    "axial_force",
+    "bending_moment",
+)
+"""Measures of an equilibrium, besides energies and positions."""
+VALUE = 3
+"""Column of values in these tables."""
+ROUNDING = 1e-12
+"""Share of the largest number of a kind."""
+
+
+def rest_section(run: Run) -> str:
+    """Positions, angles, reactions and energies as tables, with derivatives where
+    there are some.
+    """
+    names = {
+        kind: list(ENERGIES) if kind == "energy" else run.names_of(MEASURES[kind].of)
+        for kind in (*SHOWN, "energy")
+    }
+    rows = [row for kind, of in names.items() for row in _of_a_kind(run, kind, of)]
+    points = _of_a_kind(run, "position", list(run.drawing_plan["labels"].values()))
+    units = parameter_units(run)
+    head = [
+        "measure",
+        "of",
+        "",
+        "value",
+        "unit",
+        *[f"∂/∂{n} (per {units.get(n) or '1'})" for n in run.parameter_names],
+    ]
+    folds = [folded("positions of points", table(head, points))] if points else []
+    return section("rest", "At rest", note(run.redundant_reactions), table(head, rows), *folds)
+
+
+def _of_a_kind(run: Run, kind: str, names: list[str]) -> list[list[Any]]:
+    """All measures of a kind, without what is rounding beside the largest; none where
+    all are zero.
+    """
+    rows = [row for name in names for row in _rows(run, kind, name)]
+    numbers = np.array([[row[VALUE], *row[VALUE + 2 :]] for row in rows]).reshape(
+        len(rows), 1 + len(run.parameter_names)
+    )
+    numbers[np.abs(numbers) < ROUNDING * np.abs(numbers).max(axis=0, initial=0.0)] = 0.0
+    kept = [
+        [*row[:VALUE], x[0].item(), row[VALUE + 1], *x[1:].tolist()]
+        for row, x in zip(rows, numbers, strict=True)
+    ]
+    return kept if numbers.any() else []
+
+
+def _rows(run: Run, kind: str, name: str) -> list[list[Any]]:
+    """One measure, a row a component."""
+    array = getattr(run, kind)(name).isel(time=0)
+    values = np.atleast_1d(array.to_numpy())
+    slopes = np.zeros((values.size, 0))
+    if run.parameter_names:
+        slopes = (
+            getattr(run, kind)(name, wrt="all")
+            .isel(time=0)
+            .transpose(..., "parameter")
+            .to_numpy()
+            .reshape(values.size, -1)
+        )
+    parts = [str(x) for x in array[array.dims[0]].to_numpy()] if array.dims else [""]
+    return [
+        [
+            kind.replace("_", " "),
+            name,
+            part,
+            value.item(),
+            run.unit_of(kind, [name]),
+            *slope.tolist(),
+        ]
+        for part, value, slope in zip(parts, values, slopes, strict=True)
+    ]

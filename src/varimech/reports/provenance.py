@@ -1,0 +1,167 @@
+"""The parts of a report that tell how it was computed: the head of the page, method, residuals,
+times, versions and parameters.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.markup import counted
+from ..model.parameter import Parameter, Tolerance
+from ..results.run import Run, step_text
+from .encoding import printed
+from .outputs import at_most_times, energy_plots
+from .plots import Plots
+from .tables import facts, folded, section, table
+
+LEVELS = {"position": "m", "velocity": "m/s", "acceleration": "m/s²"}
+ONE = {
+    "rigid bodies": "rigid body",
+    "beams": "beam",
+    "joints": "joint",
+    "forces": "force",
+    "drivers": "driver",
+    "parameters": "parameter",
+}
+
+
+def summary(run: Run) -> str:
+    """One line about the mechanism: what it is made of, and how many freedoms it has where that is
+    known.
+    """
+    kind = "planar" if run.info["dimension"] == 2 else "spatial"
+    counts = run.drawing_plan.get("counts", {})
+    parts = [f"{n} {ONE[name] if n == 1 else name}" for name, n in counts.items() if n]
+    if dofs := _dofs(run):
+        parts.append(counted(dofs, "degree of freedom", "degrees of freedom"))
+    return f"{kind.capitalize()} mechanism" + (f": {', '.join(parts)}" if parts else "")
+
+
+def _dofs(run: Run) -> int:
+    """Values that the start gives, one for each freedom; 0 where they are not known."""
+    model = run.live.equations.model if run.is_live else None
+    if model is None or model.start_conditions is None or model.beams:
+        return 0
+    return sum(
+        int(h.deviation(run.live.equations.frames).numel()) for h in model.start_conditions.holds
+    )
+
+
+def duration(run: Run) -> str:
+    """How long the motion takes."""
+    stopped = run.info.get("stopped")
+    if stopped is not None:
+        return f"stopped at {run.time[-1]:g} s of {stopped['duration']:g} s"
+    return "at rest" if run.time.size < 2 else f"{run.time[-1]:g} s"
+
+
+def computed_section(run: Run, plots: Plots) -> str:
+    """Method, steps, residuals, energies, times, versions, parameters."""
+    i, drawn = run.info, at_most_times(run).time.size
+    residuals = ", ".join(
+        f"{name} {printed(r, 2)} {unit}"
+        for (name, unit), r in zip(LEVELS.items(), i["residuals"], strict=False)
+    )
+    told: dict[str, Any] = {"method": i["method"], "duration": duration(run)}
+    if "configuration" in i:
+        told["configuration"] = i["configuration"]
+    if "steps" in i:
+        told |= {
+            "time steps": f"{counted(i['steps'], 'step', 'steps')} of {step_text(i)}",
+            "stored times": (
+                f"{run.time.size:,}"
+                + (f", curves are of {drawn:,}" if drawn < run.time.size else "")
+            ),
+        }
+    if "tolerance" in i:
+        told |= {"tolerance": f"{i['tolerance']:g} (relative)", "steps rejected": i["rejected"]}
+    if i["iterations"]:  # explicit schemes have none
+        told["iterations"] = f"{i['iterations']:,}"
+    told["largest constraint residuals"] = residuals
+    told |= {f"time to {name}": f"{s:.3g} s" for name, s in i["seconds"].items()}
+    told |= {f"version of {name}": v for name, v in i["versions"].items()}
+    parts = [facts(told)]
+    if run.time.size > 1:
+        parts.append(energy_plots(run, plots))
+    if rows := parameter_rows(run):
+        parts.append(
+            folded(
+                "parameters",
+                table(["parameter", "value", "unit", "lower bound", "upper bound", "spread"], rows),
+            )
+        )
+    lead = (
+        "Residuals are the largest violations of the constraints and of their first and second"
+        " derivatives over the run. The total energy stays the same only where nothing drives or"
+        " damps the mechanism."
+    )
+    return section("computed", "How it was computed", *parts, lead=lead)
+
+
+def parameter_rows(run: Run) -> list[list[Any]]:
+    """Values of this run, with unit, bounds and spread where the mechanism is at hand."""
+    known = run.live.equations.model.parameter_set.parameters if run.is_live else {}
+    units = parameter_units(run)
+    rows = []
+    for name, value in run.info["parameters"].items():
+        lower, upper, spread = None, None, ""
+        if name in known:
+            (lower, upper), given = known[name].bounds, known[name].spread
+            spread = (
+                f"± {printed(given.width)} ({given.sigmas:g} σ)"
+                if isinstance(given, Tolerance)
+                else _distribution(given)
+            )
+        rows.append([name, value, units.get(name, ""), lower, upper, spread])
+    return rows
+
+
+def parameter_units(run: Run) -> dict[str, str]:
+    """Units of parameters, as far as the run knows them."""
+    if run.is_live:
+        return {
+            name: p.unit for name, p in run.live.equations.model.parameter_set.parameters.items()
+        }
+    if "parameter_unit" not in run.dataset.coords:
+        return {}
+    return dict(
+        zip(
+            run.parameter_names,
+            map(str, np.atleast_1d(run.dataset["parameter_unit"].to_numpy())),
+            strict=True,
+        )
+    )
+
+
+def parameter_scales(run: Run) -> dict[str, float]:
+    """What derivatives are multiplied by to be compared: values; where these are zero the width of
+    bounds or tolerances, or else one unit.
+    """
+    known = run.live.equations.model.parameter_set.parameters if run.is_live else {}
+    return {
+        name: float(value) or _width(known.get(name))
+        for name, value in run.info["parameters"].items()
+    }
+
+
+def _width(parameter: Parameter | None) -> float:
+    if parameter is None:
+        return 1.0
+    lower, upper = (np.nan if bound is None else float(bound) for bound in parameter.bounds)
+    if np.isfinite(upper - lower):
+        return float(upper - lower)
+    return float(parameter.spread.width) if isinstance(parameter.spread, Tolerance) else 1.0
+
+
+def _distribution(given: Any) -> str:
+    """A distribution in a word or two."""
+    if given is None:
+        return ""
+    name = getattr(getattr(given, "dist", None), "name", "") or type(given).__name__
+    return (
+        f"{name}, σ = {printed(float(given.std()))}"
+        if callable(getattr(given, "std", None))
+        else name
+    )

@@ -1,0 +1,232 @@
+"""The parts of a report about what tolerances do: moments with what each parameter has in them, and
+samples with their histograms.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..plotting.figure import COLOURS
+from ..uncertainty.moments import Moments
+from ..uncertainty.study import Study
+from ..uncertainty.study_figures import MOST_PARTS
+from ..uncertainty.study_text import known_table
+from .encoding import plot_text, plotted, printed
+from .plots import GREY, Curve, Plots, axis_title, bar_height, bar_plot, curve_plot
+from .tables import folded, grid, section, table
+
+SIGMAS = 3.0
+MOST_BARS = 64
+"""Of a histogram."""
+
+
+def moments_section(moments: Moments, plots: Plots) -> str:
+    """Means and bands over time, shares of the variance at the end."""
+    bands, last = moments.bands(SIGMAS), moments.dataset.isel(time=-1)
+    over_time, shares = [], []
+    for k, (name, unit) in enumerate(zip(moments.objective_names, moments.units, strict=True)):
+        lower, upper = (bands[side].isel(objective=k).to_numpy() for side in ("lower", "upper"))
+        mean = moments.mean.isel(objective=k).to_numpy()
+        curves = [
+            Curve(
+                "mean",
+                moments.time,
+                mean,
+                band=(lower, upper),
+                band_name=f"± {SIGMAS:g} standard deviations",
+            )
+        ]
+        if moments.order == 2:
+            curves.append(
+                Curve(
+                    "at the means",
+                    moments.time,
+                    moments.first_mean.isel(objective=k).to_numpy(),
+                    colour=GREY,
+                    dash="dash",
+                )
+            )
+        end = float(moments.horizons[k])
+        until = end if end < moments.time[-1] else None
+        title = (
+            name
+            if until is None
+            else f"{name}: holds to {moments.accuracy:g} standard deviations up to {end:.3g} s"
+        )
+        over_time.append(plots.add(title, curve_plot(curves, axis_title(name, unit), until=until)))
+        over_time.append(
+            plots.add(f"spread of {name} by each parameter alone", _deviations(moments, k))
+        )
+        share = last["contributions"].isel(objective=k).to_numpy()
+        order = np.argsort(-share, kind="stable")
+        names = [moments.spreads.names[i] for i in order]
+        notes = [
+            f"{names[j]}: σ = {printed(moments.spreads.sigma[i])} {moments.spreads.units[i]}"
+            for j, i in enumerate(order)
+        ]
+        spec = bar_plot(
+            names,
+            (100 * share[order]).tolist(),
+            axis_title(f"share of the variance of {name}", "%"),
+            notes,
+        )
+        shares.append(
+            plots.add(f"what is behind the spread of {name}", spec, height=bar_height(len(names)))
+        )
+    rows: list[list[Any]] = [
+        [
+            n,
+            last["mean"].values[k].item(),
+            last["std"].values[k].item(),
+            u,
+            moments.horizons[k].item(),
+        ]
+        for k, (n, u) in enumerate(zip(moments.objective_names, moments.units, strict=True))
+    ]
+    lead = (
+        f"Means and standard deviations of order {moments.order} by exact derivatives, as if the"
+        " run ended then; shares at its end."
+    )
+    return section(
+        "moments",
+        "Tolerances",
+        table(["objective", "mean", "standard deviation", "unit", "holds up to (s)"], rows),
+        grid(*over_time),
+        grid(*shares),
+        folded("all contributions", _contributions(moments)),
+        lead=lead,
+    )
+
+
+def _deviations(moments: Moments, k: int) -> dict[str, Any]:
+    """Over time, with |∂ψ/∂ρ| σ, what each of those parameters that matter most would make alone:
+    squares add up, not these.
+    """
+    std = moments.std.isel(objective=k).to_numpy()
+    parts = np.abs(moments.slopes[:, k]) * moments.spreads.sigma
+    order = np.argsort(-parts.sum(axis=0), kind="stable")[:MOST_PARTS]
+    curves = [Curve("all together", moments.time, std, colour=GREY)]
+    curves += [
+        Curve(
+            moments.spreads.names[i],
+            moments.time,
+            parts[:, i],
+            dash="dot",
+            colour=COLOURS[i % len(COLOURS)],
+        )
+        for i in order
+    ]
+    end = float(moments.horizons[k])
+    return curve_plot(
+        curves,
+        axis_title("standard deviation", moments.units[k]),
+        until=end if end < moments.time[-1] else None,
+    )
+
+
+def _contributions(moments: Moments) -> str:
+    head = ["objective", "parameter", "σ of the parameter", "∂ψ/∂ρ", "share of the variance (%)"]
+    rows = [
+        [r["objective"], r["parameter"], r["sigma"], r["slope"], 100 * r["contribution"]]
+        for r in moments.table().to_dict("records")
+    ]
+    return table(head, rows)
+
+
+def study_section(study: Study, plots: Plots) -> str:
+    """Means and quantiles over time, histograms at the end."""
+    made = []
+    quantiles = study.quantile([0.05, 0.95]).to_numpy()
+    data = study.dataset
+    for k, (name, unit) in enumerate(zip(study.objective_names, study.units, strict=True)):
+        extremes = (data["lowest"].to_numpy()[:, k], data["highest"].to_numpy()[:, k])
+        band = (quantiles[0, :, k], quantiles[1, :, k])
+        median = study.quantile(0.5).to_numpy()[:, k]
+        if study.time.size > 1:
+            mean = study.mean.to_numpy()[:, k]
+            for title, base in ((name, np.zeros_like(mean)), (f"{name} less its mean", mean)):
+                low, high, five, most = (side - base for side in (*extremes, *band))
+                curves = [
+                    Curve(
+                        "median",
+                        study.time,
+                        median - base,
+                        band=(low, high),
+                        band_name="all samples",
+                        colour=GREY,
+                        dash="dash",
+                    ),
+                    Curve(
+                        "mean",
+                        study.time,
+                        mean - base,
+                        band=(five, most),
+                        band_name="5 % to 95 %",
+                        colour=COLOURS[0],
+                    ),
+                ]
+                made.append(plots.add(title, curve_plot(curves, axis_title(title, unit))))
+        made.append(plots.add(f"{name} at the end", _histogram(study, name, unit)))
+    failed = f"; {study.failed} failed" if study.failed else ""
+    asked = "" if study.stopped is None else f" of {study.stopped:,}, where it was stopped"
+    sampling = (
+        f"{study.count:,} samples{asked} ({study.sampling.kind}, seed"
+        f" {study.sampling.seed}){failed}"
+    )
+    lead = (
+        f"{sampling}, in {study.seconds['run']:.2g} s. ± is the half-width of a 95 % confidence"
+        " interval of the mean; other "
+    )
+    lead += "numbers have the digits that their own 95 % intervals leave."
+    return section(
+        "study",
+        "Monte Carlo",
+        table(*known_table(study)),
+        grid(*made),
+        folded("spreads of the parameters", _spreads(study)),
+        lead=lead,
+    )
+
+
+def _spreads(study: Study) -> str:
+    """How each parameter varies."""
+    told = study.spreads.described()["parameters"]
+    rows = [[p["name"], p["mean"], p["sigma"], p["unit"], p["distribution"]] for p in told]
+    return table(["parameter", "mean", "standard deviation", "unit", "distribution"], rows)
+
+
+def _histogram(study: Study, name: str, unit: str) -> dict[str, Any]:
+    """Neighbouring bins together, so that some are left to be seen."""
+    counts = study.histogram(name)
+    middles, width = counts["value"].to_numpy(), float(counts.attrs["width"])
+    together = max(
+        1, -(-len(middles) // min(MOST_BARS, math.ceil(2 * study.count ** (1 / 3))))
+    )  # Rice's rule
+    groups = np.add.reduceat(counts.to_numpy(), np.arange(0, len(middles), together))
+    starts = middles[::together] - width / 2
+    bars = {
+        "type": "bar",
+        "x": plotted(starts + together * width / 2),
+        "y": groups.tolist(),
+        "width": together * width,
+        "marker": {"color": COLOURS[0], "line": {"width": 0}},
+        "hovertemplate": "%{x:.6g}: %{y}<extra></extra>",
+        "name": plot_text(name),
+    }
+    layout = {
+        "xaxis": {"title": {"text": axis_title(name, unit)}},
+        "yaxis": {"title": {"text": "samples"}},
+        "showlegend": False,
+        "bargap": 0.04,
+    }
+    return {
+        "data": [bars],
+        "layout": layout,
+        "bands": [],
+        "curves": [{"trace": 0, "name": name}],
+        "over_time": False,
+        "xlabel": name,
+    }

@@ -1,0 +1,167 @@
+"""Measures of a finished run, evaluated from its stored states when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..backends.trajectory import Trajectory
+from ..coordinates.counted_angles import TURN, given_angle
+from ..coordinates.equations import Equations
+from ..coordinates.redundancy import RedundantReactions, Sampled
+from ..core.angles import unwrapped
+from ..core.interrupts import held_back
+from ..core.symbols import SX, symbols_in
+from ..model.user_functions import column_of
+from ..schemes import Method
+from ..sensitivity.direct import parameter_seeds
+from ..sensitivity.objective import StateFunction, checked_callable
+
+SLICE = 4096
+"""Stored times that are evaluated at once."""
+
+
+@dataclass(frozen=True)
+class LiveRun:
+    """A trajectory together with the equations it solves."""
+
+    equations: Equations
+    trajectory: Trajectory
+    parameters: np.ndarray
+    indices: list[int]
+    """Positions of the parameters it was differentiated for."""
+    method: Method | None = None
+    """By which it was computed; None where nothing moves."""
+    within: tuple[LiveRun, np.ndarray] | None = None
+    """The run whose rows these are, where they are not all; turns are counted over all of them."""
+
+    @property
+    def parameter_names(self) -> list[str]:
+        """Names of those parameters."""
+        names = list(self.equations.model.parameter_set.parameters)
+        return [names[k] for k in self.indices]
+
+    def at_rows(self, rows: np.ndarray) -> LiveRun:
+        """The same at some of its stored times only."""
+        T = self.trajectory
+        S = None if T.sensitivities is None else T.sensitivities[rows]
+        return replace(
+            self,
+            trajectory=replace(T, time=T.time[rows], states=T.states[rows], sensitivities=S),
+            within=(self, rows),
+        )
+
+    def angles(self, names: Sequence[str]) -> np.ndarray:
+        """Angles of bodies or joints without jumps, from the value given at the start or else one
+        in (−π, π]: (time, name).
+        """
+        if self.within is not None:
+            whole, rows = self.within
+            return whole.angles(names)[rows]
+        e, time = self.equations, self.trajectory.time
+        values = self.evaluate(ca.vertcat(SX(0, 1), *[e.state.angle(name) for name in names]))
+        rates = self.evaluate(
+            ca.vertcat(SX(0, 1), *[e.state.angular_velocity(name) for name in names])
+        )
+        columns = [
+            unwrapped(values[:, [k]], rates[:, [k]], time, self._given(name))
+            for k, name in enumerate(names)
+        ]
+        return np.hstack([np.zeros((time.size, 0)), *columns])
+
+    def _given(self, name: str) -> float | None:
+        """The angle of a body or joint that the start gives, if it does."""
+        numbers, given = self.equations.model.parameter_set, given_angle(self.equations.model, name)
+        return None if given is None else float(numbers.evaluate(given, self.parameters).item())
+
+    def turns_in(self, expression: SX) -> tuple[list[SX], list[np.ndarray]]:
+        """Symbolic numbers of turns in an expression, as one vector, and their values, (time,
+        number); nothing where there are none.
+        """
+        e, own = self.equations, symbols_in(expression)
+        asked = {name: n for name, n in e.probe.turns.items() if n.element_hash() in own}
+        if not asked:
+            return [], []
+        plain = self.evaluate(ca.vertcat(*[e.state.angle(name) for name in asked]))
+        return [ca.vertcat(*asked.values())], [np.round((self.angles(list(asked)) - plain) / TURN)]
+
+    @cached_property
+    def redundant_reactions(self) -> RedundantReactions:
+        """Reactions that are not unique, because constraints are redundant."""
+        return self.equations.redundancy.shared(*self._sampled())
+
+    def depends_on_shares(self, *functions: StateFunction) -> bool:
+        """Whether functions of the state depend on how redundant constraints share their loads."""
+        return self.equations.redundancy.concerns(functions, self._sampled)
+
+    def _sampled(self) -> Sampled:
+        return *self.trajectory.sampled, self.parameters
+
+    def expression(self, function: StateFunction | str, name: str) -> SX:
+        """What a function of the state gives, in symbols: a column.
+
+        Raises:
+            ModelError: if it is none, or depends on more than state, time and parameters.
+        """
+        e, label = self.equations, f"measure {name!r}"
+        column = column_of(checked_callable(function, "a measure"), e.probed_state(e.probe), label)
+        e.model.parameter_set.check_symbols(
+            column, label, symbols_in(e.packed, e.t, *e.probe.turns.values())
+        )
+        return column
+
+    def evaluate(self, expression: SX) -> np.ndarray:
+        """An expression of the state at all stored times: (time, component)."""
+        e, T, (symbols, turns) = self.equations, self.trajectory, self.turns_in(expression)
+        function = ca.Function(
+            "measure", [e.ρ, e.packed, e.t, *symbols], [ca.densify(ca.vec(expression))]
+        )
+        return self._over_time(function, T.states, T.time, *turns)
+
+    def derivative(self, expression: SX) -> np.ndarray:
+        """Its derivatives with respect to the parameters at all stored times: (time, component,
+        parameter).
+        """
+        e, T, p = self.equations, self.trajectory, len(self.indices)
+        assert T.sensitivities is not None
+        state = e.packed
+        S = SX.sym("S", p, state.numel())  # transposed, as it lies in memory
+        u, u_ = ca.vertcat(state, e.ρ), ca.vertcat(S.T, parameter_seeds(e.ρ.numel(), self.indices))
+        slope, (symbols, turns) = (
+            ca.densify(ca.jtimes(ca.vec(expression), u, u_)),
+            self.turns_in(expression),
+        )
+        function = ca.Function("slope", [e.ρ, state, S, e.t, *symbols], [slope])
+        values = self._over_time(function, T.states, T.sensitivities, T.time, *turns)
+        return values.reshape(T.time.size, p, slope.shape[0]).transpose(0, 2, 1)
+
+    def _over_time(self, function: ca.Function, *of_time: np.ndarray) -> np.ndarray:
+        """A function of the parameters and of what goes with time, at all stored times: (time,
+        number).
+
+        CasADi reads and writes the arrays where they are, which is many times faster than
+        conversion, and swallows Ctrl-C: that waits for the end of a slice.
+        """
+        count = self.trajectory.time.size
+        values = np.empty((count, function.nnz_out(0)))
+        parameters = np.ascontiguousarray(self.parameters, dtype=float)
+        buffer: Any = None
+        with held_back() as held:
+            for begin in range(0, count, SLICE):
+                end = min(begin + SLICE, count)
+                rows = [np.ascontiguousarray(array[begin:end], dtype=float) for array in of_time]
+                if buffer is None or end - begin < SLICE:
+                    buffer, evaluate = function.map(
+                        "slice", "serial", end - begin, [0], []
+                    ).buffer()
+                for k, given in enumerate((parameters, *rows)):
+                    buffer.set_arg(k, given.data)
+                buffer.set_res(0, values[begin:end].data)
+                evaluate()
+                held.deliver()
+        return values

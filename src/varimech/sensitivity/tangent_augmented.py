@@ -1,0 +1,70 @@
+"""A chain together with its derivative in one direction of the parameters, as one chain.
+
+After each stage,  f(x, y; u) = 0,  g(x; u) = 0,  stands its derivative, a linear stage for x' and
+y' with the same matrices:
+
+    f' = H x' + Jᵀ y' + f_u u' = 0,     g' = w J x' + g_u u' = 0.
+
+The state carries its own derivative, block by block: (q, q', q̇, q̇', …), so an integrator takes it
+for a mechanism with twice as many coordinates; and the parameters are (ρ, ρ'): the direction is
+data. Derivatives of this chain, along the motion or by an adjoint, are second derivatives of the
+one it was made from: forward over forward, or backward over forward.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import casadi as ca
+
+from ..core.symbols import SX
+from ..stages.chain import PARAMETERS, Block, Chain, Stage
+from ..stages.chain_rule import Known
+
+
+def augmented(chain: Chain, *, state_varies: bool = True) -> Chain:
+    """The chain with its derivative. With `state_varies=False` the state it starts from is only a
+    guess, which stays as it is.
+    """
+    direction = SX.sym("ρ'", chain.parameters.numel())
+    known = Known([chain.parameters], [direction])
+    state = chain.state
+    if state_varies:
+        slopes = [SX.sym("s'", block.value.numel()) for block in chain.state]
+        known = known.extended([block.value for block in chain.state], slopes)
+        state = _paired(chain.state, slopes)
+    stages: list[Stage] = []
+    for stage in chain.stages:
+        x_, y_ = SX.sym("x'", stage.unknown.numel()), SX.sym("y'", stage.multiplier.numel())
+        guess = ca.densify(known.derivative(stage.multiplier_guess))
+        known = known.extended([stage.unknown, stage.multiplier], [x_, y_])
+        relations = [known.derivative(relation) for _, relation in stage.dependents]
+        known = known.extended([symbol for symbol, _ in stage.dependents], relations)
+        differentiated = Stage(
+            f"{stage.name}'",
+            x_,
+            y_,
+            known.derivative(stage.balance),
+            known.derivative(stage.condition),
+            SX.zeros(x_.numel()),
+            guess,
+            stage.penalty,
+            stage.symmetric,
+            stage.weight,
+            multiplier_space=stage.multiplier_space,
+            metric=stage.tangent,
+            compliant=stage.compliant,
+        )
+        stages += [stage, differentiated]
+    *settings, parameters, time = chain.settings
+    both = Block(PARAMETERS, ca.vertcat(parameters.value, direction))
+    result = _paired(chain.result, [known.derivative(block.value) for block in chain.result])
+    return replace(
+        chain, state=state, settings=(*settings, both, time), stages=tuple(stages), result=result
+    )
+
+
+def _paired(blocks: tuple[Block, ...], slopes: list[SX]) -> tuple[Block, ...]:
+    """Each block, and after it its derivative."""
+    pairs = zip(blocks, slopes, strict=True)
+    return tuple(b for block, slope in pairs for b in (block, Block(block.space, slope)))

@@ -1,0 +1,59 @@
+"""Which derivatives are wanted of a program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.memory import check_memory
+
+
+@dataclass(frozen=True, eq=False)
+class DerivativeRequest:
+    """Derivatives that a program is to give."""
+
+    directions: np.ndarray | None = None
+    """Along the motion: in these directions in the space of all parameters, one a column."""
+    adjoint: bool = False
+    """By a sweep backwards, with respect to all parameters."""
+    objectives: int = 0
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal where functions of chains are."""
+        directions = (
+            None
+            if self.directions is None
+            else (self.directions.shape[1], self.directions.tobytes())
+        )
+        return directions, self.adjoint, self.objectives if self.adjoint else 0
+
+    @property
+    def moved(self) -> list[int]:
+        """Parameters that change in any of these directions."""
+        return (
+            [] if self.directions is None else np.flatnonzero(self.directions.any(axis=1)).tolist()
+        )
+
+    @property
+    def columns(self) -> int:
+        """Number of directions."""
+        return 0 if self.directions is None else self.directions.shape[1]
+
+
+def unit_directions(total: int, indices: list[int]) -> np.ndarray:
+    """Directions in the space of all parameters in which one of the chosen ones changes by 1:
+    (parameter, chosen).
+
+    Raises:
+        ModelError: if they do not fit into memory.
+    """
+    check_memory(
+        f"{len(indices)} derivatives of a mechanism with {total} parameters",
+        float(total) * len(indices),
+        "differentiate for fewer of them (wrt=[…]), or by method='adjoint'",
+    )
+    directions = np.zeros((total, len(indices)))
+    directions[indices, np.arange(len(indices))] = 1.0
+    return directions

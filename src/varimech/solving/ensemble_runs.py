@@ -1,0 +1,132 @@
+"""Many runs of a solver, which differ in parameter values only: compiled ones at one call, the
+others one by one.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+
+from ..backends.runner import Runner
+from ..backends.sampler import Sampler, Samples, in_slices, joined, nothing
+from ..backends.trajectory import Trajectory
+from ..core.errors import VarimechError
+from ..core.interrupts import workers
+from ..core.progress import progress_bar
+from .solver import Solver
+from .task import Task
+from .validity import residual_limits
+
+CHUNK = 64
+"""Samples that a thread takes at a time."""
+
+
+def run_many(
+    solver: Solver, task: Task, rows: np.ndarray, threads: int
+) -> tuple[Samples, dict[int, VarimechError], float]:
+    """A run for each row of parameter values, in threads; why some failed, and the seconds it all
+    took.
+    """
+    sampler = sampler_for(solver, task, len(rows))
+    began, failures = time.perf_counter(), dict[int, VarimechError]()
+    size = max(1, min(CHUNK, len(rows) // (4 * threads)))
+    chunks = [range(first, min(first + size, len(rows))) for first in range(0, len(rows), size)]
+
+    def together(chunk: range) -> tuple[Samples, dict[int, VarimechError]]:
+        return sample(solver, replace(task, stop=stop), sampler, rows[chunk.start : chunk.stop])
+
+    parts: list[Samples] = []
+    with (
+        progress_bar(f"{solver.model.name}: {len(rows)} runs", len(rows), task.progress) as tell,
+        workers(threads) as (pool, stop),
+    ):
+        for chunk, (found, failed) in zip(chunks, pool.map(together, chunks), strict=True):
+            parts.append(found)
+            failures |= {chunk.start + k: error for k, error in failed.items()}
+            tell(chunk.stop)
+    return joined(parts), failures, time.perf_counter() - began
+
+
+def sample(
+    solver: Solver, task: Task, sampler: Sampler | None, rows: np.ndarray
+) -> tuple[Samples, dict[int, VarimechError]]:
+    """Runs for rows of parameter values: at once what can be, the others one by one; and why some
+    failed.
+    """
+    sizes = (
+        task.schedule.stored_count,
+        len(task.objectives),
+        None if task.indices is None else len(task.indices),
+    )
+    found = nothing(len(rows), *sizes) if sampler is None else in_slices(sampler, rows, task.stop)
+    failures: dict[int, VarimechError] = {}
+    for k in np.flatnonzero(~found.done).tolist():
+        outcome = rerun_individually(solver, task, rows[k])
+        if isinstance(outcome, VarimechError):
+            failures[k] = outcome
+            continue
+        found.values[k], found.done[k] = outcome.objectives, True
+        if found.gradients is not None:
+            found.gradients[k] = outcome.gradients
+    return found, failures
+
+
+def rerun_individually(
+    solver: Solver, task: Task, row: np.ndarray, *, explain: bool = True
+) -> Trajectory | VarimechError:
+    """A single run, or why it failed, in short where it need not be explained."""
+    try:
+        solver.model.parameter_set.check(row)
+        return solver.run(replace(task, progress=False), row, explain=explain)[0]
+    except VarimechError as error:
+        return error
+
+
+def sampler_for(solver: Solver, task: Task, runs: int) -> Sampler | None:
+    """What carries out many compiled runs at one call; None where each has to be looked after."""
+    task = replace(task, progress=False, runs=runs)
+    # one short run derives and compiles what all others share; where nominal values fail, each run
+    # looks after itself
+    once = replace(
+        task, schedule=task.schedule.shortened(), runs=runs * task.schedule.estimated_steps
+    )
+    with suppress(VarimechError):
+        solver.run(once, solver.model.parameter_set.nominal)
+    if solver.nearby.positions is None or not solver.programs.finds_start:
+        return None
+    inputs = solver.inputs(task, solver.model.parameter_set.nominal, guess=solver.nearby.positions)
+    runner = solver.runner(task.objectives, solver.wanted(task), regular=True)
+    if not isinstance(runner, Runner) or not runner.compiled_for(inputs, task.backend, runs=runs):
+        return None
+    limits = _residual_limits(solver, task)
+    return (
+        None
+        if limits is None
+        else Sampler(
+            runner.native,
+            inputs,
+            solver.nearby.reach,
+            (solver.model.parameter_set.allowed, solver.start.fits),
+            limits,
+            solver.time_plan.fixed(
+                task.schedule, task.objectives, solver.model.parameter_set.nominal
+            ),
+        )
+    )
+
+
+def _residual_limits(solver: Solver, task: Task) -> tuple[float, float] | None:
+    """Residuals of positions and velocities below which runs hold together; None where the nominal
+    one does not.
+    """
+    nominal = rerun_individually(
+        solver, replace(task, indices=None), solver.model.parameter_set.nominal
+    )
+    if isinstance(nominal, VarimechError):
+        return None
+    return residual_limits(
+        nominal, task.schedule.tolerance, solver.method.formulation, solver.equations
+    )

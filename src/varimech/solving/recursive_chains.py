@@ -1,0 +1,81 @@
+"""Chains of a large open tree in relative coordinates, by sweeps over its bodies."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from ..backends.program import ChainFunctions
+from ..coordinates.equations import Equations
+from ..coordinates.initial_state_chain import moving_chain
+from ..coordinates.relative.recursion_passes import RecursionPasses
+from ..core.symbols import SX
+from ..sensitivity.adjoint import pullback_of
+from ..sensitivity.direct import tangent_of
+from .derivative_request import DerivativeRequest
+
+
+class RecursiveChains:
+    """Start, rates, and what completes the state at the end of a step; each written once."""
+
+    def __init__(self, equations: Equations):
+        self._equations = equations
+        self._sweeps = RecursionPasses(equations)
+        self._written: dict[tuple[object, ...], ChainFunctions] = {}
+
+    def functions(self, name: str, wanted: DerivativeRequest) -> ChainFunctions:
+        """Those of the "start", the "rates" or the "end", with the derivatives that are wanted."""
+        key = (name, wanted.key)
+        if key not in self._written:
+            self._written[key] = {"start": self._start, "rates": self._rates, "end": self._end}[
+                name
+            ](wanted)
+        return self._written[key]
+
+    def _rates(self, wanted: DerivativeRequest) -> ChainFunctions:
+        back = self._sweeps.rates_pullback(wanted.objectives) if wanted.adjoint else None
+        return ChainFunctions(None, None, self._sweeps.rates(wanted.directions), pullback=back)
+
+    def _end(self, wanted: DerivativeRequest) -> ChainFunctions:
+        back = self._sweeps.end_pullback(wanted.objectives) if wanted.adjoint else None
+        return ChainFunctions(None, None, self._sweeps.end(wanted.directions), pullback=back)
+
+    def _start(self, wanted: DerivativeRequest) -> ChainFunctions:
+        """Positions and velocities from what is given, written out; then accelerations by
+        self._sweeps.
+        """
+        chain, directions = (
+            moving_chain(self._equations, SX.eye(self._equations.q.numel())),
+            wanted.directions,
+        )
+        tangent = (
+            None if directions is None else tangent_of(chain, wanted.moved, state_varies=False)
+        )
+        finish = chain.finish(None if tangent is None else tangent.coefficients)
+        x = finish.sx_in()
+        state, _, *coefficients = finish.call(x)
+        found = [state]
+        if tangent is not None and directions is not None:
+            still, seeds = (
+                SX.zeros(chain.packed.numel()),
+                ca.horzsplit(ca.DM(directions[wanted.moved])),
+            )
+            found.append(
+                ca.horzcat(*[tangent.column(coefficients[0], still, seed) for seed in seeds]).T
+            )
+        moving = ca.Function("moving", x, found)
+        back = None
+        if wanted.adjoint:
+            pullback = pullback_of(chain, state_varies=False)
+            c, μ = (
+                chain.linearise(pullback.coefficients).call(x)[0],
+                SX.sym("μ", wanted.objectives, state.numel()),
+            )
+            pulled = [pullback.column(c, row.T)[1].T for row in ca.vertsplit(μ)]
+            back = self._sweeps.start_pullback(
+                wanted.objectives,
+                moving,
+                ca.Function("moving_pullback", [*x, μ], [ca.vertcat(*pulled)]),
+            )
+        return ChainFunctions(
+            chain.predict, chain.iterate, self._sweeps.start(directions, moving), pullback=back
+        )

@@ -1,0 +1,79 @@
+"""Spreads as distributions of OpenTURNS: its own where it has the same, any other one by its
+functions in SciPy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.errors import ModelError
+from .marginals import Frozen, Marginal, Normal
+from .sampling import SMALLEST_POINT
+
+if TYPE_CHECKING:
+    from .parameter_distributions import ParameterDistributions
+
+
+def openturns() -> Any:
+    """The package, which is optional and slow to import."""
+    try:
+        import openturns as ot
+    except ImportError:
+        raise ModelError(
+            "chaos, Sobol indices and reliability need OpenTURNS: pip install 'varimech[uq]'"
+        ) from None
+    return ot
+
+
+def distribution_of(spreads: ParameterDistributions) -> Any:
+    """The joint distribution of the parameters that vary: their own ones under a
+    Gaussian copula.
+    """
+    ot = openturns()
+    marginals = [_marginal(ot, m) for m in spreads.marginals]
+    copula = ot.IndependentCopula(len(marginals))
+    if not spreads.independent:
+        copula = ot.NormalCopula(ot.CorrelationMatrix(spreads.correlation.tolist()))
+    joint = ot.JointDistribution(marginals, copula)
+    joint.setDescription(spreads.names)
+    return joint
+
+
+def _marginal(ot: Any, marginal: Marginal) -> Any:
+    if isinstance(marginal, Normal):
+        return ot.Normal(marginal.mean, marginal.sigma)
+    if isinstance(marginal.distribution, Frozen):
+        raise ModelError(
+            f"openturns: {marginal.words} is no frozen distribution of scipy.stats, such as"
+            " scipy.stats.uniform(0.9, 0.2)"
+        )
+    if marginal.distribution.dist.name == "uniform":
+        return ot.Uniform(*(float(x) for x in marginal.distribution.support()))
+    return ot.Distribution(_wrapped(ot, marginal.distribution))
+
+
+def _wrapped(ot: Any, frozen: Any) -> Any:
+    """A distribution of SciPy that draws by the generator of OpenTURNS, so that its seed counts,
+    and keeps its upper tail.
+    """
+
+    class Wrapped(ot.SciPyDistribution):
+        def getRealization(self) -> list[float]:  # noqa: N802 - names that OpenTURNS looks for
+            return [float(x) for x in self.getSample(1)[0]]
+
+        def getSample(self, size: int) -> np.ndarray:  # noqa: N802
+            u = np.maximum(np.array(ot.RandomGenerator.Generate(size)), SMALLEST_POINT)
+            return np.asarray(frozen.ppf(u)).reshape(size, 1)
+
+        def computeComplementaryCDF(self, point: Any) -> float:  # noqa: N802
+            return float(frozen.sf(point[0]))
+
+        def computeScalarQuantile(self, p: float, tail: bool = False) -> float:  # noqa: N802
+            return float(frozen.isf(p) if tail else frozen.ppf(p))
+
+        def computeQuantile(self, p: float, tail: bool = False) -> list[float]:  # noqa: N802
+            return [self.computeScalarQuantile(p, tail)]
+
+    return Wrapped(frozen)

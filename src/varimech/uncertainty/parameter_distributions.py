@@ -1,0 +1,258 @@
+"""Spreads of parameters: a distribution for each, and how they hang together.
+
+Parameters are  x_i = F_i⁻¹(Φ(z_i)),  with F_i the distribution of each and z normal with zero
+means, unit variances and the correlation R (a Gaussian copula). Between normal parameters R is
+their own correlation; otherwise that of x follows from an integral over z_i and z_j, by a
+Gauss–Hermite rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import ModelError, unknown_name
+from ..model.parameter import Parameter
+from .marginals import Marginal, Normal, marginal
+
+Given = Mapping[str, Any]
+"""Parameter → `Tolerance`, distribution with its numbers, or None."""
+Correlation = Mapping[tuple[str, str], float] | Sequence[Sequence[float]] | np.ndarray
+NODES = 64
+"""Of the rule for covariances, each way."""
+TOLD = (0.001, 0.5, 0.999)
+"""Probabilities whose quantiles are told."""
+
+
+@dataclass(frozen=True, eq=False)
+class ParameterDistributions:
+    """Parameters that vary, in the order of the mechanism, and how."""
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    indices: list[int]
+    """Of these parameters among all of the mechanism."""
+    marginals: tuple[Marginal, ...]
+    correlation: np.ndarray
+    """(d, d), of the normal variables behind the parameters; theirs too, where these are normal."""
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        """(d,), in the parameters' units."""
+        return np.array([m.mean for m in self.marginals])
+
+    @cached_property
+    def sigma(self) -> np.ndarray:
+        """(d,), standard deviations in the parameters' units."""
+        return np.array([m.sigma for m in self.marginals])
+
+    @cached_property
+    def covariance(self) -> np.ndarray:
+        """(d, d), of the parameters themselves."""
+        C = np.diag(self.sigma**2)
+        for i, j in combinations(range(len(self.names)), 2):
+            if r := self.correlation[i, j]:
+                C[i, j] = C[j, i] = _covariance(self.marginals[i], self.marginals[j], float(r))
+        return C
+
+    @cached_property
+    def normal(self) -> bool:
+        """Whether all of them are normal."""
+        return all(isinstance(m, Normal) for m in self.marginals)
+
+    @cached_property
+    def independent(self) -> bool:
+        """Whether none is correlated with another."""
+        return bool((self.correlation == np.eye(len(self.names))).all())
+
+    def from_uniform(self, u: np.ndarray) -> np.ndarray:
+        """Values for points of the unit cube, (n, d) each; no point may lie on a face of it."""
+        if self.independent and not self.normal:
+            return np.column_stack(
+                [m.from_uniform(column) for m, column in zip(self.marginals, u.T, strict=True)]
+            )
+        from scipy.special import ndtri
+
+        return self.from_normal(ndtri(u))
+
+    def from_normal(self, z: np.ndarray) -> np.ndarray:
+        """Values for independent standard normal numbers, (n, d) each."""
+        if not self.independent:
+            z = np.einsum(
+                "nj,ij->ni", z, self._root
+            )  # each row by itself: the same bits however many there are
+        if self.normal:
+            return self.mean + self.sigma * z
+        return np.column_stack(
+            [m.from_normal(column) for m, column in zip(self.marginals, z.T, strict=True)]
+        )
+
+    def rows(self, values: np.ndarray, nominal: np.ndarray) -> np.ndarray:
+        """Values of all parameters of the mechanism, one row for each of `values`; those that do
+        not vary as in `nominal`.
+        """
+        rows = np.tile(np.asarray(nominal, dtype=float), (len(values), 1))
+        rows[:, self.indices] = values
+        return rows
+
+    def described(self) -> dict[str, Any]:
+        """As plain data: the distribution of each parameter in words, its mean, sigma and some
+        quantiles, and R.
+        """
+        told = [
+            {
+                "name": name,
+                "unit": unit,
+                "distribution": m.words,
+                "mean": m.mean,
+                "sigma": m.sigma,
+                "quantiles": {str(p): float(m.from_uniform(np.array(p))) for p in TOLD},
+            }
+            for name, unit, m in zip(self.names, self.units, self.marginals, strict=True)
+        ]
+        return {"parameters": told, "correlation": self.correlation.tolist()}
+
+    @cached_property
+    def _root(self) -> np.ndarray:
+        return np.linalg.cholesky(self.correlation)
+
+
+def distributions_of(
+    parameters: Mapping[str, Parameter],
+    given: Given | None = None,
+    correlation: Correlation | None = None,
+) -> ParameterDistributions:
+    """Checked spreads: those that parameters carry, with those given by name in their place or
+    besides (None: does not vary).
+
+    >>> import varimech as vm
+    >>> from scipy.stats import uniform
+    >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+    >>> L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.03))
+    >>> mass = m.parameter("mass", 3.0, unit="kg")
+    >>> spreads_of(m.parameters, {"mass": uniform(2.9, 0.2)}, {("L", "mass"): 0.5}).names
+    ('L', 'mass')
+    """
+    if given is not None and not isinstance(given, Mapping):
+        raise ModelError(
+            f"spreads = {given!r} must be distributions by parameter, such as {{'L':"
+            " varimech.Tolerance(0.01)}"
+        )
+    wanted = {name: p.spread for name, p in parameters.items()}
+    for name, spread in (given or {}).items():
+        if name not in parameters:
+            raise unknown_name("parameter", name, parameters)
+        wanted[name] = spread
+    varying = {
+        name: marginal(parameters[name], spread)
+        for name, spread in wanted.items()
+        if spread is not None
+    }
+    if not varying:
+        example = next(iter(parameters), "L")
+        raise ModelError(
+            "no parameter has a spread: make it with parameter(…,"
+            f" spread=varimech.Tolerance(0.01)), or give spreads={{{example!r}:"
+            " varimech.Tolerance(0.01)} or a distribution of scipy.stats with its numbers"
+        )
+    for name, m in varying.items():
+        parameters[name].check(m.mean)
+    names, every = tuple(varying), list(parameters)
+    R = np.eye(len(names)) if correlation is None else _correlation(names, correlation)
+    units = tuple(parameters[name].unit for name in names)
+    return ParameterDistributions(
+        names, units, [every.index(name) for name in names], tuple(varying.values()), R
+    )
+
+
+def _correlation(names: tuple[str, ...], given: Correlation) -> np.ndarray:
+    """R, checked: symmetric, of unit diagonal, positive definite."""
+    R = _from_pairs(names, given) if isinstance(given, Mapping) else _from_matrix(names, given)
+    for i, j in combinations(range(len(names)), 2):
+        if not -1 < R[i, j] < 1:
+            raise ModelError(
+                f"correlation of {names[i]!r} with {names[j]!r} is {R[i, j]:g}; it must lie between"
+                " −1 and 1"
+            )
+    values, vectors = np.linalg.eigh(R)
+    if values[0] < 1e-12:
+        i, j = sorted(np.argsort(-np.abs(vectors[:, 0]))[:2])
+        raise ModelError(
+            "correlation: no variables can be correlated like this (smallest eigenvalue"
+            f" {values[0]:.2g}); look first at {names[i]!r} with {names[j]!r}, {R[i, j]:g}, and"
+            " what each has with the others"
+        )
+    return R
+
+
+def _from_pairs(names: tuple[str, ...], given: Mapping[Any, Any]) -> np.ndarray:
+    R = np.eye(len(names))
+    known: dict[frozenset[str], Real] = {}
+    for pair, r in given.items():
+        if not (isinstance(pair, tuple) and len(pair) == 2):
+            raise ModelError(
+                f"correlation: {pair!r} must be a pair of parameters, such as ('a', 'b')"
+            )
+        for name in pair:
+            if name not in names:
+                raise unknown_name("parameter with a spread", name, names)
+        if pair[0] == pair[1]:
+            raise ModelError(f"correlation: {pair!r} is a parameter with itself; name two")
+        if not isinstance(r, Real) or isinstance(r, bool):
+            raise ModelError(
+                f"correlation of {pair[0]!r} with {pair[1]!r} is {r!r}; it must be a number between"
+                " −1 and 1"
+            )
+        if known.setdefault(frozenset(pair), r) != r:
+            raise ModelError(
+                f"correlation of {pair[0]!r} with {pair[1]!r} is given twice:"
+                f" {known[frozenset(pair)]!r} and {r!r}"
+            )
+        i, j = (names.index(name) for name in pair)
+        R[i, j] = R[j, i] = float(r)
+    return R
+
+
+def _from_matrix(names: tuple[str, ...], given: Any) -> np.ndarray:
+    d = len(names)
+    order = ", ".join(map(repr, names))
+    try:
+        R = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        R = np.empty(0)
+    if R.shape != (d, d):
+        raise ModelError(
+            f"correlation = {given!r} must be a {d}×{d} matrix in the order {order}, or numbers by"
+            " pairs of names"
+        )
+    for i, j in combinations(range(d), 2):
+        if not abs(R[i, j] - R[j, i]) < 1e-12:
+            raise ModelError(
+                f"correlation of {names[i]!r} with {names[j]!r} is {R[i, j]:g}, and the other way"
+                f" round {R[j, i]:g}; the matrix must be symmetric"
+            )
+    for name, r in zip(names, R.diagonal(), strict=True):
+        if not abs(r - 1) < 1e-12:
+            raise ModelError(
+                f"correlation of {name!r} with itself is {r:g}; it must be 1 (a covariance is no"
+                " correlation)"
+            )
+    return (R + R.T) / 2
+
+
+def _covariance(a: Marginal, b: Marginal, r: float) -> float:
+    """Of two parameters whose normal variables have the correlation r."""
+    if isinstance(a, Normal) and isinstance(b, Normal):
+        return r * a.sigma * b.sigma
+    z, w = np.polynomial.hermite_e.hermegauss(NODES)
+    w = w / w.sum()
+    both = r * z[:, None] + np.sqrt(1 - r**2) * z
+    return float(
+        np.einsum("i,j,i,ij->", w, w, a.from_normal(z) - a.mean, b.from_normal(both) - b.mean)
+    )

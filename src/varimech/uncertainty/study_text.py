@@ -1,0 +1,101 @@
+"""A study in words."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core.markup import counted
+from ..plotting.table import number, table
+from .estimates import LEVEL
+
+if TYPE_CHECKING:
+    from .study import Study
+
+QUANTILES = (0.05, 0.5, 0.95)
+"""That are printed and stored."""
+TOLD = 3
+"""Failures that are told when a study is printed."""
+
+
+def in_words(study: Study) -> str:
+    """As it is printed."""
+    failed = f", {study.failed} failed" if study.failed else ""
+    stopped = f" of {study.stopped:,}" if study.stopped is not None else ""
+    words = (
+        f"{study.sampling.kind}, seed"
+        f" {study.sampling.seed}{', control' if study.controlled else ''}"
+    )
+    taken = f"{counted(study.count, 'sample', 'samples')}{stopped}"
+    lines = [f"<Study of {study.label!r}: {taken} ({words}){failed}, at t = {study.time[-1]:g} s>"]
+    if study.count:
+        lines.append(table(*known_table(study)))
+    if study.controlled and study.failed:
+        lines.append(
+            f"  {counted(study.failed, 'sample', 'samples')} failed, so the control is not used"
+        )
+    elif study.controlled and study.count:
+        factors = zip(study.objective_names, study.reduction[-1].to_numpy(), strict=True)
+        lines.append(
+            "  the control saves samples by a factor of:"
+            f" {', '.join(f'{n} {r:.3g}' for n, r in factors)}"
+        )
+    lines += [f"  sample {f.sample} failed: {f.kind}: {f.message}" for f in study.failures[:TOLD]]
+    seconds = study.seconds["run"]
+    return "\n".join(
+        [*lines, f"  {seconds:.3g} s, {study.count / max(seconds, 1e-9):.0f} samples/s"]
+    )
+
+
+def known_table(study: Study) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of the table of a study, each number with the digits that its 95 % interval
+    leaves.
+    """
+    frame, rows = study.table(), []
+    for k, (name, row) in enumerate(zip(frame.index, frame.to_dict("records"), strict=True)):
+        cells = {"mean": known(row["mean"], row["±"], digits=2), "±": number(row["±"], 2)}
+        others: dict[str, str | float] = {"std": "std", **{f"{100 * p:g} %": p for p in QUANTILES}}
+        for label, of in others.items():
+            bounds = study.interval(of=of).isel(time=-1, objective=k)
+            sides = np.abs(
+                [bounds["lower"].item() - row[label], bounds["upper"].item() - row[label]]
+            )
+            cells[label] = known(
+                row[label],
+                (
+                    float(np.max(sides[np.isfinite(sides)], initial=0.0))
+                    if sides.min() < np.inf
+                    else np.inf
+                ),
+            )
+        rows.append([str(name), *cells.values(), str(row["unit"])])
+    return ["objective", *map(str, frame.columns)], rows
+
+
+def known(value: float, half: float, digits: int = 1) -> str:
+    """A number with no digit beyond the first ones of its error, "–" where nothing is
+    known of it.
+    """
+    if not math.isfinite(value) or not math.isfinite(half):
+        return "–"
+    if half == 0:
+        return number(value)
+    place = math.floor(math.log10(half)) + 1 - digits
+    size = math.floor(math.log10(abs(value))) if value else place
+    if -5 <= size < 8:
+        return f"{round(value, -place) + 0.0:.{max(0, -place)}f}"
+    return f"{value:.{max(0, size - place)}e}"
+
+
+def so_far(study: Study) -> str:
+    """In few words: the first objective at the end, as far as it is known."""
+    if not study.count:
+        return ""
+    found, unit = study.last_mean(), study.units[0]
+    half = found.half_width(LEVEL)[0]
+    return (
+        f"{study.objective_names[0]} = {found.value[0]:.6g} ±"
+        f" {half:.2g}{f' {unit}' if unit else ''}"
+    )

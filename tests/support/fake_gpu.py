@@ -1,0 +1,82 @@
+"""A card that is none: cupy's functions on arrays of this machine, and kernels built as C++ for its
+processor, one sample after the other.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+HEADER = """
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#define __forceinline__ inline
+#define __global__
+#define __launch_bounds__(threads)
+struct place { long long x; };
+static place blockIdx, blockDim, threadIdx;
+"""
+FOOTER = """
+extern "C" void every_thread(const void *job, long long count, long long blocks, long long threads) {
+  blockDim.x = threads;
+  for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)
+    for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) vm_sample_all((const vm_job *)job, count);
+}
+"""
+COMPILER = shutil.which("g++") or shutil.which("c++")
+
+
+class CardArray(np.ndarray):
+    """An array with an address as cupy gives it."""
+
+    @property
+    def data(self) -> Any:
+        return SimpleNamespace(ptr=self.ctypes.data)
+
+
+def on_card(array: Any, dtype: Any = None) -> CardArray:
+    return np.ascontiguousarray(array, dtype=dtype).view(CardArray)
+
+
+class Kernel:
+    def __init__(self, source: str):
+        assert COMPILER is not None
+        flags = ["-std=c++17", "-O1", "-ffp-contract=off", "-w", "-fPIC", "-shared"]
+        with tempfile.TemporaryDirectory(
+            prefix="card-"
+        ) as name:  # the library stays loaded without its file
+            text, library = Path(name, "kernel.cpp"), Path(name, "kernel.so")
+            text.write_text(HEADER + source + FOOTER, encoding="utf-8")
+            subprocess.run([COMPILER, *flags, str(text), "-o", str(library)], check=True)
+            self._call = ctypes.CDLL(str(library)).every_thread
+        self._call.argtypes = [ctypes.c_void_p, *3 * [ctypes.c_longlong]]
+
+    def __call__(self, blocks: tuple[int], threads: tuple[int], arguments: tuple[Any, Any]) -> None:
+        job, count = arguments
+        self._call(job.ctypes.data, int(count), blocks[0], threads[0])
+
+
+def fake_cupy(memory: int = 10**9) -> ModuleType:
+    """A module with what is used of cupy; `memory` is that of the card, in bytes."""
+    module: Any = ModuleType("cupy")
+    module.asarray = module.ascontiguousarray = on_card
+    module.zeros = lambda shape, dtype=float: np.zeros(shape, dtype).view(CardArray)
+    module.asnumpy = np.array
+    module.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0)
+    module.RawModule = lambda code, backend, options: SimpleNamespace(
+        get_function=lambda name: Kernel(code)
+    )
+    runtime = SimpleNamespace(getDeviceCount=lambda: 1)
+    module.cuda = SimpleNamespace(
+        Device=lambda: SimpleNamespace(mem_info=(memory, memory)), runtime=runtime
+    )
+    found: ModuleType = module
+    return found

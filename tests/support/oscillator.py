@@ -1,0 +1,49 @@
+"""A mass on a spring and a damper, whose motion is known in closed form, for tests of optimal
+design.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import varimech as vm
+
+
+def oscillator(**bounds: tuple[float, float]) -> vm.Mechanism:
+    """x'' = −(k x + c x')/m from x₀, at rest; a and b do nothing but stand in objectives."""
+    m = vm.Mechanism("oscillator", dimension=2)
+    given = {
+        "k": (100.0, "N/m"),
+        "c": (1.0, "N·s/m"),
+        "m": (1.0, "kg"),
+        "a": (0.9, ""),
+        "b": (0.0, ""),
+    }
+    p = {
+        name: m.parameter(name, value, unit=unit, bounds=bounds.get(name))
+        for name, (value, unit) in given.items()
+    }
+    m.ground_point("O", (0, 0))
+    m.body("mass", mass=p["m"], inertia=1.0, points={"P": (0, 0)})
+    m.prismatic("guide", "ground.O", "mass.P", axis=(1, 0))
+    m.force(
+        "spring",
+        "mass.P",
+        lambda s: vm.vector(
+            -p["k"] * s.displacement("guide") - p["c"] * s.displacement_rate("guide"), 0
+        ),
+    )
+    m.start(displacement={"guide": 0.1})
+    return m
+
+
+def of(function: Any) -> vm.Objective:
+    """A function of parameters a and b."""
+    return vm.final(lambda s: function(s.parameter("a"), s.parameter("b")))
+
+
+GOAL = of(lambda a, b: a**2 + b**2)
+
+
+def x_of(s: vm.State) -> Any:
+    return s.displacement("guide")

@@ -1,0 +1,35 @@
+"""Pendulums that several tests let swing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import varimech as vm
+
+
+def pendulum(force: Any = None) -> vm.Mechanism:
+    """A uniform rod of 1 m and 3 kg, at rest 1 rad below the horizontal; with a force
+    on its tip.
+    """
+    m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+    L = m.parameter("L", 1.0)
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=L, mass=3.0)
+    m.revolute("O")
+    if force is not None:
+        m.force("force", "tip", force)
+    m.start(angle={"rod": -1.0})
+    return m
+
+
+def torsional_pendulum(speed: float) -> vm.Mechanism:
+    """ω² = k/I = 30 s⁻², so its amplitude is speed/√30: 1.46 rad for 8 rad/s, 3.10 for 17, 5.5 for
+    30.
+    """
+    m = vm.Mechanism("torsion", dimension=2)
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=1, mass=1)
+    m.revolute("O")
+    m.torsional_spring("s", "O", stiffness=10)
+    m.start(angle={"O": 0.0}, speed={"O": speed})
+    return m

@@ -1,0 +1,425 @@
+"""Random mechanisms by different roads: each gives the same, or is refused by name; never a crash,
+never a silent NaN.
+
+Each is run twice: by index 1 and two steps of order 8 in some coordinates, and by another road.
+Where that takes the same steps of the same scheme, differences are rounding; where it is of high
+order, two long steps have to do, and a tight tolerance takes a second look at what they leave;
+where it is of low order, errors may be what halving the steps changes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+from zlib import crc32
+
+import casadi as ca
+import numpy as np
+from random_mechanisms import Built, build
+from random_recipes import Recipe
+
+import varimech as vm
+from varimech.model.beam import Beam
+from varimech.model.body import RigidBody
+from varimech.schemes import FORMULATIONS, INTEGRATORS, integrators_of
+
+Array = np.ndarray
+TOLERANCE = 1e-8
+AGREE = 1e-6
+"""Largest difference of roads of high order, relative to the largest number of a kind."""
+TIGHT = 1e-11
+"""Tolerance for a second look, by which what is right comes closer."""
+CLOSER = 0.3
+"""Share of the difference that may be left then where it is still above: of motions so stiff, or so
+hard to tell from a singular one.
+"""
+ROUNDING = 1e-9
+"""Largest difference where the same steps are taken."""
+HALVED = 2.0
+"""Largest error with equal steps, over what halving them changed: 1/3 with order 2, 1
+with order 1.
+"""
+FLOOR = 1e-7
+"""Errors of equal steps that are as small as this, relatively, are not looked at."""
+YIELDING = 1e-4
+"""The same where joints give way to forces, by about 1/factor."""
+UNRESOLVED = 0.1
+"""What halving steps changes, relatively, where they are too long to tell anything."""
+STEPS = 2
+SHORTER = 16
+"""By how much steps are shorter in a second look."""
+
+COORDINATES = ("natural", "rtdyn0", "rtdyn1", "cut")
+DERIVATIVES = ("direct", "adjoint", "composite", "complex-step", "finite-difference")
+METHODS = [
+    (formulation, integrator)
+    for formulation in FORMULATIONS
+    for integrator in integrators_of(FORMULATIONS[formulation])
+]
+CHOSEN = ("dopri5", "dop853", "cvodes", "idas")
+"""Integrators that know a tolerance, by which a second look is taken."""
+TOLERANT = CHOSEN[2:]
+"""Those that know nothing else."""
+assert set(CHOSEN) <= set(INTEGRATORS)
+
+
+@dataclass(frozen=True)
+class DerivativeCheck:
+    """How a mechanism is run and differentiated."""
+
+    coordinates: str = "natural"
+    formulation: str = "index1"
+    integrator: str = "dop853"
+    backend: str = "interpreted"
+    derivatives: str = "direct"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.coordinates} · {self.formulation} · {self.integrator} · {self.backend} ·"
+            f" {self.derivatives}"
+        )
+
+
+BASE = DerivativeCheck()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a road: "agreement", "refusal" (with its message) or "fault" (with what is
+    wrong).
+    """
+
+    derivative_check: DerivativeCheck
+    verdict: str
+    told: str = ""
+
+    @property
+    def kind(self) -> str:
+        """Its message without names and numbers."""
+        text = re.sub(r"'[^']*'(, '[^']*')*", "'…'", self.told)
+        return re.sub(r"-?\d+(\.\d+)?(e[+-]?\d+)?|nan|inf", "#", text)[:160]
+
+
+@dataclass(frozen=True)
+class Found:
+    """Numbers of a run: by kind, at its start and end; objectives and their derivatives, each times
+    its parameter.
+    """
+
+    measures: dict[str, Array]
+    objectives: Array
+    gradient: Array
+
+
+class Fault(Exception):
+    """Something that must not be."""
+
+
+def check(recipe: Recipe, *, compiled: bool = False) -> tuple[list[str], list[Outcome]]:
+    """A mechanism by two roads: the words that it is written with, and what came of each road."""
+    try:
+        built = build(recipe)
+    except vm.VarimechError as error:
+        return [], [Outcome(BASE, "refusal", f"build: {error}")]
+    return [s.word for s in built.mechanism.data.sentences], list(
+        Comparison(built, recipe, compiled=compiled).outcomes()
+    )
+
+
+class Comparison:
+    """One mechanism by several roads."""
+
+    def __init__(self, built: Built, recipe: Recipe, *, compiled: bool):
+        self.built = built
+        self.rng = np.random.default_rng(crc32(repr(recipe).encode()))
+        flexible = any(part.kind == "beam" for part in recipe.parts)
+        self.base = DerivativeCheck(
+            "natural"
+            if flexible
+            else str(self.rng.choice(["natural", "rtdyn0", "rtdyn1"], p=[0.1, 0.3, 0.6]))
+        )
+        small = recipe.dimension * len(recipe.parts) <= 6 and recipe.parameters <= 3
+        self.compiled = compiled and small
+
+    def outcomes(self) -> Iterator[Outcome]:
+        base: list[Found] = []
+        yield self._outcome(self.base, lambda: base.append(self._base()))
+        if not base:
+            return
+        derivative_check = self._other_road()
+        same = replace(derivative_check, backend="interpreted", derivatives="direct") == self.base
+        compare = self._same_steps if same else self._compared
+        yield self._outcome(derivative_check, lambda: compare(derivative_check, base[0]))
+
+    def _other_road(self) -> DerivativeCheck:
+        way = str(self.rng.choice(DERIVATIVES, p=[0.2, 0.65, 0.05, 0.05, 0.05]))
+        if self.compiled:
+            return replace(
+                self.base, backend="native", derivatives=way if way == "adjoint" else "direct"
+            )
+        if way not in ("direct", "adjoint") or self.rng.random() < 0.1:
+            return replace(self.base, derivatives=way)
+        coordinates = str(self.rng.choice([c for c in COORDINATES if c != self.base.coordinates]))
+        if self.rng.random() < 0.6:
+            return DerivativeCheck(coordinates, derivatives=way)
+        formulation, integrator = METHODS[int(self.rng.integers(len(METHODS)))]
+        return DerivativeCheck(coordinates, formulation, integrator, derivatives=way)
+
+    def _outcome(self, derivative_check: DerivativeCheck, compare: Any) -> Outcome:
+        try:
+            compare()
+        except vm.VarimechError as error:
+            return Outcome(derivative_check, "refusal", f"{type(error).__name__}: {error}")
+        except Fault as fault:
+            return Outcome(derivative_check, "fault", str(fault))
+        except Exception as error:
+            return Outcome(derivative_check, "fault", f"{type(error).__name__}: {error}")
+        return Outcome(derivative_check, "agreement")
+
+    # runs
+
+    def _run(self, derivative_check: DerivativeCheck, **said: Any) -> Found:
+        """One run by a road."""
+        b = self.built
+        m, duration = b.mechanism, b.duration
+        coordinates: Any = (
+            vm.Relative(cut=b.cuts)
+            if derivative_check.coordinates == "cut"
+            else derivative_check.coordinates
+        )
+        how = {
+            "coordinates": coordinates,
+            "formulation": derivative_check.formulation,
+            "integrator": derivative_check.integrator,
+            "backend": derivative_check.backend,
+        }
+        if "tolerance" in said:
+            said["output"] = duration
+        if not m.parameters:
+            run = m.simulate(duration, progress=False, **how, **said)
+            found = Found(self._measures(run), np.zeros(0), np.zeros((0, 0)))
+            return self._finite(found)
+        g = m.sensitivity(
+            b.objectives,
+            duration=duration,
+            method=derivative_check.derivatives,
+            progress=False,
+            **how,
+            **said,
+        )
+        sizes = np.array([abs(p.value) if p.value else 1.0 for p in m.parameters.values()])
+        return self._finite(
+            Found(self._measures(g.run), np.array(g.values), np.array(g.gradient) * sizes)
+        )
+
+    def _finite(self, found: Found) -> Found:
+        for name, values in {
+            **found.measures,
+            "objectives": found.objectives,
+            "gradient": found.gradient,
+        }.items():
+            if not np.isfinite(values).all():
+                raise Fault(f"{name} not finite")
+        return found
+
+    def _measures(self, run: vm.Run) -> dict[str, Array]:
+        m, regular = self.built.mechanism, self.built.regular
+        points = [p.label for b in m.data.moving_bodies for p in b.points.values()]
+        kinds: dict[str, Any] = {
+            "position": lambda s: [s.position(p) for p in points],
+            "velocity": lambda s: [s.velocity(p) for p in points],
+            "acceleration": lambda s: [s.acceleration(p) for p in points],
+            "energy": lambda s: [s.kinetic_energy, s.potential_energy],
+        }
+        if regular and m.joints:
+            kinds["reaction"] = lambda s: [s.reaction(j) for j in m.joints]
+            kinds["reaction torque"] = lambda s: [s.reaction_torque(j) for j in m.joints]
+        if regular and m.drivers:
+            kinds["effort"] = lambda s: [s.effort(d) for d in m.drivers]
+        sizes: list[int] = []
+
+        def all_of(s: Any) -> Any:
+            parts = [ca.vertcat(*kind(s)) for kind in kinds.values()]
+            sizes[:] = [part.numel() for part in parts]
+            return ca.vertcat(*parts)
+
+        values = run.measure(all_of).to_numpy().reshape(len(run.time), -1)[[0, -1]]
+        return dict(zip(kinds, np.split(values, np.cumsum(sizes)[:-1], axis=1), strict=True))
+
+    # comparisons
+
+    def _base(self) -> Found:
+        b = self.built
+        if (
+            b.dofs is not None
+            and self.base.coordinates == "natural"
+            and (told := b.mechanism.dofs) != b.dofs
+        ):
+            raise Fault(f"freedoms {told} instead of {b.dofs}")
+        found = self._run(self.base, step=self._step)
+        places = np.concatenate(
+            [
+                b.places[p.label]
+                for body in b.mechanism.data.moving_bodies
+                for p in body.points.values()
+            ]
+        )
+        apart = float(np.abs(found.measures["position"][0] - places).max())
+        if apart > 1e-7 * self._size * b.condition:
+            raise Fault(f"starts elsewhere, by {apart:.2g} m")
+        return found
+
+    def _same_steps(self, derivative_check: DerivativeCheck, base: Found) -> None:
+        found = self._run(derivative_check, step=self._step)
+        accuracy = (
+            1e-4
+            if derivative_check.derivatives == "finite-difference"
+            else 1e-6
+            if derivative_check.derivatives == "composite"
+            else ROUNDING
+        )
+        differs, name = self._worst(found, base)
+        if differs <= accuracy:
+            return
+        halved = self._worst(self._run(self.base, step=self._step / 2), base)[0]
+        if (
+            halved > UNRESOLVED
+        ):  # rounding is amplified without bounds: steps that are short enough tell
+            found, base, accuracy = (
+                self._run(derivative_check, tolerance=TIGHT),
+                self._run(self.base, tolerance=TIGHT),
+                max(accuracy, AGREE),
+            )
+            differs, name = self._worst(found, base)
+        elif (
+            derivative_check.derivatives == "composite"
+        ):  # its constraints are projected in another way, which steps decide
+            accuracy = HALVED * halved
+        if differs > accuracy:
+            raise Fault(f"{name} differs by {differs:.2g} with the same steps")
+
+    def _compared(self, derivative_check: DerivativeCheck, base: Found) -> None:
+        if derivative_check.integrator in CHOSEN and derivative_check.formulation != "penalty":
+            found = self._run(
+                derivative_check,
+                **(
+                    {"tolerance": TOLERANCE}
+                    if derivative_check.integrator in TOLERANT
+                    else {"step": self._step}
+                ),
+            )
+            before, name = self._worst(found, base)
+            if before > AGREE:
+                again = self._worst(
+                    self._run(derivative_check, tolerance=TIGHT),
+                    self._run(self.base, tolerance=TIGHT),
+                )
+                if again[0] > max(AGREE, CLOSER * before):
+                    raise Fault(
+                        f"{name} differs by {before:.2g}, and by {again[0]:.2g} ({again[1]}) with a"
+                        " tight tolerance"
+                    )
+        else:
+            self._halving(derivative_check, base)
+
+    def _halving(self, derivative_check: DerivativeCheck, base: Found) -> None:
+        """Errors are not larger than what halving changes; a second look is taken with steps that
+        are short for fast motions too.
+        """
+        if self._off(derivative_check, base, 1) is None:
+            return
+        fault = self._off(derivative_check, self._run(self.base, tolerance=TIGHT), SHORTER)
+        if fault is not None:
+            raise Fault(fault)
+
+    def _off(self, derivative_check: DerivativeCheck, exact: Found, shorter: int) -> str | None:
+        """What is off by more than halving changes."""
+        steps: list[dict[str, Any]] = [
+            {"step": self._step / shorter},
+            {"step": self._step / shorter / 2},
+        ]
+        if derivative_check.integrator in TOLERANT:
+            steps = [{"tolerance": 10 * TOLERANCE / shorter}, {"tolerance": TOLERANCE / shorter}]
+        coarse, fine = (self._all(self._run(derivative_check, **step)) for step in steps)
+        penalty, right = derivative_check.formulation == "penalty", self._all(exact)
+        for name, size in self._sizes(exact).items():
+            if penalty and name not in ("position", "velocity"):
+                continue
+            changed = float(np.abs(coarse[name] - fine[name]).max(initial=0.0)) / size
+            error = float(np.abs(fine[name] - right[name]).max(initial=0.0)) / size
+            if error > HALVED * changed + (YIELDING if penalty else FLOOR):
+                return (
+                    f"{name} is off by {error:.2g} where halving steps changes it by {changed:.2g}"
+                )
+        return None
+
+    def _worst(self, found: Found, base: Found) -> tuple[float, str]:
+        one, other = self._all(found), self._all(base)
+        sizes = self._sizes(base)
+        differences = {
+            n: float(np.abs(one[n] - other[n]).max(initial=0.0)) / sizes[n] for n in other
+        }
+        name = max(differences, key=lambda n: differences[n])
+        return differences[name], name
+
+    def _all(self, found: Found) -> dict[str, Array]:
+        names = self.built.objectives if found.objectives.size else ()
+        slopes = {
+            f"derivatives of {name}": row for name, row in zip(names, found.gradient, strict=True)
+        }
+        values = {
+            name: np.atleast_1d(value) for name, value in zip(names, found.objectives, strict=True)
+        }
+        return {**found.measures, **values, **slopes}
+
+    @property
+    def _step(self) -> float:
+        return self.built.duration / STEPS
+
+    @property
+    def _size(self) -> float:
+        """Of the mechanism (m)."""
+        return max(1e-3, float(max(np.abs(x).max() for x in self.built.places.values())))
+
+    def _sizes(self, base: Found) -> dict[str, float]:
+        """By what differences are measured: the largest number of a kind, but no less than gravity
+        would make of this size and mass.
+        """
+        m, L = self.built.mechanism, self._size
+        masses = [b.mass for b in m.data.moving_bodies if isinstance(b, (RigidBody, Beam))]
+        mass = max(
+            float(m.data.parameter_set.evaluate(x, m.data.parameter_set.nominal).item())
+            for x in masses
+        )
+        force = mass * 10.0
+        floors = {
+            "position": L,
+            "velocity": np.sqrt(10 * L),
+            "acceleration": 10.0,
+            "energy": force * L,
+            "reaction": force,
+            "reaction torque": force * L,
+            "effort": force * max(L, 1.0),
+        }
+        sizes = {
+            name: max(floors[name], float(np.abs(x).max(initial=0.0)))
+            for name, x in base.measures.items()
+        }
+        T = self.built.duration
+        for k, (name, value) in enumerate(
+            zip(self.built.objectives, base.objectives, strict=False)
+        ):
+            unit = {
+                "place": L,
+                "motion": 10 * L * T,
+                "energy": sizes["energy"],
+                "acceleration": sizes["acceleration"] * T,
+            }
+            unit |= {"reaction": sizes.get("reaction", 1.0) * T, "effort": sizes.get("effort", 1.0)}
+            sizes[name] = max(abs(float(value)), unit[name])
+            sizes[f"derivatives of {name}"] = max(
+                sizes[name], float(np.abs(base.gradient[k]).max(initial=0.0))
+            )
+        return sizes

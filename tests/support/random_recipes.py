@@ -1,0 +1,203 @@
+"""Recipes for random mechanisms: what each is made of, as plain data that can be printed, read
+again and reduced.
+
+What it is made of is drawn by Hypothesis; numbers come from seeds, one for each thing, so that
+others stay as they are where one is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from hypothesis import strategies as st
+
+from varimech.model.joints import JOINTS
+
+GROUND = -1
+FREE, CLAMP, TWIN = "free", "clamp", "twin"
+BODIES = ("body", "bar", "beam")
+BEAM_JOINTS = {2: ("revolute", CLAMP, "distance", FREE), 3: ("spherical", CLAMP, "distance", FREE)}
+"""What may hold the first end of a beam."""
+LOADS = ("spring", "damper", "torsional_spring", "torsional_damper", "force", "torque")
+DRIVERS = ("drive_angle", "drive_displacement", "drive_distance", "drive_coordinate")
+EDGES = (
+    "aligned",
+    "parallel",
+    "light",
+    "heavy",
+    "at rest",
+    "fast",
+    "thin",
+    "stiff",
+    "tiny",
+    "huge",
+    "together",
+)
+"""Values at an edge: axes along those of the ground, one direction for all axes, masses that differ
+by 1e6, no speed or much of it, no inertia, springs of 1e6 N/m, lengths in µm or km, points at one
+place.
+"""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A body and the joint by which it hangs on an earlier one, or on the ground; `forward` where
+    that is the joint's first body.
+    """
+
+    kind: str
+    joint: str
+    parent: int
+    forward: bool
+    seed: int
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A joint between two bodies that are there already; a twin is the joint of the second body
+    once more.
+    """
+
+    joint: str
+    first: int
+    second: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Load:
+    """A force between two bodies, or on the first one."""
+
+    word: str
+    first: int
+    second: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a mechanism is made of."""
+
+    dimension: int
+    parts: tuple[Part, ...]
+    closures: tuple[Closure, ...] = ()
+    loads: tuple[Load, ...] = ()
+    drivers: tuple[str, ...] = ()
+    parameters: int = 0
+    redundant: bool = False
+    """Whether joints may say the same twice; then no length is a parameter, as any change of it
+    would break the mechanism.
+    """
+    edges: tuple[str, ...] = ()
+    seed: int = 0
+
+
+def joints_of(dimension: int) -> list[str]:
+    """Kinds of joints between rigid bodies."""
+    return [kind for kind, rules in JOINTS.items() if dimension in rules.dimensions]
+
+
+SEEDS = st.integers(0, 2**20)
+
+
+@st.composite
+def recipes(draw: st.DrawFn, largest: int = 10) -> Recipe:
+    dimension, flexible = draw(st.sampled_from((2, 3))), draw(st.integers(0, 9)) == 0
+    few = flexible or draw(st.integers(0, 11)) > 0
+    count = draw(st.integers(1, min(3, largest) if few else largest))
+    parts = tuple(draw(_parts(dimension, k, flexible)) for k in range(count))
+    bodies, kinds = st.integers(GROUND, count - 1), [*joints_of(dimension), TWIN]
+    closed = draw(st.integers(0, 2)) > 0
+    return Recipe(
+        dimension,
+        parts,
+        tuple(
+            draw(
+                st.lists(
+                    st.builds(Closure, st.sampled_from(kinds), bodies, bodies, SEEDS), max_size=3
+                )
+            )
+        )
+        if closed
+        else (),
+        tuple(
+            draw(
+                st.lists(st.builds(Load, st.sampled_from(LOADS), bodies, bodies, SEEDS), max_size=4)
+            )
+        ),
+        tuple(draw(st.lists(st.sampled_from(DRIVERS), max_size=2)))
+        if draw(st.integers(0, 3)) == 0
+        else (),
+        draw(st.sampled_from((0, 1, 1, 2, 2, 2, 3, 3, 12))),
+        draw(st.integers(0, 5)) == 0,
+        tuple(draw(st.lists(st.sampled_from(EDGES), max_size=2, unique=True)))
+        if draw(st.integers(0, 3)) == 0
+        else (),
+        draw(SEEDS),
+    )
+
+
+def _parts(dimension: int, k: int, flexible: bool) -> st.SearchStrategy[Part]:
+    parents, ways = st.integers(GROUND, k - 1), st.booleans()
+    rigid = st.builds(
+        Part,
+        st.sampled_from(("body", "bar")),
+        st.sampled_from([*joints_of(dimension), FREE]),
+        parents,
+        ways,
+        SEEDS,
+    )
+    beam = st.builds(
+        Part, st.just("beam"), st.sampled_from(BEAM_JOINTS[dimension]), parents, ways, SEEDS
+    )
+    return rigid | beam if flexible else rigid
+
+
+def smaller(recipe: Recipe) -> Iterator[Recipe]:
+    """Recipes with one thing less, or plainer."""
+    for k in reversed(range(len(recipe.parts))):
+        if len(recipe.parts) > 1 and all(part.parent != k for part in recipe.parts):
+            yield _without(recipe, k)
+    for field in ("closures", "loads", "drivers", "edges"):
+        things = getattr(recipe, field)
+        for k in range(len(things)):
+            yield replace(recipe, **{field: things[:k] + things[k + 1 :]})
+    if recipe.parameters:
+        yield replace(recipe, parameters=recipe.parameters // 2)
+        yield replace(recipe, parameters=recipe.parameters - 1)
+    if recipe.redundant:
+        yield replace(recipe, redundant=False)
+    for k, part in enumerate(recipe.parts):
+        if part.parent != GROUND:
+            yield _with(recipe, k, replace(part, parent=GROUND))
+        if part.kind == "bar":
+            yield _with(recipe, k, replace(part, kind="body"))
+
+
+def _with(recipe: Recipe, k: int, part: Part) -> Recipe:
+    return replace(recipe, parts=(*recipe.parts[:k], part, *recipe.parts[k + 1 :]))
+
+
+def _without(recipe: Recipe, k: int) -> Recipe:
+    """The same without a body on which nothing hangs."""
+
+    def moved(body: int) -> int:
+        return body - (body > k)
+
+    return replace(
+        recipe,
+        parts=tuple(
+            replace(p, parent=moved(p.parent)) for j, p in enumerate(recipe.parts) if j != k
+        ),
+        closures=tuple(
+            replace(c, first=moved(c.first), second=moved(c.second))
+            for c in recipe.closures
+            if k not in (c.first, c.second)
+        ),
+        loads=tuple(
+            replace(f, first=moved(f.first), second=moved(f.second))
+            for f in recipe.loads
+            if k not in (f.first, f.second)
+        ),
+    )

@@ -1,0 +1,239 @@
+"""Runs on cards, as far as they can be tested without one: the kernel is the same text, built for
+the processor.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_gpu import COMPILER, fake_cupy
+
+import varimech as vm
+from varimech.backends import batch
+from varimech.backends.batch import Bundle
+from varimech.core.errors import ModelError
+
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
+
+
+def pendulum(longest: float | None = None) -> vm.Mechanism:
+    m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+    L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.1), bounds=(None, longest))
+    c = m.parameter("c", 0.1, unit="N·m·s", spread=vm.Tolerance(0.03))
+    m.ground_point("O", (0, 0))
+    m.bar("rod", "O", "tip", length=L, mass=2.9 + c)
+    m.revolute("O")
+    m.torque("brake", "rod", lambda s: -c * s.angular_velocity("rod"))
+    m.start(angle={"rod": -1.0})
+    return m
+
+
+OBJECTIVES = {
+    "angle": vm.final(lambda s: s.angle("rod"), unit="rad"),
+    "work": vm.integral(lambda s: s.angular_velocity("rod") ** 2, unit="rad²/s"),
+}
+WAYS: dict[str, dict[str, Any]] = {
+    "implicit": {"step": 0.02},
+    "equal steps": {"step": 0.05, "integrator": "dop853"},
+    "chosen steps": {"tolerance": 1e-7, "output": 0.25},
+    "chosen coordinates": {"tolerance": 1e-7, "output": 0.25, "formulation": "independent"},
+}
+
+
+@needs_compiler
+@pytest.mark.parametrize("way", WAYS)
+def test_a_card_gives_the_same_runs(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
+    m = pendulum()
+    here, there = (
+        m.monte_carlo(
+            OBJECTIVES,
+            duration=1.0,
+            samples=100,
+            keep=True,
+            executor=executor,
+            backend="native",
+            **WAYS[way],
+        )
+        for executor in (1, "cuda")
+    )
+    np.testing.assert_allclose(
+        there.samples["values"], here.samples["values"], rtol=1e-11, atol=1e-12
+    )
+    assert there.failed == here.failed == 0
+
+
+@needs_compiler
+def test_a_small_card_takes_several_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(memory=20_000))
+    found = pendulum().monte_carlo(
+        OBJECTIVES, duration=0.5, step=0.05, samples=300, executor="cuda", backend="native"
+    )
+    alone = pendulum().monte_carlo(
+        OBJECTIVES, duration=0.5, step=0.05, samples=300, backend="native"
+    )
+    np.testing.assert_allclose(found.mean, alone.mean, rtol=1e-12, atol=1e-12)
+
+
+def test_without_cupy_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(ModelError, match=r"needs cupy, .* pip install 'varimech\[cuda\]'"):
+        pendulum().monte_carlo(OBJECTIVES, duration=0.5, executor="cuda")
+
+
+def test_without_a_card_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    module: Any = fake_cupy()
+    module.cuda.runtime.getDeviceCount = lambda: 0
+    monkeypatch.setitem(sys.modules, "cupy", module)
+    with pytest.raises(ModelError, match="no NVIDIA card; leave executor out"):
+        pendulum().monte_carlo(OBJECTIVES, duration=0.5, executor="cuda")
+
+
+def test_a_bundle_in_c_runs_without_varimech(tmp_path: Path) -> None:
+    m = pendulum()
+    m.export(
+        tmp_path / "bundle", OBJECTIVES, target="c", duration=1.0, step=0.05, integrator="dop853"
+    )
+    (tmp_path / "samples.csv").write_text("L\n0.98\n1.0\n", encoding="utf-8")
+    for arguments in ([], ["samples.csv", "results.csv"]):
+        ran = subprocess.run(
+            [sys.executable, "-I", tmp_path / "bundle/run.py", *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stderr
+    rows = (tmp_path / "results.csv").read_text(encoding="utf-8").splitlines()
+    assert rows[0] == "angle,work,status"
+    assert [row.split(",")[2] for row in rows[1:]] == ["good", "good"]
+    run = m.simulate(1.0, step=0.05, integrator="dop853", parameters={"L": 0.98})
+    assert float(rows[1].split(",")[0]) == pytest.approx(run.angle("rod")[-1].item(), abs=1e-12)
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    """With lengths up to 1.018 m; it leaves nothing behind where it is built."""
+    folder, built = (tmp_path_factory.mktemp(name) for name in ("bundle", "built"))
+    pendulum(longest=1.018).export(
+        folder, OBJECTIVES, target="c", duration=1.0, step=0.05, integrator="dop853"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tempfile.tempdir", str(built))
+        loaded = Bundle(folder)
+    assert not list(built.iterdir())
+    return loaded
+
+
+def test_a_bundle_gives_nothing_where_a_run_would_be_refused(
+    bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lengths = [1.0, 1.018, 1.02, -0.5, 0.0, math.nan, math.inf]
+    found = bundle.run({"L": lengths})["angle"]
+    assert found.shape == (7, 2)  # the start and the end
+    assert np.isfinite(found).all(axis=1).tolist() == [True, True, *5 * [False]]
+    assert "bar 'rod': mass: positive" in bundle.about["not checked"]
+    monkeypatch.setitem(bundle.about, "limits", [-1.0, math.inf])
+    assert np.isnan(bundle.run({"L": [1.0]})["angle"]).all()
+
+
+def test_values_that_a_bundle_cannot_use(bundle: Bundle) -> None:
+    with pytest.raises(SystemExit, match="as many values each"):
+        bundle.run({"L": [1, 1.01], "c": [0.1, 0.1, 0.1]})
+    with pytest.raises(SystemExit, match="values of 'L' must be numbers"):
+        bundle.run({"L": ["long"]})
+    assert bundle.run({"L": []})["work"].shape == (0, 2)
+    np.testing.assert_array_equal(
+        bundle.run({"L": [1.0, 1.01], "c": 0.1})["work"], bundle.run({"L": [1.0, 1.01]})["work"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("L,c\n1.0,3\n1.01,\n", "line 3: c = '' is not a number"),
+        ("L,c\n1.0\n", "line 2: 1 values for 2 parameters"),
+        ("", "the first line must name parameters"),
+        ("L,L\n1,1\n", "each once"),
+        ("Q\n1\n", "no parameter is called"),
+        ("L, c\n\n", None),
+        ("L,c\n1.0,0.1\n9.0,0.1\n", None),
+    ],
+)
+def test_what_a_bundle_reads(
+    bundle: Bundle, tmp_path: Path, text: str, message: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "Bundle", lambda folder: bundle)
+    (tmp_path / "samples.csv").write_text(text, encoding="utf-8")
+    asked = [str(tmp_path / name) for name in ("samples.csv", "results.csv")]
+    if message is not None:
+        with pytest.raises(SystemExit, match=message):
+            batch.main(asked)
+        return
+    assert batch.main(asked) == 0
+    header, *rows = (tmp_path / "results.csv").read_text(encoding="utf-8").splitlines()
+    assert header == "angle,work,status"
+    assert [row.rpartition(",")[2] for row in rows] == ["good", "failed"][: len(rows)]
+    assert len(rows) == max(0, len(text.splitlines()) - 1) - text.count("\n\n")
+
+
+def test_a_bundle_needs_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ModelError, match="file is a file; give a folder"):
+        pendulum().export(tmp_path / "file", OBJECTIVES, target="c", duration=1.0)
+    with pytest.raises(ModelError, match="cannot be written: Not a directory"):
+        pendulum().export(
+            tmp_path / "file" / "below",
+            OBJECTIVES,
+            target="c",
+            duration=1.0,
+            step=0.05,
+            integrator="dop853",
+        )
+
+
+@needs_compiler
+def test_a_bundle_for_cards_holds_what_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy())
+    pendulum().export(tmp_path, OBJECTIVES, target="cuda", duration=1.0, step=0.05)
+    bundle = Bundle(tmp_path)
+    assert bundle.check() < 1e-12
+    assert math.isclose(bundle.times[-1], 1.0)
+    about = json.loads((tmp_path / "bundle.json").read_text(encoding="utf-8"))
+    assert [p["name"] for p in about["parameters"]] == ["L", "c"]
+    with pytest.raises(SystemExit, match="no parameter is called"):
+        bundle.run({"x": [1.0]})
+
+
+def test_the_command_line_writes_bundles(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from varimech.cli.app import app
+
+    ran = CliRunner().invoke(
+        app,
+        [
+            "export",
+            "five-bar",
+            "--target",
+            "cuda",
+            "--objective",
+            "psi1",
+            "--step",
+            "0.01",
+            "--out",
+            str(tmp_path),
+        ],
+    )
+    assert ran.exit_code == 0, ran.output
+    assert {p.name for p in tmp_path.iterdir()} == {"bundle.json", "kernel.cu", "run.py"}
+    assert "bundle.json, kernel.cu, run.py are in" in ran.output
