@@ -1,5 +1,5 @@
-"""Varimech: mechanisms, their motion, and how every result changes when a number of the model
-changes.
+"""Varimech: differentiable multibody dynamics: exact sensitivities, tolerance analysis and design
+optimisation for mechanisms.
 """
 
 from typing import TYPE_CHECKING, Any

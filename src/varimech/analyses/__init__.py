@@ -1,1 +1,1 @@
-"""What a mechanism is asked by itself: places of rest, motions, derivatives."""
+"""Analyses of a single mechanism: equilibrium, motion, gradients and Hessians."""

@@ -1,1 +1,3 @@
-"""Ways to carry out a program of CasADi functions. Knows nothing of mechanisms."""
+"""Execution of programs of CasADi functions: interpreted, compiled to C, or CUDA. Independent of
+mechanisms.
+"""

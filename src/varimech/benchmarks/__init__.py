@@ -1,7 +1,9 @@
-"""Problems with reference values, most of them published, solved through the public interface only.
+"""Benchmark problems with reference values, most of them published, solved through the public
+interface only.
 
 Each benchmark is one file with `mechanism(…)`, its solver settings `SETTINGS` and a function
-`run(settings) → Outcome`; its name and title stand here, so that naming them loads nothing.
+`run(settings) → Outcome`. Names and titles are listed here, so that listing them imports no
+benchmark.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Certificates of gradients: evidence by independent methods, judged and reported."""
+"""Certificates of gradients: recompute a gradient with independent methods, judge and report it."""

@@ -1,4 +1,4 @@
-"""The command line: thin, over model files and the verbs of mechanisms."""
+"""The command line: a thin layer over model files and the analyses of a mechanism."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ from .models import export, new, schema, topology
 from .studies import optimize, run, sensitivity, uncertainty
 
 ABOUT = (
-    "Varimech: mechanisms, their motion, and how every result changes when a number of the model"
-    " changes."
+    "Differentiable multibody dynamics: exact sensitivities, tolerance analysis and design"
+    " optimisation for mechanisms."
 )
 
 

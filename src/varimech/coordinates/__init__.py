@@ -1,3 +1,3 @@
 """From a model to its equations of motion: generalised coordinates, constraints, mass matrix,
-forces and a consistent start.
+forces and consistent initial conditions.
 """

@@ -1,3 +1,3 @@
-"""Shared foundations: errors, units, names, expressions, symbols, files, progress. Know nothing of
+"""Shared foundations: errors, units, names, expressions, symbols, files, progress. Independent of
 mechanisms.
 """

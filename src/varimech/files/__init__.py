@@ -1,1 +1,3 @@
-"""Model files: a mechanism and its studies as YAML, read without trust and written back exactly."""
+"""Model files: a mechanism and its studies as YAML, read as untrusted input and written back
+exactly.
+"""

@@ -1,3 +1,3 @@
-"""Time discretisations, one a file. Implicit ones say how positions and velocities follow from
-accelerations, explicit ones combine rates.
+"""Time integration schemes, one per file. Implicit schemes express positions and velocities in
+terms of accelerations; explicit schemes combine rates.
 """

@@ -1,3 +1,3 @@
-"""To and from other programs: URDF files come in; equations of motion go out as CasADi functions
-and as plain C.
+"""Import and export: read URDF files; write equations of motion as CasADi functions and as plain
+C.
 """

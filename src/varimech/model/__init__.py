@@ -1,3 +1,3 @@
-"""What a user writes: parameters, bodies, joints, forces, drivers and the start of a mechanism.
-Knows no equations.
+"""The description of a mechanism: parameters, bodies, joints, forces, drivers and initial
+conditions. Contains no equations of motion.
 """

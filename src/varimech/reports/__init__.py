@@ -1,3 +1,3 @@
-"""Reports: one HTML page that needs no network, with the mechanism in motion, plots, tables and all
-that tells how it was computed.
+"""Reports: one HTML page that needs no network, with an animation, plots, tables and solver
+settings.
 """

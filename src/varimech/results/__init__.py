@@ -1,1 +1,1 @@
-"""What comes out: labelled arrays, files, tables."""
+"""Results: labelled arrays, files, tables."""

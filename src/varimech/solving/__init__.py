@@ -1,3 +1,2 @@
-"""From a model and a method to runs: what is to be run, as which programs, by which solver, and why
-it failed.
+"""From a model and a scheme to runs: tasks, compiled programs, solvers and diagnosis of failures.
 """

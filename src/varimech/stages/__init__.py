@@ -1,3 +1,3 @@
-"""Systems of equations solved stage by stage, with their exact derivatives. Knows neither
-mechanisms nor time.
+"""Systems of equations solved stage by stage, with their exact derivatives. Independent of
+mechanisms and of time.
 """

@@ -1,1 +1,1 @@
-"""Tolerances and uncertainty: what spreads of parameters make of results."""
+"""Uncertainty and tolerance analysis: propagate distributions of parameters to results."""

@@ -1,3 +1,3 @@
-"""Relative coordinates: those of the joints along a spanning tree, closed loops cut and closed by
-constraints.
+"""Relative coordinates: joint coordinates along a spanning tree; closed loops are cut and closed
+by constraints.
 """
