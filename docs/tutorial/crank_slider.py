@@ -14,12 +14,11 @@ def crank_slider() -> vm.Mechanism:
     m.bar("crank", "O", "P", length=crank, mass=0.5)
     m.bar("rod", "P", "S", length=rod, mass=0.8)
     m.body("slider", mass=1.2, inertia=1e-3, points={"S": (0, 0)})
-    m.revolute("O")  # joins the two bodies that have a point "O": the ground and the crank
+    m.revolute("O")  # connects the two bodies with a point "O": ground and crank
     m.revolute("P")
     m.revolute("S")
     m.prismatic("guide", "ground.O", "slider.S", axis=(1, 0))
     m.spring("spring", "ground.O", "slider.S", stiffness=stiffness, natural_length=0.3)
-    m.start(
-        angle={"crank": 1.0}, near={"S": (0.3, 0)}
-    )  # one freedom: one value; the rest is assembled
+    # one degree of freedom needs one initial value; assembly computes the rest
+    m.start(angle={"crank": 1.0}, near={"S": (0.3, 0)})
     return m
