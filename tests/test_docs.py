@@ -168,7 +168,7 @@ def test_elements_have_drawing_symbols_and_equation(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert (DOCS / "images" / "elements" / f"{page.stem}.svg").exists()
     assert f"../images/elements/{page.stem}.svg" in text
-    assert "| symbol | what | unit | in the call |" in text
+    assert "| symbol | meaning | unit | argument |" in text
     assert re.search(r"## Equations\n\n    \S", text)
 
 
@@ -191,7 +191,7 @@ def test_every_joint_has_a_page() -> None:
 
 
 def _joint(kind: str, dimension: int) -> tuple[int, int]:
-    """(equations, freedoms left) of a body on the ground."""
+    """(equations, degrees of freedom left) of a body on the ground."""
     rules, n = JOINTS[kind], dimension
     m = vm.Mechanism(kind, dimension=n)
     m.ground_point("O", np.zeros(n))
@@ -214,7 +214,7 @@ def _joint(kind: str, dimension: int) -> tuple[int, int]:
 @pytest.mark.parametrize("kind", JOINTS)
 def test_joints_have_as_many_equations_as_told(kind: str) -> None:
     text = (DOCS / "elements" / f"{kind.replace('-', '_')}.md").read_text(encoding="utf-8")
-    told = re.findall(r"(plane|space): (\d) equations?, (\d|no) freedoms? left", text)
+    told = re.findall(r"(plane|space): (\d) equations?, (\d|no) DOF left", text)
     found = {
         int(space == "space") + 2: (int(rows), int(left.replace("no", "0")))
         for space, rows, left in told
