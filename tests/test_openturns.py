@@ -422,22 +422,24 @@ def test_blocks_of_the_page_run(
     page = DOCS / "reliability.md"
     monkeypatch.chdir(tmp_path)
     text, namespace = page.read_text(encoding="utf-8"), run_page(page)
-    found, chaos = namespace["found"], namespace["chaos"]
+    reliability, chaos = namespace["reliability"], namespace["chaos"]
     assert chaos.q2.item() > 0.9999 and f"{chaos.sobol.first[0, 0].item():.4f}" in text
     drawn = namespace["drawn"][:, -1, 0].to_numpy()
     share, error = (drawn >= 1.3).mean(), math.sqrt(0.01 / drawn.size)
     assert (
-        abs(found.sorm - share) < 3 * error
-        and f"{found.form:.7f}" in text
-        and f"{found.sorm:.7f}" in text
+        abs(reliability.sorm - share) < 3 * error
+        and f"{reliability.form:.7f}" in text
+        and f"{reliability.sorm:.7f}" in text
     )
-    assert found.sampled.lower < found.sorm < found.sampled.upper
+    assert reliability.sampled.lower < reliability.sorm < reliability.sampled.upper
     assert chaos.mean.item() == pytest.approx(
         drawn.mean(), abs=3 * drawn.std() / math.sqrt(drawn.size)
     )
-    # OpenTURNS makes of our derivatives what the house does
+    # OpenTURNS makes of our derivatives what m.moments does
     with warnings.catch_warnings(action="ignore", category=vm.HorizonWarning):
-        own = namespace["m"].moments(namespace["psi1"], namespace["spreads"], duration=5.0, order=1)
+        own = namespace["m"].moments(
+            namespace["psi1"], namespace["tolerances"], duration=5.0, order=1
+        )
     assert namespace["taylor"].getCovariance()[0, 0] == pytest.approx(
         own.variance[-1].item(), rel=1e-5
     )
