@@ -1,11 +1,11 @@
-"""What certificates claim of random problems whose gradients are known.
+"""Certify random problems with known gradients, and compare the certificates with the true values.
 
     python tools/verify/certify_random.py --count 240
 
-Prints a table by family. A claim is beyond the truth where a trusted derivative has more digits of
-the true motion than it is right to, by more than one, or where one that is called zero is larger
-than its bound. A right gradient (one digit more than wanted) is distrusted where it is not trusted.
-Exit code 1 where there is any of the first, or 2 % of the second.
+Prints a table by family. A certificate overclaims if a trusted derivative has fewer correct digits
+of the true motion than claimed, by more than one, or if a derivative called zero exceeds its bound.
+A correct derivative has at least one digit more than wanted. Exit code 1 if any certificate
+overclaims, or if 2 % of the correct derivatives are not trusted.
 """
 
 from __future__ import annotations
@@ -87,12 +87,12 @@ def table_of(found: list[Outcome]) -> tuple[list[str], list[list[str]]]:
     head = [
         "family",
         "derivatives",
-        "right",
+        "correct",
         "of these trusted",
         "wrong",
         "of these trusted",
-        "beyond the truth",
-        "median of digits claimed / true",
+        "overclaimed",
+        "median digits claimed / true",
     ]
     rows = []
     for family in [*dict.fromkeys(o.family for o in found), "all"]:
@@ -126,7 +126,7 @@ def judged(count: int, seed: int, console: Console | None = None) -> list[Outcom
         found += own
         for o in own:
             if console is not None and (o.beyond or (o.right and not o.trusted)):
-                what = "beyond the truth" if o.beyond else "right, but distrusted"
+                what = "overclaimed" if o.beyond else "correct, but distrusted"
                 console.print(f"{k:4} {problem.family} {problem.how} {problem.values}: {what}: {o}")
         if console is not None and time.perf_counter() - began > 20:
             console.print(
