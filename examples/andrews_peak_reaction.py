@@ -1,14 +1,14 @@
-"""Andrews' squeezer with a bearing that carries less: where should two of its pivots be?
+"""Andrews' squeezer: move two pivots to minimise the peak reaction of a bearing.
 
-A motor drives the squeezer from rest through five turns in 0.05 s, and bearing B, about which the
-sprung lever BDE rocks, takes peaks of 226 N. Pivots A (of the two squeezing levers) and B may each
-move by 2 mm in both directions. Which places make the largest reaction at B smallest,
+A motor drives the squeezer from rest through five turns in 0.05 s. Bearing B, about which the
+spring-loaded lever BDE rocks, carries peaks of 226 N. Pivots A (of the two squeezing levers) and B
+may move by 2 mm in both directions. Which positions minimise the peak reaction at B,
 
     min over x_A, y_A, x_B, y_B of  max over t of |R_B(t)|,
 
-without making the machine slower? A crank that turns less has smaller forces, too, so the crank has
-to come as far as before: ∫ ω dt ≥ that of the original. A largest value over time has kinks; the
-search is for the lowest bound above all instants, which has none.
+without slowing the machine down? A slower crank also has smaller forces, so the crank must turn as
+far as before: ∫ ω dt ≥ that of the original. A maximum over time is not smooth; the optimiser
+therefore minimises an upper bound of the reaction at all instants, which is smooth.
 """
 
 from __future__ import annotations
@@ -21,70 +21,69 @@ import varimech as vm
 from varimech.benchmarks import andrews
 
 DURATION = andrews.DURATION  # 0.05 s
-ROOM = 2e-3
-"""By which pivots may move to either side (m)."""
-PLACES = {
+RANGE = 2e-3
+"""Largest displacement of a pivot along each axis (m)."""
+PIVOTS = {
     f"{c}_{pivot}": x
     for pivot in ("A", "B")
     for c, x in zip("xy", andrews.GROUND[pivot], strict=True)
 }
-"""Coordinates of pivots A and B of the original (m)."""
+"""Original coordinates of pivots A and B (m)."""
 
 
 def mechanism() -> vm.Mechanism:
-    """The squeezer with the coordinates of pivots A and B as parameters."""
+    """Build the squeezer; the coordinates of pivots A and B are parameters."""
     return andrews.mechanism(pivots=("A", "B"))
 
 
 def reaction(s: vm.State) -> Any:
-    """Force in bearing B (N)."""
+    """Return the force in bearing B (N)."""
     return vm.norm(s.reaction("B"))
 
 
 def turned() -> vm.Objective:
-    """Angle by which the crank has turned at the end (rad)."""
+    """Return the rotation of the crank over the run (rad) as an objective."""
     return vm.integral(lambda s: s.angular_velocity("OF"), unit="rad")
 
 
 def solve(m: vm.Mechanism, output: float = 2.5e-4) -> vm.Optimum:
-    """The best places; the reaction is bounded at times `output` apart, and between them wherever
-    it turns out to be larger there.
+    """Find the best positions. The reaction is bounded at times `output` apart, and also between
+    them where it turns out to be larger.
     """
-    as_before = m.sensitivity(
-        turned(), list(PLACES), duration=DURATION, tolerance=1e-10
+    original = m.sensitivity(
+        turned(), list(PIVOTS), duration=DURATION, tolerance=1e-10
     ).values.item()
     return m.optimize(
         {"reaction at B": vm.peak(reaction, unit="N")},
-        over=list(PLACES),
+        over=list(PIVOTS),
         duration=DURATION,
-        bounds={name: (x - ROOM, x + ROOM) for name, x in PLACES.items()},
-        constraints={"turned": turned() >= as_before},
+        bounds={name: (x - RANGE, x + RANGE) for name, x in PIVOTS.items()},
+        constraints={"turned": turned() >= original},
         output=output,
     )
 
 
 def main(out: Path) -> vm.Optimum:
-    """Solve, certify the gradient at the instant of the peak, and draw reactions and mechanism
-    before and after.
+    """Solve, certify the gradient at the time of the peak, and draw reactions and mechanism before
+    and after.
     """
     m = mechanism()
     optimum = solve(m)
     print(optimum)
-    print("multipliers:", optimum.multipliers)  # N/m at bounds of places, N/rad of the turn
+    print("multipliers:", optimum.multipliers)  # N/m for positions, N/rad for the rotation
 
-    # what holds the optimum is the reaction where it is largest: a value at one instant, the end of
-    # a shorter run
+    # the peak reaction determines the optimum: certify it as the final value of a shorter run
     runs = {
         "before": m.simulate(DURATION, output=5e-5),
         "after": m.simulate(DURATION, parameters=optimum.parameters, output=5e-5),
     }
     forces = {name: run.measure(reaction).to_numpy() for name, run in runs.items()}
     instant = float(runs["after"].time[forces["after"].argmax()])
-    print(f"largest at t = {1e3 * instant:.2f} ms")
+    print(f"peak at t = {1e3 * instant:.2f} ms")
     peak = {"reaction at B": vm.final(reaction, unit="N")}
     print(
         m.sensitivity(
-            peak, list(PLACES), duration=instant, parameters=optimum.parameters, tolerance=1e-10
+            peak, list(PIVOTS), duration=instant, parameters=optimum.parameters, tolerance=1e-10
         ).certify()
     )
 
@@ -110,7 +109,7 @@ def main(out: Path) -> vm.Optimum:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
-        description="Pivots of Andrews' squeezer for the least peak reaction at a bearing."
+        description="Pivot positions of Andrews' squeezer for the least peak reaction of a bearing."
     )
     parser.add_argument(
         "--out", type=Path, default=Path("out/andrews_peak_reaction"), help="folder for pictures"

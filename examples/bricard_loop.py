@@ -1,9 +1,9 @@
-"""Bricard's loop: five rods and six hinges that should not move, and do.
+"""Bricard's loop: an overconstrained loop of five rods and six hinges that can move.
 
-Six bodies (the ground among them) in one closed loop leave 6 · 5 − 6 · 5 = 0 freedoms by count;
-with the hinge axes along the edges of a cube there is one. Let go, the loop swings by half a turn
-into its mirror image, and back. It is a matter of geometry alone: with one hinge askew by a degree
-it is locked.
+Grübler's count gives 6 · 5 − 6 · 5 = 0 degrees of freedom for six bodies (including the ground) in
+one closed loop. With the hinge axes along the edges of a cube, the loop has one. Released from rest,
+it swings by half a turn into its mirror image, and back. The mobility depends on the geometry alone:
+if one hinge axis is misaligned by a degree, the loop is locked.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ ALONG, ACROSS = 1 / 600, 1.01 / 12
 """Inertia of a rod of 1 kg, 1 m and a section of 0.1 m (kg·m²)."""
 
 
-def mechanism(askew: float = 0.0) -> vm.Mechanism:
-    """The loop; `askew` turns the axis of its third hinge (rad)."""
+def mechanism(misalignment: float = 0.0) -> vm.Mechanism:
+    """Build the loop; `misalignment` rotates the axis of the third hinge (rad)."""
     m = vm.Mechanism("Bricard's loop", gravity=(0, -9.81, 0))
     m.ground_point("P1", CORNERS[0])
     m.ground_point("P6", CORNERS[-1])
@@ -37,24 +37,28 @@ def mechanism(askew: float = 0.0) -> vm.Mechanism:
             points=ends,
         )
     for k, axis in enumerate(AXES):
-        m.revolute(f"P{k + 1}", axis=axis if k != 2 else (math.cos(askew), math.sin(askew), 0))
+        m.revolute(
+            f"P{k + 1}",
+            axis=axis if k != 2 else (math.cos(misalignment), math.sin(misalignment), 0),
+        )
     m.start(angle={"P1": 0.0})
     return m
 
 
 def main(out: Path) -> vm.Run:
-    """Count, run and draw."""
+    """Count degrees of freedom, simulate and draw."""
     m = mechanism()
     tree = m.topology()
     print(tree)
     print(
-        f"by count {len(tree.coordinates) - tree.equations['closure']} freedoms, in truth {m.dofs}"
+        f"degrees of freedom: {len(tree.coordinates) - tree.equations['closure']} by Grübler's count,"
+        f" {m.dofs} actual"
     )
-    print(f"with one hinge askew by 1°: {mechanism(math.radians(1)).dofs}")
+    print(f"with one hinge misaligned by 1°: {mechanism(math.radians(1)).dofs}")
     run = m.simulate(5.0, tolerance=1e-9)
     swing, energy = run.angle("P1").to_numpy(), run.energy().to_numpy()
     print(
-        f"hinge P1 swings by {swing.max():.4f} rad, there after {run.time[swing.argmax()]:.2f} s;"
+        f"hinge P1 swings by {swing.max():.4f} rad in {run.time[swing.argmax()]:.2f} s;"
         f" energy lost: {energy[0] - energy[-1]:.0e} J"
     )
 
@@ -62,7 +66,7 @@ def main(out: Path) -> vm.Run:
     picture = run.draw(
         times=(2.5, 1.9, 1.6, 1.25, 0.9, 0.0),
         trace=["P3", "P4"],
-        title="Bricard's loop on its way to its mirror image",
+        title="Bricard's loop moving to its mirror image",
     )
     picture.axes[0].locator_params(nbins=5)
     picture.savefig(out / "loop.png")
@@ -70,7 +74,7 @@ def main(out: Path) -> vm.Run:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="A loop that should not move, and does.")
+    parser = argparse.ArgumentParser(description="An overconstrained loop that can move.")
     parser.add_argument(
         "--out", type=Path, default=Path("out/bricard_loop"), help="folder for pictures"
     )

@@ -1,10 +1,9 @@
-"""A five-bar with loose tolerances: which of them make its point 2 stray, and how likely does it
-stray too far?
+"""Global sensitivity and reliability of a five-bar with loose tolerances.
 
 The five-bar of the sensitivity benchmark, ψ¹ = ∫ |r₂ − r₂₀|² dt over 5 s, with tolerances of ±5 %
 (three standard deviations) on the natural lengths of its springs and on the mass, the centre of
-mass and the length of bar A1. OpenTURNS gives Sobol indices by polynomial chaos and the probability
-that ψ¹ exceeds a limit by FORM and SORM; Monte Carlo is the truth to compare with.
+mass and the length of bar A1. OpenTURNS computes Sobol indices by polynomial chaos and the
+probability that ψ¹ exceeds a limit by FORM and SORM; Monte Carlo samples check the results.
 """
 
 from __future__ import annotations
@@ -21,83 +20,81 @@ import varimech as vm
 from varimech.benchmarks import five_bar
 
 WIDTH = 0.05
-"""Of all tolerances, relative."""
+"""Relative tolerance of all parameters."""
 LIMIT = 1.3
-"""m²·s, of ψ¹."""
+"""Limit of ψ¹ (m²·s)."""
 LIMITS = np.linspace(0.8, 1.8, 11)
-
+"""Limits of the figure (m²·s)."""
 
 BLUE, ORANGE, GREEN, INK = "#0b6fb8", "#e08a00", "#2a9d5c", "#333333"
 
 
 class Exceeded(NamedTuple):
-    """Probabilities to exceed each limit, and halves of the 95 % intervals of those
-    from samples.
-    """
+    """Probabilities of exceeding each limit, with half-widths of 95 % intervals for samples."""
 
     form: np.ndarray
     sorm: np.ndarray
     around: np.ndarray
-    """From samples around the design point of each limit, (limit, [probability, half])."""
+    """From samples around the design point of each limit, (limit, [probability, half-width])."""
     share: np.ndarray
-    """Of samples of the spreads, likewise."""
+    """From samples of the distributions, likewise."""
 
 
-def spreads(m: vm.Mechanism) -> dict[str, vm.Tolerance]:
-    """The same for all parameters, relative to their values."""
+def tolerances(m: vm.Mechanism) -> dict[str, vm.Tolerance]:
+    """Return the same relative tolerance for all parameters."""
     return {name: vm.Tolerance(WIDTH * p.value) for name, p in m.parameters.items()}
 
 
 def study() -> tuple[vm.Mechanism, vm.Objective, vm.GlobalStudy]:
-    """The mechanism, ψ¹, and both as a function of OpenTURNS."""
+    """Return the mechanism, ψ¹, and the function for OpenTURNS."""
     m, psi1 = five_bar.mechanism(), five_bar.objectives()["psi1"]
-    return m, psi1, m.openturns({"ψ¹": psi1}, spreads(m), duration=five_bar.DURATION)
+    return m, psi1, m.openturns({"ψ¹": psi1}, tolerances(m), duration=five_bar.DURATION)
 
 
 def exceeded(
     m: vm.Mechanism, psi1: vm.Objective, s: vm.GlobalStudy, samples: int, around: int
 ) -> Exceeded:
-    """By FORM, SORM and samples of both kinds."""
-    found = [s.probability(psi1 >= float(limit), samples=around) for limit in LIMITS]
+    """Compute probabilities by FORM, SORM and both kinds of samples."""
+    results = [s.probability(psi1 >= float(limit), samples=around) for limit in LIMITS]
     T = five_bar.DURATION
-    drawn = m.monte_carlo(psi1, spreads(m), duration=T, samples=samples, keep=True, output=T)
+    drawn = m.monte_carlo(psi1, tolerances(m), duration=T, samples=samples, keep=True, output=T)
     share = (drawn.samples["values"].to_numpy()[:, -1] >= LIMITS).mean(axis=0)
-    there = [
-        (f.sampled.probability, (f.sampled.upper - f.sampled.lower) / 2)
-        for f in found
-        if f.sampled is not None
+    near = [
+        (r.sampled.probability, (r.sampled.upper - r.sampled.lower) / 2)
+        for r in results
+        if r.sampled is not None
     ]
     halves = 1.96 * np.sqrt(share * (1 - share) / samples)
     return Exceeded(
-        np.array([f.form for f in found]),
-        np.array([f.sorm for f in found]),
-        np.array(there),
+        np.array([r.form for r in results]),
+        np.array([r.sorm for r in results]),
+        np.array(near),
         np.column_stack([share, halves]),
     )
 
 
 def picture(indices: vm.SobolIndices, e: Exceeded, samples: int, around: int) -> Figure:
-    """Shares of the variance; probabilities over the limit, and how they differ."""
+    """Draw shares of the variance, probabilities over the limit, and their differences."""
     figure = Figure(figsize=(10.0, 5.2), layout="constrained", dpi=120)
     left, right, below = figure.subplot_mosaic(
         [["s", "p"], ["s", "r"]], height_ratios=[5, 4]
     ).values()
-    places = np.arange(indices.first.sizes["parameter"])
-    left.bar(places - 0.2, indices.first[0], 0.38, color=BLUE, label="alone")
-    left.bar(places + 0.2, indices.total[0], 0.38, color=ORANGE, label="with others")
-    left.set_xticks(places, [str(name) for name in indices.first["parameter"].values])
+    positions = np.arange(indices.first.sizes["parameter"])
+    left.bar(positions - 0.2, indices.first[0], 0.38, color=BLUE, label="first order")
+    left.bar(positions + 0.2, indices.total[0], 0.38, color=ORANGE, label="total")
+    left.set_xticks(positions, [str(name) for name in indices.first["parameter"].values])
     left.set_ylabel("share of the variance of ψ¹")
-    left.set_title("What makes ψ¹ vary (Sobol indices)", fontsize=11, color=INK)
-    right.set_title("How likely ψ¹ exceeds a limit", fontsize=11, color=INK)
-    seen = e.share[:, 0] * samples >= 10  # fewer tell little
+    left.set_title("Sobol indices of ψ¹", fontsize=11, color=INK)
+    right.set_title("Probability that ψ¹ exceeds a limit", fontsize=11, color=INK)
+    enough = e.share[:, 0] * samples >= 10  # fewer samples are not meaningful
     for ax, unit in ((right, np.ones(len(LIMITS))), (below, e.sorm)):
         ax.plot(LIMITS, e.form / unit, color=ORANGE, linestyle="--", label="FORM")
         ax.plot(LIMITS, e.sorm / unit, color=BLUE, label="SORM")
-        for (p, half), shift, colour, label, told in (
-            (e.around.T, 0.008, GREEN, f"{around} samples around each design point", seen | True),
-            (e.share.T, -0.008, INK, f"{samples} samples of the spreads", seen),
+        for (p, half), shift, colour, label, shown in (
+            (e.around.T, 0.008, GREEN, f"{around} samples around each design point", enough | True),
+            (e.share.T, -0.008, INK, f"{samples} samples of the distributions", enough),
         ):
-            bars = ((half / unit)[told], (LIMITS + shift)[told], (p / unit)[told])
+            bars = ((half / unit)[shown], (LIMITS + shift)[shown], (p / unit)[shown])
             ax.errorbar(
                 bars[1],
                 bars[2],
@@ -128,7 +125,7 @@ def _quiet(ax: Axes) -> None:
 
 
 def main(out: Path, samples: int = 40_000, around: int = 2000) -> tuple[vm.Chaos, Exceeded]:
-    """Print indices and probabilities, and draw both."""
+    """Print indices and probabilities, and draw them."""
     m, psi1, s = study()
     print(s)
     chaos = s.chaos(runs=512)
@@ -136,7 +133,7 @@ def main(out: Path, samples: int = 40_000, around: int = 2000) -> tuple[vm.Chaos
     print(chaos.sobol)
     print(s.probability(psi1 >= LIMIT, samples=around))
     e = exceeded(m, psi1, s, samples, around)
-    print(f"limit (m²·s)      FORM      SORM   {around} around         {samples} of the spreads")
+    print(f"limit (m²·s)      FORM      SORM   {around} around         {samples} samples")
     for limit, form, sorm, near, share in zip(LIMITS, *e, strict=True):
         print(
             f"{limit:12.1f} {form:9.2e} {sorm:9.2e} "

@@ -1,8 +1,8 @@
-"""A five-bar with a bar that bends: steel, a hundred times softer, and rigid.
+"""A five-bar with a flexible bar: steel, a hundred times softer, and rigid.
 
-Bar 12 of the five-bar is a beam. As a bar of steel it moves like a rigid one; of a material a
-hundred times softer it bends by more than half a metre, and after half a second point 2 is
-somewhere else. What a little more stiffness would change, E ∂r₂/∂E, tells both apart.
+Bar 12 of the five-bar is a beam. Made of steel, it moves like a rigid bar. Made of a material a
+hundred times softer, it bends by more than half a metre, and point 2 ends at a different position.
+The relative sensitivity to the stiffness, E ∂r₂/∂E, distinguishes the two cases.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import numpy as np
 import varimech as vm
 
 DURATION, LENGTH = 0.5, math.sqrt(3.25)
-"""s, m (of bars 12 and 23)."""
+"""Duration (s); length of bars 12 and 23 (m)."""
 STEEL, SOFT = 206.94e9, 2.0694e9
 """Young's modulus (Pa)."""
 
 
 def mechanism(segments: int = 8, *, rigid: bool = False) -> vm.Mechanism:
-    """The five-bar; `rigid` has a bar of the same mass in place of the beam."""
+    """Build the five-bar; `rigid` replaces the beam by a rigid bar of the same mass."""
     m = vm.Mechanism("five-bar", gravity=(0, -9.81))
     m.ground_point("A", (0, 0))
     m.ground_point("B", (1, 0))
@@ -54,30 +54,28 @@ def mechanism(segments: int = 8, *, rigid: bool = False) -> vm.Mechanism:
 
 
 def deflection(s: vm.State) -> Any:
-    """Of the middle of the beam from the line between its ends (m)."""
+    """Return the distance of the middle of the beam from the line between its ends (m)."""
     chord = s.position("2") - s.position("1")
     return vm.cross(chord, s.position("12.n4") - s.position("1")) / vm.norm(chord)
 
 
 def main(out: Path) -> dict[str, vm.Run]:
-    """Run all three, and draw the soft one."""
-    m, runs = (
-        mechanism(),
-        {"rigid": mechanism(rigid=True).simulate(DURATION, tolerance=1e-8, output=0.005)},
-    )
+    """Simulate all three, and draw the soft one."""
+    m = mechanism()
+    runs = {"rigid": mechanism(rigid=True).simulate(DURATION, tolerance=1e-8, output=0.005)}
     for name, E in (("steel", STEEL), ("soft", SOFT)):
-        found = m.sensitivity(
+        gradient = m.sensitivity(
             wrt="E", duration=DURATION, tolerance=1e-8, output=0.005, parameters={"E": E}
         )
-        runs[name] = run = found.run
-        away = np.linalg.norm(
+        runs[name] = run = gradient.run
+        distance = np.linalg.norm(
             run.position("2").to_numpy()[-1] - runs["rigid"].position("2").to_numpy()[-1]
         )
-        slope = E * np.linalg.norm(run.position("2", wrt="E").to_numpy()[-1])
+        sensitivity = E * np.linalg.norm(run.position("2", wrt="E").to_numpy()[-1])
         bent = np.abs(run.measure(deflection).to_numpy()).max()
         print(
-            f"{name}: bends by {1e3 * bent:.1f} mm, ends {1e3 * away:.1f} mm from the rigid one; |E"
-            f" ∂r₂/∂E| = {1e3 * slope:.1f} mm"
+            f"{name}: deflection {1e3 * bent:.1f} mm; point 2 ends {1e3 * distance:.1f} mm from that"
+            f" of the rigid bar; |E ∂r₂/∂E| = {1e3 * sensitivity:.1f} mm"
         )
     out.mkdir(parents=True, exist_ok=True)
     picture = runs["soft"].draw(
@@ -100,7 +98,7 @@ def main(out: Path) -> dict[str, vm.Run]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="A five-bar with a bar that bends.")
+    parser = argparse.ArgumentParser(description="A five-bar with a flexible bar.")
     parser.add_argument(
         "--out", type=Path, default=Path("out/five_bar_soft"), help="folder for pictures"
     )

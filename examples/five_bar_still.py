@@ -1,14 +1,14 @@
-"""A five-bar that stays where it is: which natural lengths of its two springs balance gravity in
-the pose it starts from?
+"""Static balance of a five-bar by optimisation: which natural lengths of its two springs balance
+gravity in the initial position?
 
-Two cranks A1 and 3B and two rods 12 and 23 hang from A and B; springs of 100 N/m run from points 1
-and 2 to B. Released from rest the mechanism falls and swings. The objective measures how far point
-2 strays from its place,
+Two cranks A1 and 3B and two rods 12 and 23 hang from A and B; springs of 100 N/m connect points 1
+and 2 to B. Released from rest, the mechanism falls and swings. The objective measures the deviation
+of point 2 from its initial position,
 
     ψ = ∫ |r₂ − (0.5, −2)|² dt  over 5 s,
 
-and vanishes where the start is an equilibrium: two equations for two natural lengths. The search
-knows nothing of that; it runs the motion.
+and vanishes if the initial position is an equilibrium: two equations for two natural lengths. The
+optimiser does not use these equations; it only simulates the motion.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import Any
 import varimech as vm
 
 STARTS: tuple[dict[str, float], ...] = ({}, {"Ls1": 2.6, "Ls2": 1.7}, {"Ls1": 2.2, "Ls2": 1.6})
-"""Natural lengths to begin with (m); where none is given, springs that are relaxed at the start."""
+"""Initial natural lengths (m); springs that are not given are initially relaxed."""
 
 
 def mechanism() -> vm.Mechanism:
-    """The five-bar; the natural lengths of its springs are parameters."""
+    """Build the five-bar; the natural lengths of its springs are parameters."""
     m = vm.Mechanism("five-bar", gravity=(0, -9.81))
     Ls1 = m.parameter("Ls1", math.sqrt(5), unit="m")
     Ls2 = m.parameter("Ls2", math.sqrt(4.25), unit="m")
@@ -40,23 +40,23 @@ def mechanism() -> vm.Mechanism:
         m.revolute(joint)
     m.spring("s1", "1", "B", stiffness=100, natural_length=Ls1)
     m.spring("s2", "2", "B", stiffness=100, natural_length=Ls2)
-    # two freedoms, so two angles: with them point 1 is at (−1, −1) and point 2 at (0.5, −2)
+    # two degrees of freedom need two angles: point 1 is at (−1, −1) and point 2 at (0.5, −2)
     m.start(angle={"A1": -3 * math.pi / 4, "12": math.atan2(-1, 1.5)}, near={"3": (2, -1)})
     return m
 
 
-def straying(s: vm.State) -> Any:
-    """Squared distance of point 2 from its place (m²)."""
-    away = s.position("2") - vm.vector(0.5, -2)
-    return vm.dot(away, away)
+def deviation(s: vm.State) -> Any:
+    """Return the squared distance of point 2 from its initial position (m²)."""
+    distance = s.position("2") - vm.vector(0.5, -2)
+    return vm.dot(distance, distance)
 
 
 def solve(
     m: vm.Mechanism, start: dict[str, float] | None = None, hessian: str = "approximate"
 ) -> vm.Optimum:
-    """The lengths that keep it still."""
+    """Find the natural lengths that keep the mechanism at rest."""
     return m.optimize(
-        {"ψ": vm.integral(straying, unit="m²·s")},
+        {"ψ": vm.integral(deviation, unit="m²·s")},
         ["Ls1", "Ls2"],
         duration=5.0,
         start=start,
@@ -65,43 +65,42 @@ def solve(
 
 
 def main(out: Path) -> vm.Optimum:
-    """Solve from three starts with both kinds of second derivatives, and draw the first."""
+    """Solve from three starts with approximate and exact Hessians, and draw the first result."""
     m = mechanism()
-    found = {}
+    optima = {}
     for hessian in ("approximate", "exact"):
         for k, start in enumerate(STARTS):
             began = time.perf_counter()
-            found[hessian, k] = o = solve(m, start, hessian)
+            optima[hessian, k] = o = solve(m, start, hessian)
             lengths = ", ".join(f"{name} = {value:.13f} m" for name, value in o.parameters.items())
-            seconds = (
-                time.perf_counter() - began
-            )  # the first one of each kind includes what is compiled
+            # the first solution of each kind includes the compile time
+            seconds = time.perf_counter() - began
             print(
                 f"{hessian:>11} Hessian, start {k + 1}: {lengths}; {o.iterations} iterations,"
                 f" {o.evaluations} runs, {seconds:.2f} s"
             )
-    optimum = found["approximate", 0]
+    optimum = optima["approximate", 0]
     print(optimum)
     print(
         "multipliers:",
-        optimum.multipliers or "none: nothing is constrained, and no parameter is bounded",
+        optimum.multipliers or "none: there are no constraints and no bounds",
     )
     print(optimum.certificate)
 
     out.mkdir(parents=True, exist_ok=True)
     optimum.plot().savefig(out / "search.png")
     before = optimum.before.draw(
-        times=(1.5, 1.0, 0.5, 0.0), trace="2", title="Before: released, it swings through"
+        times=(1.5, 1.0, 0.5, 0.0), trace="2", title="Before: the mechanism swings"
     )
     before.savefig(out / "before.png")
-    optimum.after.draw(times=(5.0, 0.0), trace="2", title="After: still for all 5 s").savefig(
+    optimum.after.draw(times=(5.0, 0.0), trace="2", title="After: at rest for 5 s").savefig(
         out / "after.png"
     )
     return optimum
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Springs that keep a five-bar still.")
+    parser = argparse.ArgumentParser(description="Springs that balance a five-bar.")
     parser.add_argument(
         "--out", type=Path, default=Path("out/five_bar_still"), help="folder for pictures"
     )

@@ -1,9 +1,9 @@
-"""A governor that keeps an engine's speed when half of its load falls away, and what the stiffness
-of its spring does.
+"""A governor controls the speed of an engine after a load drop; effect of the spring stiffness.
 
-Balls on two arms fly out as the shaft speeds up, lift a collar against its weight and a spring, and
-the collar takes steam away: torque = T − G (s − s₀). The collar has to rise by the same, whatever
-its spring: a softer one lets it do so for a smaller gain of speed, and sooner.
+Balls on two arms move outwards as the shaft accelerates and lift a collar against its weight and a
+spring; the collar reduces the engine torque: torque = T − G (s − s₀). The collar must rise by the
+same amount with every spring. A softer spring needs a smaller increase of speed for that, and the
+engine settles sooner.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ import varimech as vm
 BALL, COLLAR, FLYWHEEL = 0.5, 1.0, 0.3
 """Masses (kg), and inertia of the shaft (kg·m²)."""
 TOP, OUT, ARM = 0.5, 0.03, 0.25
-"""Height and distance of the arms' hinges from the shaft's foot, length of an arm (m); links of
-half an arm lead to the collar.
+"""Height and radius of the arms' hinges, length of an arm (m); links of half that length connect
+the arms to the collar.
 """
 DROOP = math.radians(50)
 S0 = TOP - ARM * math.sin(DROOP)
-"""Height of the collar at the start (m)."""
+"""Initial height of the collar (m)."""
 NATURAL, DAMPING = 0.25, 40.0
 """Natural length (m) and damping (N·s/m) of the spring below the collar."""
 GAIN, LOADS = 40.0, (4.0, 2.0)
-"""Torque taken away for the collar's rise (N), and the load before and after 1 s (N·m)."""
+"""Reduction of the torque per rise of the collar (N); load before and after 1 s (N·m)."""
 STIFFNESSES = (50.0, 200.0, 800.0)
 
 
 def steady_speed(stiffness: Any, s: float) -> Any:
-    """At which the collar stays at a height s (rad/s): lifting it by ds costs (2 m + m_c) g ds + k
-    (s − l₀) ds = ½ Ω² dI.
+    """Return the speed Ω (rad/s) at which the collar stays at a height s (m), by virtual work:
+    (2 m + m_c) g ds + k (s − l₀) ds = ½ Ω² dI.
     """
     φ = math.asin((TOP - s) / ARM)
     lift = (2 * BALL + COLLAR) * 9.81 + stiffness * (s - NATURAL)
@@ -41,13 +41,13 @@ def steady_speed(stiffness: Any, s: float) -> Any:
 
 
 def torque(s: vm.State) -> Any:
-    """Of engine and load together (N·m); the load falls within some 0.1 s."""
+    """Return the torque of engine and load (N·m); the load drops within about 0.1 s."""
     load = (LOADS[0] + LOADS[1]) / 2 + (LOADS[1] - LOADS[0]) / 2 * vm.tanh((s.time - 1) / 0.03)
     return vm.vector(0, 0, LOADS[0] - GAIN * (s.displacement("guide") - S0) - load)
 
 
 def mechanism() -> vm.Mechanism:
-    """The governor at its steady speed, which depends on the stiffness."""
+    """Build the governor at its steady speed, which depends on the stiffness."""
     m = vm.Mechanism("governor", gravity=(0, 0, -9.81))
     k = m.parameter("k", STIFFNESSES[1], unit="N/m")
     m.ground_point("foot", (0, 0, 0))
@@ -90,9 +90,9 @@ def mechanism() -> vm.Mechanism:
 
 
 def main(out: Path) -> dict[float, vm.Run]:
-    """Shed the load with three springs; how fast, and at what speed, does the engine settle?"""
+    """Drop the load with three springs; print the final speeds and settling times, and draw them."""
     m, runs = mechanism(), {}
-    speeds, heights = vm.Panel("speed over that before"), vm.Panel("collar (mm)")
+    speeds, heights = vm.Panel("speed / initial speed"), vm.Panel("collar (mm)")
     for k in STIFFNESSES:
         runs[k] = run = m.simulate(8.0, tolerance=1e-7, output=0.02, parameters={"k": k})
         Ω, s = run.angular_velocity("foot").to_numpy(), run.displacement("guide").to_numpy()
@@ -104,14 +104,14 @@ def main(out: Path) -> dict[float, vm.Run]:
         speeds.lines.append(vm.Line(f"k = {k:g} N/m", run.time, Ω / Ω[0]))
         heights.lines.append(vm.Line(f"k = {k:g} N/m", run.time, 1e3 * s))
     out.mkdir(parents=True, exist_ok=True)
-    vm.line_figure([speeds, heights], title="Half of the load falls away after 1 s").savefig(
+    vm.line_figure([speeds, heights], title="The load drops by half after 1 s").savefig(
         out / "speed.png"
     )
     return runs
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="A governor that keeps an engine's speed.")
+    parser = argparse.ArgumentParser(description="A governor that controls the speed of an engine.")
     parser.add_argument(
         "--out", type=Path, default=Path("out/governor_regulation"), help="folder for pictures"
     )

@@ -1,14 +1,14 @@
-"""The lightest connecting rod of a slider-crank that bends by no more than a millimetre.
+"""Minimise the mass of a connecting rod with a bound on its deflection.
 
-A motor turns the crank of 60 mm at 150 rad/s; the rod of 240 mm is moulded from acetal with a
-rectangular section, and drives a slider of 0.3 kg. Its own inertia bends the rod, and where the
-slider's pushes along it, it bends further. Width and height of the section are to be chosen,
+A motor turns a crank of 60 mm at 150 rad/s. A rod of 240 mm, moulded from acetal with a rectangular
+section, drives a slider of 0.3 kg. The rod bends under its own inertia, and further under the axial
+force from the slider. Choose width and height of the section:
 
     min mass   with   |deflection of the middle from the line between the ends| ≤ 1 mm at all times.
 
-Stiffness grows with height³ and mass with height, so height is what a light rod is made of; the
-width goes to the least that can be moulded. The multipliers tell what that costs: how much lighter
-the rod would be for a bound that gives way a little.
+Stiffness grows with height³ and mass with height, so a light rod is high and narrow; the width goes
+to its lower bound. The multipliers give the price of the bounds: how much lighter the rod would be
+if a bound were relaxed.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import Any
 import varimech as vm
 
 CRANK, ROD, SPEED = 0.06, 0.24, 150.0
-"""m, m, rad/s"""
+"""Lengths of crank and rod (m), speed of the crank (rad/s)."""
 DENSITY, MODULUS = 1410.0, 2.8e9
-"""Of acetal (kg/m³, Pa)."""
+"""Density (kg/m³) and Young's modulus (Pa) of acetal."""
 TURNS = 1
 DURATION = TURNS * 2 * math.pi / SPEED
 LIMIT = 1e-3
@@ -31,14 +31,13 @@ LIMIT = 1e-3
 
 
 def mechanism(segments: int = 4) -> vm.Mechanism:
-    """The slider-crank with a flexible rod; width and height of its section are parameters."""
+    """Build the slider-crank with a flexible rod; width and height of its section are parameters."""
     m = vm.Mechanism("slider-crank", gravity=(0, -9.81))
     width = m.parameter("width", 0.012, unit="m", bounds=(0.006, 0.030))
-    height = m.parameter("height", 0.024, unit="m", bounds=(0.012, 0.040))  # below, it buckles
+    height = m.parameter("height", 0.024, unit="m", bounds=(0.012, 0.040))  # buckles below
     m.ground_point("O", (0, 0))
     m.bar("crank", "O", "P", length=CRANK, mass=0.2)
-    # damping in proportion to stiffness, by 5e-5 s: some 3 % of the critical in the first mode of
-    # bending
+    # stiffness-proportional damping, 5e-5 s: about 3 % of critical in the first bending mode
     section = vm.rectangle(width, height)
     m.beam(
         "rod",
@@ -61,20 +60,20 @@ def mechanism(segments: int = 4) -> vm.Mechanism:
 
 
 def deflection(s: vm.State, middle: str = "rod.n2") -> Any:
-    """Of the middle of the rod from the line between its ends (m), positive to the left of the way
-    from P to S.
+    """Return the distance of the middle of the rod from the line between its ends (m), positive to
+    the left, seen from P to S.
     """
     P, S = s.position("crank.P"), s.position("slider.S")
     return vm.cross(S - P, s.position(middle) - P) / vm.norm(S - P)
 
 
 def mass(s: vm.State) -> Any:
-    """Of the rod (kg): a function of parameters alone."""
+    """Return the mass of the rod (kg), a function of parameters only."""
     return DENSITY * ROD * s.parameter("width") * s.parameter("height")
 
 
 def solve(m: vm.Mechanism, limit: float = LIMIT, **options: Any) -> vm.Optimum:
-    """The lightest section."""
+    """Find the lightest section."""
     return m.optimize(
         {"mass": vm.final(mass, unit="kg")},
         over=["width", "height"],
@@ -85,21 +84,20 @@ def solve(m: vm.Mechanism, limit: float = LIMIT, **options: Any) -> vm.Optimum:
 
 
 def main(out: Path) -> vm.Optimum:
-    """Solve, certify the deflection where it is largest, and draw."""
+    """Solve, certify the largest deflection, and draw."""
     m = mechanism()
     optimum = solve(m)
     print(optimum)
     λ = optimum.multipliers
     print("multipliers:", λ)
     print(
-        f"  0.1 mm more deflection allowed would save {1e3 * abs(λ['deflection']) * 1e-4:.2f} g of"
+        f"  a deflection bound 0.1 mm larger would save {1e3 * abs(λ['deflection']) * 1e-4:.2f} g of"
         f" {1e3 * optimum.objective:.1f} g"
     )
-    print(f"  1 mm less width allowed would save {1e3 * abs(λ['width']) * 1e-3:.2f} g")
+    print(f"  a width bound 1 mm smaller would save {1e3 * abs(λ['width']) * 1e-3:.2f} g")
 
-    instant = float(
-        optimum.constraints["time"]["deflection"]
-    )  # where it meets its bound: the end of a shorter run
+    # the deflection reaches its bound at this time: certify it as the end of a shorter run
+    instant = float(optimum.constraints["time"]["deflection"])
     largest = m.sensitivity(
         {"deflection": vm.final(deflection, unit="m")},
         ["width", "height"],
@@ -132,21 +130,21 @@ def main(out: Path) -> vm.Optimum:
         vm.Panel("tension beside the crank (N)", force),
     ]
     figure = vm.line_figure(
-        panels, title="The lightest rod that bends by no more than 1 mm", xlabel="time (ms)"
+        panels, title="The lightest rod with a deflection of at most 1 mm", xlabel="time (ms)"
     )
     for limit in (-1e3 * LIMIT, 1e3 * LIMIT):
         figure.axes[0].axhline(limit, color="#333333", linewidth=1.0, linestyle="--")
     figure.savefig(out / "deflection.png")
     times = [instant - k * DURATION / 12 for k in (3, 2, 1, 0)]
     optimum.after.draw(
-        times=times, trace="rod.n2", title="The lightest rod, where it bends most"
+        times=times, trace="rod.n2", title="The lightest rod at its largest deflection"
     ).savefig(out / "mechanism.png")
     return optimum
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
-        description="The lightest rod of a slider-crank within a bound of its deflection."
+        description="The lightest rod of a slider-crank with a bound on its deflection."
     )
     parser.add_argument(
         "--out", type=Path, default=Path("out/slider_crank_section"), help="folder for pictures"

@@ -1,15 +1,13 @@
-"""Tolerances on every length of two mechanisms: how far do they spread motion and loads, which of
-them matter, and how long is that known?
+"""Tolerance analysis of two mechanisms: effect on motion and loads, contributions, validity.
 
-A five-bar of bars of 1.4 to 1.8 m, each true to ± 1 mm, its springs to ± 2 mm: where is point 2
-after 5 s of free swinging? And Andrews' squeezer, seven bodies of 7 to 40 mm that a motor drives
-through five turns in 0.05 s, each length true to ± 0.05 mm, its spring to ± 0.5 mm: how far has the
-crank turned, and what does bearing B carry?
+A five-bar has bars of 1.4 to 1.8 m with tolerances of ± 1 mm, and springs with ± 2 mm: how much does
+the position of point 2 vary after 5 s of free motion? Andrews' squeezer has seven bodies of 7 to
+40 mm with tolerances of ± 0.05 mm and a spring with ± 0.5 mm; a motor drives it through five turns
+in 0.05 s: how much do the angle of the crank and the load of bearing B vary?
 
-Tolerances are 3σ of normal distributions. Moments of second order come from exact derivatives, by
-one run for each length; a Monte Carlo study tells whether they are right. The squeezer's loads are
-peaks that come earlier or later: late in the run moments no longer hold, and the horizon says from
-when on.
+Tolerances are 3σ of normal distributions. Second-order moments come from exact derivatives, with
+one run per length; a Monte Carlo study checks them. The loads of the squeezer are peaks that occur
+earlier or later: late in the run the moments are not valid, and the horizon gives the time.
 """
 
 from __future__ import annotations
@@ -29,15 +27,13 @@ BARS = {
     "23": (math.sqrt(3.25), 1.5),
     "3B": (math.sqrt(2), 1.0),
 }
-"""Of the five-bar: lengths (m) and masses (kg)."""
+"""Lengths (m) and masses (kg) of the five-bar."""
 SPRINGS = {"Ls1": math.sqrt(5), "Ls2": math.sqrt(4.25)}
 """Natural lengths (m)."""
 
 
 def five_bar() -> vm.Mechanism:
-    """The five-bar; all its lengths are parameters with spreads. Bars are uniform, and their masses
-    stay.
-    """
+    """Build the five-bar; all lengths are parameters with tolerances, masses are constant."""
     m = vm.Mechanism("five-bar", gravity=(0, -9.81))
     m.ground_point("A", (0, 0))
     m.ground_point("B", (1, 0))
@@ -58,25 +54,25 @@ def five_bar() -> vm.Mechanism:
 
 
 def squeezer() -> vm.Mechanism:
-    """Andrews' squeezer with all distances between its joints as parameters."""
+    """Build Andrews' squeezer; all joint distances are parameters."""
     return andrews.mechanism(lengths=True)
 
 
-SQUEEZER_SPREADS = {"rr": vm.Tolerance(5e-5), "l0": vm.Tolerance(5e-4)} | {
+SQUEEZER_TOLERANCES = {"rr": vm.Tolerance(5e-5), "l0": vm.Tolerance(5e-4)} | {
     f"L_{name}": vm.Tolerance(5e-5) for name in andrews.LENGTHS
 }
 
 
-def straying(s: vm.State) -> Any:
-    """Squared distance of point 2 of the five-bar from its place at the start (m²)."""
-    away = s.position("2") - vm.vector(0.5, -2)
-    return vm.dot(away, away)
+def deviation(s: vm.State) -> Any:
+    """Return the squared distance of point 2 of the five-bar from its initial position (m²)."""
+    distance = s.position("2") - vm.vector(0.5, -2)
+    return vm.dot(distance, distance)
 
 
 FIVE_BAR = {
     "x of point 2": vm.final(lambda s: s.position("2")[0], unit="m"),
     "y of point 2": vm.final(lambda s: s.position("2")[1], unit="m"),
-    "ψ": vm.integral(straying, unit="m²·s"),
+    "ψ": vm.integral(deviation, unit="m²·s"),
 }
 SQUEEZER = {
     "turned": vm.integral(lambda s: s.angular_velocity("OF"), unit="rad"),
@@ -85,18 +81,18 @@ SQUEEZER = {
 
 
 def five_bar_moments() -> vm.Moments:
-    """Of point 2 and ψ, over 5 s."""
+    """Compute the moments of point 2 and ψ over 5 s."""
     return five_bar().moments(FIVE_BAR, duration=5.0)
 
 
 def squeezer_moments() -> vm.Moments:
-    """Of turn and reaction, over 0.05 s; also beyond the horizon, to draw it."""
+    """Compute the moments of rotation and reaction over 0.05 s, also beyond the horizon."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", vm.HorizonWarning)
-        # interpreted: to compile second derivatives of this mechanism takes longer than eight runs
+        # interpreted: compiling the second derivatives takes longer than eight runs
         return squeezer().moments(
             SQUEEZER,
-            SQUEEZER_SPREADS,
+            SQUEEZER_TOLERANCES,
             duration=andrews.DURATION,
             output=2.5e-4,
             backend="interpreted",
@@ -104,13 +100,13 @@ def squeezer_moments() -> vm.Moments:
 
 
 def main(out: Path) -> tuple[vm.Moments, vm.Moments]:
-    """Print and draw both, with a Monte Carlo study beside each."""
-    found = five_bar_moments(), squeezer_moments()
+    """Print and draw both, each with a Monte Carlo study."""
+    results = five_bar_moments(), squeezer_moments()
     studies = (
         five_bar().monte_carlo(FIVE_BAR, duration=5.0, samples=2000, control=True, tolerance=1e-7),
         squeezer().monte_carlo(
             SQUEEZER,
-            SQUEEZER_SPREADS,
+            SQUEEZER_TOLERANCES,
             duration=andrews.DURATION,
             samples=2048,
             sampling="sobol",
@@ -118,17 +114,17 @@ def main(out: Path) -> tuple[vm.Moments, vm.Moments]:
         ),
     )
     out.mkdir(parents=True, exist_ok=True)
-    for moments, study in zip(found, studies, strict=True):
+    for moments, study in zip(results, studies, strict=True):
         print(moments)
         print(study)
         moments.plot().savefig(out / f"{moments.label}.png")
         moments.save(out / f"{moments.label}.nc")
-    return found
+    return results
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
-        description="Tolerances on every length of a five-bar and of Andrews' squeezer."
+        description="Tolerance analysis of a five-bar and of Andrews' squeezer."
     )
     parser.add_argument(
         "--out", type=Path, default=Path("out/tolerances"), help="folder for pictures"

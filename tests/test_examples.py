@@ -285,7 +285,7 @@ def test_tolerances_of_the_squeezer_hold_as_long_as_is_said() -> None:
     found = tolerances.squeezer_moments()
     study = tolerances.squeezer().monte_carlo(
         tolerances.SQUEEZER,
-        tolerances.SQUEEZER_SPREADS,
+        tolerances.SQUEEZER_TOLERANCES,
         duration=0.05,
         samples=2048,
         sampling="sobol",

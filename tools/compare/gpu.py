@@ -47,7 +47,7 @@ KERNELS: tuple[tuple[str, dict[str, Any], int], ...] = (
 """Method, settings, samples."""
 STUDIES = (10**6, 10**7)
 SQUEEZER_SAMPLES = 200_000
-SQUEEZER_SPREADS = {"rr": 5e-5, "l0": 5e-4} | {f"L_{name}": 5e-5 for name in andrews.LENGTHS}
+SQUEEZER_TOLERANCES = {"rr": 5e-5, "l0": 5e-4} | {f"L_{name}": 5e-5 for name in andrews.LENGTHS}
 """Tolerances of lengths (m)."""
 
 
@@ -174,7 +174,7 @@ def main(path: Path) -> None:
         )
     squeezer, tolerances = (
         andrews.mechanism(lengths=True),
-        {name: vm.Tolerance(x) for name, x in SQUEEZER_SPREADS.items()},
+        {name: vm.Tolerance(x) for name, x in SQUEEZER_TOLERANCES.items()},
     )
     how = {"duration": andrews.DURATION, "tolerance": 1e-6, "output": andrews.DURATION}
     what = (
