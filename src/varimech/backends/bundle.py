@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.atomic_files import write_text
 from ..core.errors import ModelError, unknown_name
-from ..core.whole_files import write_text
 from .compiler import FLAGS
 from .cuda_source import FIELDS_ON_CARD, THREADS, cuda_source, scheme_source
 from .native_run import FIELDS

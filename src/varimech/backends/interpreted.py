@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..core.progress import Tell
+from ..core.progress import ProgressCallback
 from ..integrators.runge_kutta import RungeKutta
 from .backward import Backward, Record, Records
 from .bound import bound
@@ -42,7 +42,10 @@ class OutOfTime(Exception):
 
 
 def run_interpreted(
-    program: Program, inputs: Inputs, progress: Tell | None = None, limit: float = math.inf
+    program: Program,
+    inputs: Inputs,
+    progress: ProgressCallback | None = None,
+    limit: float = math.inf,
 ) -> Trajectory:
     """Carry out a program; `progress` is told the share of the time that is done, now and then.
 
@@ -176,7 +179,7 @@ class _Run:
             self.jacobian = np.zeros((q, p.jacobian.size1_out(0)))
             self.differentiate = bound(p.jacobian, [self.new[:q], *ρ_t], [self.jacobian])
 
-    def execute(self, progress: Tell | None, limit: float) -> Trajectory:
+    def execute(self, progress: ProgressCallback | None, limit: float) -> Trajectory:
         try:
             self._take_steps(progress, limit)
         except KeyboardInterrupt:
@@ -214,7 +217,7 @@ class _Run:
             *slopes,
         )
 
-    def _take_steps(self, progress: Tell | None, limit: float) -> None:
+    def _take_steps(self, progress: ProgressCallback | None, limit: float) -> None:
         schedule, began = self.schedule, time.thread_time()  # others may keep the processor busy
         self._begin()
         now, done = 0.0, 0

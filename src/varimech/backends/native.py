@@ -17,7 +17,7 @@ from pathlib import Path
 
 import casadi as ca
 
-from ..core.progress import Tell
+from ..core.progress import ProgressCallback
 from ..stages.plan import Plan
 from .batch import DONE
 from .columns import column_source
@@ -141,7 +141,7 @@ class NativeProgram:
         """
         _ = self.library
 
-    def run(self, inputs: Inputs, progress: Tell | None = None) -> Trajectory:
+    def run(self, inputs: Inputs, progress: ProgressCallback | None = None) -> Trajectory:
         """Carry out the program; `progress` is told the share of the time that is done, now and
         then.
 
@@ -158,7 +158,7 @@ class NativeProgram:
             else self._forward(run, progress)
         )
 
-    def _forward(self, run: NativeRun, progress: Tell | None) -> Trajectory:
+    def _forward(self, run: NativeRun, progress: ProgressCallback | None) -> Trajectory:
         size = 64
         try:
             while not run.finished:

@@ -1,3 +1,3 @@
-"""Shared foundations: errors, units, names, expressions, symbols, files, progress. Know nothing of
-mechanisms.
+"""Shared foundations, independent of mechanisms: errors, units, names, expressions, symbols, files,
+progress.
 """

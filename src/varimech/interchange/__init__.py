@@ -1,3 +1,3 @@
-"""To and from other programs: URDF files come in; equations of motion go out as CasADi functions
-and as plain C.
+"""Exchange with other programs: URDF files are read; equations of motion are exported as CasADi
+functions and as plain C.
 """

@@ -1,1 +1,1 @@
-"""For the eyes: figures and drawings of plain labelled data. Knows neither models nor runs."""
+"""Figures and drawings of plain labelled data. Independent of models and runs."""

@@ -1,3 +1,3 @@
-"""Systems of equations solved stage by stage, with their exact derivatives. Knows neither
-mechanisms nor time.
+"""Stage-by-stage solution of equation systems, with exact derivatives. Independent of mechanisms
+and of time integration.
 """
