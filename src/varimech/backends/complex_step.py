@@ -252,9 +252,9 @@ def _operations() -> dict[int, int]:
 @cache
 def _call() -> Callable[[Any], int]:
     library = load_library(_source())
-    library.vm_carry_out_complex.argtypes = [ctypes.POINTER(_Record)]
-    library.vm_carry_out_complex.restype = ctypes.c_int
-    call: Callable[[Any], int] = library.vm_carry_out_complex
+    library.vm_run_complex.argtypes = [ctypes.POINTER(_Record)]
+    library.vm_run_complex.restype = ctypes.c_int
+    call: Callable[[Any], int] = library.vm_run_complex
     return call
 
 

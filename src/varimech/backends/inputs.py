@@ -33,7 +33,7 @@ class Inputs:
     """By what errors are measured where coordinates are of several kinds; None where the largest
     tells the size of all.
     """
-    slope_floors: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    sensitivity_floors: np.ndarray = field(default_factory=lambda: np.zeros(0))
     """For each direction that is differentiated in, the largest relative change of a parameter: 1
     over its size for a single one.
     """

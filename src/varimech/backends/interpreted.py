@@ -98,7 +98,7 @@ class _Run:
             int(inputs.chosen is not None),
         )
         self.ends, self.proposal, self.kept_proposal = [0.0], 0.0, 0.0
-        self.piece, self.look_time, self.look_tries = 0, 0.0, 0
+        self.piece, self.check_time, self.check_tries = 0, 0.0, 0
         ρ_t = [inputs.parameters, self.time]
         settings = [self.penalty, *ρ_t]
         if program.jacobian is not None:
@@ -140,7 +140,7 @@ class _Run:
         self.sensitivities, self.gradients = np.zeros((rows, n, p)), np.zeros((rows, o, p))
 
     def _explicit_scheme(self, scheme: RungeKutta) -> ExplicitScheme:
-        floors = self.inputs.slope_floors if self.count else np.zeros(0)
+        floors = self.inputs.sensitivity_floors if self.count else np.zeros(0)
         return ExplicitScheme(
             scheme, self.program.coordinates, self.inputs, floors, self.program.objective_count
         )
@@ -303,11 +303,11 @@ class _Run:
     def _look_for_progress(self, time: float, done: int) -> None:
         """A run that chooses its steps must not come to a halt."""
         tries, schedule = done + self.rejected, self.schedule
-        if not schedule.tolerance or tries < self.look_tries + TRIES:
+        if not schedule.tolerance or tries < self.check_tries + TRIES:
             return
-        if time < self.look_time + PROGRESS * schedule.duration:
+        if time < self.check_time + PROGRESS * schedule.duration:
             raise Trouble(STALLED)
-        self.look_time, self.look_tries = time, tries
+        self.check_time, self.check_tries = time, tries
 
     def _begin(self) -> None:
         """Find or take the start."""

@@ -412,7 +412,9 @@ class SundialsRunner:
         if inputs.sensitivities is not None and count:
             S[0, : 2 * n] = inputs.sensitivities[: 2 * n]
             first = S[0] / scales.differential[:, None]
-            lengths = 1 / np.maximum(inputs.slope_floors, np.abs(first).max(axis=0, initial=0.0))
+            lengths = 1 / np.maximum(
+                inputs.sensitivity_floors, np.abs(first).max(axis=0, initial=0.0)
+            )
             begin = self._begin(scales, inputs, α)
             seeds = np.zeros((begin["p"].size, count))
             place = α.size + (self._omega is not None)
