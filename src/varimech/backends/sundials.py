@@ -17,8 +17,8 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..core.interrupts import HeldBack, held_back
-from ..core.progress import Tell
+from ..core.interrupts import DeferredInterrupt, deferred_interrupts
+from ..core.progress import ProgressCallback
 from ..core.schedule import LONGEST
 from ..core.symbols import SX
 from ..integrators.sundials import IDAS, Sundials
@@ -100,15 +100,15 @@ class SundialsRunner:
 
     def prepare(
         self, inputs: Inputs, backend: str, *, runs: int = 1
-    ) -> Callable[[Tell | None], Timed]:
+    ) -> Callable[[ProgressCallback | None], Timed]:
         """What executes one run; there is one backend."""
 
         watched, rows = self._watched(inputs)
 
-        def execute(progress: Tell | None) -> Timed:
+        def execute(progress: ProgressCallback | None) -> Timed:
             with self._alone:
                 integrate = self._integrator(watched)
-                with held_back() as held:
+                with deferred_interrupts() as held:
                     return timed(lambda: self._run(integrate, watched, held).at_rows(rows))
 
         return execute
@@ -224,7 +224,7 @@ class SundialsRunner:
 
     # a run
 
-    def _run(self, integrate: ca.Function, inputs: Inputs, held: HeldBack) -> Trajectory:
+    def _run(self, integrate: ca.Function, inputs: Inputs, held: DeferredInterrupt) -> Trajectory:
         p, n, outputs, times = (
             self.program,
             self.program.coordinates,
@@ -236,11 +236,11 @@ class SundialsRunner:
             : self._chain.settings[-3].value.numel()
         ]
         try:
-            with held.let_through():
+            with held.allowed():
                 scales, x, ψ, stats = self._motion(integrate, inputs, α)
                 S, ψ_ = self._sensitivities(integrate, scales, inputs, α)
         except RuntimeError as error:
-            if held.came_through:  # of which CasADi makes a failure of the step
+            if held.delivered:  # of which CasADi makes a failure of the step
                 raise KeyboardInterrupt from None
             stats, unit = integrate.stats(), _unit_of_time(times)
             t, h = (unit * float(stats.get(name, 0.0)) for name in ("tcur", "hcur"))
@@ -412,7 +412,9 @@ class SundialsRunner:
         if inputs.sensitivities is not None and count:
             S[0, : 2 * n] = inputs.sensitivities[: 2 * n]
             first = S[0] / scales.differential[:, None]
-            lengths = 1 / np.maximum(inputs.slope_floors, np.abs(first).max(axis=0, initial=0.0))
+            lengths = 1 / np.maximum(
+                inputs.sensitivity_floors, np.abs(first).max(axis=0, initial=0.0)
+            )
             begin = self._begin(scales, inputs, α)
             seeds = np.zeros((begin["p"].size, count))
             place = α.size + (self._omega is not None)

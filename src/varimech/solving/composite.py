@@ -65,7 +65,7 @@ class CompositeSolver:
                 if inputs.sizes is None
                 else replace(inputs.sizes, turns=np.tile(inputs.sizes.turns, 2))
             ),
-            slope_floors=np.zeros(0),
+            sensitivity_floors=np.zeros(0),
         )
         runner = self._runners.of(task.objectives, DerivativeRequest(), regular=True, relaxed=False)
         trajectory, _ = runner.prepare(given, task.backend, runs=len(task.indices or []))(None)

@@ -106,7 +106,7 @@ class SecondOrder:
             parameters=np.concatenate([inputs.parameters, direction]),
             nominal=np.concatenate([inputs.nominal, direction]),
             sizes=None if sizes is None else replace(sizes, turns=np.tile(sizes.turns, 2)),
-            slope_floors=np.zeros(0),  # steps are given
+            sensitivity_floors=np.zeros(0),  # steps are given
             chosen=None
             if inputs.chosen is None
             else np.concatenate([inputs.chosen, np.ones_like(inputs.chosen)]),
