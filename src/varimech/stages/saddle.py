@@ -127,7 +127,7 @@ class Saddle:
     def relaxed(cls, regular: bool) -> Saddle:
         """For linear stages whose solutions are final: directions that a nearly singular J hardly
         constrains are left to H, where exact constraints would only amplify rounding there
-        (docs/architecture.md has measurements).
+        (docs/decisions/2026-11-formulations.md has measurements).
         """
         return cls(regular, passes=2, relaxation=1e-3) if regular else cls(regular, passes=3)
 
