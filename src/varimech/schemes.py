@@ -57,46 +57,46 @@ INTEGRATORS: dict[str, Integrator] = {
 BACKENDS = ("auto", "interpreted", "native")
 SUITS = {
     "natural": (
-        "planar mechanisms with closed loops, large ones with loops of any depth: constant masses,"
-        " sparse equations"
+        "planar mechanisms with closed loops, large ones with loops of any depth: constant mass"
+        " matrix, sparse equations"
     ),
     "rtdyn0": (
-        "open trees and chains, mechanisms in space with few loops: joint coordinates, recursion"
+        "open trees and chains, spatial mechanisms with few loops: joint coordinates, recursion"
         " about centres of mass"
     ),
     "rtdyn1": "the same with recursion about the global origin, mostly fewer operations",
     "ali3p": (
-        "anything: redundant constraints, massless parts, singular positions, stiff forces;"
-        " constraints hold to rounding"
+        "general purpose: redundant constraints, massless parts, singular positions, stiff forces;"
+        " constraints satisfied to rounding"
     ),
     "index1": (
-        "smooth motions to high accuracy, redundant constraints included; constraints hold to the"
+        "smooth motions with high accuracy, also with redundant constraints; constraint error is the"
         " square of a step's error"
     ),
     "index1-stabilised": (
-        "the same without projections: constraints drift within the tolerance; what CVODES and IDAS"
-        " solve"
+        "the same without projections: constraints drift within the tolerance; used by CVODES and"
+        " IDAS"
     ),
     "independent": (
-        "smooth motions; integrates as many coordinates as there are freedoms, and chooses them"
-        " anew where needed"
+        "smooth motions; integrates one coordinate per degree of freedom, and reselects them where"
+        " needed"
     ),
     "penalty": (
-        "comparison with penalty codes; joints give way by about 1/factor, and singular positions"
+        "comparison with penalty codes; joints are compliant by about 1/factor, and singular positions"
         " may be left on another branch"
     ),
     "trapezoidal": (
-        "order 2, no damping: keeps energy, passes singular positions; the robust choice with equal"
-        " steps"
+        "order 2, no damping: conserves energy, passes singular positions; the robust choice with"
+        " fixed steps"
     ),
     "newmark": "order 1 with damping of fast vibrations (gamma=…)",
     "hht": "order 2 with damping of fast vibrations (alpha=…)",
-    "generalised-alpha": "order 2 with damping of fast vibrations, least of slow ones (rho=…)",
-    "rk4": "order 4, equal steps",
-    "dopri5": "order 5(4), chooses its steps; tolerances of 1e-3 to 1e-6, and motions with kinks",
-    "dop853": "order 8(5,3), chooses its steps; tolerances of 1e-6 to 1e-12",
-    "cvodes": "stiff forces to a tolerance; small models",
-    "idas": "very stiff forces to a tolerance; small models",
+    "generalised-alpha": "order 2 with damping of fast vibrations, least damping of slow ones (rho=…)",
+    "rk4": "order 4, fixed steps",
+    "dopri5": "order 5(4), adaptive steps; tolerances of 1e-3 to 1e-6, and motions with kinks",
+    "dop853": "order 8(5,3), adaptive steps; tolerances of 1e-6 to 1e-12",
+    "cvodes": "stiff forces with a tolerance; small models",
+    "idas": "very stiff forces with a tolerance; small models",
 }
 
 
