@@ -12,7 +12,7 @@ from problem import timed
 import varimech as vm
 from varimech.benchmarks.andrews import mechanism
 
-HOW = "bodies and joints, derived and compiled by itself; explicit, index 1 with projections"
+HOW = "bodies and joints, derived and compiled automatically; explicit, index 1 with projections"
 LAST_ONLY = 10**9
 
 

@@ -40,36 +40,36 @@ from there.
 INTRODUCTION = f"""\
 # Andrews' squeezing mechanism
 
-Seven bodies, one freedom, a motor that turns the crank more than five times in {DURATION:g} s: benchmark A03 of the IFToMM library and a
-classic of the test sets for differential-algebraic equations. `make compare` measures this page anew (`python tools/compare/compare.py
-andrews` this page only), one engine after the other, one thread.
+Andrews' squeezer has seven bodies and one degree of freedom; a motor turns its crank more than five times in {DURATION:g} s. It is benchmark A03 of the
+IFToMM library and a classic of the test sets for differential-algebraic equations. `make compare` repeats the measurements (`python tools/compare/compare.py
+andrews` those of this page only), one program after the other, on one thread.
 """
 METHOD = f"""\
-## How it was measured
+## Measurement
 
 - **Error**: the distance of point F at {DURATION:g} s from ({F_END.real:.12f}, {F_END.imag:.12f}) m, divided by the length of that vector.
-  All start from the exact start of the test set. F moves on a circle, so its error can vanish by chance: as error of a setting counts the
-  larger one of its own and that of the next finer setting of its ladder.
-- **Time**: one call that simulates from the start to the end, the fastest of at least three repetitions (up to 200 within 0.8 s); reading
-  the result is left out, and so is what is done once (stating, deriving, compiling), listed as "build". Importing packages is in
-  neither, nor is creating the integrator of CasADi.
-- **Ladders**: √2 in the number of steps, √10 in a tolerance. Each engine is shown with the fastest setting that reaches the accuracy,
-  chosen with the reference in hand.
+  All programs use the exact initial conditions of the test set. F moves on a circle, so its error can vanish by chance: the error of a setting is
+  the larger of its own and that of the next finer setting.
+- **Time**: one call that simulates the whole duration, the fastest of at least three repetitions (up to 200 within 0.8 s), without reading
+  the result. Work that is done once (stating, deriving, compiling) is listed as "build". Neither includes importing packages or
+  creating the integrator of CasADi.
+- **Settings**: the number of steps varies by factors of √2, the tolerance by factors of √10. Each program is shown with its fastest setting that reaches the
+  accuracy, selected with the reference.
 
 ## Settings
 
-- **Varimech**: bodies, joints, a spring and a torque as a user states them; `simulate(…, backend="native")`, nothing else set but the
-  integrator with its step or tolerance.
+- **Varimech**: bodies, joints, a spring and a torque as a user writes them; `simulate(…, backend="native")` with
+  integrator and step or tolerance, no other options.
 - **CasADi**: CVODES, written by hand for this mechanism. Seven angles, the 13×13 system for accelerations and multipliers solved in every
-  evaluation (14 states); or the crank's angle alone, all points found in closed form (2 states). Generated C, `gcc -O3 -march=native`,
-  Adams' method with functional iteration (BDF took longer to every accuracy, both interpreted), `reltol = abstol`.
-- **SciPy**: `solve_ivp` with DOP853, RK45 and LSODA; the crank's angle alone, the right-hand side written by hand in plain Python, which is
+  evaluation (14 states); or the crank angle only, with all points in closed form (2 states). Generated C, `gcc -O3 -march=native`,
+  Adams' method with functional iteration (BDF was slower at every accuracy, both interpreted), `reltol = abstol`.
+- **SciPy**: `solve_ivp` with DOP853, RK45 and LSODA; the crank angle only, the right-hand side written by hand in plain Python, which is
   faster here than NumPy; `rtol = atol`.
 - **Exudyn**: `ObjectRigidBody2D` and `ObjectJointRevolute2D`; trapezoidal rule (index 2) and generalised α (spectral radius 0.95) with equal
   steps, modified Newton's method with relative tolerances from 1e-6 to 1e-12, dense solver, `exudynFast`, no files, no sensors. Its explicit
-  integrators refuse joints that are constraints.
-- **Simbody**: pins, loops closed at E by pairs of `PointInPlane`; `RungeKuttaMerson` and `RungeKuttaFeldberg`, steps by accuracy or equal
-  steps, tolerance of the constraints by default or 1e-3; Debian's package. It is measured where `libsimbody-dev` is installed.
+  integrators do not support constraint joints.
+- **Simbody**: pins, loops closed at E by pairs of `PointInPlane`; `RungeKuttaMerson` and `RungeKuttaFeldberg`, adaptive or fixed
+  steps, default constraint tolerance or 1e-3; Debian's package. It is measured if `libsimbody-dev` is installed.
 """
 
 
@@ -90,8 +90,8 @@ def quickest(curve: dict[str, Any], accuracy: float) -> dict[str, Any] | None:
     return min(good, key=lambda s: s["milliseconds"], default=None)
 
 
-HEADINGS = ["engine", "how", *(f"error ≤ {accuracy:.0e}" for accuracy in ACCURACIES), "build"]
-CHOSEN_HEADINGS = ["engine", "error ≤", "method", "setting", "its own error", "time"]
+HEADINGS = ["program", "method", *(f"error ≤ {accuracy:.0e}" for accuracy in ACCURACIES), "build"]
+CHOSEN_HEADINGS = ["program", "error ≤", "method", "setting", "own error", "time"]
 
 
 def rows(curves: list[dict[str, Any]]) -> list[list[str]]:
@@ -159,8 +159,8 @@ def shown(curves: list[dict[str, Any]]) -> str:
     )
     return (
         f"To {accuracy:.0e} Varimech takes {number(best['milliseconds'])} ms; the others take longer:\n{ratios}.\n"
-        f"Its longer build is made up for after so many runs:\n{earned}.\n"
-        "The programs for CasADi and SciPy hold equations derived by hand for this mechanism; Varimech, Exudyn and Simbody are told bodies\n"
+        f"Its longer build time pays off after this number of runs:\n{earned}.\n"
+        "The programs for CasADi and SciPy contain equations derived by hand for this mechanism; Varimech, Exudyn and Simbody are given bodies\n"
         "and joints.\n"
     )
 
@@ -169,10 +169,10 @@ def write_page(curves: list[dict[str, Any]], versions: dict[str, str]) -> None:
     PAGE.write_text(
         f"{INTRODUCTION}\n{machine(versions)}\n"
         "## Time to an accuracy\n\n"
-        "Milliseconds for one run, and in brackets how many times as long as Varimech.\n\n"
+        "Milliseconds for one run; in parentheses, the ratio to Varimech.\n\n"
         f"{markdown(HEADINGS, rows(curves), 2)}\n{shown(curves)}\n"
         "![Time against error](images/compare_andrews.png)\n\n"
-        f"The settings behind the table:\n\n{markdown(CHOSEN_HEADINGS, chosen_rows(curves), 4)}\n{METHOD}",
+        f"Settings of the table:\n\n{markdown(CHOSEN_HEADINGS, chosen_rows(curves), 4)}\n{METHOD}",
         encoding="utf-8",
     )
 

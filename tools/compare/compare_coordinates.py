@@ -40,45 +40,45 @@ SIZES: dict[str, dict[str, tuple[int, ...]]] = {
 BENCHMARKS = ("pendulum", "five-bar", "bricard", "governor", "spatial-slider-crank", "chain")
 """Those of one loop or none."""
 TITLES = {
-    "chain": ("Planar chain", "N bars with hinges, open: the benchmark `chain`."),
+    "chain": ("Planar chain", "An open chain of N hinged bars: the benchmark `chain`."),
     "spatial chain": (
-        "Chain in space",
-        "N bodies in a row, hinges of two alternating oblique axes, open.",
+        "Spatial chain",
+        "An open chain of N bodies with hinges about two alternating oblique axes.",
     ),
     "binary tree": (
-        "Binary tree in space",
-        "The same hinges; every body carries two others: N = 7, 15, 31, … bodies, at most 3, 4, 5, … from the ground.",
+        "Spatial binary tree",
+        "The same hinges; every body carries two others: N = 7, 15, 31, … bodies, depth 3, 4, 5, …",
     ),
     "four-bars": (
         "N four-bars",
-        "The benchmark `four-bar`: planar, N windows, 2 N + 1 bars, N loops, one freedom.",
+        "The benchmark `four-bar`: planar, N windows, 2 N + 1 bars, N loops, one degree of freedom.",
     ),
 }
 INTRODUCTION = """\
 # Coordinates
 
-The same mechanisms in natural coordinates (`natural`: points and vectors, every joint a constraint) and in relative ones (joint coordinates
-along a tree, loops closed by constraints), whose recursion is written about the centres of mass (`rtdyn0`) or about the global origin
-(`rtdyn1`). Results are the same; `m.simulate(…, coordinates="rtdyn1")` chooses. `make compare` measures this page anew
-(`python tools/compare/compare.py coordinates` this page only).
+This page compares natural coordinates (`natural`: points and vectors, joints as constraints) with relative coordinates (joint coordinates
+along a spanning tree, loops closed by constraints). The recursion of relative coordinates refers to the centres of mass (`rtdyn0`) or to the global origin
+(`rtdyn1`). The results are the same; select coordinates with `m.simulate(…, coordinates="rtdyn1")`. `make compare` repeats the measurements
+(`python tools/compare/compare.py coordinates` those of this page only).
 """
 SETTINGS = f"""\
 ## Settings
 
-- **Operations**: scalar operations of the generated functions. Of straight-line code, instructions that compute something (not those that
-  read, write or set a constant). Of plans (large models), those of each kernel times the number of its elements; for a factorisation two for
-  each product, one for each entry of L and each pivot; for a solution two for each entry of L and U, one for each pivot. Index 1: one
-  evaluation of the accelerations, multipliers and residuals included. ALI3-P: one step, which is predictor, iterations (their average
-  number times one) and projections. Derivatives: those of the coefficients, and the tangent once for each parameter.
-- **Time**: µs per step, compiled: the fastest of at least {AT_LEAST} runs of {STEPS} steps within at least {MEASURING:g} s, less the fastest
-  of as many runs of one step, by the steps between them. Index 1 with projections by RK4 (three evaluations of the accelerations a step, and
-  the end of the step with a fourth), ALI3-P by the trapezoidal rule; step 1 ms, benchmarks 0.1 ms.
-- **Set-up**: deriving and compiling with an empty cache, to the end of a first step; a single reading.
-- **Derivatives** of the whole state with respect to all parameters of the benchmark.
-- Every case has a process of its own. Where the last point of the last body gets to by different coordinates agrees to
-  {AGREEMENT["index1"]:g} m (RK4) and {AGREEMENT["ali3p"]:g} m (trapezoidal rule), or the measurement stops.
-- "–": refused (ALI3-P takes relative coordinates up to a size), or not done within {LIMIT:g} s, set-up and runs; larger ones are not tried
-  then.
+- **Operations**: scalar operations of the generated functions. In straight-line code, arithmetic instructions (not those that
+  read, write or set a constant). In plans (large models), those of each kernel times the number of its elements; for a factorisation, two per
+  product and one per entry of L and per pivot; for a solution, two per entry of L and U and one per pivot. Index 1: one
+  evaluation of accelerations, multipliers and residuals. ALI3-P: one step with predictor, iterations (average
+  number) and projections. Derivatives: the coefficients, and one tangent per parameter.
+- **Time**: µs per step, compiled: the fastest of at least {AT_LEAST} runs of {STEPS} steps within at least {MEASURING:g} s, minus the fastest
+  of as many runs of one step, divided by the difference in steps. Index 1 with projections and RK4 (three evaluations of the accelerations per step, and
+  a fourth at its end), ALI3-P with the trapezoidal rule; step 1 ms, benchmarks 0.1 ms.
+- **Set-up**: deriving and compiling with an empty cache, up to the end of the first step; a single measurement.
+- **Derivatives**: of the whole state with respect to all parameters of the benchmark.
+- Every case runs in a separate process. The final positions of the last point of the last body in different coordinates must agree to
+  {AGREEMENT["index1"]:g} m (RK4) and {AGREEMENT["ali3p"]:g} m (trapezoidal rule).
+- "–": refused (ALI3-P supports relative coordinates up to a limited size), or not completed within {LIMIT:g} s including set-up; larger sizes are then
+  omitted.
 """
 
 
@@ -198,19 +198,19 @@ def verdict(ratios: dict[int, float]) -> str:
     low, high = min(ratios.values()), max(ratios.values())
     span = f"{three_digits(low)} to {three_digits(high)}" if len(ratios) > 1 else three_digits(low)
     if low >= ALIKE:
-        return f"**relative** (natural ones take {span} times as long)"
+        return f"**relative** (natural coordinates take {span} times as long)"
     if high <= 1 / ALIKE:
-        return f"**natural** (they take {span} of the time)"
+        return f"**natural** ({span} of the time of relative coordinates)"
     if low > 1 / ALIKE and high < ALIKE:
-        return f"**either** (natural ones take {span} of the time)"
+        return f"**either** (natural coordinates take {span} of the time of relative ones)"
     each = ", ".join(f"{three_digits(ratio)} for N = {size:,}" for size, ratio in ratios.items())
-    return f"**it depends on the size** (natural ones take {each} times as long)"
+    return f"**depends on the size** (natural coordinates take {each} times as long)"
 
 
 def advice(rows: list[Row]) -> str:
     """What to take, in words, from the ratios."""
     lines = [
-        f"## What to take\n\nThe faster ones of `rtdyn0` and `rtdyn1` count; times within {100 * (ALIKE - 1):.0f} % are called alike.\n"
+        f"## How to choose\n\nRelative coordinates are the faster of `rtdyn0` and `rtdyn1`; times within {100 * (ALIKE - 1):.0f} % count as equal.\n"
     ]
     for name, (title, _) in TITLES.items():
         found = {
@@ -222,7 +222,7 @@ def advice(rows: list[Row]) -> str:
         )
         lines.append(f"- **{title}**. {words}.")
     lines.append(
-        "- **Benchmarks of one loop or none**, time of natural coordinates over that of relative ones:"
+        "- **Benchmarks with at most one loop**, ratio of the times of natural and relative coordinates:"
     )
     for f in INTEGRATORS:
         for slopes in (False, True):
@@ -251,17 +251,17 @@ def reference_point(rows: list[Row]) -> str:
         ]
         mean = exp(sum(log(a / b) for a, b in pairs) / len(pairs))
         words.append(
-            f"{called} {three_digits(mean)} times as much about centres of mass as about the origin (geometric mean; more in "
+            f"{called} {three_digits(mean)} (geometric mean; above 1 in "
             f"{sum(a > b for a, b in pairs)} of {len(pairs)} cases, {three_digits(min(a / b for a, b in pairs))} to "
             f"{three_digits(max(a / b for a, b in pairs))})"
         )
-    return f"- **Reference point**: {'; '.join(words)}."
+    return f"- **Reference point**, ratios of `rtdyn0` (centres of mass) to `rtdyn1` (origin): {'; '.join(words)}."
 
 
 def growth(rows: list[Row]) -> str:
     """How the time per step and body grows with size, in words."""
     lines = [
-        "- **Growth**: time per step and body (index 1), the largest size over the smallest of at least 10 bodies; 1 is linear."
+        "- **Growth**: time per step and body (index 1), ratio of the largest size to the smallest with at least 10 bodies; 1 is linear growth."
     ]
     for name, (title, _) in TITLES.items():
         found = []
@@ -348,7 +348,9 @@ def write_page(rows: list[Row]) -> None:
                 f"`{f}` with `{INTEGRATORS[f]}`:\n\n{markdown(['N', *HEADINGS], table, 0)}"
             )
     single = [benchmark_cells(row) for row in rows if row.size is None]
-    parts.append(f"## Benchmarks of one loop or none\n\n{markdown(BENCHMARK_HEADINGS, single, 1)}")
+    parts.append(
+        f"## Benchmarks with at most one loop\n\n{markdown(BENCHMARK_HEADINGS, single, 1)}"
+    )
     PAGE.write_text("\n".join([*parts, SETTINGS]), encoding="utf-8")
 
 

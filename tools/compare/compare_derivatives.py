@@ -27,54 +27,54 @@ ROWS = {
 """Names of what is computed, each of both ways."""
 
 INTRODUCTION = """\
-# What derivatives cost
+# Cost of derivatives
 
-First and second derivatives beside the motion alone, and beside what a careful user writes by hand for one mechanism with CasADi.
-`python tools/compare/compare.py derivatives` measures this page anew. Every time is the fastest of at least five whole calls (a million
-steps: of three) on one core, in brackets how many times as long as the motion alone with the same method and setting.
+This page compares the cost of first and second derivatives with that of the motion alone, and with a program written by hand for one mechanism with CasADi.
+`python tools/compare/compare.py derivatives` repeats the measurements. Every time is the fastest of at least five whole calls (a million
+steps: of three) on one core; in parentheses, the ratio to the motion alone with the same method and setting.
 """
 FIVE_BAR = f"""\
 ## Five-bar: three objectives, five parameters, 5 s
 
-Every column has the fewest steps, or the loosest tolerance, of a sweep (from 100 steps, from 1e-2) for which the largest relative error of
-the 15 derivatives stays below {GOALS[0]:.0e}, then {GOALS[1]:.0e}. ALI3-P misses both: it is shown with steps of 1 ms, and its times are not
-to be set against the others. Where a tolerance chooses steps, direct and adjoint derivatives may need different ones: then both are told, and
-each is set against the motion with its own.
+Every column uses the fewest steps, or the loosest tolerance, of a sweep (from 100 steps, from 1e-2) for which the largest relative error of
+the 15 derivatives stays below {GOALS[0]:.0e}, then {GOALS[1]:.0e}. ALI3-P reaches neither: it is shown with steps of 1 ms, and its times are not
+comparable with the others. With adaptive steps, direct and adjoint derivatives may need different tolerances: then both are listed, and
+each is compared with the motion at its own tolerance.
 """
 CHAINS = f"""\
 ## Growth with the number of parameters
 
-A chain of N uniform bars (10 m together), every length and mass a parameter, hence 2 N of them; one objective, the squared speed of its end
-over time; {CHAIN_STEPS} steps of 1 ms. Direct derivatives of 100 parameters are left out, because they take long to build. By hand: RK4
-in the N angles, reverse mode.
+A chain of N uniform bars (10 m in total) with every length and mass as a parameter, 2 N parameters; one objective, the squared speed of its end
+over time; {CHAIN_STEPS} steps of 1 ms. Direct derivatives of 100 parameters are omitted, because they take long to build. The hand-written program uses RK4
+in the N angles with reverse mode.
 """
 MEMORY = """\
 ## Memory
 
-The adjoint of a million steps (five-bar, ALI3-P, 100 s, steps of 0.1 ms, three objectives) with bounds on what may be recorded; the last
+The adjoint of a million steps (five-bar, ALI3-P, 100 s, steps of 0.1 ms, three objectives) with limits on the recorded memory; the last
 column is the largest relative difference of the gradient from the one with the most memory.
 """
 SETTINGS = """\
 ## Settings
 
 - **Varimech**: `sensitivity(…, method="direct")` and `"adjoint"`, `hessian` and `hessian_product` with `method="forward"` and `"backward"`,
-  `backend="native"`; DOP853 and RK4 with index 1 and projections in natural coordinates; only the end is stored. The motion is `simulate`,
-  without objectives. The rows of a Hessian would run side by side on all cores; here they share one. What DOP853 and RK4 have in common is
-  built once, and counted for DOP853.
-- **CasADi, RK4**: the equations of motion in two angles, written for this one mechanism as one expression; a step that has it four times
-  (written out for motion and gradient, called for the rest, as was faster or could be compiled), `mapaccum` over all steps (`fold` took
-  as long), ψ included in the motion; forward and reverse mode by `jtimes` with all seeds at once, second derivatives forward
-  over reverse (as `hessian` does) for a direction that is an input, a Hessian by a call for each parameter; everything compiled as one
-  program by CasADi (`jit`, `-O3 -march=native`) for one number of steps.
-- **CasADi, RK4, sensitivities appended**: the same with S' = A S + B written by hand beside the state; second derivatives by forward mode.
+  `backend="native"`; DOP853 and RK4 with index 1 and projections in natural coordinates; only the final state is stored. The motion is `simulate`
+  without objectives. The rows of a Hessian would run in parallel on all cores; here they share one. The parts that DOP853 and RK4 share are
+  built once and counted for DOP853.
+- **CasADi, RK4**: the equations of motion in two angles, written for this mechanism as one expression; a step evaluates it four times
+  (unrolled for motion and gradient, called otherwise, whichever was faster or could be compiled), `mapaccum` over all steps (`fold` was
+  equally fast), ψ included in the motion; forward and reverse mode by `jtimes` with all seeds at once, second derivatives forward
+  over reverse (as `hessian` does) for a direction that is an input, one call per parameter for a Hessian; everything compiled as one
+  program by CasADi (`jit`, `-O3 -march=native`) for a fixed number of steps.
+- **CasADi, RK4, sensitivities appended**: the same with S' = A S + B appended to the state by hand; second derivatives by forward mode.
 - **CasADi, CVODES**: the same rates by Adams' method with functional iteration, CasADi's forward and adjoint sensitivities, rates and their
-  derivatives compiled. Compiled rates are rounded differently, and its steps with them: its sweep, which is not compiled, leaves a
-  margin of a fifth of the goal.
-- Not measured, to keep this short: CasADi's second derivatives for the second goal, with CVODES, and forward over forward of RK4 without
+  derivatives compiled. Compiled rates have different rounding, and so have its steps: its sweep, which is not compiled, leaves a
+  margin of a fifth of the target error.
+- Not measured: CasADi's second derivatives for the second target error, with CVODES, and forward over forward of RK4 without
   appended sensitivities.
 
-The reference is the one of [Benchmarks](benchmarks.md). The Hessians of all engines, and the gradients of chains by both programs, agree to
-a relative 1e-5, or the measurement stops.
+The reference is the one of [Benchmarks](benchmarks.md). The Hessians of all programs, and the gradients of chains by both programs, must agree to
+a relative 1e-5.
 """
 
 
@@ -180,7 +180,7 @@ def five_bar_rows(engines: list[dict[str, Any]], goal: float) -> list[list[str]]
 CHAIN_HEADINGS = [
     "N",
     "parameters",
-    "engine",
+    "program",
     "motion alone",
     "direct",
     "adjoint",
@@ -266,7 +266,7 @@ def losses(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> str:
                     tell(where, mine["milliseconds"], c["milliseconds"], same)
                     tell(where, mine["build_seconds"], c["build_seconds"], building)
     said = "".join(lines) or "Nowhere in these tables.\n"
-    return f"## Where Varimech is slower than a program by hand\n\nHow many times as long as that program it takes:\n\n{said}"
+    return f"## Where Varimech is slower than a hand-written program\n\nRatio of the time of Varimech to that of the hand-written program:\n\n{said}"
 
 
 def draw(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> None:

@@ -13,7 +13,7 @@ from ensembles_problem import GOAL, SPREAD, TESTED
 from pages import COLOURS, DOCS, HERE, PEERS, ROOT, machine, markdown, number, run_side, show
 from rich.console import Console
 
-PAGE, PICTURE, CARD = (
+PAGE, PICTURE, GPU_RESULTS = (
     DOCS / "ensembles.md",
     DOCS / "images" / "compare_ensembles.png",
     HERE / "gpu_h200.json",
@@ -24,63 +24,63 @@ LABELS = {"random": "random", "latin-hypercube": "Latin hypercube", "sobol": "So
 INTRODUCTION = f"""\
 # Ensembles
 
-How many runs a second, how many of them are needed, and what else they cost. `python tools/compare/compare.py ensembles` measures this page
-anew. Every time is that of a whole call, the fastest of at least five (Exudyn and Dask: three), once everything is compiled. Other programs
-may have run meanwhile; the load of the machine is told at the end. Figures for two cores suffer most from it.
+This page measures runs per second, the number of samples needed, and the overhead of a study. `python tools/compare/compare.py ensembles` repeats the
+measurements. Every time is that of a whole call, the fastest of at least five (Exudyn and Dask: three), after compiling. Other programs
+may have run at the same time; the load of the machine is listed at the end. It affects the numbers for two cores most.
 
 ## Runs per second
 
-The five-bar, 5 s, ψ¹ at the end, its five parameters within ±{100 * SPREAD:g} %. Every engine has the coarsest setting of a sweep for which
-the largest relative error of ψ¹ over {TESTED} such samples stays below {GOAL:.0e}. "Instructions" are those of the generated functions that
-a run calls, where steps are equal and explicit.
+Five-bar, 5 s, ψ¹ at the end, five parameters within ±{100 * SPREAD:g} %. Every program uses the coarsest setting of a sweep for which
+the largest relative error of ψ¹ over {TESTED} such samples stays below {GOAL:.0e}. "Instructions" are those of the generated functions in
+a run, for explicit equal steps.
 """
 RUN_SETTINGS = """\
-- **Varimech**: `m.monte_carlo(…, backend="native")` draws its samples and sums them up (mean, variance, histograms);
-  `m.ensemble(…, backend="native")` takes them and returns every ψ¹. Only the end is stored. A run with a tolerance takes at least 50 steps,
-  which is more than needed here: it stays far below the error asked for with the loosest tolerance of the sweep.
-- **CasADi, by hand**: the equations of motion in two angles, derived for this one mechanism, RK4 written out as one expression, the whole run
-  compiled (`-O3 -march=native`), `map` over samples; it gives ψ¹ and nothing else, and checks nothing.
-- **MuJoCo**: as in [Benchmarks](benchmarks.md), `rollout`; a model for each sample, made beforehand; ψ¹ by Simpson's rule.
-- **Exudyn**: as there; a model for each sample, made beforehand in every process; the faster of two tolerances of Newton's method.
+- **Varimech**: `m.monte_carlo(…, backend="native")` draws its samples and accumulates statistics (mean, variance, histograms);
+  `m.ensemble(…, backend="native")` takes given samples and returns every ψ¹. Only the final time is stored. A run with a tolerance takes at least 50 steps,
+  more than needed here: its error stays far below the target even with the loosest tolerance of the sweep.
+- **CasADi, by hand**: the equations of motion in two angles, derived for this mechanism, RK4 unrolled as one expression, the whole run
+  compiled (`-O3 -march=native`), `map` over samples; it returns ψ¹ only and makes no checks.
+- **MuJoCo**: as in [Benchmarks](benchmarks.md), `rollout`; one model per sample, prepared in advance; ψ¹ by Simpson's rule.
+- **Exudyn**: as in [Benchmarks](benchmarks.md); one model per sample, prepared in advance in every process; the faster of two tolerances of Newton's method.
 """
 COSTS = """\
-## What a study costs beside its runs
+## Overhead of a study
 
-Microseconds a sample on one core: drawing samples (five parameters, uniform), summing up what came of them (moments up to the fourth,
+Microseconds per sample on one core for drawing samples (five parameters, uniform), accumulating statistics (moments up to the fourth,
 histograms) and merging chunks.
 """
 SAMPLES = f"""\
-## How many samples
+## Number of samples
 
-Half of the 95 % interval of the mean of ψ¹, five-bar with tolerances of ±{100 * SPREAD:g} % (3σ) on its five parameters, the middle one of
-three seeds. With a control the mean is corrected by the first-order model, which takes one run with derivatives. Intervals tell what chance
-does; the runs themselves are off by up to {GOAL:.0e} of ψ¹ here, which no number of samples mends.
+Half-width of the 95 % interval of the mean of ψ¹, five-bar with tolerances of ±{100 * SPREAD:g} % (3σ) on its five parameters, median of
+three seeds. With a control variate, the mean is corrected by the first-order model, which takes one run with derivatives. Confidence intervals
+cover sampling error only; the discretisation error (up to {GOAL:.0e} of ψ¹ here) remains.
 """
 CLUSTER = """\
 ## Threads and processes
 
 The same study with two threads, and with a `LocalCluster` of two processes of one thread each.
 """
-ON_CARD = """\
-## On a card
+ON_GPU = """\
+## GPU
 
-`tools/compare/gpu.py` measured this on {device}, {date}. Kernels alone, parameter values on the card already, the fastest of three launches;
-five-bar, 5 s, ψ¹, parameters within ±1 %. The last column is the largest relative difference of ψ¹ from the processor's, and on how many
+`tools/compare/gpu.py` measured this on {device}, {date}. Kernel time only, with parameter values already on the GPU, the fastest of three launches;
+five-bar, 5 s, ψ¹, parameters within ±1 %. The last column is the largest relative difference of ψ¹ from the CPU result, and the number of compared
 samples.
 """
 
 RUN_HEADINGS = [
-    "engine",
-    "how",
+    "program",
+    "method",
     "setting",
     "error of ψ¹",
     "with",
     "runs per second",
     "Varimech is faster by",
-    "instructions a run",
+    "instructions per run",
 ]
-COST_HEADINGS = ["what", "µs a sample"]
-MEMORY_HEADINGS = ["samples", "largest memory of the process"]
+COST_HEADINGS = ["operation", "µs per sample"]
+MEMORY_HEADINGS = ["samples", "peak memory of the process"]
 SAMPLE_HEADINGS = [
     "samples",
     *(f"{label}{control}" for label in LABELS.values() for control in ("", ", control")),
@@ -146,7 +146,7 @@ def in_words(throughputs: list[dict[str, Any]]) -> str:
             t["engine"] not in peers or rate(t) > rate(peers[t["engine"]])
         ):
             peers[t["engine"]] = t
-    told = ", ".join(
+    ratios = ", ".join(
         f"{number(rate(ours) / rate(t))} times {name} ({number(rate(t))}, {t['workers']})"
         for name, t in peers.items()
     )
@@ -165,12 +165,12 @@ def in_words(throughputs: list[dict[str, Any]]) -> str:
     )
     by_hand = next(t for t in throughputs if t["engine"].startswith("CasADi") and cores(t) == 1)
     return (
-        f"On two cores Varimech does **{number(rate(ours))} runs per second** ({ours['how']}, {ours['setting']}). That is, beside the best\n"
-        f"figure of each peer, {told}. Much of it is the method: with RK4 as well, on one core, Varimech\n"
-        f"does {number(rate(rk4))} and the program by hand, with two coordinates instead of six and no constraints,\n"
+        f"On two cores, Varimech computes **{number(rate(ours))} runs per second** ({ours['how']}, {ours['setting']}). Compared with the best\n"
+        f"result of each other program, this is {ratios}. Much of the difference comes from the integrator: with RK4 on one core, Varimech\n"
+        f"computes {number(rate(rk4))} and the hand-written program, with two coordinates instead of six and no constraints,\n"
         f"{number(rate(by_hand))}.\n"
-        f"A study on one core carries out {alone['operations'] * rate(alone):.1e} of these instructions a second; drawing, starting,\n"
-        "combining stages and summing up come on top.\n"
+        f"A study on one core executes {alone['operations'] * rate(alone):.1e} of these instructions per second; drawing, assembly,\n"
+        "combining stages and accumulation are not included.\n"
     )
 
 
@@ -196,8 +196,8 @@ def needed(intervals: list[dict[str, Any]], std: float) -> str:
     best = min((i for i in intervals if i["samples"] == last), key=lambda i: i["controlled"])
     as_many = (1.96 * std / best["controlled"]) ** 2
     return (
-        f"{last:,} samples by {LABELS[best['kind']]} sampling with a control tell the mean to ±{best['controlled']:.1e}; "
-        f"random samples without one would have to be {as_many:.0e} for that (ψ¹ has a standard deviation of {std:.2g}).\n"
+        f"{last:,} samples by {LABELS[best['kind']]} sampling with a control variate give the mean to ±{best['controlled']:.1e}; "
+        f"without a control, {as_many:.0e} random samples would be needed (ψ¹ has a standard deviation of {std:.2g}).\n"
     )
 
 
@@ -216,7 +216,7 @@ def cluster_rows(cluster: list[dict[str, Any]]) -> list[list[str]]:
     ]
 
 
-def card_section(card: dict[str, Any]) -> str:
+def gpu_section(gpu: dict[str, Any]) -> str:
     kernels = [
         [
             k["method"],
@@ -227,15 +227,15 @@ def card_section(card: dict[str, Any]) -> str:
             "–" if k["sample_steps_per_second"] is None else f"{k['sample_steps_per_second']:.3g}",
             f"{k['largest_relative_difference']:.1e} ({k['samples_compared']:,})",
         ]
-        for k in card["kernels"]
+        for k in gpu["kernels"]
     ]
     studies = [
         [s["what"], f"{s['samples']:,}", f"{s['seconds']:.3g}", f"{s['samples_per_second']:.3g}"]
-        for s in card["studies"]
+        for s in gpu["studies"]
     ]
     return (
-        f"{ON_CARD.format(**card)}\n{markdown(KERNEL_HEADINGS, kernels, 1)}\n"
-        'Whole studies (`monte_carlo(…, executor="cuda")`): samples are drawn and summed up by the processor.\n\n'
+        f"{ON_GPU.format(**gpu)}\n{markdown(KERNEL_HEADINGS, kernels, 1)}\n"
+        'Whole studies (`monte_carlo(…, executor="cuda")`): the CPU draws samples and accumulates statistics.\n\n'
         f"{markdown(STUDY_HEADINGS, studies, 1)}\n"
     )
 
@@ -357,7 +357,11 @@ def compare_ensembles() -> None:
     ):
         show(title, headings, rows, texts)
     draw(throughputs, intervals)
-    card = card_section(json.loads(CARD.read_text(encoding="utf-8"))) if CARD.exists() else ""
+    gpu = (
+        gpu_section(json.loads(GPU_RESULTS.read_text(encoding="utf-8")))
+        if GPU_RESULTS.exists()
+        else ""
+    )
     versions = {
         name: version for report in reports.values() for name, version in report["versions"].items()
     }
@@ -365,10 +369,10 @@ def compare_ensembles() -> None:
         f"{INTRODUCTION}\n{markdown(RUN_HEADINGS, runs, 3)}\n{in_words(throughputs)}\n"
         f"![Runs per second, and half-widths against samples](images/compare_ensembles.png)\n\n{RUN_SETTINGS}\n{COSTS}\n"
         f"{markdown(COST_HEADINGS, costs, 1)}\n"
-        f"The largest memory so far of one process after studies of more and more samples, ψ¹ stored at every step, in chunks of 1,024:\n\n"
+        f"Peak memory of one process after studies of increasing size, ψ¹ stored at every step, in chunks of 1,024:\n\n"
         f"{markdown(MEMORY_HEADINGS, used, 0)}\n{SAMPLES}\n{markdown(SAMPLE_HEADINGS, half_widths, 0)}\n{needed(intervals, whole['std'])}\n"
-        f"{CLUSTER}\n{markdown(CLUSTER_HEADINGS, clusters, 1)}\n{card}{machine(versions)}"
-        f"Load of the machine (mean of the minute before, the comparison's own included): "
+        f"{CLUSTER}\n{markdown(CLUSTER_HEADINGS, clusters, 1)}\n{gpu}{machine(versions)}"
+        f"Load of the machine (mean of the preceding minute, including the comparison itself): "
         f"{', '.join(f'{load:.1f} ({name})' for name, load in loads.items())}.\n",
         encoding="utf-8",
     )

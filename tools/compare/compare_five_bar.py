@@ -31,30 +31,30 @@ sys.path.insert(0, str(ROOT / "tests"))
 INTRODUCTION = """\
 # Benchmarks
 
-`make compare` measures everything on this page anew, in one run, one engine after the other. Every figure is the fastest of at least five
-repetitions, and every engine is shown with the fastest setting of a sweep over its steps or tolerances; nothing else was swept, and ratios
-changed by up to 40 % between whole runs on one machine. Building or compiling a model is
-left out of the times for everybody and listed apart. Mechanisms of up to thousands of bodies: [Scale](scale.md).
+`make compare` repeats all measurements of this page in one run, one program after the other. Every number is the fastest of at least five
+repetitions. Every program is shown with its fastest setting of a sweep over steps or tolerances; no other option was varied, and ratios
+changed by up to 40 % between whole runs on one machine. Times do not include building or compiling a model, which is listed separately.
+[Scale](scale.md) compares mechanisms of up to thousands of bodies.
 """
 SETTINGS = """\
 ## Settings
 
 - **Varimech**: `sensitivity(…, tolerance=…, backend="native")`, or with `step=…` (implicit); `ensemble(…, step=…, integrator="dopri5")`;
-  nothing else set. Every `sensitivity` call gives ψ, ψ' and the motion with its sensitivities.
+  no other options. Every `sensitivity` call returns ψ, ψ' and the motion with its sensitivities.
 - **Exudyn**: `TrapezoidalIndex2`, modified Newton's method (relative tolerance 1e-4 or 1e-10, whichever is faster), dense solver, one
-  thread, the build without range checks (`exudynFast`), no files; central differences with ±1e-4, ten systems made beforehand. Ensemble: two
-  processes, each keeps its system and changes one number; 100 runs, scaled.
+  thread, the build without range checks (`exudynFast`), no files; central differences with ±1e-4, ten systems prepared in advance. Ensemble: two
+  processes, each reuses its system and changes one number; 100 runs, scaled.
 - **MuJoCo**: RK4, hinges, one `connect` constraint with a time constant of 2.5 steps and an impedance of 0.9999, sensors for point 2,
-  `rollout`; central differences with ±1e-4, models made beforehand. Time constant, impedance and perturbation were not swept. Its error
-  levels off at about 2e-5 (up to 16,000 steps); why was not looked into. Ensemble: two threads, models made beforehand.
-- **CasADi + IDAS**: an index-1 system in natural coordinates, written by hand, with Baumgarte's terms (10 1/s) and the forward
+  `rollout`; central differences with ±1e-4, models prepared in advance. Time constant, impedance and perturbation were not varied. Its error
+  levels off at about 2e-5 (up to 16,000 steps); the reason was not investigated. Ensemble: two threads, models prepared in advance.
+- **CasADi + IDAS**: an index-1 system in natural coordinates, written by hand, with Baumgarte stabilisation (10 1/s) and the forward
   sensitivities of IDAS.
 - **SciPy DOP853** and **CasADi + CVODES**: the equations of motion in two angles, with the sensitivities appended, derived by hand for this
   one mechanism with CasADi and compiled (`-O3 -march=native`); CVODES with Adams' method and functional iteration. They have a high order
-  and no constraints, and show what a program made for one mechanism can do.
+  and no constraints, and show the performance of a program written for one mechanism.
 
 The reference is the hand-derived program at a tolerance of 1e-13; it agrees with the converged gradient of the tests to all its digits.
-An error is the largest of the 15 relative errors of ψ'. Engines without sensitivities (Exudyn, MuJoCo) need ten runs for a gradient.
+The error is the largest of the 15 relative errors of ψ'. Programs without sensitivities (Exudyn, MuJoCo) need ten runs for a gradient.
 """
 
 
@@ -120,9 +120,9 @@ def throughput_rows(throughputs: list[dict[str, Any]]) -> list[list[str]]:
     ]
 
 
-GRADIENT_HEADINGS = ["engine", "how", *(name for name, _ in GOALS), "build"]
+GRADIENT_HEADINGS = ["program", "method", *(name for name, _ in GOALS), "build"]
 THROUGHPUT_HEADINGS = [
-    "engine",
+    "program",
     "with",
     "step",
     "error of ψ",
@@ -155,12 +155,12 @@ def write_page(
 ) -> None:
     PAGE.write_text(
         f"{INTRODUCTION}\n{machine(versions)}\n"
-        "## Gradient of three objectives to five parameters\n\n"
-        "The five-bar benchmark, 5 s. Milliseconds for a whole gradient, and in brackets how many times as long as Varimech.\n\n"
+        "## Gradient of three objectives with respect to five parameters\n\n"
+        "The five-bar benchmark, 5 s. Milliseconds for a whole gradient; in parentheses, the ratio to Varimech.\n\n"
         f"{markdown(GRADIENT_HEADINGS, gradients, 2)}\n"
         "![Time against error](images/compare_five_bar.png)\n\n"
         "## A thousand runs\n\n"
-        "The same mechanism with 1,000 natural lengths of its first spring (±5 %), ψ only, each engine with its fewest steps for which the\n"
+        "The same mechanism with 1,000 natural lengths of its first spring (±5 %), ψ only. Each program uses the fewest steps for which the\n"
         "largest relative error of ψ over five samples stays below 1e-4.\n\n"
         f"{markdown(THROUGHPUT_HEADINGS, throughputs, 3)}\n{SETTINGS}",
         encoding="utf-8",

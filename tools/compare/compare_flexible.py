@@ -79,22 +79,22 @@ def parameters() -> str:
     return f"""\
 ## All parameters, more segments, softer beams
 
-By direct differentiation, density included, whose derivative needs M' q̈: accelerations here carry no noise.
+Direct differentiation, including the density, whose derivative needs M' q̈: the accelerations contain no noise.
 
 ![All parameters](images/flexible_parameters.png)
 
-At t = 1 s, ALI3-P, h = 0.1 ms, derivatives times their parameters (m):
+At t = 1 s, ALI3-P, h = 0.1 ms, derivatives multiplied by their parameters (m):
 
 {markdown(headings, rows, 1)}
 
-Two segments give places to 2e-4 m and what depends on mass and geometry to 1 %. Derivatives by E and I come from the vibrations
-of the beam, whose frequencies two segments miss by 22 %; these take 16 segments and more.
+Two segments give positions to 2e-4 m and derivatives with respect to mass and geometry to 1 %. Derivatives with respect to E and I depend on the vibrations
+of the beam, whose frequencies have an error of 22 % with two segments; they need 16 segments or more.
 
 ![Softer beams](images/flexible_softer.png)
 
-![The softest in motion](images/flexible_soft_motion.png)
+![The motion of the softest beam](images/flexible_soft_motion.png)
 
-The largest deflection at mid-span is {", ".join(f"{1e3 * d:.3g} mm ({E / 1e9:.4g} GPa)" for E, _, d in soft)}, of a length of
+The largest deflection at mid-span is {", ".join(f"{1e3 * d:.3g} mm ({E / 1e9:.4g} GPa)" for E, _, d in soft)}, for a length of
 {LENGTH:.2f} m.
 """
 
@@ -158,7 +158,7 @@ def statics() -> str:
         [name, *[f"{deflection(n, ends, load) / exact:.5f}" for n in SEGMENTS]]
         for name, (ends, load, exact) in cases.items()
     ]
-    headings = ["deflection over exact", *[f"n = {n}" for n in SEGMENTS]]
+    headings = ["deflection / exact", *[f"n = {n}" for n in SEGMENTS]]
     show("Statics", headings, rows, 1)
     roots = {
         "simply supported": math.pi,
@@ -170,21 +170,21 @@ def statics() -> str:
         for ends, root in roots.items()
         for masses in ("consistent", "lumped")
     ]
-    frequency_headings = ["first frequency over exact", *headings[1:]]
+    frequency_headings = ["first frequency / exact", *headings[1:]]
     show("Frequencies", frequency_headings, frequency_rows, 1)
     return f"""\
-## What the element is worth
+## Accuracy of the element
 
-Deflections under small loads (`m.equilibrium()`) and first natural frequencies (`m.frequencies()`), over those of Euler and
-Bernoulli:
+Deflections under small loads (`m.equilibrium()`) and first natural frequencies (`m.frequencies()`), relative to
+Euler–Bernoulli theory:
 
 {markdown(headings, rows, 1)}
 {markdown(frequency_headings, frequency_rows, 1)}
 
-The bending potential is calibrated for a simply supported beam under a load at mid-span, which is exact for even n. Everything
-else converges with n². A clamp is half a cell: a clamped beam is half of one that goes on as its mirror image, so its stiffness
+The bending potential is calibrated for a simply supported beam under a load at mid-span, for which it is exact with even n. All
+other cases converge with n². A clamp is half a cell: a clamped beam is one half of a beam that is symmetric about the clamp, so its stiffness
 is 2 E I (1 + 2/n²)/ℓ³, and the end deflection of a cantilever is (2 n² + 1)/(2 n² + 4) of the exact one: within 0.1 % from n =
-39 on. Beams clamped at both ends come out soft, by 6/n².
+39 on. Beams clamped at both ends are too soft by 6/n².
 """
 
 
@@ -232,25 +232,25 @@ def steps() -> str:
     show("Error of point 1 after 1 s (m)", headings, rows, 2)
     fastest = ", ".join(f"{8.0e4 / 8 * n:.2g} (n = {n})" for n in counts)
     return f"""\
-## Stiff vibrations along the beam, and steps
+## Axial vibrations and steps
 
-Segments stretch with up to √12 n/L √(E/ρ) (√4 with lumped masses): here {fastest} rad/s, while the mechanism moves with some 3
-rad/s. Distance of point 1 after 1 s from where steps of 10 µs lead (m):
+The axial frequencies of segments reach √12 n/L √(E/ρ) (√4 with lumped masses): here {fastest} rad/s, while the mechanism moves with about 3
+rad/s. Distance (m) of point 1 after 1 s from its position with steps of 10 µs:
 
 {markdown(headings, rows, 2)}
 
-- **Implicit integrators** (`step=` alone) do not follow these vibrations and need not: h follows from the motion one is
-  interested in; bending at 61 rad/s is resolved to 1 % by h = 2 ms. With many segments and long steps Newton's iteration fails
-  in the end, since the trapezoidal rule keeps what energy the vibrations have gathered; `integrator="generalised-alpha"` damps
-  it, or h is halved.
-- **Explicit integrators** have to follow them: h ω ≤ 2.8 (`rk4`), 6.0 (`dop853`), 1.1 (`dopri5`). With `tolerance=` they choose
-  such steps by themselves; fine for few segments, and the way to results of 1e-10 and better. Lumped masses allow steps longer
+- **Implicit integrators** (`step=` alone) need not resolve these vibrations: choose h for the motion of
+  interest; h = 2 ms resolves bending at 61 rad/s to 1 %. With many segments and long steps, the Newton iteration eventually
+  fails, because the trapezoidal rule conserves the energy of the vibrations; use `integrator="generalised-alpha"`, which damps
+  them, or halve h.
+- **Explicit integrators** must resolve them: h ω ≤ 2.8 (`rk4`), 6.0 (`dop853`), 1.1 (`dopri5`). With `tolerance=` they choose
+  such steps automatically; this suits few segments and accuracies of 1e-10 or better. Lumped masses allow steps longer
   by √3.
-- **Penalty formulations** add the penalty's own vibrations; with Φ̈ in it (the default) these are slow, the pure penalty of the
-  paper has stiff ones, for implicit integrators only. Accelerations then carry them (the reason why the paper left the density
-  out); ALI3-P projects them away.
-- A run that blows up stops, names the beam and its fastest vibration, and says which step it needs, or which integrator does
-  without.
+- **Penalty formulations** add vibrations of the penalty. With the Φ̈ term (the default) they are slow; the pure penalty of the
+  paper has stiff ones and suits implicit integrators only. Accelerations then contain them (the reason why the paper does not treat the
+  density); ALI3-P removes them by projection.
+- A run that diverges stops; the error names the beam, its highest frequency and the required step, or an integrator that does
+  not need it.
 """
 
 
@@ -288,17 +288,17 @@ def times() -> str:
             cells += [f"{1e6 * seconds:,.3g} ({iterations:.1f})", f"{1e6 * derived:,.3g}"]
         rows.append([f"{n:,}", *cells])
     headings = ["segments", "trapezoidal", "with ∂/∂E", "generalised-α", "with ∂/∂E"]
-    show("µs a step (iterations)", headings, rows, 0)
+    show("µs per step (iterations)", headings, rows, 0)
     return f"""\
 ## Time per step
 
-A pinned beam that falls from the horizontal (planar, ALI3-P, h = 1 ms), µs a step and in brackets Newton iterations; compiled,
+A pinned beam falls from the horizontal (planar, ALI3-P, h = 1 ms). µs per step, with Newton iterations in parentheses; compiled,
 one thread, the fastest of seven runs of 100 steps:
 
 {markdown(headings, rows, 0)}
 
-The time of an iteration is linear in n. The trapezoidal rule keeps the grid-scale vibrations that the sudden load excites; they
-change sign from step to step, and the finer the beam, the more iterations that takes.
+The time of an iteration is linear in n. The trapezoidal rule does not damp the grid-scale vibrations that the sudden load excites; they
+change sign from step to step, and a finer beam needs more iterations.
 """
 
 
@@ -313,32 +313,32 @@ def compare_flexible() -> None:
 # Flexible mechanisms
 
 `m.beam(…)` is a rotation-free beam (J. C. García Orden and J. Cuenca Queipo, J. Comput. Nonlinear Dyn. 12 (2017) 051005): nodes in natural
-coordinates, axial and bending energies of any size of motion, no shear, no torsion. This page tells how many segments and which steps it
-takes, with what was measured: statics and frequencies of single beams, and the motion of a five-bar whose bar 12 bends (benchmark
-`flexible-five-bar`). At its end it answers what J. C. García Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and D. Dopico (CILAMCE 2023)
-left open about sensitivities. `make compare` makes it anew (`python tools/compare/compare.py flexible` this page only).
+coordinates, axial and bending energies for large motions, no shear, no torsion. This page shows how to choose the number of segments and the step,
+with measurements: statics and frequencies of single beams, and the motion of a five-bar with a flexible bar 12 (benchmark
+`flexible-five-bar`). Its end answers a question about sensitivities that J. C. García Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and D. Dopico (CILAMCE 2023)
+left open. `make compare` repeats the measurements (`python tools/compare/compare.py flexible` those of this page only).
 
-## How many segments, which steps
+## Number of segments and step
 
-| you want | take |
+| purpose | choose |
 |---|---|
-| the motion, and what depends on masses and lengths | 2 segments: on the five-bar below places to 2e-4 m, derivatives to 1 % |
-| deflections and first frequencies to some 3 % | 8 segments; 16 for beams clamped at both ends |
-| derivatives by E and I, higher frequencies | 16 and more |
-| large bending | so many that no two segments make an angle near 90° |
-| steps | `step=` (ALI3-P) as the motion asks for, fifty a period for 1 %: vibrations along the beam need not be followed |
-| many segments and a long run | the same with `integrator="generalised-alpha"`, which damps them |
-| many digits | few segments, and `tolerance=`: steps follow every vibration |
+| the motion, and derivatives with respect to masses and lengths | 2 segments: in the five-bar below, positions to 2e-4 m and derivatives to 1 % |
+| deflections and first frequencies to about 3 % | 8 segments; 16 for beams clamped at both ends |
+| derivatives with respect to E and I, higher frequencies | 16 segments or more |
+| large bending | enough segments that no two adjacent ones form an angle near 90° |
+| step | `step=` (ALI3-P) for the motion of interest, fifty per period for 1 %: axial vibrations need not be resolved |
+| many segments and a long run | the same with `integrator="generalised-alpha"`, which damps axial vibrations |
+| high accuracy | few segments, and `tolerance=`: the steps resolve every vibration |
 
 """
     crank = flexible_slider_crank.run().figures()
     for name in ("mechanism", "motion"):
         crank[name].savefig(IMAGES / f"flexible_slider_crank_{name}.png")
     spatial = """\
-## In space
+## Spatial beams
 
 The benchmark `flexible-slider-crank` is a spatial slider-crank with a flexible rod; `varimech benchmark flexible-slider-crank`
-checks its motion and the derivatives by all five parameters against an independent solution.
+checks its motion and the derivatives with respect to all five parameters against an independent solution.
 
 ![Spatial slider-crank with a flexible rod](images/flexible_slider_crank_mechanism.png)
 

@@ -22,52 +22,56 @@ PAGE = DOCS / "methods.md"
 CHOICE = f"""\
 # Methods
 
-A method is a formulation (how constraints are kept) with an integrator (how time is stepped). Both are chosen by name, `varimech methods`
-lists them, and combinations that cannot be are refused with one that can.
+A method combines a formulation, which enforces the constraints, with an integrator, which advances time. Select both by name; `varimech methods`
+lists them. Invalid combinations are refused with a valid suggestion.
 
 ```python
 import varimech as vm
 from varimech.benchmarks import five_bar
 
 m, objectives = five_bar.mechanism(), five_bar.objectives()
-m.simulate(0.5)  # {choose(1.0)[0].title}; tolerance 1e-8
-m.simulate(0.5, tolerance=1e-6)  # the same, looser; output=0.01 spaces the stored results
+# {choose(1.0)[0].title}; tolerance 1e-8
+m.simulate(0.5)
+m.simulate(0.5, tolerance=1e-6)  # coarser; output=0.01 sets the interval of stored results
 m.simulate(0.5, step=1e-3)  # {choose(1.0, step=0.1)[0].title}
 m.simulate(0.5, step=1e-3, integrator="generalised-alpha")
 m.simulate(0.5, integrator="dopri5", formulation="independent")
 m.simulate(0.5, step=1e-3, formulation=vm.Penalty(factor=1e8, omega=20))
 m.simulate(0.5, coordinates="rtdyn1")
-m.sensitivity(objectives, duration=0.5, method="composite")  # a second road to the same derivatives
-m.sensitivity(objectives, duration=0.5, method="complex-step")  # a third, without any derivative; at the end of the run only
-m.sensitivity(objectives, duration=0.5).certify()  # all of them, compared: docs/certificate.md
+m.sensitivity(objectives, duration=0.5, method="composite")  # a second derivative method
+# a third one, without derivative code; at the end of the run only
+m.sensitivity(objectives, duration=0.5, method="complex-step")
+m.sensitivity(objectives, duration=0.5).certify()  # compares all of them: docs/certificate.md
 ```
 
-What to take:
+How to choose:
 
-- **Nothing said** is right for most mechanisms: steps chosen for a tolerance, exact constraints, high order. It takes redundant constraints,
-  drivers and massless parts, passes singular positions, and is cheap enough for moderately stiff ones.
-- **A fixed step** (`step=…`) for stiff forces that need not be resolved, for real-time work, and where energy should be kept over very long
+- **The default** suits most mechanisms: adaptive steps for a tolerance, exact constraints, high order. It supports redundant constraints,
+  drivers and massless parts, passes singular positions, and is fast enough for moderately stiff mechanisms.
+- **A fixed step** (`step=…`) suits stiff forces that need not be resolved, real-time applications, and energy conservation over very long
   runs. `hht` and `generalised-alpha` damp vibrations that the step cannot resolve; the trapezoidal rule does not.
-- **Beams** vibrate along their segments far faster than anything else moves: take `step=`, which need not follow that, for many segments or
-  long runs, and a tolerance for few segments and many digits ([flexible.md](flexible.md) has steps and errors).
-- **`dopri5`** for coarse tolerances and forces with kinks.
-- **`cvodes`, `idas`** where a tolerance is wanted and forces are so stiff that explicit steps become too many. Their derivatives are those
+- **Beams** have axial vibrations much faster than all other motion. Use `step=`, which need not resolve them, for many segments or
+  long runs, and a tolerance for few segments and high accuracy ([flexible.md](flexible.md) has steps and errors).
+- **`dopri5`** suits coarse tolerances and forces with kinks.
+- **`cvodes`, `idas`** suit forces that are too stiff for explicit steps, if you need a tolerance. Their derivatives are those
   of the continuous problem, to the tolerance, not of the discrete solution.
-- **`independent`, `index1-stabilised`, `penalty`** to compare with programs that use them, and as further roads to the same numbers.
+  Varimech scales their variables with the motion, so that a tolerance has the same meaning for watches and for cranes, and limits ω of the
+  stabilisation to 1 to 5 times the rate at which the mechanism moves through its size. Runs that step over a singular position are
+  refused, as are runs with more than 20,000 steps between two stored results.
+- **`independent`, `index1-stabilised`, `penalty`** are for comparison with programs that use them, and for independent checks.
 
-Derivatives of runs that choose their steps are exact for the steps chosen: these are held fixed, and `method="finite-difference"` replays
+Derivatives of runs with adaptive steps are exact for the chosen steps: the steps are held fixed, and `method="finite-difference"` repeats
 them.
 
-Coordinates are a third choice: `natural` ones where nothing is said, or relative ones, `rtdyn0` and `rtdyn1`, along a tree of joints. Results
-are the same; [coordinates.md](coordinates.md) tells by measurements which are faster for what.
+Coordinates are a third choice: `natural` (the default), or relative coordinates along a spanning tree, `rtdyn0` and `rtdyn1`. The results
+are the same; [coordinates.md](coordinates.md) compares their speed.
 """
 MEASURED = """\
-## What accuracy costs
+## Cost of accuracy
 
-Milliseconds for a whole run (start to end, compiled; CVODES and IDAS interpret the rates) to reach a largest error of all points at 50 times,
-relative to the largest coordinate; "–": not reached, stopped with a reason, or longer than 8 s for all settings tried. `make compare`
-measures this anew (`python tools/compare/compare.py methods` this page only). The first column is the method that is chosen where nothing
-is said.
+Milliseconds for a whole compiled run (CVODES and IDAS interpret the rates) to reach a given error, the largest error of all points at 50 times
+relative to the largest coordinate. "–": not reached, stopped with an error, or longer than 8 s for all settings tried. `make compare`
+repeats the measurements (`python tools/compare/compare.py methods` those of this page only). The first column is the default method.
 """
 
 

@@ -30,39 +30,39 @@ that of Varimech.
 INTRODUCTION = """\
 # Scale
 
-Two planar mechanisms of uniform links (1 m, 1 kg) under gravity, from 10 to some thousand bodies: Varimech beside Exudyn, both with the
-trapezoidal rule and a step of 1 ms, one thread. `make compare` measures this page anew (`python tools/compare/compare.py scale` this page
-only). A time per step is the fastest of at least five runs of 50 to 500 steps, everything in the call included; building and memory are
-single readings. Every case has a process of its own.
+This page compares Varimech and Exudyn for two planar mechanisms of uniform links (1 m, 1 kg) under gravity, with 10 to several thousand bodies.
+Both programs use the trapezoidal rule with a step of 1 ms on one thread. `make compare` repeats the measurements (`python tools/compare/compare.py scale`
+those of this page only). The time per step is the fastest of at least five runs of 50 to 500 steps and includes the whole call; build times and memory are
+single measurements. Every case runs in a separate process.
 """
 TITLES = {
     "chain": (
         "Chain of N pendulums",
-        "N links, hanging from one end, start horizontal and at rest: N freedoms, open.",
+        "An open chain of N links hangs from one end and starts horizontally from rest: N degrees of freedom.",
     ),
     "four-bars": (
         "N four-bars",
-        "Benchmark A02 of the IFToMM library: N windows, 2 N + 1 links, one freedom, N loops. Cranks start upright, their tops at 1 m/s.",
+        "Benchmark A02 of the IFToMM library: N windows, 2 N + 1 links, one degree of freedom, N loops. The cranks start upright, with 1 m/s at their tops.",
     ),
 }
 SETTINGS = f"""\
 ## Settings
 
 - **Simulated**: {", ".join(f"{seconds:g} s (N = {size:,})" for size, seconds in DURATIONS.items())}.
-  The four-bars meet a singular position after about 0.7 s; no run gets there.
-- **Error**: how far the ends of the first ten links (of the first ten cranks) and of the last one are, at the end of the run, from where
-  the same engine gets with a quarter of the step; the largest of these distances, in micrometres. Both engines with a quarter of the step
-  agree to within the sum of both errors, or the measurement stops. The rule is of second order: an engine with a quarter of the error could
-  take steps of twice the length.
-- **Varimech**: `simulate(…, step=1e-3, every=10**9, backend="native")`, nothing else set. The four-bars start from one angle and one speed;
-  `near` has the rough angles of all other links.
+  The four-bars reach a singular position after about 0.7 s, beyond the end of all runs.
+- **Error**: distance between the final positions of the ends of the first ten links (the first ten cranks) and of the last one, and their positions with
+  a quarter of the step in the same program; the largest of these distances, in micrometres. With a quarter of the step, both programs must
+  agree to within the sum of both errors. The rule has order 2: a program with a quarter of the error could
+  use twice the step.
+- **Varimech**: `simulate(…, step=1e-3, every=10**9, backend="native")`, no other options. The four-bars have one initial angle and one speed;
+  `near` has the approximate angles of all other links.
 - **Exudyn**: `TrapezoidalIndex2`, the build without range checks (`exudynFast`), no files, no sensors, pattern of the sparse solver reused.
   The fastest of: modified Newton's method with relative tolerances from 1e-4 to 1e-8 (its default) and full Newton's method with 1e-4, with
-  `EigenSparse`, and for up to 50 bodies with `EXUdense` and `EigenDense`; only those count whose error is at most {AS_ACCURATE:g} times the
-  larger one of Varimech's and of its own with the default tolerance.
-- **Building**: from the first line that states the model to the end of the first step; imports are left out. For Varimech it includes
+  `EigenSparse`, and for up to 50 bodies with `EXUdense` and `EigenDense`; only settings count whose error is at most {AS_ACCURATE:g} times the
+  larger of Varimech's and its own error with the default tolerance.
+- **Building**: from the first statement of the model to the end of the first step, without imports. For Varimech it includes
   deriving the equations and compiling, with an empty cache.
-- **Memory**: the most that the process held, or the compiler it started if that is more; it includes the imported libraries.
+- **Memory**: peak memory of the process, or of the compiler if that is more, including the imported libraries.
 """
 
 
@@ -251,7 +251,7 @@ def imported(rows: dict[str, list[Row]]) -> str:
             engine: report["imported_megabytes"] for engine, report in row.reports.items() if report
         } | found
     return (
-        "Imports alone hold "
+        "Imports alone use "
         + ", ".join(f"{megabytes:.0f} MB ({engine})" for engine, megabytes in found.items())
         + ".\n"
     )

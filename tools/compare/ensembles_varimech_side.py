@@ -210,7 +210,7 @@ def costs(m: vm.Mechanism) -> list[dict[str, Any]]:
         done = np.ones(CHUNK, dtype=bool)
         seconds, outcome = fastest(partial(work.summed_up, rows, values, done), 1.0, at_most=2000)
         found.append(
-            {"what": f"summing up, ψ at {times + 1} times", "microseconds": 1e6 * seconds / CHUNK}
+            {"what": f"accumulating, ψ at {times + 1} times", "microseconds": 1e6 * seconds / CHUNK}
         )
 
         def merge(outcome: Any = outcome) -> None:

@@ -185,48 +185,48 @@ def question() -> str:
         + " m/Pa"
     )
     return f"""\
-## A question that was left open: which curve is right
+## An open question: which curve is correct
 
 The paper (CILAMCE 2023) shows ∂x₁/∂E (its Figure 3) and ∂x₁/∂L0 (Figure 4) of the five-bar with a flexible bar 12, "analytical" and by
-differences with the parameter raised by 0.1 %. In Figure 3 the analytical curve is considerably larger, in Figure 4 both part
-as time goes by and stay similar to that of a rigid bar; why is left open. The same, with what is exact beside it:
+finite differences with the parameter increased by 0.1 %. In Figure 3 the analytical curve is considerably larger. In Figure 4 both curves diverge
+with time and stay similar to that of a rigid bar. The paper leaves the reason open. This is the same comparison with the exact derivatives:
 
-![Figures 3 and 4 anew](images/flexible_question.png)
+![Figures 3 and 4 recomputed](images/flexible_question.png)
 
-p ∂x₁/∂p in metres, n = 2; in brackets how far differences are from the direct derivative:
+p ∂x₁/∂p in metres, n = 2; in parentheses, the relative difference from the direct derivative:
 
 {differences}
 
 **E (Figure 3).** The derivative is small because E is large: at most {largest:.1e} m/Pa within 5 s, E ∂x₁/∂E a few millimetres.
-No digits are lost in it: central differences agree as far as they go, and an independent solution in minimal coordinates, by
-complex steps, to {digits:.0e} (benchmark `flexible-five-bar`). One-sided differences of 0.1 % have one digit or two: the beam
-vibrates (61 rad/s in bending, 5,900 rad/s along its axis), a change of E shifts these vibrations in time, and their error grows
-with it. Still they are close, so of the two curves in Figure 3 the smaller one is near the truth, and one considerably larger,
-of 1e-13 m/Pa, is not the derivative. The paper's formulas for E, (12) and (14), are right, and are what runs here; so what went
-wrong there is not in them. Nor is it the penalty: by the pure penalty formulation with factors of 1e4 and 1e7 and h of 1 and
-0.1 ms the largest derivative is {penalty}.
+It is computed without loss of digits: central differences agree to their accuracy, and an independent solution in minimal coordinates, with
+complex steps, to {digits:.0e} (benchmark `flexible-five-bar`). One-sided differences of 0.1 % have one or two digits: the beam
+vibrates (61 rad/s in bending, 5,900 rad/s axially), a change of E shifts the phase of these vibrations, and the error grows
+with time. They are still close, so the smaller curve in Figure 3 is nearly correct, and the considerably larger one,
+of 1e-13 m/Pa, is not the derivative. The paper's formulas for E, (12) and (14), are correct and are the ones used here, so they are not
+the cause. Nor is the penalty: with the pure penalty formulation, factors of 1e4 and 1e7 and h of 1 and
+0.1 ms, the largest derivative is {penalty}.
 
-**The geometry (Figure 4).** That both curves are similar to that of a rigid bar, whose geometry has to move with its length,
-tells that it does so in all of them: this is L ∂x₁/∂L. Differences of 0.1 % show it well (the first three lines coincide). What
-the paper derives by L0 are forces only; M' q̈, for which it leaves the density out, is not among them. Without it, and with
+**The geometry (Figure 4).** Both curves are similar to that of a rigid bar, whose geometry changes with its length. The geometry must therefore change in all
+of them: the derivative is L ∂x₁/∂L. Differences of 0.1 % reproduce it well (the first three lines coincide). The paper
+differentiates only forces with respect to L0; the term M' q̈, because of which it does not treat the density, is missing. Without this term, and with
 (18) as printed, the analytical curve is the last line of the second panel: {mass_kept:.2f} m instead of {mass_moves:.2f} m
-after 5 s. The mass of the bar grows with its length, and what that does grows with time. So, as far as the text tells, the
-differences are right, and the analytical curve is not.
+after 5 s. The mass of the bar grows with its length, and its effect grows with time. According to the text of the paper, the
+differences are therefore correct, and the analytical curve is not.
 
-**The formula.** φ = |a × b| depends on where the nodes are, not on L0. Only α ∝ L0⁻⁵ does, so the bending force F has ∂F/∂L0 =
-−(5/L0) F; the paper's (17) adds terms for φ, and its (18), with −2, is not even their sum, which is +2. All three run here: the
-same beam with α ∝ L0^p and p = −5, 2, −2. For the stiff beam, which hardly bends, they differ by little: the printed formula is
-wrong, and hard to tell so. For a beam a hundred times softer it has the wrong sign. L0 ∂x₁/∂L0 (m):
+**The formula.** φ = |a × b| depends on the node positions, not on L0. Only α ∝ L0⁻⁵ does, so the bending force F has ∂F/∂L0 =
+−(5/L0) F. The paper's (17) adds terms for φ, and its (18), with −2, is not their sum, which is +2. The table compares all three: the
+same beam with α ∝ L0^p and p = −5, 2, −2. For the stiff beam, which hardly bends, they differ little, so the error of the printed formula
+is hard to see. For a beam a hundred times softer, the printed formula has the wrong sign. L0 ∂x₁/∂L0 (m):
 
 {formulas}
 
-**The unstressed length alone.** With L0 changed and the nodes where they were, the beam starts out stressed. Its derivative
-rings with the beam's own 5,900 rad/s, undamped, with an amplitude as large as its mean; integrators that do not follow this
-(steps beyond 0.1 ms), or damp it, show the mean. Differences have to be small here: raised by 0.1 % with its ends held, the beam
-is compressed by E a₀/1000 = 22 kN, 37 times the load π² E I/L² = 592 N under which it buckles. It does, and the difference is
-off by factors of up to 200.
+**The unstressed length alone.** If L0 changes and the nodes keep their positions, the beam starts with a prestress. The derivative
+oscillates with the axial frequency of 5,900 rad/s, undamped, with an amplitude as large as its mean; integrators that do not resolve this
+(steps beyond 0.1 ms), or damp it, show the mean. Differences must use small perturbations here: with L0 increased by 0.1 % and fixed ends, the beam
+is compressed by E a₀/1000 = 22 kN, 37 times its buckling load π² E I/L² = 592 N. It buckles, and the difference is
+wrong by factors of up to 200.
 
-Both lengths are parameters here: `m.beam(…, length=L, natural_length=L0)`.
+Both lengths can be parameters: `m.beam(…, length=L, natural_length=L0)`.
 """
 
 

@@ -378,7 +378,7 @@ def main(names: list[str]) -> None:
     work = {name: worked(known[name]) for name in chosen}
     found = counts(chosen)
     lines = [
-        "| name | path | instructions a step | operations | ratio | largest shares |",
+        "| name | path | instructions per step | operations | ratio | largest shares |",
         "|---|---|---|---|---|---|",
     ]
     lines += [row(name, known[name].title, *work[name], found[name]) for name in chosen]

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from ..solving.solver import Solver
 
 ADJOINT_PAYS = 8
-"""Parameters for each objective beyond which an adjoint is faster; see docs/architecture.md."""
+"""Parameters for each objective beyond which an adjoint is faster; see
+docs/decisions/2026-11-derivatives.md.
+"""
 METHODS = ("auto", "direct", "adjoint", "composite", "finite-difference", "complex-step")
 
 

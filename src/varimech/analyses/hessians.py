@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 BACKWARD_PAYS = 4
 """Parameters for each objective beyond which second derivatives are faster backward over forward;
-see docs/architecture.md.
+see docs/decisions/2026-11-derivatives.md.
 """
 WAYS = ("auto", "forward", "backward")
 

@@ -28,10 +28,7 @@ class Natural:
 
     name = "natural"
     title = "natural coordinates"
-    suits = (
-        "planar mechanisms with closed loops, large ones with loops of any depth: constant masses,"
-        " sparse equations"
-    )
+    suits = "planar mechanisms with closed loops, large ones with loops of any depth: constant mass matrix, sparse equations"
 
     def equations(self, model: ModelData) -> Equations:
         """The equations of motion of a model."""
@@ -84,7 +81,7 @@ class Relative:
         if self.reference == ORIGIN:
             return "the same with recursion about the global origin, mostly fewer operations"
         return (
-            "open trees and chains, mechanisms in space with few loops: joint coordinates,"
+            "open trees and chains, spatial mechanisms with few loops: joint coordinates,"
             " recursion about centres of mass"
         )
 

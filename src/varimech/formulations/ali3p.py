@@ -49,8 +49,8 @@ class ALI3P(Formulation):
     name = "ali3p"
     title = "ALI3-P"
     suits = (
-        "anything: redundant constraints, massless parts, singular positions, stiff forces;"
-        " constraints hold to rounding"
+        "general purpose: redundant constraints, massless parts, singular positions, stiff forces;"
+        " constraints satisfied to rounding"
     )
     traits = FormulationTraits(exact=True, step=True, composite=True)
 

@@ -42,10 +42,7 @@ class Independent(Formulation):
 
     name = "independent"
     title = "independent coordinates"
-    suits = (
-        "smooth motions; integrates as many coordinates as there are freedoms, and chooses them"
-        " anew where needed"
-    )
+    suits = "smooth motions; integrates one coordinate per degree of freedom, and reselects them where needed"
     traits = FormulationTraits(exact=True, rates=True, selects=True, large_models=False)
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:

@@ -49,10 +49,7 @@ class Projected(Formulation):
 
     name = "index1"
     title = "index 1 with projections"
-    suits = (
-        "smooth motions to high accuracy, redundant constraints included; constraints hold to the"
-        " square of a step's error"
-    )
+    suits = "smooth motions with high accuracy, also with redundant constraints; constraint error is the square of a step's error"
     traits = FormulationTraits(
         exact=True, rates=True, projection=True, sharp_first=True, composite=True, recursive=True
     )
@@ -120,10 +117,7 @@ class Stabilised(Formulation):
     omega: float = 10.0
     xi: float = 1.0
     name = "index1-stabilised"
-    suits = (
-        "the same without projections: constraints drift within the tolerance; what CVODES and IDAS"
-        " solve"
-    )
+    suits = "the same without projections: constraints drift within the tolerance; used by CVODES and IDAS"
     traits = FormulationTraits(
         exact=False, rates=True, continuous=True, algebraic=True, composite=True
     )

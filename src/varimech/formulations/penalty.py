@@ -66,7 +66,7 @@ class Penalty(Formulation):
     inertial: bool = True
     name = "penalty"
     suits = (
-        "comparison with penalty codes; joints give way by about 1/factor, and singular positions"
+        "comparison with penalty codes; joints are compliant by about 1/factor, and singular positions"
         " may be left on another branch"
     )
 

@@ -273,5 +273,5 @@ DOP853 = RungeKutta(
     8,
     EXTRA,
     _dense(),
-    "order 8(5,3), chooses its steps; tolerances of 1e-6 to 1e-12",
+    "order 8(5,3), adaptive steps; tolerances of 1e-6 to 1e-12",
 )

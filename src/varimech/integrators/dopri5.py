@@ -24,7 +24,7 @@ DOPRI5 = RungeKutta(
     (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
     error=(-71 / 57600, 0.0, 71 / 16695, -71 / 1920, 17253 / 339200, -22 / 525, 1 / 40),
     error_order=5,
-    suits="order 5(4), chooses its steps; tolerances of 1e-3 to 1e-6, and motions with kinks",
+    suits="order 5(4), adaptive steps; tolerances of 1e-3 to 1e-6, and motions with kinks",
     dense=(
         (1.0, -8048581381 / 2820520608, 8663915743 / 2820520608, -12715105075 / 11282082432),
         (0.0, 0.0, 0.0, 0.0),

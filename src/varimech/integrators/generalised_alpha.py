@@ -93,7 +93,7 @@ class GeneralisedAlpha(AlphaScheme):
 
     rho: float = 0.8
     name = "generalised-alpha"
-    suits = "order 2 with damping of fast vibrations, least of slow ones (rho=…)"
+    suits = "order 2 with damping of fast vibrations, least damping of slow ones (rho=…)"
 
     def __post_init__(self) -> None:
         check_numbers("GeneralisedAlpha", rho=self.rho)

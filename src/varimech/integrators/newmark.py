@@ -70,10 +70,7 @@ class Newmark(DifferenceScheme):
     def suits(self) -> str:
         """What for."""
         if self == TRAPEZOIDAL:
-            return (
-                "order 2, no damping: keeps energy, passes singular positions; the robust choice"
-                " with equal steps"
-            )
+            return "order 2, no damping: conserves energy, passes singular positions; the robust choice with fixed steps"
         return "order 1 with damping of fast vibrations (gamma=…)"
 
     @property

@@ -13,5 +13,5 @@ RK4 = RungeKutta(
     4,
     ((), (1 / 2,), (0.0, 1 / 2), (0.0, 0.0, 1.0)),
     (1 / 6, 1 / 3, 1 / 3, 1 / 6),
-    suits="order 4, equal steps",
+    suits="order 4, fixed steps",
 )

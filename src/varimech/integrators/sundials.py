@@ -74,5 +74,7 @@ class Sundials:
         return "TOO_MUCH_WORK" in str(error)
 
 
-CVODES = Sundials("cvodes", "CVODES", "stiff forces to a tolerance; small models", algebraic=False)
-IDAS = Sundials("idas", "IDAS", "very stiff forces to a tolerance; small models", algebraic=True)
+CVODES = Sundials(
+    "cvodes", "CVODES", "stiff forces with a tolerance; small models", algebraic=False
+)
+IDAS = Sundials("idas", "IDAS", "very stiff forces with a tolerance; small models", algebraic=True)

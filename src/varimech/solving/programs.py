@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 LARGE = 50
 """Unknowns and multipliers beyond which straight-line code takes longer to compile than it saves;
-see docs/architecture.md.
+see docs/decisions/2026-11-code-generation.md.
 """
 FLEXIBLE = 30
 """The same for mechanisms with beams, whose elements take more operations."""

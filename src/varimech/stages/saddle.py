@@ -130,7 +130,7 @@ class Saddle:
         """Solver for linear stages with final solutions.
 
         It leaves the directions that a nearly singular J hardly constrains to H; exact constraints
-        would only amplify rounding there (docs/architecture.md has measurements).
+        would only amplify rounding there (docs/decisions/2026-11-formulations.md has measurements).
         """
         return cls(regular, passes=2, relaxation=1e-3) if regular else cls(regular, passes=3)
 
