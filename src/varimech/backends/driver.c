@@ -96,9 +96,6 @@ static double vm_next_step(vm_run *r, double *end) {
   return r->ends ? *end - r->time : r->step;
 }
 
-#define VM_SHORTEST 1e-14 /* share of a run that a step takes at least: a kink of a derivative may need that */
-#define VM_BRIDGE 1e-14 /* share of a run that lies between both sides of a jump at most: a few floating-point numbers */
-
 /* A step, and its error over the one allowed where steps are chosen. Returns a status. */
 static int vm_try(vm_run *r, vm_workspace *m, double h, double end, double *error) {
   const long long n = r->states, o = r->objectives, k = vm_last_stage(r);
@@ -109,7 +106,7 @@ static int vm_try(vm_run *r, vm_workspace *m, double h, double end, double *erro
   const int bridge = r->stops && h <= VM_BRIDGE * r->duration && end == r->stops[r->piece]; /* from one side of a jump to the other */
   if (r->tolerance > 0 && !bridge && !(h > VM_SHORTEST * r->duration)) return VM_UNDERFLOW;
   if (r->scheme) status = vm_explicit_step(r, m, r->time, h, end);
-  else if (!vm_solve(VM_STEP, r, m, m->X, m->X_, settings, 4, next, next_)) status = *m->ratio <= 1e300 ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
+  else if (!vm_solve(VM_STEP, r, m, m->X, m->X_, settings, 4, next, next_)) status = *m->ratio <= VM_LARGEST ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
   else if (!vm_finite(next, n)) status = VM_NOT_FINITE;
   else vm_keep_solved(r, m, 0), vm_measure(VM_INTEGRANDS, r, m, &end, next, next_, m->G + k * o, m->G_ + k * o * r->parameters);
   if (status != VM_DONE) return status;
@@ -154,9 +151,6 @@ static int vm_accept(vm_run *r, vm_workspace *m, double h, double end) {
     vm_store(r, m, end, m->X, m->X_, r->integral, r->integral_gradient);
   return r->selects ? vm_select(r, m, &end, m->X) : VM_DONE;
 }
-
-#define VM_TRIES 2000 /* steps, taken or rejected, between two looks at the progress of a run that chooses its steps */
-#define VM_PROGRESS 1e-8 /* share of a run that so many have to bring: 200 billion steps for all of it are no run to wait for */
 
 /* Whether a run that chooses its steps has nearly come to a halt. */
 static int vm_stalled(vm_run *r) {

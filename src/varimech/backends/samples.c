@@ -9,8 +9,8 @@ typedef struct {
   long long *status, rows;                /* out: how each run ended; rows that a run stores */
 } vm_job;
 
-#define VM_FURTHEST 20 /* parts of the way to a start; nearby.py has the same */
-#define VM_LIGHT 3e8 /* explicit runs of equal steps that end faster than this are no results; coherence.py has the same, and tells why */
+#define VM_FURTHEST 20 /* parts of the way to a start; start_continuation.py has the same */
+#define VM_LIGHT 3e8 /* explicit runs of equal steps that end faster than this are no results; validity.py has the same, and says why */
 
 /* Run k, whose arrays are filled with zeros; `values` takes those of its parameters. */
 static void vm_sample(const vm_job *job, long long k, vm_run *r, vm_workspace *m, double *values) {
