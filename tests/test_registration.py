@@ -43,15 +43,7 @@ from varimech.testing import (
     pendulum_errors,
 )
 
-
-@pytest.fixture(autouse=True)
-def _registries(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What a test registers is gone after it."""
-    before = dict(INTEGRATORS), dict(FORMULATIONS)
-    yield
-    for known, kept in zip((INTEGRATORS, FORMULATIONS), before, strict=True):
-        known.clear()  # type: ignore[attr-defined]
-        known.update(kept)  # type: ignore[attr-defined]
+pytestmark = pytest.mark.usefixtures("own_registries")
 
 
 def heun(**changes: Any) -> vm.RungeKutta:
