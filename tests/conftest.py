@@ -4,6 +4,8 @@ every time.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
 
@@ -80,3 +82,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.removeprefix("tests/").startswith(SLOW):
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture
+def own_registries() -> Iterator[None]:
+    """What a test registers is gone after it."""
+    from varimech.schemes import FORMULATIONS, INTEGRATORS
+
+    integrators, formulations = dict(INTEGRATORS), dict(FORMULATIONS)
+    yield
+    INTEGRATORS.clear()
+    INTEGRATORS.update(integrators)
+    FORMULATIONS.clear()
+    FORMULATIONS.update(formulations)

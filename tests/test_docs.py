@@ -57,6 +57,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.syspath_prepend(TUTORIAL)
 
 
+@pytest.mark.usefixtures("own_registries")
 @pytest.mark.parametrize("page", RUN, ids=[str(p.relative_to(ROOT)) for p in RUN])
 def test_blocks_run(page: Path) -> None:
     with warnings.catch_warnings(action="ignore", category=vm.HorizonWarning):

@@ -14,8 +14,9 @@ import pytest
 from pendulums import pendulum, torsional_pendulum
 
 import varimech as vm
-from varimech.backends import compiler, sundials
+from varimech.backends import compiler
 from varimech.benchmarks import four_bar as windows
+from varimech.integrators.sundials import Sundials
 
 BACKENDS = (
     "interpreted",
@@ -295,7 +296,7 @@ def test_a_gap_between_steps_is_named(backend: str) -> None:
     strict=True, reason="CasADi tells the time of the last stored result, not that of the failure"
 )
 def test_cvodes_stops_at_a_pole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sundials, "MOST_STEPS", 1000)
+    monkeypatch.setattr(Sundials, "most_steps", 1000)
     with pytest.raises(vm.SimulationError) as caught:
         pendulum(lambda s: (1 / (1 - s.time) ** 2, 0)).simulate(
             2.0, tolerance=1e-6, output=0.2, integrator="cvodes"

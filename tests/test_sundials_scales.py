@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import varimech as vm
-from varimech.backends import sundials
+from varimech.integrators.sundials import Sundials
 
 SOLVERS = ("cvodes", "idas")
 PARAMETERS = {"b": (1, 0, 0), "k": (0, 1, -2), "mc": (0, 1, 0), "w": (0, 0, -1)}
@@ -132,7 +132,7 @@ def test_a_force_that_begins_from_nothing_at_the_origin(integrator: str, length:
 def test_a_run_that_takes_too_many_steps_is_refused_with_a_remedy(
     integrator: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sundials, "MOST_STEPS", 10)
+    monkeypatch.setattr(Sundials, "most_steps", 10)
     with pytest.raises(
         vm.SimulationError,
         match=rf"{integrator.upper()} gave up after .* steps .* a larger tolerance=",

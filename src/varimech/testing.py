@@ -30,7 +30,7 @@ from .schemes import FORMULATIONS, INTEGRATORS, formulations_of, integrators_of
 MASS, START, g = 3.0, 0.5236 - math.pi / 2, 9.81
 DURATION = 2.0
 """Of the pendulum's runs, s: a whole swing."""
-STEPS = (1e-3, 4e-3, 1e-2, 2e-2, 2e-2, 5e-2, 1e-1, 2e-1)
+STEPS = (1e-3, 4e-3, 5e-3, 2e-2, 2e-2, 5e-2, 1e-1, 2e-1)
 """The largest of three steps that are halved, s, by order from 1 on: short enough for the asymptotic
 range, long enough that errors stay above rounding.
 """
@@ -71,7 +71,7 @@ def check_scheme(formulation: str, integrator: str) -> None:
         check_backends(formulation, integrator, step=5e-3)
     if scheme.traits.adaptive:
         check_tolerance(formulation, integrator)
-        check_backends(formulation, integrator, tolerance=1e-6)
+        check_backends(formulation, integrator, tolerance=1e-4)
         if scheme.traits.given_steps:
             check_derivatives(formulation, integrator, tolerance=1e-4)
 

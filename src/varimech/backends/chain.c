@@ -7,10 +7,6 @@ enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT, VM_LINEARISE, VM_PULLBACK,
 enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_PENALTY = 3 * VM_PER_CHAIN, VM_WINDING, VM_JACOBIAN, VM_INTEGRANDS,
        VM_FINALS = VM_INTEGRANDS + 3 };  /* both are followed by their tangent and their pullback */
 
-/* convergence limits; see program.py */
-#define VM_NEGLIGIBLE 1e-4
-#define VM_NOISE 1e3
-
 /* Sizes. `parameters` are those of the gradient; derivatives of the state have rows of length `row`. rates: whether there are rates beside the step;
    selects: whether independent coordinates are selected; sharp: whether to stop where rounding is amplified. columns: length of a row of costates,
    0 without a reverse sweep; pulled: number of all parameters; measured: entries of a state that objectives read; record_size: numbers in a step
@@ -116,11 +112,9 @@ static int vm_solve(int chain, vm_run *r, vm_workspace *m, const double *state, 
       memcpy(m->x, m->x_next, (size_t)r->unknowns * sizeof(double));
       memcpy(m->y, m->y_next, (size_t)r->multipliers * sizeof(double));
       ++k;
-      /* for quadratic convergence, the next ratio is about ratio³ / last² */
-      converged = *m->ratio <= 1 || *m->ratio * *m->ratio * *m->ratio <= VM_NEGLIGIBLE * last * last ||
-                  (*m->ratio <= VM_NOISE && ((k > 2 && *m->ratio >= last) || k == r->max_iterations));
+      converged = vm_converged(*m->ratio, last, k, r->max_iterations);
       last = *m->ratio;
-    } while (!converged && *m->ratio <= 1e300 && k < r->max_iterations);
+    } while (!converged && *m->ratio <= VM_LARGEST && k < r->max_iterations);
     if (!converged) return 0;
     if (chain != VM_START) r->iterations += k;
   }

@@ -9,7 +9,8 @@ import numpy as np
 from .bound import bound
 from .columns import all_columns
 from .failures import NO_CONVERGENCE, NOT_FINITE
-from .program import NEGLIGIBLE, NOISE, ChainFunctions
+from .newton import LARGEST, converged
+from .program import ChainFunctions
 
 
 class Trouble(Exception):
@@ -76,10 +77,9 @@ class ChainCalls:
         for k in range(1, self.max_iterations + 1):
             self.iterate()
             ratio = float(self.ratio[0])
-            settled = ratio <= NOISE and ((k > 2 and ratio >= last) or k == self.max_iterations)
-            if ratio <= 1.0 or ratio * ratio * ratio <= NEGLIGIBLE * last * last or settled:
+            if converged(ratio, last, k, self.max_iterations):
                 return k
-            if not ratio <= 1e300:
+            if not ratio <= LARGEST:
                 raise Trouble(NOT_FINITE)
             last = ratio
         raise Trouble(NO_CONVERGENCE)

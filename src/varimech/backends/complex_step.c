@@ -35,7 +35,6 @@ typedef struct {
   const double *ends, *lengths;               /* of all steps: their ends, from 0 on; their lengths */
   long long steps, done, last;                /* in total, completed, and to complete in this call */
   long long max_iterations, extra_iterations;
-  double negligible, noise;                   /* see program.py */
   const double *guess, *penalty;
   const vm_z *values;                         /* of all parameters */
   vm_z *state, *integral, *outcome;           /* in and out; outcome: objectives at the end */
@@ -175,9 +174,8 @@ static int vm_solve(const vm_chain *chain, const vm_complex_run *r, vm_workspace
       { vm_z *swap = m->y; m->y = m->y_next; m->y_next = swap; }
       const double ratio = m->ratio.re;
       if (more > 0) { --more; continue; }
-      if (ratio <= 1 || ratio * ratio * ratio <= r->negligible * last * last || (ratio <= r->noise && ((k > 2 && ratio >= last) || k == r->max_iterations)))
-        more = r->extra_iterations;
-      else if (!(ratio <= 1e300) || k == r->max_iterations) return 0;
+      if (vm_converged(ratio, last, k, r->max_iterations)) more = r->extra_iterations;
+      else if (!(ratio <= VM_LARGEST) || k == r->max_iterations) return 0;
       last = ratio;
     }
     arg[1] = m->x; arg[2] = m->y; memcpy(arg + 3, settings, bytes);

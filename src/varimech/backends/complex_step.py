@@ -26,8 +26,9 @@ import numpy as np
 from ..core.errors import ModelError, SimulationError
 from ..core.progress import ProgressCallback
 from .compiler import BuildError, load_library
+from .constants import definitions
 from .inputs import Inputs
-from .program import NEGLIGIBLE, NOISE, ChainFunctions, Function, Program
+from .program import ChainFunctions, Function, Program
 from .scheme_tables import SchemeTables
 
 PERTURBATION = 1e-30
@@ -84,7 +85,6 @@ class _Record(ctypes.Structure):
             (name, ctypes.c_longlong)
             for name in ("steps", "done", "last", "max_iterations", "extra_iterations")
         ],
-        *[(name, ctypes.c_double) for name in ("negligible", "noise")],
         *[
             (name, ctypes.c_void_p)
             for name in ("guess", "penalty", "values", "state", "integral", "outcome")
@@ -141,7 +141,7 @@ class _ComplexProgram:
             tables = SchemeTables(p.scheme)
             r.stages = tables.stages
             r.a, r.b, r.c = self._kept(tables.a), self._kept(tables.b), self._kept(tables.c)
-        r.extra_iterations, r.negligible, r.noise = EXTRA_ITERATIONS, NEGLIGIBLE, NOISE
+        r.extra_iterations = EXTRA_ITERATIONS
         counts = sum(f.n_instructions() for f in p.functions)
         self._slice = max(1, SLICE // (counts * (r.stages or 4)))
 
@@ -251,7 +251,8 @@ def _operations() -> dict[int, int]:
 
 @cache
 def _call() -> Callable[[Any], int]:
-    library = load_library(_source())
+    rule = Path(__file__).with_name("newton.c").read_text(encoding="utf-8")
+    library = load_library("\n".join([definitions(), rule, _source()]))
     library.vm_run_complex.argtypes = [ctypes.POINTER(_Record)]
     library.vm_run_complex.restype = ctypes.c_int
     call: Callable[[Any], int] = library.vm_run_complex

@@ -10,6 +10,7 @@ import re
 
 import numpy as np
 
+from .constants import definitions
 from .native import DRIVER, NativeProgram, driver_text
 from .native_run import FIELDS, SIZES
 from .scheme_tables import MATRICES, SchemeTables
@@ -32,6 +33,7 @@ def cuda_source(native: NativeProgram, threads: int = THREADS) -> str:
     """The whole text, for NVRTC."""
     sizes = ", ".join(f"{name} = {native.sizes[name]}" for name in SIZES)
     constants = [
+        definitions(),
         f"#define VM_THREADS {threads}",
         f"#define VM_SIZES static constexpr long long {sizes};",
     ]

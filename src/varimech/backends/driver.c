@@ -97,9 +97,6 @@ static double vm_next_step(vm_run *r, double *end) {
   return r->ends ? *end - r->time : r->step;
 }
 
-#define VM_SHORTEST 1e-14 /* shortest step, as a share of the duration: a kink of a derivative may need it */
-#define VM_BRIDGE 1e-14 /* longest distance between both sides of a jump, as a share of the duration: a few floating-point numbers */
-
 /* Attempt a step; *error is its error over the allowed one if steps are adaptive. Returns a status. */
 static int vm_try(vm_run *r, vm_workspace *m, double h, double end, double *error) {
   const long long n = r->states, o = r->objectives, k = vm_last_stage(r);
@@ -110,7 +107,7 @@ static int vm_try(vm_run *r, vm_workspace *m, double h, double end, double *erro
   const int bridge = r->stops && h <= VM_BRIDGE * r->duration && end == r->stops[r->piece]; /* from one side of a jump to the other */
   if (r->tolerance > 0 && !bridge && !(h > VM_SHORTEST * r->duration)) return VM_UNDERFLOW;
   if (r->scheme) status = vm_explicit_step(r, m, r->time, h, end);
-  else if (!vm_solve(VM_STEP, r, m, m->X, m->X_, settings, 4, next, next_)) status = *m->ratio <= 1e300 ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
+  else if (!vm_solve(VM_STEP, r, m, m->X, m->X_, settings, 4, next, next_)) status = *m->ratio <= VM_LARGEST ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
   else if (!vm_finite(next, n)) status = VM_NOT_FINITE;
   else vm_keep_solved(r, m, 0), vm_evaluate_objectives(VM_INTEGRANDS, r, m, &end, next, next_, m->G + k * o, m->G_ + k * o * r->parameters);
   if (status != VM_DONE) return status;
@@ -155,9 +152,6 @@ static int vm_accept(vm_run *r, vm_workspace *m, double h, double end) {
     vm_store(r, m, end, m->X, m->X_, r->integral, r->integral_gradient);
   return r->selects ? vm_select(r, m, &end, m->X) : VM_DONE;
 }
-
-#define VM_TRIES 2000 /* steps, accepted or rejected, between two progress checks of an adaptive run */
-#define VM_PROGRESS 1e-8 /* smallest share of the duration between checks: otherwise the run would need over 200 billion steps */
 
 /* Whether an adaptive run makes almost no progress. */
 static int vm_stalled(vm_run *r) {

@@ -1,14 +1,5 @@
 /* Steps of explicit Runge–Kutta schemes: stages, error, dense output. A state is q, v, a, λ, so its rates (v, a) are part of it.
-   explicit.py is the same in Python. */
-
-#define VM_FORESEEN 1e-11 /* over the tolerance, the share of the predicted motion that scales errors of a mechanism at rest at the origin:
-                             rounding of time makes forces of short pulses uncertain by that much */
-#define VM_MOST_FORESEEN 1e-3 /* upper bound of that share: springs may reduce the predicted motion */
-#define VM_ROUNDING 1e-12 /* largest velocity residual, relative to velocities, of exact projections */
-#define VM_UNYIELDING 1e-8 /* largest acceleration residual, relative to accelerations, of rigid constraints */
-#define VM_OFF 10 /* largest projection error, in multiples of the tolerance */
-#define VM_BLUR 1e-15 /* over the tolerance, the relative perturbation of a state that gives the smallest scale of integrands */
-#define VM_SAFETY 0.01 /* allowed error of one step, as a share of the tolerance */
+   explicit.py is the same in Python, and has the constants. */
 
 typedef struct { const double *list[4]; int count; } vm_settings;
 
@@ -70,7 +61,7 @@ static int vm_evaluate(int chain, vm_run *r, vm_workspace *m, double time, doubl
   const vm_settings s = vm_settings_at(r, &time);
   vm_combine(r, m->X, 1, h, weights, count, m->Y);
   if (r->parameters) vm_combine(r, m->X_, r->row, h, weights, count, m->Y_);
-  if (!vm_solve(chain, r, m, m->Y, m->Y_, s.list, s.count, state, S)) return *m->ratio <= 1e300 ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
+  if (!vm_solve(chain, r, m, m->Y, m->Y_, s.list, s.count, state, S)) return *m->ratio <= VM_LARGEST ? VM_NO_CONVERGENCE : VM_NOT_FINITE;
   return vm_finite(state, r->states) ? VM_DONE : VM_NOT_FINITE;
 }
 

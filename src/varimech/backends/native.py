@@ -22,6 +22,7 @@ from ..stages.plan import Plan
 from .batch import DONE
 from .columns import column_source
 from .compiler import cached_library, load_library
+from .constants import definitions
 from .failures import (
     NO_CONVERGENCE,
     NOT_FINITE,
@@ -43,7 +44,7 @@ from .trajectory import Trajectory, broken_off
 
 NO_MEMORY, NOT_ASSEMBLED, AMPLIFIED = 3, 4, 8
 REASONS = {1: NO_CONVERGENCE, 2: NOT_FINITE, 5: OVERWOUND, 6: UNDERFLOW, 7: SINGULAR, 9: STALLED}
-DRIVER = ("chain.c", "selection.c", "explicit.c", "adjoint.c", "driver.c", "samples.c")
+DRIVER = ("newton.c", "chain.c", "selection.c", "explicit.c", "adjoint.c", "driver.c", "samples.c")
 """The same text for the processor, where host.c follows, and for cards."""
 
 
@@ -59,7 +60,11 @@ class NativeProgram:
     def source(self) -> str:
         """The whole C text: generated functions and kernels, and what carries them out."""
         return "\n".join(
-            [self.functions_source, *map(driver_text, ("scheme.c", *DRIVER, "host.c"))]
+            [
+                self.functions_source,
+                definitions(),
+                *map(driver_text, ("scheme.c", *DRIVER, "host.c")),
+            ]
         )
 
     @cached_property

@@ -17,9 +17,7 @@ backwards over what was recorded of each step:
     likewise gain what it and ∫ g contribute;  at last ρ̄ gains what s̄ gives, pulled back through
     the start.
 
-An iteration gives the ratio r of its correction to the one allowed. Corrections of Newton's method
-shrink as  r, C r², …, so from two of them the next is known to be about  r³ / r_last². Converged
-means: r ≤ 1, or the next correction would be negligible, or small ones shrink no more.
+`newton` says when an iteration has converged.
 """
 
 from __future__ import annotations
@@ -36,16 +34,6 @@ from ..stages.plan import Plan
 
 Function = ca.Function | Plan
 """Straight-line code, or operations on vectors."""
-
-
-NEGLIGIBLE = 1e-4
-"""Ratio below which a correction is only rounding: those of converged iterations are some 1e-3 to
-1e-2.
-"""
-NOISE = 1e3
-"""Ratio up to which corrections that do not shrink any more, or hardly, are those of a mechanism
-that is nearly singular: rounding, and positions to 1e-11 of its size.
-"""
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,5 @@
 /* Selection of independent coordinates: Gaussian elimination of Φ_q with full pivoting; columns without a
-   pivot are independent. selection.py is the same in Python. */
-
-#define VM_POOR 0.5     /* the present selection is kept until its smallest pivot falls below this share of the best one's */
-#define VM_SINGULAR 1e-5  /* smaller pivots, relative to the largest entry, amplify errors too much */
-#define VM_DEPENDENT 1e-9 /* pivots below this share of the largest entry are zero */
+   pivot are independent. selection.py is the same in Python, and has the constants. */
 
 /* Smallest pivot of an elimination of J (rows × columns, by columns, destroyed) that avoids columns with avoid[j] ≠ 0; marks columns that got a
    pivot with 0, the others with 1. *rank is in: the rank to reach, 0 if not known; out: the rank. *largest likewise: the largest entry of J. */

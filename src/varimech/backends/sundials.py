@@ -240,7 +240,7 @@ class SundialsRunner:
             int(stats.get("nniters", 0)),
             outputs,
             int(stats.get("netfails", 0)),
-            steps=int(stats.get("nsteps", 0)),
+            steps=int(stats.get("nsteps", times.size - 1)),  # which not every solver counts
             sensitivities=slopes[0][stored] if differentiated else None,
             gradients=(slopes[1] + ψ_)[stored] if differentiated else None,
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 import casadi as ca
 
 from ..coordinates.dynamics import Dynamics
+from ..core.errors import ModelError
 from ..core.symbols import SX
 from ..integrators.difference import DifferenceScheme
 from ..stages.chain import COORDINATES, SCALAR, Block, Chain, Stage
@@ -39,6 +40,7 @@ class ImplicitStep:
     def relations(self) -> tuple[tuple[SX, SX], ...]:
         """q and v* by a*."""
         q̂, v̂ = self._scheme.predict(self.q0, self.v0, self.a0, self._memory, self.h)
+        self._check("predict", q̂, v̂)
         return (self._dynamics.q, q̂ + self.position_weight * self.a_), (
             self.v_,
             v̂ + self._scheme.gamma * self.h * self.a_,
@@ -48,11 +50,10 @@ class ImplicitStep:
         """The step; its settings are h, α, ρ and the time at its end."""
         e, remembers = self._dynamics, self._scheme.remembers
         kept = (Block(COORDINATES, self._memory),) if remembers else ()
-        new = (
-            (Block(COORDINATES, self._scheme.remember(self.a0, self._memory, a)),)
-            if remembers
-            else ()
-        )
+        new: tuple[Block, ...] = ()
+        if remembers:
+            self._check("remember", memory := self._scheme.remember(self.a0, self._memory, a))
+            new = (Block(COORDINATES, memory),)
         state = (*whole_state(self.q0, self.v0, self.a0, self.λ0), *kept)
         settings = Block(SCALAR, self.h), *settings_of(e, self.α)
         position, velocity, acceleration = ca.substitute(list(e.levels), [e.v, e.a], [v, a])
@@ -60,3 +61,13 @@ class ImplicitStep:
         return Chain(
             "step", state, settings, stages, result, (position, velocity, acceleration), saddle
         )
+
+    def _check(self, method: str, *vectors: SX) -> None:
+        """Schemes of others may yield vectors of other lengths."""
+        n = self.q0.numel()
+        for vector in vectors:
+            if vector.shape != (n, 1):
+                raise ModelError(
+                    f"integrator {self._scheme.name!r}: {method}(…) yields a vector of"
+                    f" {vector.numel()} numbers, not {n}, the number of coordinates"
+                )

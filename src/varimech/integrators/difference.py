@@ -20,7 +20,7 @@ V = TypeVar("V", SX, np.ndarray)
 
 
 class DifferenceScheme(ABC):
-    """An implicit integrator. Concrete ones state `name`, `title`, `suits` and `order`, too."""
+    """An implicit integrator. Concrete ones state `title`, `suits` and `order`, too."""
 
     coefficients = None
     continuous = None
@@ -34,6 +34,11 @@ class DifferenceScheme(ABC):
     def traits(self) -> IntegratorTraits:
         """Equal steps, without damping."""
         return IntegratorTraits()
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """By which files, commands and calls find it."""
 
     @property
     @abstractmethod

@@ -30,7 +30,7 @@ _BUILT_IN: tuple[Integrator, ...] = (
 INTEGRATORS: dict[str, Integrator] = {i.name: i for i in _BUILT_IN}
 FACTS = ("name", "title", "suits", "order", "traits", "difference", "coefficients", "continuous")
 """What every integrator states."""
-OF_DIFFERENCE = ("beta", "gamma", "remembers", "predict", "remember")
+OF_DIFFERENCE = ("name", "beta", "gamma", "remembers", "predict", "remember")
 OF_COEFFICIENTS = ("a", "b", "c", "error", "second_error", "error_order", "extra", "dense")
 OF_CONTINUOUS = ("algebraic", "most_steps", "function", "gave_up")
 

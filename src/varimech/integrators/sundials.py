@@ -19,10 +19,6 @@ import numpy as np
 from ..core.symbols import SX
 from .integrator import CONTINUOUS, ContinuousSolver, IntegratorTraits
 
-MOST_STEPS = 20_000
-"""Between two stored results: some seconds of work, and a hundred times what smooth motions take
-for a whole run.
-"""
 SAFETY, LEAST = 0.002, 1e-15
 """Share of the tolerance that is allowed for the error of one step: BDF takes many, and their
 errors add up (on Andrews' mechanism to three times the tolerance, with 0.01 to fifteen times); and
@@ -39,7 +35,10 @@ class Sundials:
     suits: str
     algebraic: bool
     order = difference = coefficients = None
-    most_steps = MOST_STEPS
+    most_steps = 20_000
+    """Between two stored results: some seconds of work, and a hundred times what smooth motions take
+    for a whole run.
+    """
 
     @property
     def traits(self) -> IntegratorTraits:
@@ -59,7 +58,7 @@ class Sundials:
         options: dict[str, Any] = {
             "reltol": allowed,
             "abstol": allowed,
-            "max_num_steps": MOST_STEPS,
+            "max_num_steps": self.most_steps,
             "max_step_size": longest,
             "disable_internal_warnings": True,  # failures are explained elsewhere
         }

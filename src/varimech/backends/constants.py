@@ -1,0 +1,25 @@
+"""Constants that compiled and interpreted runs share, as definitions for the compiler: each is
+chosen, and explained, once, in the Python module that uses it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from types import ModuleType
+
+from . import explicit, newton, selection
+
+SHARED: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
+    (newton, ("NEGLIGIBLE", "NOISE", "LARGEST")),
+    (selection, ("POOR", "SINGULAR", "DEPENDENT")),
+    (explicit, ("SAFETY", "BLUR", "FORESEEN", "MOST_FORESEEN", "SHORTEST", "BRIDGE", "TRIES")),
+    (explicit, ("PROGRESS", "ROUNDING", "UNYIELDING", "OFF")),
+)
+
+
+@cache
+def definitions() -> str:
+    """`#define VM_NAME value` for each of them."""
+    return "\n".join(
+        f"#define VM_{name} {getattr(module, name)!r}" for module, names in SHARED for name in names
+    )
