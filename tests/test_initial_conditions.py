@@ -314,9 +314,7 @@ def test_values_for_a_run_may_assemble_what_nominal_ones_do_not() -> None:
     assert first(run.position("C")) == pytest.approx(UP, abs=1e-10)
 
 
-@pytest.mark.parametrize(
-    ("make", "dofs"), [(four_bar, 1), (slider_crank, 1), (spatial_loop, 1)]
-)
+@pytest.mark.parametrize(("make", "dofs"), [(four_bar, 1), (slider_crank, 1), (spatial_loop, 1)])
 def test_freedoms(make: Callable[[], vm.Mechanism], dofs: int) -> None:
     m = make()
     m.start(angle={"A": ANGLE})
@@ -794,7 +792,7 @@ def completed(start: InitialStateSolver, ρ: np.ndarray) -> InitialState:
 )
 def test_derivatives_of_the_start(make: Callable[[], vm.Mechanism]) -> None:
     m = make()
-    start, ρ = m._solver(choose(1.0)[0]).start, m.data.parameter_set.nominal
+    start, ρ = m._solvers.of(choose(1.0)[0]).start, m.data.parameter_set.nominal
     state = completed(start, ρ)
     found = start.sensitivities(state, ρ, list(range(ρ.size)))
     parts = np.cumsum([x.size for x in (state.q, state.v, state.a)])
@@ -814,7 +812,7 @@ def test_derivatives_of_the_start(make: Callable[[], vm.Mechanism]) -> None:
 
 def test_derivatives_for_chosen_parameters_keep_their_order() -> None:
     m = loop_in_the_plane()
-    start, ρ = m._solver(choose(1.0)[0]).start, m.data.parameter_set.nominal
+    start, ρ = m._solvers.of(choose(1.0)[0]).start, m.data.parameter_set.nominal
     state = completed(start, ρ)
     everything = start.sensitivities(state, ρ, list(range(ρ.size)))
     assert start.sensitivities(state, ρ, [10, 0]) == pytest.approx(

@@ -15,9 +15,16 @@ LAYERS: dict[str, list[tuple[str, ...]]] = {
     "execution": [("backends",)],
     "presentation": [("plotting",), ("results",), ("certification",)],
     "solution": [("solving",), ("analyses",)],
-    "studies": [("optimization",), ("uncertainty",)],
+    "studies": [("optimization",), ("uncertainty",), ("problem",)],
     "input and output": [("files",), ("reports",), ("interchange",)],
-    "interfaces": [("mechanism",), ("__init__",), ("benchmarks",), ("cli",), ("__main__",)],
+    "interfaces": [
+        ("mechanism",),
+        ("public_names",),
+        ("__init__",),
+        ("benchmarks",),
+        ("cli",),
+        ("__main__",),
+    ],
 }
 """Packages in their order: one imports only from packages before it, and not from those on its own
 level.

@@ -1,1 +1,3 @@
-"""What a mechanism is asked by itself: places of rest, motions, derivatives."""
+"""Analyses of one model, as functions of a `Simulation`: motion, ensembles, first and second
+derivatives; and of a model at rest.
+"""
