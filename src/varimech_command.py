@@ -21,10 +21,8 @@ def main() -> None:
     )  # else somebody wants it ignored
     if interruptible:
         signal.signal(signal.SIGINT, _end_at_once)
-    from varimech.cli import (
-        app as _loaded,  # noqa: F401
-        main,
-    )
+    from varimech.cli import app as _loaded  # noqa: F401
+    from varimech.cli import main
 
     if not _asks_for_text_only():
         from varimech import mechanism as _mechanism  # noqa: F401

@@ -24,7 +24,8 @@ from test_regimes import driven, everything, three_legs
 from varimech.backends import compiler
 from varimech.backends.bound import evaluated
 from varimech.backends.program import ChainFunctions, Program
-from varimech.benchmarks import BENCHMARKS, chain, flexible_slider_crank as slider
+from varimech.benchmarks import BENCHMARKS, chain
+from varimech.benchmarks import flexible_slider_crank as slider
 from varimech.core.schedule import Schedule
 from varimech.integrators.sundials import Sundials
 from varimech.schemes import FORMULATIONS, INTEGRATORS, choose, integrators_of

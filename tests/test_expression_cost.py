@@ -13,7 +13,8 @@ from pathlib import Path
 import casadi as ca
 import pytest
 from costly_texts import FRAGMENTS, WRAPPERS, repeated
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import varimech as vm
 from varimech.core.expressions import ALL_RATES, OPERATIONS, Expression, Scope, fixed_number

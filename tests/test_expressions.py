@@ -8,7 +8,8 @@ import re
 import casadi as ca
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import varimech as vm
 from varimech.core.expressions import Expression, Scope

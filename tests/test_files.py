@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 import yaml
 from fuzz_files import try_input
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 from write_models import SCHEMA, model_text, schema_text
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pint
 import pytest
-from hypothesis import assume, example, given, settings, strategies as st
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
 
 import varimech as vm
 from varimech.core.expressions import fixed_number

@@ -14,7 +14,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings, strategies as st
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 from random_mechanisms import build
 from random_recipes import Recipe, recipes
 

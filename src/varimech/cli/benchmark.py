@@ -12,7 +12,9 @@ import typer
 from ..benchmarks import BENCHMARKS, Entry, Outcome, find_benchmark
 from ..core.errors import VarimechError
 from ..core.whole_files import write_text
-from . import INTERRUPTED, completion as c, options as o
+from . import INTERRUPTED
+from . import completion as c
+from . import options as o
 from .printing import print_json
 from .writing import make_folder
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..core.errors import VarimechError
-from . import INTERRUPTED, options as o
+from . import INTERRUPTED
+from . import options as o
 from .printing import give_json
 
 if TYPE_CHECKING:

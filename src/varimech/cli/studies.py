@@ -9,7 +9,8 @@ import typer
 
 from ..core.errors import Interrupted
 from ..core.whole_files import write_text
-from . import completion as c, options as o
+from . import completion as c
+from . import options as o
 from .results import Asked, Told, conduct, run_data, run_files
 from .writing import model_that_ran
 
