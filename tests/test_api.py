@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import difflib
+import subprocess
+import sys
 from collections.abc import Iterator
 
+import pytest
 from markdown_pages import DOCS, ROOT, blocks
-from public_api import LIST, public_api
+from public_api import LIST, MODULES, modules_text, public_api
 
 import varimech
 
@@ -43,10 +46,20 @@ def test_the_public_interface_is_the_one_that_is_listed() -> None:
     )
 
 
-def test_public_names_exist_once() -> None:
-    assert len(set(varimech.__all__)) == len(varimech.__all__)
+def test_public_names_are_those_that_type_checkers_see() -> None:
+    """`python tools/public_api.py` writes the table anew."""
+    assert MODULES.read_text(encoding="utf-8") == modules_text()
     for name in varimech.__all__:
         assert getattr(varimech, name) is not None
+
+
+def test_completion_shows_the_public_names_and_only_these() -> None:
+    code = "import varimech as vm; first = dir(vm); vm.peak, vm.Fit; print(*first); print(*dir(vm))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [" ".join(varimech.__all__)] * 2
+    assert {"path", "peak", "report", "Fit", "Moments", "Problem"} <= set(varimech.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Mechansim'"):
+        getattr(varimech, "Mechansim")  # noqa: B009
 
 
 def test_what_users_are_shown_is_public() -> None:

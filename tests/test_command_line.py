@@ -528,14 +528,14 @@ def test_ctrl_c_before_there_is_a_result_is_told(
 def test_ctrl_c_leaves_the_ways_and_benchmarks_up_to_then(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    simulate, calls = vm.Mechanism.simulate, iter(range(100))
+    run, calls = vm.Problem.run, iter(range(100))
 
-    def third(self: vm.Mechanism, *arguments: Any, **options: Any) -> Any:
+    def third(self: vm.Problem) -> Any:
         if next(calls) == 3:
             ctrl_c()
-        return simulate(self, *arguments, **options)
+        return run(self)
 
-    monkeypatch.setattr(vm.Mechanism, "simulate", third)
+    monkeypatch.setattr(vm.Problem, "run", third)
     result = CliRunner().invoke(
         app, ["compare", str(model), "--duration", "2 ms", "--backend", "interpreted", "--json"]
     )

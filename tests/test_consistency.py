@@ -120,7 +120,7 @@ def test_equal_objectives_written_anew_are_built_once() -> None:
     m = four_bar()
     for _ in range(5):
         m.sensitivity({"end": vm.final(lambda s: s.position("Q")[0])}, duration=0.01)
-    assert len(m._solver(choose(1.0)[0])._runners._of_expressions) == 1
+    assert len(m._solvers.of(choose(1.0)[0])._runners._of_expressions) == 1
 
 
 def test_differences_survive_a_perturbation_that_fails() -> None:

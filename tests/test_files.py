@@ -35,6 +35,9 @@ from varimech.files.studies import (
 )
 from varimech.model.model import Model
 from varimech.model.writing import ModelBuilder
+from varimech.optimization.design import SearchOptions
+from varimech.problem import ProblemOptions
+from varimech.uncertainty.monte_carlo import StudyOptions
 
 STARTER = Path(vm.__file__).parent / "files" / "starter.yaml"
 
@@ -344,32 +347,23 @@ def test_every_word_has_an_entry() -> None:
     assert ModelBuilder.__mro__  # the words are those of the model
 
 
-def test_studies_have_the_keywords_of_their_verbs() -> None:
-    def keywords(*verbs: Any) -> set[str]:
-        return {
-            name
-            for verb in verbs
-            for name, p in inspect.signature(verb).parameters.items()
-            if p.kind is p.KEYWORD_ONLY
-        }
+def test_studies_have_the_options_of_their_analyses() -> None:
+    def keywords(analysis: Any) -> set[str]:
+        return {*inspect.signature(analysis).parameters} - {"self", "spreads", "options"}
 
-    solving = keywords(vm.Mechanism.simulate) - {"ends", "progress"} | {"duration"}
+    solving = {*ProblemOptions.__annotations__} - {"ends", "progress"}
     assert set(Solving.model_fields) == solving
-    sensitivity = keywords(vm.Mechanism.sensitivity) - {"relative_steps"}
+    sensitivity = keywords(vm.Problem.gradient) - {"relative_steps"}
     assert set(SensitivityStudy.model_fields) == sensitivity | solving | {
         "objectives",
         "wrt",
         "certify",
     }
-    uncertainty = keywords(vm.Mechanism.moments, vm.Mechanism.monte_carlo) - {
-        "executor",
-        "checkpoint",
-    }  # a file does not say where to write
+    study = {*StudyOptions.__annotations__} - {"executor", "checkpoint"}
+    uncertainty = keywords(vm.Problem.moments) | study  # a file does not say where to write
     assert set(UncertaintyStudy.model_fields) == uncertainty | solving | {"objectives", "method"}
-    assert set(OptimizeStudy.model_fields) == keywords(vm.Mechanism.optimize) | solving | {
-        "minimize",
-        "over",
-    }
+    optimize = keywords(vm.Problem.optimize) | {*SearchOptions.__annotations__}
+    assert set(OptimizeStudy.model_fields) == optimize | solving
 
 
 def test_the_published_schema_is_current_and_takes_all_files() -> None:

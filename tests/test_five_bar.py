@@ -45,7 +45,7 @@ def reference() -> dict[str, np.ndarray]:
 
 def test_six_unknowns_and_four_constraints_without_the_user_doing_anything() -> None:
     mechanism = five_bar.mechanism()
-    equations = mechanism._solver(choose(1.0)[0]).equations
+    equations = mechanism._solvers.of(choose(1.0)[0]).equations
     assert equations.q.numel() == 6
     assert equations.constraints.numel() == 4
     assert mechanism.dofs == 2

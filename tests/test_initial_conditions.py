@@ -792,7 +792,7 @@ def completed(start: InitialStateSolver, ρ: np.ndarray) -> InitialState:
 )
 def test_derivatives_of_the_start(make: Callable[[], vm.Mechanism]) -> None:
     m = make()
-    start, ρ = m._solver(choose(1.0)[0]).start, m.data.parameter_set.nominal
+    start, ρ = m._solvers.of(choose(1.0)[0]).start, m.data.parameter_set.nominal
     state = completed(start, ρ)
     found = start.sensitivities(state, ρ, list(range(ρ.size)))
     parts = np.cumsum([x.size for x in (state.q, state.v, state.a)])
@@ -812,7 +812,7 @@ def test_derivatives_of_the_start(make: Callable[[], vm.Mechanism]) -> None:
 
 def test_derivatives_for_chosen_parameters_keep_their_order() -> None:
     m = loop_in_the_plane()
-    start, ρ = m._solver(choose(1.0)[0]).start, m.data.parameter_set.nominal
+    start, ρ = m._solvers.of(choose(1.0)[0]).start, m.data.parameter_set.nominal
     state = completed(start, ρ)
     everything = start.sensitivities(state, ρ, list(range(ρ.size)))
     assert start.sensitivities(state, ρ, [10, 0]) == pytest.approx(

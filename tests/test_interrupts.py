@@ -25,7 +25,7 @@ from varimech import cli
 from varimech.backends import compiler, interpreted, native, tape
 from varimech.core import interrupts, progress
 from varimech.optimization import ipopt, refinement, search
-from varimech.optimization.problem import DesignProblem
+from varimech.optimization.design_problem import DesignProblem
 from varimech.results import live_run
 from varimech.solving import ensemble_runs, solver
 from varimech.uncertainty import study_run

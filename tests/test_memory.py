@@ -42,7 +42,7 @@ WORK: dict[str, Callable[[vm.Mechanism, Path], object]] = {
 def test_a_mechanism_goes_with_all_that_was_made_of_it(which: str, tmp_path: Path) -> None:
     m = oscillator()
     WORK[which](m, tmp_path)
-    solvers = [weakref.ref(solver) for solver in m._solvers.values()]
+    solvers = [weakref.ref(solver) for solver in m._solvers.kept.values()]
     gone = weakref.ref(m)
     assert solvers
     del m

@@ -152,7 +152,9 @@ def test_backends_agree_in_relative_coordinates(
     )
     check_backends(m, "index1", "dopri5", times)
     assert (
-        m._solver(choose(1.0, integrator="dopri5", coordinates=coordinates)[0]).programs.recursive
+        m._solvers.of(
+            choose(1.0, integrator="dopri5", coordinates=coordinates)[0]
+        ).programs.recursive
         == recursive
     )
 

@@ -70,7 +70,7 @@ def test_objectives_without_a_gradient(m: vm.Mechanism, step: Any, kind: Any) ->
         ({"over": ["a"], "objective": 3}, "not an objective"),
         ({"over": ["a"], "duration": -1}, "duration"),
         ({"over": ["a"], "seed": "a"}, "seed = 'a' must be a whole number"),
-        ({"over": ["a"], "parameters": 3}, "must be parameters with values"),
+        ({"over": ["a"], "parameters": 3}, "must be a dictionary"),
         (
             {"over": ["k"], "objective": vm.peak(x_of), "method": "adjoint"},
             "'adjoint' gives derivatives at the end of a run only",

@@ -459,7 +459,7 @@ def test_size_decides_how_a_model_is_run(n: int) -> None:
     """Each bar adds two coordinates and a constraint."""
     m = chain(lengths(n))
     m.simulate(3 * STEP, step=STEP, backend="interpreted")
-    solver = m._solver(ROBUST)
+    solver = m._solvers.of(ROBUST)
     assert solver.equations.q.numel() + solver.equations.λ.numel() == 3 * n
     program = solver.runner({}, DerivativeRequest()).program
     plans = [
@@ -476,7 +476,7 @@ def test_a_long_chain_falls_as_it_should() -> None:
     kinetic, total = motion.energy("kinetic").values, motion.energy().values
     assert kinetic[-1] > 10
     assert np.abs(total - total[0]).max() < 2e-6 * kinetic[-1]
-    small, large = Solver(m.data, ROBUST, large=False), m._solver(ROBUST)
+    small, large = Solver(m.data, ROBUST, large=False), m._solvers.of(ROBUST)
     check_same(small.equations, *[run(s, steps=50, step=2e-3) for s in (small, large)])
 
 

@@ -127,7 +127,7 @@ def test_starts_are_found_from_singular_guesses(coordinates: str) -> None:
         run.position("arm.com")[0], (math.sqrt(0.085), -0.95, 0.05), atol=1e-9
     )
     np.testing.assert_allclose(run.rotation("f0")[0], tilt, atol=1e-9)
-    solver = m._solver(choose(1.0, coordinates=coordinates)[0])
+    solver = m._solvers.of(choose(1.0, coordinates=coordinates)[0])
     assert (
         np.abs(solver.start.assemble(m.data.parameter_set.nominal)).max() <= math.pi
     )  # no joint is wound up

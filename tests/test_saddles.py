@@ -15,8 +15,8 @@ from scipy.optimize import minimize
 import varimech as vm
 from varimech.optimization.attempt import Attempt
 from varimech.optimization.design import settings_for
+from varimech.optimization.design_problem import DesignProblem
 from varimech.optimization.evaluation import Outcome, Second
-from varimech.optimization.problem import DesignProblem
 from varimech.optimization.search import search
 from varimech.optimization.space import Space
 

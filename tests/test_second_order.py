@@ -123,8 +123,8 @@ def test_every_method(formulation: str, integrators: tuple[str, ...]) -> None:
     )
     for integrator in integrators:
         if integrator != integrators[0]:
-            m._solvers[m.data.revision, replace(first, integrator=INTEGRATORS[integrator])] = (
-                with_scheme(m._solver(first), integrator)
+            m._solvers.kept[m.data.revision, replace(first, integrator=INTEGRATORS[integrator])] = (
+                with_scheme(m._solvers.of(first), integrator)
             )
         check(
             m,
@@ -204,7 +204,7 @@ def test_large_models() -> None:
     m = chain.mechanism(18)
     named: dict[str, vm.Objective] = {"both": objectives(m)["both"]}
     how: dict[str, Any] = {"duration": 0.02, "step": 1e-2}
-    assert m._solver(choose(**how)[0]).programs.large
+    assert m._solvers.of(choose(**how)[0]).programs.large
     check(m, named, **how)
 
 
@@ -393,7 +393,7 @@ def test_equal_objectives_written_anew_are_built_once() -> None:
     for _ in range(3):
         m.hessian(vm.final(lambda s: s.position("P")[0]), **how)
         m.sensitivity(vm.final(lambda s: s.position("P")[0]), method="composite", **how)
-    solver = m._solver(choose(1.0, step=0.01)[0])
+    solver = m._solvers.of(choose(1.0, step=0.01)[0])
     for runners in (solver._second._runners, solver._composite._runners):
         assert len(runners._of_expressions) == 1
 

@@ -1,20 +1,28 @@
 """Lists the public interface: every public name with its signature, every public member, every
 command with its options.
 
-`python tools/public_api.py` writes the list that `tests/test_api.py` holds the package to. A line
+`python tools/public_api.py` writes the list that `tests/test_api.py` holds the package to, and the
+module of each public name, from which it is imported when it is first used. A line
 that changes is a change for users: it belongs into CHANGELOG.md.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import typer
 
 import varimech
+from varimech.optimization.design import DesignOptions, SearchOptions
+from varimech.optimization.fitting import FitOptions
+from varimech.problem import ProblemOptions
+from varimech.schemes import RunOptions
+from varimech.uncertainty.monte_carlo import StudyOptions
 
 LIST = Path(__file__).resolve().parents[1] / "tests" / "data" / "public_api.txt"
 MADE_BY_USERS = {
@@ -33,10 +41,41 @@ MADE_BY_USERS = {
 """Classes that are called by their names; of all others, words and verbs make the objects."""
 
 
+OPTIONS = (RunOptions, ProblemOptions, StudyOptions, DesignOptions, SearchOptions, FitOptions)
+"""What `**options` of analyses take."""
+PACKAGE = Path(varimech.__file__ or "")
+MODULES = PACKAGE.with_name("public_names.py")
+
+
+def public_names() -> dict[str, str]:
+    """The module of each public name, as the imports in `varimech/__init__.py` say."""
+    tree = ast.parse(PACKAGE.read_text(encoding="utf-8"))
+    return {
+        alias.name: str(node.module)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname == alias.name
+    }
+
+
+def modules_text() -> str:
+    """The same as the module that `varimech` reads."""
+    lines = [f'    "{name}": "{module}",' for name, module in sorted(public_names().items())]
+    title = '"""The module of each public name; written by `python tools/public_api.py`."""'
+    return "\n".join([title, "", "MODULES = {", *lines, "}", ""])
+
+
 def public_api() -> str:
     """The whole list, a line each, in alphabetical order."""
-    names = [line for name in varimech.__all__ for line in _lines(name, getattr(varimech, name))]
-    return "\n".join([*sorted(names), *sorted(_commands(_app(), "varimech"))]) + "\n"
+    names = [
+        line
+        for name, module in public_names().items()
+        for line in _lines(name, getattr(import_module(f"varimech.{module}"), name))
+    ]
+    options = [f"{kind.__name__}: {', '.join(sorted(kind.__annotations__))}" for kind in OPTIONS]
+    commands = sorted(_commands(_app(), "varimech"))
+    return "\n".join([*sorted(names), *sorted(options), *commands]) + "\n"
 
 
 def _lines(name: str, thing: Any) -> Iterator[str]:
@@ -66,14 +105,16 @@ def _members(kind: type) -> dict[str, type]:
 
 
 def _signature(function: Any) -> str:
-    """Names, kinds and defaults; types are the type checker's business."""
+    """Names, kinds and defaults, and what `**options` takes; other types are the type checker's
+    business.
+    """
     signature = inspect.signature(function)
     bare = [
-        p.replace(annotation=inspect.Parameter.empty)
+        p if "Unpack" in str(p.annotation) else p.replace(annotation=inspect.Parameter.empty)
         for p in signature.parameters.values()
         if p.name not in ("self", "cls")
     ]
-    return str(inspect.Signature(bare))
+    return str(inspect.Signature(bare)).replace("'Unpack[", "Unpack[").replace("]')", "])")
 
 
 def _app() -> Any:
@@ -95,5 +136,6 @@ def _commands(command: Any, path: str) -> Iterator[str]:
 
 
 if __name__ == "__main__":
+    MODULES.write_text(modules_text(), encoding="utf-8")
     LIST.write_text(public_api(), encoding="utf-8")
     print(f"written: {LIST.relative_to(LIST.parents[2])}")

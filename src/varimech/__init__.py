@@ -2,271 +2,112 @@
 optimisation for mechanisms.
 """
 
-from typing import TYPE_CHECKING, Any
+from .public_names import MODULES
 
-__all__ = [
-    "HHT",
-    "AssemblyError",
-    "Certificate",
-    "Chaos",
-    "Constraint",
-    "DesignProblem",
-    "Ensemble",
-    "FileError",
-    "Fit",
-    "GeneralisedAlpha",
-    "GlobalStudy",
-    "Gradient",
-    "Hessian",
-    "HorizonWarning",
-    "InfeasibleError",
-    "Interrupted",
-    "Line",
-    "Measurement",
-    "Mechanism",
-    "ModelError",
-    "Moments",
-    "MotionEquations",
-    "Newmark",
-    "Objective",
-    "Optimum",
-    "Panel",
-    "Parameter",
-    "Path",
-    "Peak",
-    "Penalty",
-    "RedundantReactionWarning",
-    "Relative",
-    "Reliability",
-    "Run",
-    "RungeKutta",
-    "Section",
-    "SimulationError",
-    "SobolIndices",
-    "Stabilised",
-    "State",
-    "Study",
-    "StudyError",
-    "Tolerance",
-    "Topology",
-    "VarimechError",
-    "absolute",
-    "acos",
-    "asin",
-    "atan",
-    "atan2",
-    "circle",
-    "cos",
-    "cosh",
-    "cross",
-    "dot",
-    "exp",
-    "final",
-    "integral",
-    "line_figure",
-    "load_run",
-    "log",
-    "maximum",
-    "measurement",
-    "minimum",
-    "norm",
-    "path",
-    "peak",
-    "rectangle",
-    "register_formulation",
-    "register_integrator",
-    "report",
-    "rotation",
-    "sign",
-    "sin",
-    "sinh",
-    "sqrt",
-    "square",
-    "tan",
-    "tanh",
-    "tube",
-    "vector",
-    "where",
-]
+TYPE_CHECKING = False  # type checkers take it for True; importing `typing` takes most of 10 ms
 
-
+# The public names: `python tools/public_api.py` derives `MODULES` from these imports.
 if TYPE_CHECKING:
-    from .certification.certificate import Certificate
-    from .coordinates.redundancy import RedundantReactionWarning
-    from .coordinates.systems import Relative
+    from .certification.certificate import Certificate as Certificate
+    from .coordinates.redundancy import RedundantReactionWarning as RedundantReactionWarning
+    from .coordinates.systems import Relative as Relative
     from .core.errors import (
-        AssemblyError,
-        FileError,
-        InfeasibleError,
-        Interrupted,
-        ModelError,
-        SimulationError,
-        StudyError,
-        VarimechError,
+        AssemblyError as AssemblyError,
+        FileError as FileError,
+        InfeasibleError as InfeasibleError,
+        Interrupted as Interrupted,
+        ModelError as ModelError,
+        SimulationError as SimulationError,
+        StudyError as StudyError,
+        VarimechError as VarimechError,
     )
     from .core.mathematics import (
-        absolute,
-        acos,
-        asin,
-        atan,
-        atan2,
-        cos,
-        cosh,
-        cross,
-        dot,
-        exp,
-        log,
-        maximum,
-        minimum,
-        norm,
-        rotation,
-        sign,
-        sin,
-        sinh,
-        sqrt,
-        tan,
-        tanh,
-        vector,
-        where,
+        absolute as absolute,
+        acos as acos,
+        asin as asin,
+        atan as atan,
+        atan2 as atan2,
+        cos as cos,
+        cosh as cosh,
+        cross as cross,
+        dot as dot,
+        exp as exp,
+        log as log,
+        maximum as maximum,
+        minimum as minimum,
+        norm as norm,
+        rotation as rotation,
+        sign as sign,
+        sin as sin,
+        sinh as sinh,
+        sqrt as sqrt,
+        tan as tan,
+        tanh as tanh,
+        vector as vector,
+        where as where,
     )
-    from .formulations.index1 import Stabilised
-    from .formulations.penalty import Penalty
-    from .formulations.registry import register_formulation
-    from .integrators.generalised_alpha import GeneralisedAlpha
-    from .integrators.hht import HHT
-    from .integrators.newmark import Newmark
-    from .integrators.registry import register_integrator
-    from .integrators.runge_kutta import RungeKutta
-    from .interchange.motion_equations import MotionEquations
-    from .mechanism import Mechanism
-    from .model.parameter import Parameter, Tolerance
-    from .model.sections import Section, circle, rectangle, square, tube
-    from .model.state import State
-    from .optimization.fit import Fit
-    from .optimization.measurement import Measurement, measurement
-    from .optimization.optimum import Optimum
-    from .optimization.problem import DesignProblem
-    from .optimization.quantities import Path, Peak, path, peak
-    from .plotting.figure import Line, Panel, line_figure
-    from .reports.page import report
-    from .results.ensemble import Ensemble
-    from .results.gradient import Gradient
-    from .results.hessian import Hessian
-    from .results.run import Run, load_run
-    from .results.topology import Topology
-    from .sensitivity.comparison import Constraint
-    from .sensitivity.objective import Objective, final, integral
-    from .uncertainty.chaos import Chaos
-    from .uncertainty.global_study import GlobalStudy
-    from .uncertainty.horizon import HorizonWarning
-    from .uncertainty.moments import Moments
-    from .uncertainty.reliability import Reliability
-    from .uncertainty.sobol import SobolIndices
-    from .uncertainty.study import Study
+    from .formulations.index1 import Stabilised as Stabilised
+    from .formulations.penalty import Penalty as Penalty
+    from .formulations.registry import register_formulation as register_formulation
+    from .integrators.generalised_alpha import GeneralisedAlpha as GeneralisedAlpha
+    from .integrators.hht import HHT as HHT
+    from .integrators.newmark import Newmark as Newmark
+    from .integrators.registry import register_integrator as register_integrator
+    from .integrators.runge_kutta import RungeKutta as RungeKutta
+    from .interchange.motion_equations import MotionEquations as MotionEquations
+    from .mechanism import Mechanism as Mechanism
+    from .model.parameter import Parameter as Parameter, Tolerance as Tolerance
+    from .model.sections import (
+        Section as Section,
+        circle as circle,
+        rectangle as rectangle,
+        square as square,
+        tube as tube,
+    )
+    from .model.state import State as State
+    from .optimization.design_problem import DesignProblem as DesignProblem
+    from .optimization.fit import Fit as Fit
+    from .optimization.measurement import Measurement as Measurement, measurement as measurement
+    from .optimization.optimum import Optimum as Optimum
+    from .optimization.quantities import Path as Path, Peak as Peak, path as path, peak as peak
+    from .plotting.figure import Line as Line, Panel as Panel, line_figure as line_figure
+    from .problem import Problem as Problem
+    from .reports.page import report as report
+    from .results.ensemble import Ensemble as Ensemble
+    from .results.gradient import Gradient as Gradient
+    from .results.hessian import Hessian as Hessian
+    from .results.run import Run as Run, load_run as load_run
+    from .results.topology import Topology as Topology
+    from .sensitivity.comparison import Constraint as Constraint
+    from .sensitivity.objective import Objective as Objective, final as final, integral as integral
+    from .uncertainty.chaos import Chaos as Chaos
+    from .uncertainty.global_study import GlobalStudy as GlobalStudy
+    from .uncertainty.horizon import HorizonWarning as HorizonWarning
+    from .uncertainty.moments import Moments as Moments
+    from .uncertainty.reliability import Reliability as Reliability
+    from .uncertainty.sobol import SobolIndices as SobolIndices
+    from .uncertainty.study import Study as Study
 
-PLACES = {
-    "HHT": "integrators.hht",
-    "AssemblyError": "core.errors",
-    "Certificate": "certification.certificate",
-    "Chaos": "uncertainty.chaos",
-    "Constraint": "sensitivity.comparison",
-    "DesignProblem": "optimization.problem",
-    "Ensemble": "results.ensemble",
-    "FileError": "core.errors",
-    "Fit": "optimization.fit",
-    "GeneralisedAlpha": "integrators.generalised_alpha",
-    "GlobalStudy": "uncertainty.global_study",
-    "Gradient": "results.gradient",
-    "Hessian": "results.hessian",
-    "HorizonWarning": "uncertainty.horizon",
-    "InfeasibleError": "core.errors",
-    "Interrupted": "core.errors",
-    "Line": "plotting.figure",
-    "Measurement": "optimization.measurement",
-    "Mechanism": "mechanism",
-    "ModelError": "core.errors",
-    "Moments": "uncertainty.moments",
-    "MotionEquations": "interchange.motion_equations",
-    "Newmark": "integrators.newmark",
-    "Objective": "sensitivity.objective",
-    "Optimum": "optimization.optimum",
-    "Panel": "plotting.figure",
-    "Parameter": "model.parameter",
-    "Path": "optimization.quantities",
-    "Peak": "optimization.quantities",
-    "Penalty": "formulations.penalty",
-    "RedundantReactionWarning": "coordinates.redundancy",
-    "Relative": "coordinates.systems",
-    "Reliability": "uncertainty.reliability",
-    "Run": "results.run",
-    "RungeKutta": "integrators.runge_kutta",
-    "Section": "model.sections",
-    "SimulationError": "core.errors",
-    "SobolIndices": "uncertainty.sobol",
-    "Stabilised": "formulations.index1",
-    "State": "model.state",
-    "Study": "uncertainty.study",
-    "StudyError": "core.errors",
-    "Tolerance": "model.parameter",
-    "Topology": "results.topology",
-    "VarimechError": "core.errors",
-    "absolute": "core.mathematics",
-    "acos": "core.mathematics",
-    "asin": "core.mathematics",
-    "atan": "core.mathematics",
-    "atan2": "core.mathematics",
-    "circle": "model.sections",
-    "cos": "core.mathematics",
-    "cosh": "core.mathematics",
-    "cross": "core.mathematics",
-    "dot": "core.mathematics",
-    "exp": "core.mathematics",
-    "final": "sensitivity.objective",
-    "integral": "sensitivity.objective",
-    "line_figure": "plotting.figure",
-    "load_run": "results.run",
-    "log": "core.mathematics",
-    "maximum": "core.mathematics",
-    "measurement": "optimization.measurement",
-    "minimum": "core.mathematics",
-    "norm": "core.mathematics",
-    "path": "optimization.quantities",
-    "peak": "optimization.quantities",
-    "rectangle": "model.sections",
-    "register_formulation": "formulations.registry",
-    "register_integrator": "integrators.registry",
-    "report": "reports.page",
-    "rotation": "core.mathematics",
-    "sign": "core.mathematics",
-    "sin": "core.mathematics",
-    "sinh": "core.mathematics",
-    "sqrt": "core.mathematics",
-    "square": "model.sections",
-    "tan": "core.mathematics",
-    "tanh": "core.mathematics",
-    "tube": "model.sections",
-    "vector": "core.mathematics",
-    "where": "core.mathematics",
-}
-"""The module of every public name; it is imported when the name is first used, so that a command
-that needs little starts fast.
-"""
+    __version__: str
+else:
 
-
-def __getattr__(name: str) -> Any:
-    """A public name, from its module."""
-    if name == "__version__":
-        from importlib.metadata import version
-
-        return version("varimech")
-    if name in PLACES:
+    def __getattr__(name):
+        """A public name, imported from its module when it is first used: a command that needs
+        little starts fast.
+        """
         from importlib import import_module
 
-        found = globals()[name] = getattr(import_module(f".{PLACES[name]}", __name__), name)
-        return found
-    raise AttributeError(f"module 'varimech' has no attribute {name!r}")
+        if name == "__version__":
+            return import_module("importlib.metadata").version("varimech")
+        if name not in MODULES:
+            raise AttributeError(f"module 'varimech' has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(f".{MODULES[name]}", __name__), name)
+        return value
+
+
+__all__ = sorted(MODULES)
 
 
 def __dir__() -> list[str]:
     """Public names, for completion."""
-    return sorted({*globals(), *__all__})
+    return __all__

@@ -1,25 +1,79 @@
-"""`Mechanism`: the model together with what can be done with it."""
+"""`Mechanism`: a model, built with element methods, and its analyses.
+
+The element methods come from the builder class. Analyses are functions of other packages; a
+mechanism hands them its data and its solvers. `problem` states a question once; most other
+analysis methods are short forms of `problem(…)` and one of its methods.
+"""
 
 from __future__ import annotations
 
-from typing import Any, final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, Unpack, final
 
-from .analyses.at_rest import AtRest
-from .core.errors import VarimechError
-from .core.markup import Displayed, counted, html_heading, html_table, html_text
-from .files.model_files import Filed
-from .interchange.analyses import Exchanging
-from .optimization.analyses import Designing
+from .analyses.motion import simulate
+from .analyses.simulation import Values, simulation
+from .analyses.solvers import ModelSolvers, Wrt
+from .core.errors import ModelError, VarimechError
+from .core.markup import counted, html_heading, html_table, html_text, shown
+from .model.model import Model
 from .plotting.figure import picture
-from .uncertainty.analyses import Uncertain
+from .problem import Problem, ProblemOptions, stated
+from .schemes import RunOptions
+from .sensitivity.finite_difference import RELATIVE_STEPS
+
+if TYPE_CHECKING:
+    import os
+
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+    from .analyses.ensembles import Samples
+    from .coordinates.systems import Coordinates
+    from .files.studies import Studies
+    from .interchange.motion_equations import MotionEquations
+    from .model.joints import Joint
+    from .model.state import State
+    from .optimization.design import DesignOptions, SearchOptions
+    from .optimization.design_problem import DesignProblem
+    from .optimization.fit import Fit
+    from .optimization.fitting import FitOptions
+    from .optimization.measurement import Measurements
+    from .optimization.optimum import Optimum
+    from .optimization.quantities import Goal, Goals
+    from .optimization.space import Over
+    from .results.ensemble import Ensemble
+    from .results.gradient import Gradient
+    from .results.hessian import Hessian
+    from .results.run import Run
+    from .results.topology import Topology
+    from .uncertainty.global_study import GlobalStudy
+    from .uncertainty.moments import Moments
+    from .uncertainty.monte_carlo import StudyOptions
+    from .uncertainty.parameter_distributions import Correlation, Given
+    from .uncertainty.study import Study
+
+    class OptimizeOptions(ProblemOptions, SearchOptions, total=False):
+        """Options of `Mechanism.optimize`."""
+
+    class DesignProblemOptions(ProblemOptions, DesignOptions, total=False):
+        """Options of `Mechanism.design_problem`."""
+
+    class FittingOptions(RunOptions, FitOptions, total=False):
+        """Options of `Mechanism.fit`."""
+
+    class MonteCarloOptions(ProblemOptions, StudyOptions, total=False):
+        """Options of `Mechanism.monte_carlo`."""
+
 
 MOST_DRAWN = 200
-"""Bodies up to which a notebook shows a drawing."""
+"""Bodies up to which a notebook shows a drawing: it takes about a second for so many."""
 
 
 @final
-class Mechanism(Displayed, AtRest, Designing, Exchanging, Uncertain, Filed):
-    """A mechanism: bodies, joints, forces and a start, written once; motion and derivatives follow.
+class Mechanism(Model):
+    """A mechanism: bodies, joints, forces and initial conditions, written once; motion and
+    derivatives follow.
 
     Two components of gravity (or `dimension=2`) make it planar, three (or `dimension=3`) spatial.
     SI units throughout.
@@ -36,10 +90,596 @@ class Mechanism(Displayed, AtRest, Designing, Exchanging, Uncertain, Filed):
     101
     """
 
-    def __init__(
-        self, name: str, *, gravity: Any = None, dimension: int | None = None
-    ):  # what Python calls it in errors
+    studies: Studies | None = None
+    """The studies of its model file; None for a mechanism that was written in Python."""
+
+    def __init__(self, name: str, *, gravity: Any = None, dimension: int | None = None):
         super().__init__(name, gravity=gravity, dimension=dimension)
+        self._solvers = ModelSolvers(self.data)
+
+    def simulate(
+        self, duration: float, *, parameters: Values | None = None, **options: Unpack[RunOptions]
+    ) -> Run:
+        """Simulate from t = 0.
+
+        Without `step` the steps are chosen for a relative error of `tolerance` (1e-8 if not given),
+        by an explicit scheme of order 8 with projections. With `step` they are equal, by the
+        trapezoidal rule with ALI3-P, which also passes singular positions. `varimech methods` lists
+        what else there is.
+
+        Args:
+            duration: s.
+            parameters: values that differ from the nominal ones: numbers in the unit of the
+                parameter, or texts such as "30 mm".
+            step: equal time steps, s; shortened a little if they do not divide the duration.
+            every: store every so many of them; 1 if not given.
+            tolerance: relative error for which steps are chosen.
+            output: time between stored results where steps are chosen, s; shortened a little if it
+                does not divide the duration, and a five-hundredth of it if not given. Or a list of
+                the times themselves; both ends are stored too.
+            ends: times between steps, from 0 to the duration, in place of chosen ones:
+                `run.step_ends` of another run.
+            longest_step: longest step that a tolerance may choose, s; a fiftieth of the duration if
+                not given, and less where explicit functions of time (pulses, fast oscillations)
+                need it: these are found before the run.
+            integrator: "trapezoidal", "newmark", "hht", "generalised-alpha" (implicit, equal
+                steps), "rk4" (explicit, equal steps), "dopri5", "dop853" (explicit, either),
+                "cvodes", "idas" (to a tolerance); or one with constants, such as
+                `varimech.Newmark(gamma=0.7)`.
+            formulation: "ali3p", "index1", "index1-stabilised", "independent", "penalty", or one
+                with constants, such as `varimech.Penalty(factor=1e8)`; the best one for the
+                integrator if not given.
+            coordinates: "natural" (if not given), or those of the joints along a tree: "rtdyn0"
+                (recursion about centres of mass), "rtdyn1" (about the global origin), or
+                `varimech.Relative(cut=["C"])` to say where loops are cut. Results are the same.
+            backend: "native" (compiled C), "interpreted", or "auto" (if not given): compiled where
+                that saves time. The numbers are the same.
+            progress: show a progress bar if it takes long; on a terminal if not given.
+
+        Raises:
+            ModelError: for input that makes no sense.
+            AssemblyError: if the mechanism does not close at its start.
+            SimulationError: if a step fails, with its time and the constraint or force to look at.
+            Interrupted: on Ctrl-C; the run up to then is its `result`. (CVODES and IDAS keep
+                nothing: a plain KeyboardInterrupt.)
+        """
+        return simulate(simulation(self._solvers, duration, parameters, options))
+
+    def problem(
+        self,
+        objectives: Goals = (),
+        wrt: Wrt = None,
+        *,
+        duration: float,
+        parameters: Values | None = None,
+        **options: Unpack[RunOptions],
+    ) -> Problem:
+        """State a problem once, for any number of analyses: `p.run()`, `p.gradient()`,
+        `p.hessian()`, `p.certify()`, `p.ensemble(…)`, `p.moments()`, `p.monte_carlo()`,
+        `p.openturns()`, `p.optimize()`, `p.fit(…)`, `p.export(…)`.
+
+        Args:
+            objectives: one, a list, or a mapping from names (see `varimech.integral`,
+                `varimech.final`, and `varimech.peak` for `optimize`); may be empty.
+            wrt: parameters to differentiate for by name, or "all". Where it is not given,
+                derivatives are for all of them, and ensembles have none.
+            duration: s.
+            parameters: values that differ from the nominal ones, as for `simulate`.
+            options: step, every, tolerance, output, ends, longest_step, integrator, formulation,
+                coordinates, backend, progress, as for `simulate`.
+
+        Returns:
+            A `Problem`; nothing is run yet.
+
+        Raises:
+            ModelError: for input that makes no sense, all of it before anything is run.
+        """
+        return stated(self._solvers, objectives, wrt, duration, parameters, options)
+
+    def sensitivity(
+        self,
+        objectives: Goals = (),
+        wrt: Wrt = None,
+        *,
+        method: str = "direct",
+        relative_steps: Sequence[float] = RELATIVE_STEPS,
+        memory: float = 500.0,
+        **options: Unpack[ProblemOptions],
+    ) -> Gradient:
+        """Objectives and their derivatives with respect to parameters; also those of every measure
+        over time: short for `problem(…).gradient(…)`.
+
+        Args:
+            objectives, wrt, options: as for `problem`.
+            method, relative_steps, memory: as for `Problem.gradient`.
+
+        Returns:
+            A `Gradient`: `.values`, `.gradient`, `.history`, and `.run`, whose measures take
+            `wrt=`.
+        """
+        return self.problem(objectives, wrt, **options).gradient(
+            method, relative_steps=relative_steps, memory=memory
+        )
+
+    def hessian(
+        self,
+        objectives: Goals = (),
+        wrt: Wrt = None,
+        *,
+        method: str = "auto",
+        memory: float = 500.0,
+        **options: Unpack[ProblemOptions],
+    ) -> Hessian:
+        """Exact second derivatives of objectives, and of any measure over time: short for
+        `problem(…).hessian(…)`.
+
+        Args:
+            objectives, wrt, options: as for `problem`.
+            method, memory: as for `Problem.hessian`.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+        >>> L = m.parameter("L", 1.0, unit="m")
+        >>> O = m.ground_point("O", (0, 0))
+        >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
+        >>> joint = m.revolute("O")
+        >>> m.start(angle={"rod": 0.0})
+        >>> height = vm.final(lambda s: s.position("tip")[1], unit="m")
+        >>> H = m.hessian({"height": height}, duration=0.5)
+        >>> f"{H.hessian.item():.4f}"
+        '1.7559'
+        """
+        return self.problem(objectives, wrt, **options).hessian(method, memory=memory)
+
+    def hessian_product(
+        self,
+        objectives: Goals,
+        along: Mapping[str, float],
+        wrt: Wrt = None,
+        *,
+        method: str = "auto",
+        **options: Unpack[ProblemOptions],
+    ) -> xr.DataArray:
+        """Hessians of objectives times a vector, by one run: short for
+        `problem(…).hessian_product(along)`.
+        """
+        return self.problem(objectives, wrt, **options).hessian_product(along, method)
+
+    def ensemble(
+        self,
+        objectives: Goals,
+        samples: Samples,
+        *,
+        wrt: Wrt = None,
+        threads: int | None = None,
+        **options: Unpack[ProblemOptions],
+    ) -> Ensemble:
+        """Run the mechanism for many sets of parameter values at once: short for
+        `problem(…).ensemble(samples)`.
+
+        Args:
+            objectives, options: as for `problem`.
+            samples, threads: as for `Problem.ensemble`.
+            wrt: parameters to differentiate for ("all" for all of them); none if not given.
+        """
+        return self.problem(objectives, wrt, **options).ensemble(samples, threads=threads)
+
+    def moments(
+        self,
+        objectives: Goals,
+        spreads: Given | None = None,
+        *,
+        correlation: Correlation | None = None,
+        order: int = 2,
+        accuracy: float = 0.1,
+        **options: Unpack[ProblemOptions],
+    ) -> Moments:
+        """Mean and variance of objectives at every stored time, by exact derivatives: short for
+        `problem(…).moments(…)`, with its arguments.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+        >>> L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.01))
+        >>> O = m.ground_point("O", (0, 0))
+        >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
+        >>> joint = m.revolute("O")
+        >>> m.start(angle={"rod": -1.0})
+        >>> found = m.moments({"angle": vm.final(lambda s: s.angle("rod"), unit="rad")}, duration=1.0)
+        >>> f"{found.mean[-1].item():.4f} ± {3 * found.std[-1].item():.4f}"
+        '-2.0376 ± 0.0062'
+        """
+        return self.problem(objectives, **options).moments(
+            spreads, correlation=correlation, order=order, accuracy=accuracy
+        )
+
+    def monte_carlo(
+        self,
+        objectives: Goals,
+        spreads: Given | None = None,
+        **options: Unpack[MonteCarloOptions],
+    ) -> Study:
+        """Mean, variance, quantiles and histograms of objectives, from many runs with parameters
+        drawn at random: short for `problem(…).monte_carlo(…)`, with its arguments.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+        >>> L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.01))
+        >>> O = m.ground_point("O", (0, 0))
+        >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
+        >>> joint = m.revolute("O")
+        >>> m.start(angle={"rod": -1.0})
+        >>> angle = vm.final(lambda s: s.angle("rod"), unit="rad")
+        >>> study = m.monte_carlo({"angle": angle}, duration=1.0, samples=256, sampling="sobol")
+        >>> f"{study.mean[-1].item():.4f} ± {3 * study.std[-1].item():.3f}"
+        '-2.0376 ± 0.006'
+        """
+        from .uncertainty.monte_carlo import StudyOptions
+
+        own, rest = _split(options, StudyOptions)
+        return self.problem(objectives, **rest).monte_carlo(spreads, **own)
+
+    def openturns(
+        self,
+        objectives: Goals,
+        spreads: Given | None = None,
+        *,
+        correlation: Correlation | None = None,
+        **options: Unpack[ProblemOptions],
+    ) -> GlobalStudy:
+        """The mechanism as a function of OpenTURNS, for global sensitivity and reliability: short
+        for `problem(…).openturns(…)`, with its arguments.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+        >>> L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.01))
+        >>> O = m.ground_point("O", (0, 0))
+        >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
+        >>> joint = m.revolute("O")
+        >>> m.start(angle={"rod": -1.0})
+        >>> angle = vm.final(lambda s: s.angle("rod"), unit="rad")
+        >>> found = m.openturns(angle, duration=1.0).probability(angle >= -2.03)
+        >>> f"{found.form:.3g}"
+        '0.000151'
+        """
+        return self.problem(objectives, **options).openturns(spreads, correlation=correlation)
+
+    def export(
+        self,
+        folder: str | os.PathLike[str],
+        objectives: Goals,
+        *,
+        target: str = "cuda",
+        **options: Unpack[ProblemOptions],
+    ) -> Path:
+        """Write a program for many runs at once on machines without Varimech: short for
+        `problem(…).export(folder)`, with its arguments.
+        """
+        return self.problem(objectives, **options).export(folder, target=target)
+
+    def optimize(
+        self,
+        objective: Goal | Mapping[str, Goal],
+        over: Over = None,
+        **options: Unpack[OptimizeOptions],
+    ) -> Optimum:
+        """Find parameter values that minimise an objective and meet constraints: short for
+        `problem(…).optimize(over, …)`, with its arguments.
+
+        Args:
+            objective: what to minimise: `vm.integral`, `vm.final`, or `vm.peak`, alone or as {name:
+                objective}.
+            over: parameters that may change; all of them if not given.
+            options: those of `Problem.optimize` and of `problem`.
+        """
+        from .optimization.design import SearchOptions
+
+        own, rest = _split(options, SearchOptions)
+        return self.problem(_named(objective), **rest).optimize(over, **own)
+
+    def design_problem(
+        self,
+        objective: Goal | Mapping[str, Goal],
+        over: Over = None,
+        **options: Unpack[DesignProblemOptions],
+    ) -> DesignProblem:
+        """The design problem as plain functions of a vector, for any other optimiser: short for
+        `problem(…).design_problem(over, …)`, with its arguments.
+        """
+        from .optimization.design import DesignOptions
+
+        own, rest = _split(options, DesignOptions)
+        return self.problem(_named(objective), **rest).design_problem(over, **own)
+
+    def fit(
+        self,
+        measured: Measurements,
+        over: Over = None,
+        *,
+        duration: float | None = None,
+        parameters: Values | None = None,
+        **options: Unpack[FittingOptions],
+    ) -> Fit:
+        """Find parameter values for which the motion meets measured data, by least squares: short
+        for `problem(…).fit(measured, over, …)`, with its arguments.
+
+        Args:
+            measured: one or more of `vm.measurement(function, times, values, sigma=…)`, alone, in a
+                list or by name.
+            over: parameters to find; all of them if not given.
+            duration: s; up to the last sample if not given.
+            parameters: values of others, where these differ from the nominal ones.
+            options: those of `Problem.fit` and of `problem`.
+        """
+        from .optimization.fitting import FitOptions, last_sample
+
+        own, rest = _split(options, FitOptions)
+        seconds = last_sample(measured) if duration is None else duration
+        problem = self.problem(duration=seconds, parameters=parameters, **rest)
+        return problem.fit(measured, over, **own)
+
+    @property
+    def dofs(self) -> int:
+        """Number of degrees of freedom at the start, drivers not counted."""
+        return self._solvers.default.start.dofs
+
+    def topology(self, cut: Iterable[str | Joint] = ()) -> Topology:
+        """The kinematic tree, the joints at which closed loops are cut, and the equations that
+        remain to be solved.
+
+        This is the tree that `simulate(…, coordinates="rtdyn0")` and `"rtdyn1"` use.
+
+        Args:
+            cut: names of joints that close loops and are not part of the tree; the cheapest ones if
+                not given.
+
+        Returns:
+            A `Topology`: `print` it or `draw()` it; `.coordinates`, `.tree`, `.roots`, `.cut` and
+            `.loops` are plain data.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("four-bar", gravity=(0, -9.81))
+        >>> grounded = [m.ground_point("A", (0, 0)), m.ground_point("D", (2, 0))]
+        >>> bars = [m.bar(a + b, a, b, length=L, mass=1) for a, b, L in (("A", "B", 0.5), ("B", "C", 1.8), ("D", "C", 1.2))]
+        >>> joints = [m.revolute(name) for name in "ABCD"]
+        >>> print(m.topology())
+        four-bar: 3 bodies, 4 joints, 1 loop, depth 2
+        3 relative coordinates, 2 closure equations
+        <BLANKLINE>
+        ground
+        ├─ AB     revolute A  A.angle
+        │  └─ BC  revolute B  B.angle
+        └─ DC     revolute D  D.angle
+        <BLANKLINE>
+        cut
+          revolute C between BC and DC: 2 equations; loop A – B – C – D
+        >>> m.topology(cut=["B"]).loops
+        {'B': ('A', 'B', 'C', 'D')}
+        """
+        # with relative coordinates, which other analyses need not load
+        from .results.topology import topology_of
+
+        return topology_of(self.data, cut)
+
+    def draw(
+        self,
+        *,
+        parameters: Values | None = None,
+        title: str | None = None,
+        style: str | None = None,
+    ) -> Figure:
+        """A drawing of the mechanism at its start; `style="paper"` makes it fit for a paper.
+
+        Raises:
+            AssemblyError: if the mechanism does not close there.
+        """
+        from .analyses.at_rest import draw
+
+        return draw(self._solvers, parameters, title, style)
+
+    def equilibrium(self, wrt: Wrt = None, *, parameters: Values | None = None) -> Run:
+        """The stable equilibrium that lies downhill of the start, under forces as they are at
+        t = 0.
+
+        Args:
+            wrt: parameters to differentiate for ("all" for all of them); none if not given.
+            parameters: values that differ from the nominal ones.
+
+        Returns:
+            A `Run` with that one state: `.position("tip")`, `.reaction("A")`, `.draw()`, and with
+            `wrt=` all derivatives.
+
+        Raises:
+            VarimechError: if no equilibrium is found.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("cantilever", gravity=(0, -9.81))
+        >>> A = m.ground_point("A", (0, 0))
+        >>> beam = m.beam("beam", "A", "tip", segments=8, length=1.0, E=206e9, section=vm.circle(0.01), density=7850)
+        >>> clamp = m.clamp("A", direction=(1, 0))
+        >>> f"{m.equilibrium().position('tip').sel(component='y').item():.5f}"
+        '-0.00736'
+        """
+        from .analyses.at_rest import equilibrium
+
+        return equilibrium(self._solvers, wrt, parameters)
+
+    def frequencies(self, count: int = 6, *, parameters: Values | None = None) -> xr.DataArray:
+        """Natural frequencies (Hz) of the slowest small vibrations about the equilibrium, without
+        damping.
+
+        Zero for motions without stiffness; NaN for vibrations that grow, as forces without
+        potential (those that turn with a body) can do.
+
+        Args:
+            count: how many.
+            parameters: values that differ from the nominal ones.
+
+        Raises:
+            ModelError: if a driver moves the mechanism, or a speed at its start does and nothing
+                resists it.
+            VarimechError: if no stable equilibrium is found.
+        """
+        from .analyses.at_rest import frequencies
+
+        return frequencies(self._solvers, count, parameters)
+
+    def equations(
+        self,
+        *,
+        coordinates: str | Coordinates = "natural",
+        measures: Mapping[str, Callable[[State], Any]] | None = None,
+    ) -> MotionEquations:
+        """The equations of motion as a CasADi function, for programs of your own; `.to_c(folder)`
+        writes them as plain C.
+
+        Args:
+            coordinates: as for `simulate`; "rtdyn1" has fewest.
+            measures: further outputs by name, functions of the state without accelerations.
+
+        Returns:
+            `MotionEquations`: `.function(q, v, t, rho)` gives M, Q, Phi, Phi_q and gamma of M a +
+            Phi_qᵀ λ = Q, Phi_q a = gamma; `.q`, `.v` and `.parameters` are those of the start,
+            `.coordinate_names`, `.constraint_names` and `.parameter_names` tell what is what.
+
+        >>> import varimech as vm
+        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+        >>> O = m.ground_point("O", (0, 0))
+        >>> rod = m.bar("rod", "O", "tip", length=1.0, mass=3.0)
+        >>> joint = m.revolute("O")
+        >>> m.start(angle={"rod": 0.0})
+        >>> found = m.equations(coordinates="rtdyn1")
+        >>> M, Q, *_ = found.function(found.q, found.v, 0.0, found.parameters)
+        >>> f"{float(Q / M):.3f}"  # −3 g / 2 L
+        '-14.715'
+        """
+        from .interchange.motion_equations import motion_equations
+
+        return motion_equations(self._solvers, coordinates, measures or {})
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a mechanism, with its studies, from a model file (YAML).
+
+        Raises:
+            FileError: with file, line, field and remedy, for whatever is wrong in it.
+        """
+        from .files.reading import read_mechanism
+
+        return read_mechanism(cls, Path(path))
+
+    def to_file(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        studies: Studies | Mapping[str, Any] | None = None,
+        values: Values | None = None,
+    ) -> Path:
+        """Write the mechanism, and its studies, to a model file; read again it is the same
+        mechanism, to the last bit.
+
+        Args:
+            path: of the file, such as "crank.yaml".
+            studies: what to compute, as in files ({"simulate": {"duration": 2.0}, …}); those that
+                the mechanism has if not given.
+            values: parameter → value that takes the place of the nominal one, such as
+                `optimum.parameters`.
+
+        Raises:
+            ModelError: for Python functions (forces, motions, shapes), which a file cannot hold:
+                write these as texts.
+        """
+        from .core.atomic_files import write_text
+
+        write_text(Path(path), self.to_text(studies=studies, values=values))
+        return Path(path)
+
+    def to_text(
+        self,
+        *,
+        studies: Studies | Mapping[str, Any] | None = None,
+        values: Values | None = None,
+    ) -> str:
+        """The text of `to_file`."""
+        from .files.model_files import model_text
+
+        return model_text(self.data, self.studies if studies is None else studies, values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as the text of a model file; copies and other processes get the same mechanism,
+        to the last bit.
+        """
+        from .files.model_files import pickled
+
+        return pickled(type(self), self.data, self.studies)
+
+    def study(self, kind: str, **changes: Any) -> Any:
+        """Execute a study of the model file: "simulate", "sensitivity", "uncertainty" or
+        "optimize".
+
+        Args:
+            kind: of the study; one that the file does not have runs with the settings that all
+                share.
+            changes: settings that differ from those of the file, such as `duration=2.0` or
+                `wrt=["L"]`.
+
+        Returns:
+            A `Run`, `Gradient`, `Moments` or `Study`, or `Optimum`, as the analysis of that name
+            does.
+        """
+        from .files.study_runner import conduct
+
+        if self.studies is None:
+            raise ModelError(
+                f"mechanism {self.name!r} has no studies: it was not read from a file; call"
+                " simulate, sensitivity, moments, … instead"
+            )
+        return conduct(self, self.studies, kind, changes)
+
+    @classmethod
+    def from_urdf(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        gravity: Any = (0.0, 0.0, -9.81),
+        positions: Mapping[str, Any] | None = None,
+        speeds: Mapping[str, Any] | None = None,
+        near: Mapping[str, Any] | None = None,
+        parameters: Sequence[str] = (),
+        name: str | None = None,
+    ) -> Self:
+        """A mechanism from a URDF file, read by urdf_parser_py (`pip install 'varimech[urdf]'`);
+        docs/interchange.md.
+
+        The root link stands on the ground. Links with mass are bodies, those without are part of
+        what they are fixed to. Joints keep their names, and their angles and displacements are
+        those of the file; each is also a point of both its bodies. Loops are closed by <loop_joint>
+        tags. Limits are not enforced.
+
+        Args:
+            path: the file.
+            gravity: m/s², in the frame of the root link.
+            positions: joint values at the start, zero if not given: rad or m; (x, y, angle) of
+                planar joints, (x, y, z, roll, pitch, yaw) of floating ones. Where there are loops,
+                as many values as the mechanism has degrees of freedom; the rest is assembled.
+            speeds: their rates, rad/s or m/s; of floating joints velocity and angular velocity in
+                the joint's frame.
+            near: rough values of other joints, that choose between two ways to close a loop.
+            parameters: what becomes parameters: any of "mass" (`link.mass`), "com" (`link.com.x`,
+                …), "origin" (of joints: `joint.x`, …) and "damping" (`joint.damping`); of places,
+                components that are not zero.
+            name: of the mechanism; the robot's if not given.
+
+        Raises:
+            ModelError: with the file, the link or joint, and the remedy.
+        """
+        from .interchange.urdf import Writer, load
+
+        tree, chosen = load(path, parameters)
+        mechanism = cls(tree.robot.name if name is None else name, gravity=gravity, dimension=3)
+        writer = Writer(mechanism, tree, chosen)
+        writer.write()
+        writer.start(positions or {}, speeds or {}, near or {})
+        return mechanism
 
     def __repr__(self) -> str:
         kind = "planar" if self.dimension == 2 else "spatial"
@@ -51,8 +691,11 @@ class Mechanism(Displayed, AtRest, Designing, Exchanging, Uncertain, Filed):
             (len(self.drivers), "driver", "drivers"),
             (len(self.parameters), "parameter", "parameters"),
         )
-        told = [counted(*count) for count in counts if count[0]]
-        return f"<Mechanism {self.name!r}: {', '.join([kind, *told])}>"
+        named = [counted(*count) for count in counts if count[0]]
+        return f"<Mechanism {self.name!r}: {', '.join([kind, *named])}>"
+
+    def _repr_html_(self) -> str:
+        return shown(self, self._display)
 
     def _display(self) -> str:
         heading = html_heading(self.name, repr(self).partition(": ")[2].rstrip(">"))
@@ -72,3 +715,17 @@ class Mechanism(Displayed, AtRest, Designing, Exchanging, Uncertain, Filed):
                 + html_table(["name", "kind", "points or bodies"], parts)
                 + parameters
             )
+
+
+def _split(options: Mapping[str, Any], own: type) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Options that are keys of a TypedDict, and all others, which `problem` takes."""
+    keys = own.__annotations__  # inherited ones included
+    return (
+        {name: value for name, value in options.items() if name in keys},
+        {name: value for name, value in options.items() if name not in keys},
+    )
+
+
+def _named(objective: Goal | Mapping[str, Goal]) -> Mapping[str, Goal]:
+    """The objective of a design by name, which is "objective" where none is given."""
+    return objective if isinstance(objective, Mapping) else {"objective": objective}

@@ -146,7 +146,9 @@ def instructions(m: vm.Mechanism, setting: Setting) -> float | None:
 
 def sampler_of(m: vm.Mechanism, setting: Setting) -> Any:
     method, schedule = choose(DURATION, **at_end(setting))
-    return sampler_for(m._solver(method), Task(schedule.last_only(), PSI, None, "native"), 10**6)
+    return sampler_for(
+        m._solvers.of(method), Task(schedule.last_only(), PSI, None, "native"), 10**6
+    )
 
 
 def throughputs(m: vm.Mechanism, exact: np.ndarray) -> tuple[list[Throughput], list[Setting]]:

@@ -53,7 +53,9 @@ SQUEEZER_TOLERANCES = {"rr": 5e-5, "l0": 5e-4} | {f"L_{name}": 5e-5 for name in 
 
 def sampler_of(m: vm.Mechanism, setting: Mapping[str, Any], runs: int) -> Sampler:
     method, schedule = choose(DURATION, **setting)
-    sampler = sampler_for(m._solver(method), Task(schedule.last_only(), PSI, None, "native"), runs)
+    sampler = sampler_for(
+        m._solvers.of(method), Task(schedule.last_only(), PSI, None, "native"), runs
+    )
     assert sampler is not None
     return sampler
 

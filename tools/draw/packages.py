@@ -15,10 +15,11 @@ LAYERS: dict[str, list[tuple[str, ...]]] = {
     "execution": [("backends",)],
     "presentation": [("plotting",), ("results",), ("certification",)],
     "solution": [("solving",), ("analyses",)],
-    "studies": [("optimization",), ("uncertainty",)],
+    "studies": [("optimization",), ("uncertainty",), ("problem",)],
     "input and output": [("files",), ("reports",), ("interchange",)],
     "interfaces": [
         ("mechanism",),
+        ("public_names",),
         ("__init__",),
         ("benchmarks",),
         ("testing",),

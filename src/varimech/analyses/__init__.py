@@ -1,1 +1,3 @@
-"""Analyses of a single mechanism: equilibrium, motion, gradients and Hessians."""
+"""Analyses of one model, as functions of a `Simulation`: motion, ensembles, first and second
+derivatives; and of a model at rest.
+"""

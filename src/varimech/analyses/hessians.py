@@ -1,12 +1,12 @@
-"""The verbs that differentiate twice: `hessian` and `hessian_product`."""
+"""Second derivatives of objectives: Hessians, and their products with a vector."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Unpack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,13 +14,12 @@ from ..core.errors import ModelError, check_numbers, unknown_name
 from ..core.interrupts import workers
 from ..core.progress import progress_bar
 from ..results.hessian import Hessian
-from ..schemes import RunOptions, choose
-from ..sensitivity.objective import Objective, Objectives, named_objectives
+from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
 from ..solving.derivative_request import unit_directions
 from ..solving.task import Task
-from .gradients import Differentiable
-from .solved import Wrt, checked_bytes, seconds_of
+from .simulation import Simulation
+from .solvers import checked_bytes, seconds_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -32,158 +31,113 @@ BACKWARD_PAYS = 4
 """Parameters for each objective beyond which second derivatives are faster backward over forward;
 see docs/decisions/2026-11-derivatives.md.
 """
-WAYS = ("auto", "forward", "backward")
+METHODS = ("auto", "forward", "backward")
+MEMORY = 500.0
+"""MB that each adjoint may record where nothing else is given."""
 
 
-class TwiceDifferentiable(Differentiable):
-    """Motions with their second derivatives."""
+@dataclass(frozen=True, eq=False)
+class DirectionalRuns:
+    """Runs with second derivatives, one along each direction, and how they were made."""
 
-    def hessian(
-        self,
-        objectives: Objectives = (),
-        wrt: Wrt = None,
-        *,
-        duration: float,
-        parameters: Mapping[str, float] | None = None,
-        method: str = "auto",
-        memory: float = 500.0,
-        **how: Unpack[RunOptions],
-    ) -> Hessian:
-        """Exact second derivatives of objectives, and of any measure over time.
+    along: list[SecondDerivatives]
+    solver: Solver
+    task: Task
+    seconds: float
 
-        They are those of the discrete solution itself, chosen steps held fixed.
 
-        Args:
-            objectives: one, a list, or a mapping from names; may be empty where only measures over
-                time are wanted.
-            wrt: parameters by name; "all", or nothing, for all of them.
-            duration: s.
-            parameters: values that differ from the nominal ones.
-            method: "forward" (over forward: also of measures over time), "backward" (over forward,
-                by an adjoint), or "auto", the faster one by the numbers of parameters and
-                objectives.
-            memory: MB that each of the adjoints that run at once may take for what it records.
-            how: step, every, tolerance, output, ends, integrator, formulation, coordinates,
-                backend, progress, as for `simulate`.
+def hessian(
+    s: Simulation,
+    objectives: Mapping[str, Objective],
+    indices: list[int],
+    method: str,
+    memory: float,
+) -> Hessian:
+    """Second derivatives for the parameters at `indices`, those of the discrete solution."""
+    began = time.perf_counter()
+    adjoint = _backward(method, len(objectives), len(indices))
+    directions = np.ascontiguousarray(unit_directions(s.ρ.size, indices).T)
+    runs = second_derivatives(s, objectives, indices, list(directions), adjoint, memory)
+    first = runs.along[0].trajectory
+    seconds = seconds_of(began, runs.seconds)
+    chosen = s.solvers.parameters(indices)
+    states = [d.states_along for d in runs.along if d.states_along is not None]
+    return Hessian(
+        "backward over forward" if adjoint else "forward over forward",
+        tuple(objectives),
+        tuple(p.name for p in chosen),
+        tuple(o.unit for o in objectives.values()),
+        tuple(p.unit for p in chosen),
+        first.objectives[-1],
+        runs.along[0].gradients[-1],
+        np.stack([d.gradients_along[-1] for d in runs.along], axis=1),
+        s.solvers.run(runs.solver, runs.task.schedule, first, s.ρ, indices, seconds),
+        seconds,
+        np.stack(states, axis=2) if states else None,
+    )
 
-        Returns:
-            A `Hessian`: `.values`, `.gradient`, `.hessian`, `.measure(function)`, `.run`.
 
-        >>> import varimech as vm
-        >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
-        >>> L = m.parameter("L", 1.0, unit="m")
-        >>> O = m.ground_point("O", (0, 0))
-        >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
-        >>> joint = m.revolute("O")
-        >>> m.start(angle={"rod": 0.0})
-        >>> height = vm.final(lambda s: s.position("tip")[1], unit="m")
-        >>> H = m.hessian({"height": height}, duration=0.5)
-        >>> f"{H.hessian.item():.4f}"
-        '1.7559'
-        """
-        began = time.perf_counter()
-        named, indices = named_objectives(objectives), self._chosen(wrt)
-        adjoint = _backward(method, len(named), len(indices))
-        directions = np.ascontiguousarray(unit_directions(len(self.parameters), indices).T)
-        found, solver, ρ, task, ran = self._second(
-            named, indices, list(directions), duration, parameters, adjoint, how, memory
+def hessian_product(
+    s: Simulation,
+    objectives: Mapping[str, Objective],
+    along: Mapping[str, float],
+    indices: list[int],
+    method: str,
+) -> xr.DataArray:
+    """Hessians times the vector `along`, (objective, parameter), by one run."""
+    import xarray as xr
+
+    if not objectives:
+        raise ModelError("hessian_product needs at least one objective")
+    adjoint = _backward(method, len(objectives), len(indices))
+    if not isinstance(along, Mapping):
+        raise ModelError(
+            f"hessian_product: along = {along!r} must be parameters with numbers, such as"
+            " {'L': 1.0}"
         )
-        first = found[0].trajectory
-        seconds = seconds_of(began, ran)
-        chosen = [list(self.parameters.values())[k] for k in indices]
-        states = [d.states_along for d in found if d.states_along is not None]
-        return Hessian(
-            "backward over forward" if adjoint else "forward over forward",
-            tuple(named),
-            tuple(p.name for p in chosen),
-            tuple(o.unit for o in named.values()),
-            tuple(p.unit for p in chosen),
-            first.objectives[-1],
-            found[0].gradients[-1],
-            np.stack([d.gradients_along[-1] for d in found], axis=1),
-            self._run(solver, task.schedule, first, ρ, indices, seconds),
-            seconds,
-            np.stack(states, axis=2) if states else None,
-        )
+    check_numbers("hessian_product: along", **{str(name): value for name, value in along.items()})
+    if any(value != value for value in along.values()):
+        raise ModelError(f"hessian_product: along = {along!r} has values that are not a number")
+    direction = np.zeros(s.ρ.size)
+    direction[s.solvers.data.parameter_set.indices(list(along))] = list(along.values())
+    runs = second_derivatives(s, objectives, indices, [direction], adjoint, MEMORY)
+    names = [p.name for p in s.solvers.parameters(indices)]
+    coords = {"objective": list(objectives), "parameter": names}
+    return xr.DataArray(
+        runs.along[0].gradients_along[-1], coords=coords, dims=["objective", "parameter"]
+    )
 
-    def hessian_product(
-        self,
-        objectives: Objectives,
-        along: Mapping[str, float],
-        wrt: Wrt = None,
-        *,
-        duration: float,
-        parameters: Mapping[str, float] | None = None,
-        method: str = "auto",
-        **how: Unpack[RunOptions],
-    ) -> xr.DataArray:
-        """Hessians of objectives times a vector, (objective, parameter), by one run.
 
-        Args:
-            objectives: at least one, as for `hessian`.
-            along: the vector, parameter → number; parameters that are not named do not change.
-            wrt, duration, parameters, method, how: as for `hessian`.
-        """
-        import xarray as xr
-
-        named, indices = named_objectives(objectives), self._chosen(wrt)
-        if not named:
-            raise ModelError("hessian_product needs at least one objective")
-        adjoint = _backward(method, len(named), len(indices))
-        if not isinstance(along, Mapping):
-            raise ModelError(
-                f"hessian_product: along = {along!r} must be parameters with numbers, such as"
-                " {'L': 1.0}"
-            )
-        check_numbers(
-            "hessian_product: along", **{str(name): value for name, value in along.items()}
-        )
-        if any(value != value for value in along.values()):
-            raise ModelError(f"hessian_product: along = {along!r} has values that are not a number")
-        direction = np.zeros(len(self.parameters))
-        direction[self.data.parameter_set.indices(list(along))] = list(along.values())
-        found, *_ = self._second(named, indices, [direction], duration, parameters, adjoint, how)
-        names = [list(self.parameters)[k] for k in indices]
-        coords = {"objective": list(named), "parameter": names}
-        return xr.DataArray(
-            found[0].gradients_along[-1], coords=coords, dims=["objective", "parameter"]
-        )
-
-    def _second(
-        self,
-        named: Mapping[str, Objective],
-        indices: list[int],
-        directions: list[np.ndarray],
-        duration: float,
-        parameters: Mapping[str, float] | None,
-        adjoint: bool,
-        how: RunOptions,
-        memory: float = 500.0,
-    ) -> tuple[list[SecondDerivatives], Solver, np.ndarray, Task, float]:
-        """Runs with second derivatives in some directions; steps are those of a run with first
-        derivatives.
-        """
-        way, schedule = choose(duration, **how)
-        most, by = checked_bytes("hessian", memory), "adjoint" if adjoint else "direct"
-        ρ, solver = self.data.parameter_set.values(parameters), self._solver(way, named)
-        check_gradients(solver.equations, named)
-        task = Task(
-            schedule, named, indices, how.get("backend", "auto"), how.get("progress"), by, most
-        )
-        chosen = 0.0
-        if schedule.tolerance:
-            trajectory, chosen = solver.run(task, ρ)
-            task = replace(task, schedule=schedule.replayed(trajectory.step_ends))
-        found, ran = _side_by_side(solver, replace(task, runs=len(directions)), ρ, directions)
-        return found, solver, ρ, task, chosen + ran
+def second_derivatives(
+    s: Simulation,
+    objectives: Mapping[str, Objective],
+    indices: list[int],
+    directions: list[np.ndarray],
+    adjoint: bool,
+    memory: float,
+) -> DirectionalRuns:
+    """Runs with second derivatives along some directions; steps are those of a run with first
+    derivatives.
+    """
+    most, by = checked_bytes("hessian", memory), "adjoint" if adjoint else "direct"
+    solver = s.solver(objectives)
+    check_gradients(solver.equations, objectives)
+    task = Task(s.schedule, objectives, indices, s.backend, s.progress, by, most)
+    chosen = 0.0
+    if s.schedule.tolerance:
+        trajectory, chosen = solver.run(task, s.ρ)
+        task = replace(task, schedule=s.schedule.replayed(trajectory.step_ends))
+    many = replace(task, runs=len(directions))
+    along, ran = _side_by_side(solver, many, s.ρ, directions)
+    return DirectionalRuns(along, solver, task, chosen + ran)
 
 
 def _backward(method: str, objectives: int, parameters: int) -> bool:
     """Whether second derivatives are computed backward over forward: where that is
     said, or faster.
     """
-    if method not in WAYS:
-        raise unknown_name("method", method, WAYS)
+    if method not in METHODS:
+        raise unknown_name("method", method, METHODS)
     if method == "backward" and not objectives:
         raise ModelError(
             "method='backward' differentiates objectives, and there are none; measures over time"

@@ -15,6 +15,7 @@ from .printing import give_json
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
+    from ..problem import Problem
     from ..results.run import Run
 
 INTERVALS, POINTS = 100, 40
@@ -76,8 +77,9 @@ def compare(
 
     m = o.find_model(model)
     assert m.studies is not None
-    seconds, how = resolved(m, m.studies, "simulate", o.settings(context))
-    task = _Task(m, seconds, {key: how[key] for key in ("parameters", "backend") if key in how})
+    settings = resolved(m.data, m.studies, "simulate", o.settings(context))
+    kept = {key: settings[key] for key in ("duration", "parameters", "backend") if key in settings}
+    task = _Task(m, m.problem(**kept))
     reference = task.executed(REFERENCE)
     rows: list[Row] = []
     with suppress(KeyboardInterrupt):  # those that are there are told
@@ -122,8 +124,7 @@ class _Task:
     """What all ways have in common."""
 
     mechanism: Mechanism
-    duration: float
-    settings: dict[str, Any]
+    problem: Problem
 
     def row(self, way: dict[str, Any], reference: Run) -> Row:
         """What comes of a way; what cannot be is told."""
@@ -142,12 +143,13 @@ class _Task:
         )
 
     def executed(self, way: dict[str, Any]) -> Run:
-        how = {key: value for key, value in way.items() if key != "steps"}
+        options = {key: value for key, value in way.items() if key != "steps"}
+        duration = self.problem.duration
         if "steps" in way:
-            how |= {"step": self.duration / way["steps"], "every": way["steps"] // INTERVALS}
+            options |= {"step": duration / way["steps"], "every": way["steps"] // INTERVALS}
         else:
-            how["output"] = self.duration / INTERVALS
-        return self.mechanism.simulate(self.duration, **self.settings, **how)
+            options["output"] = duration / INTERVALS
+        return self.problem.with_options(**options).run()
 
     def _deviation(self, run: Run, reference: Run) -> float:
         points = [p.label for b in self.mechanism.data.moving_bodies for p in b.points.values()][

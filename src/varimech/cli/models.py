@@ -147,17 +147,13 @@ def export(
 
       varimech export my.yaml --target c --out out/my-c
     """
-    from ..files.study_runner import objectives_of, resolved
+    from ..files.study_runner import objectives_of, problem_of, resolved
 
     m = o.find_model(model)
     assert m.studies is not None
-    seconds, how = resolved(m, m.studies, "simulate", o.settings(context))
-    objectives = objectives_of(m.studies, how.pop("objectives", None))
-    if how.pop("parameters", None):
-        raise ModelError(
-            "runs elsewhere get their parameters there; leave studies.simulate.parameters out"
-        )
-    folder = m.export(out, objectives, target=target, duration=seconds, **how)
+    settings = resolved(m.data, m.studies, "simulate", o.settings(context))
+    objectives = objectives_of(m.studies, settings.pop("objectives", None))
+    folder = problem_of(m, objectives, settings).export(out, target=target)
     names = sorted(p.name for p in folder.iterdir())
     if as_json:
         print_json(

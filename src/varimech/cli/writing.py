@@ -29,7 +29,7 @@ def model_that_ran(
     from ..files.study_runner import resolved, with_changes
 
     assert mechanism.studies is not None
-    values = resolved(mechanism, mechanism.studies, kind, given)[1].get("parameters") or {}
+    values = resolved(mechanism.data, mechanism.studies, kind, given).get("parameters") or {}
     return mechanism.to_text(
         studies=with_changes(mechanism.studies, kind, given), values={**values, **(found or {})}
     )

@@ -4,7 +4,7 @@ never fails; numbers of things in words.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from numbers import Real
 from typing import Any
@@ -21,12 +21,16 @@ class Displayed:
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
-        try:
-            return self._display()
-        except (
-            Exception
-        ):  # a cell whose computation went well must not end with an error of its picture
-            return html_text(repr(self))
+        return shown(self, self._display)
+
+
+def shown(thing: object, display: Callable[[], str]) -> str:
+    """A thing as HTML; should that fail, its text is shown."""
+    try:
+        return display()
+    # a cell whose computation went well must not end with an error of its picture
+    except Exception:
+        return html_text(repr(thing))
 
 
 def html_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -1,25 +1,37 @@
-"""Conducting the studies of a model file: its settings, with changes, become calls of the verbs."""
+"""Executing the studies of a model file: its settings, with changes, state a problem, and one of
+the problem's analyses answers it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from pydantic import ValidationError
 
+from ..analyses.simulation import Values
+from ..analyses.solvers import Wrt
 from ..coordinates.systems import Relative
 from ..core.errors import ModelError, unknown_name
 from ..core.expressions import fixed_number
+from ..model.model_data import ModelData
 from ..model.parameter import Tolerance
-from ..optimization.quantities import Path
-from ..schemes import find_coordinates, find_formulation, find_integrator
+from ..optimization.quantities import Goals, Path
+from ..problem import Problem
+from ..schemes import RunOptions, find_coordinates, find_formulation, find_integrator
 from ..sensitivity.objective import Objective
 from .studies import KINDS, Bound, Studies
 
 if TYPE_CHECKING:
-    from ..uncertainty.analyses import Uncertain
+    from ..optimization.optimum import Optimum
+    from ..results.gradient import Gradient
+    from ..results.run import Run
+    from ..uncertainty.moments import Moments
+    from ..uncertainty.study import Study
 
+OF_PROBLEMS = ("duration", "parameters", *RunOptions.__annotations__)
+"""Settings that state a problem; the others belong to its analysis."""
 EXCLUSIVE = {"step": "tolerance", "tolerance": "step"}
 OTHERS = {
     "moments": (
@@ -38,28 +50,53 @@ OTHERS = {
 """Method of uncertainty → settings that belong to the other one."""
 
 
-def conduct(mechanism: Any, studies: Studies, kind: str, changes: Mapping[str, Any]) -> Any:
-    """Carry out a study; returns what its verb returns."""
-    duration, how = resolved(mechanism, studies, kind, changes)
-    if kind == "simulate":
-        return mechanism.simulate(duration, **how)
-    return _VERBS[kind](mechanism, studies, duration, how)
+class Stating(Protocol):
+    """A mechanism, as far as studies need one."""
+
+    data: ModelData
+
+    def problem(
+        self,
+        objectives: Goals = (),
+        wrt: Wrt = None,
+        *,
+        duration: float,
+        parameters: Values | None = None,
+        **options: Unpack[RunOptions],
+    ) -> Problem:
+        """State a problem."""
+        ...
+
+
+def conduct(
+    mechanism: Stating, studies: Studies, kind: str, changes: Mapping[str, Any]
+) -> Run | Gradient | Moments | Study | Optimum:
+    """Execute a study; returns the result of its analysis."""
+    settings = resolved(mechanism.data, studies, kind, changes)
+    return _ANALYSES[kind](mechanism, studies, settings)
 
 
 def resolved(
-    mechanism: Any, studies: Studies, kind: str, changes: Mapping[str, Any]
-) -> tuple[float, dict[str, Any]]:
-    """Duration (s) and all other settings of a study, in SI units and in the words of its verb."""
+    data: ModelData, studies: Studies, kind: str, changes: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The settings of a study, in SI units and by the names that `Problem` uses."""
     if kind not in KINDS:
         raise unknown_name("kind of study", kind, KINDS)
     given = _settings(studies, kind, changes)
     if given.get("duration") is None:
         raise ModelError(
-            f"study {kind!r} of {mechanism.name!r} has no duration; give studies.simulate.duration,"
+            f"study {kind!r} of {data.name!r} has no duration; give studies.simulate.duration,"
             " such as 2 s"
         )
-    duration = _seconds(given.pop("duration"), "duration")
-    return duration, _how(mechanism, given)
+    return _in_si(data, given)
+
+
+def problem_of(
+    mechanism: Stating, objectives: Goals, settings: dict[str, Any], wrt: Wrt = None
+) -> Problem:
+    """The problem that settings state; settings of its analysis are left in the dictionary."""
+    own = {name: settings.pop(name) for name in OF_PROBLEMS if name in settings}
+    return mechanism.problem(objectives, wrt, **own)
 
 
 def _settings(studies: Studies, kind: str, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,33 +155,31 @@ def _check_goal(how: Mapping[str, Any]) -> None:
         )
 
 
-def _how(mechanism: Uncertain, given: dict[str, Any]) -> dict[str, Any]:
+def _in_si(data: ModelData, given: Mapping[str, Any]) -> dict[str, Any]:
     """Settings in SI units, and integrators and such with their constants."""
-    how = dict(given)
-    for name in ("step", "longest_step", "output"):
-        if how.get(name) is not None:
-            value = how[name]
-            how[name] = (
-                [_seconds(t, name) for t in value]
-                if isinstance(value, list)
-                else _seconds(value, name)
-            )
+    settings = dict(given)
+    for name in ("duration", "step", "longest_step", "output"):
+        value = settings.get(name)
+        if isinstance(value, list):
+            settings[name] = [_seconds(t, name) for t in value]
+        elif value is not None:
+            settings[name] = _seconds(value, name)
     for name, find in (
         ("integrator", find_integrator),
         ("formulation", find_formulation),
         ("coordinates", find_coordinates),
     ):
-        if isinstance(how.get(name), dict):
-            how[name] = _with_constants(name, how[name], find)
+        if isinstance(settings.get(name), dict):
+            settings[name] = _with_constants(name, settings[name], find)
     for name in ("parameters", "start"):
-        if how.get(name):
-            how[name] = {p: _of_parameter(mechanism, p, value) for p, value in how[name].items()}
-    if how.get("bounds"):
-        how["bounds"] = {
-            p: tuple(_of_parameter(mechanism, p, b) for b in pair)
-            for p, pair in how["bounds"].items()
+        if settings.get(name):
+            settings[name] = {p: _of_parameter(data, p, x) for p, x in settings[name].items()}
+    if settings.get("bounds"):
+        settings["bounds"] = {
+            p: tuple(_of_parameter(data, p, b) for b in pair)
+            for p, pair in settings["bounds"].items()
         }
-    return how
+    return settings
 
 
 def _with_constants(what: str, told: dict[str, Any], find: Any) -> Any:
@@ -169,10 +204,10 @@ def _with_constants(what: str, told: dict[str, Any], find: Any) -> Any:
         ) from None
 
 
-def _of_parameter(mechanism: Uncertain, name: str, value: Any) -> Any:
-    known = mechanism.data.parameter_set.parameters
+def _of_parameter(data: ModelData, name: str, value: Any) -> Any:
+    known = data.parameter_set.parameters
     if name not in known:
-        raise unknown_name(f"parameter of mechanism {mechanism.name!r}", name, known)
+        raise unknown_name(f"parameter of mechanism {data.name!r}", name, known)
     return (
         fixed_number(value, known[name].unit, f"parameter {name!r}")
         if isinstance(value, str)
@@ -210,44 +245,53 @@ def _objective(studies: Studies, name: str) -> Any:
         raise ModelError(f"objective {name!r}: {error}") from None
 
 
-def _sensitivity(mechanism: Any, studies: Studies, duration: float, how: dict[str, Any]) -> Any:
-    how.pop("certify", None)
-    objectives, wrt = objectives_of(studies, how.pop("objectives", None)), how.pop("wrt", None)
-    return mechanism.sensitivity(objectives, wrt or "all", duration=duration, **how)
+def _simulate(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Run:
+    return problem_of(mechanism, (), settings).run(**settings)
 
 
-def _uncertainty(mechanism: Any, studies: Studies, duration: float, how: dict[str, Any]) -> Any:
-    method = how.pop("method", "moments")
+def _sensitivity(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Gradient:
+    settings.pop("certify", None)
+    objectives = objectives_of(studies, settings.pop("objectives", None))
+    problem = problem_of(mechanism, objectives, settings, settings.pop("wrt", None) or "all")
+    return problem.gradient(**settings)
+
+
+def _uncertainty(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Moments | Study:
+    method = settings.pop("method", "moments")
     if method not in OTHERS:
         raise unknown_name("method of uncertainty", method, OTHERS)
-    objectives = objectives_of(studies, how.pop("objectives", None))
-    if how.get("correlation"):
-        pairs = [tuple(c.between) for c in how["correlation"]]
+    objectives = objectives_of(studies, settings.pop("objectives", None))
+    if settings.get("correlation"):
+        pairs = [tuple(c.between) for c in settings["correlation"]]
         if doubled := next((pair for pair in pairs if pairs.count(pair) > 1), None):
             raise ModelError(
                 f"uncertainty: the correlation between {doubled[0]!r} and {doubled[1]!r} is given"
                 " twice"
             )
-        how["correlation"] = {tuple(c.between): float(c.value) for c in how["correlation"]}
+        settings["correlation"] = {
+            tuple(c.between): float(c.value) for c in settings["correlation"]
+        }
     for name in OTHERS[method]:
-        if how.pop(name, None) is not None:
+        if settings.pop(name, None) is not None:
             raise ModelError(
                 f"uncertainty: {name} does not go with method {method!r}; leave it out"
             )
-    how["parameters"], spreads = _moved(mechanism, how.get("parameters") or {})
-    verb = mechanism.moments if method == "moments" else mechanism.monte_carlo
-    return verb(objectives, spreads, duration=duration, **how)
+    settings["parameters"], spreads = _moved(mechanism.data, settings.get("parameters") or {})
+    problem = problem_of(mechanism, objectives, settings)
+    if method == "moments":
+        return problem.moments(spreads, **settings)
+    return problem.monte_carlo(spreads, **settings)
 
 
 def _moved(
-    mechanism: Any, parameters: Mapping[str, float]
+    data: ModelData, parameters: Mapping[str, float]
 ) -> tuple[dict[str, float], dict[str, Any]]:
     """Values of what does not vary, and spreads of what does: a tolerance is about the value that
     is given.
     """
     from scipy.stats import norm
 
-    carried = {name: mechanism.data.parameter_set.parameters[name].spread for name in parameters}
+    carried = {name: data.parameter_set.parameters[name].spread for name in parameters}
     for name, spread in carried.items():
         if spread is not None and not isinstance(spread, Tolerance):
             raise ModelError(
@@ -263,22 +307,20 @@ def _moved(
     return fixed, spreads
 
 
-def _optimize(mechanism: Any, studies: Studies, duration: float, how: dict[str, Any]) -> Any:
-    _check_goal(how)
-    goal, constraints = how.pop("minimize"), how.pop("constraints", None) or {}
+def _optimize(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Optimum:
+    _check_goal(settings)
+    goal, constraints = settings.pop("minimize"), settings.pop("constraints", None) or {}
     compared = {
         name: _constraint(_objective(studies, name), name, bound)
         for name, bound in constraints.items()
     }
-    over, given = how.pop("over", None), how.pop("parameters", None) or {}
-    begins = {
-        name: value for name, value in given.items() if over is None or name in over
-    }  # what may change begins there
-    how["start"] = {**begins, **(how.get("start") or {})}
-    how["parameters"] = {name: value for name, value in given.items() if name not in begins}
-    return mechanism.optimize(
-        {goal: _objective(studies, goal)}, over, duration=duration, constraints=compared, **how
-    )
+    over, given = settings.pop("over", None), settings.pop("parameters", None) or {}
+    # parameters that may change begin at the values that are given
+    begins = {name: value for name, value in given.items() if over is None or name in over}
+    settings["start"] = {**begins, **(settings.get("start") or {})}
+    settings["parameters"] = {name: value for name, value in given.items() if name not in begins}
+    problem = problem_of(mechanism, {goal: _objective(studies, goal)}, settings)
+    return problem.optimize(over, constraints=compared, **settings)
 
 
 def _constraint(quantity: Any, name: str, bound: Bound) -> Any:
@@ -297,4 +339,12 @@ def _constraint(quantity: Any, name: str, bound: Bound) -> Any:
     )
 
 
-_VERBS = {"sensitivity": _sensitivity, "uncertainty": _uncertainty, "optimize": _optimize}
+_ANALYSES: dict[
+    str,
+    Callable[[Stating, Studies, dict[str, Any]], Run | Gradient | Moments | Study | Optimum],
+] = {
+    "simulate": _simulate,
+    "sensitivity": _sensitivity,
+    "uncertainty": _uncertainty,
+    "optimize": _optimize,
+}

@@ -19,14 +19,17 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from ..analyses.solvers import ModelSolvers
 from ..core.errors import ModelError
 from ..core.symbols import SX, symbols_in
 from ..model.state import State
 from ..model.user_functions import column_of
+from ..schemes import choose
 from .c_source import Signature, write_c
 
 if TYPE_CHECKING:
     from ..coordinates.equations import Equations
+    from ..coordinates.systems import Coordinates
 
 INPUTS = ("q", "v", "t", "rho")
 OUTPUTS = ("M", "Q", "Phi", "Phi_q", "gamma")
@@ -98,11 +101,18 @@ class MotionEquations:
 
 
 def motion_equations(
-    e: Equations, q: np.ndarray, v: np.ndarray, measures: Mapping[str, Callable[[State], Any]]
+    solvers: ModelSolvers,
+    coordinates: str | Coordinates,
+    measures: Mapping[str, Callable[[State], Any]],
 ) -> MotionEquations:
-    """The function of the equations `e`, with initial coordinates and rates and with additional
-    outputs.
-    """
+    """The equations of a model in some coordinates, with measures among their outputs."""
+    solver, ρ = (
+        solvers.of(choose(1.0, coordinates=coordinates)[0]),
+        solvers.data.parameter_set.nominal,
+    )
+    solver.start.check_closure(ρ)
+    start = solver.start.complete(solver.start.assemble(ρ), ρ)
+    e = solver.equations
     at_rest = ca.substitute(
         ca.vertcat(e.constraint_acceleration, e.resistance), e.a, SX.zeros(e.a.numel())
     )
@@ -128,9 +138,9 @@ def motion_equations(
         e.constraint_names,
         tuple(parameters),
         tuple(p.unit for p in parameters.values()),
-        e.model.parameter_set.nominal,
-        q,
-        v,
+        ρ,
+        start.q,
+        start.v,
     )
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..core.errors import VarimechError
 from .curvature import Curvature
+from .design_problem import DesignProblem
 from .optimality import Optimality, optimality
-from .problem import DesignProblem
 from .scaled import FLAT, Scaled
 from .settings import Settings
 from .solvers import solve

@@ -16,7 +16,7 @@ from ..model.user_functions import as_column, call_user
 from ..sensitivity.objective import Objective
 from ..sensitivity.objective_functions import objective_expressions
 from ..sensitivity.smoothness import check_slope
-from .problem import DesignProblem
+from .design_problem import DesignProblem
 from .quantities import Path
 
 NOTHING = 1e-11

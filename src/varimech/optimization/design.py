@@ -1,103 +1,103 @@
-"""From what a user says to a stated problem, and to its optimum."""
+"""From what a user states to a checked design problem, and to its optimum."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from typing import TypedDict, Unpack
 
-from ..analyses.hessians import TwiceDifferentiable
+from ..analyses.simulation import Simulation
 from ..core.errors import Interrupted, ModelError, unknown_name
-from ..schemes import RunOptions
 from .attempt import Attempt
 from .checks import check_influence, check_slopes
+from .design_problem import DesignProblem, quantities_of
 from .evaluation import MechanismEvaluator
 from .optima import LocalOptimum, distinct, refined_optima
 from .optimum import Optimum
-from .problem import DesignProblem, quantities_of
-from .quantities import Constraints, Goal, named_constraints, named_goal
+from .quantities import Constraints, Goal, named_constraints
 from .search import Searches, Stopped, check_settings, search
 from .settings import Settings
 from .solvers import HESSIANS, find_solver
 from .space import Bounds, Over, space_of
 
 
-def stated(
-    verb: str,
-    mechanism: TwiceDifferentiable,
-    objective: Goal | Mapping[str, Goal],
+class DesignOptions(TypedDict, total=False):
+    """What a design problem consists of beside its objective, in the words of
+    `Problem.design_problem`.
+    """
+
+    constraints: Constraints
+    bounds: Bounds | None
+    start: Mapping[str, float | str] | None
+    method: str
+
+
+class SearchOptions(DesignOptions, total=False):
+    """The same with options of the search, in the words of `Problem.optimize`."""
+
+    starts: int
+    solver: str
+    hessian: str
+    max_iterations: int
+    tolerance_optimality: float
+    seed: int
+
+
+def design_problem(
+    s: Simulation,
+    name: str,
+    goal: Goal,
     over: Over,
-    duration: float,
-    constraints: Constraints,
-    bounds: Bounds | None,
-    start: Mapping[str, float] | None,
     *,
-    method: str,
-    held: Mapping[str, float] | None,
-    how: RunOptions,
+    constraints: Constraints = (),
+    bounds: Bounds | None = None,
+    start: Mapping[str, float | str] | None = None,
+    method: str = "auto",
+    analysis: str = "design_problem",
 ) -> DesignProblem:
     """The checked problem; the mechanism has run once, from its start."""
-    name, goal = named_goal(objective)
     named = named_constraints(constraints)
-    space = space_of(verb, mechanism.data.parameter_set, over, bounds, start, held)
+    space = space_of(analysis, s.solvers.data.parameter_set, over, bounds, start, s.given)
     scalars, paths = quantities_of(name, goal, named)
     if paths and method == "adjoint":
         raise ModelError(
-            f"{verb}: method='adjoint' gives derivatives at the end of a run only, and"
+            f"{analysis}: method='adjoint' gives derivatives at the end of a run only, and"
             f" {next(iter(paths))!r} is needed on the way"
         )
-    evaluator = MechanismEvaluator(
-        mechanism, space.names, duration, how, method, scalars, paths, space.held
-    )
+    evaluator = MechanismEvaluator(s, space.names, method, scalars, paths)
     stepped = check_slopes(evaluator.equations, scalars, paths)
     problem = DesignProblem(evaluator, space, name, goal, named)
-    check_influence(verb, problem, stepped)
+    check_influence(analysis, problem, stepped)
     return problem
 
 
 def optimize(
-    mechanism: TwiceDifferentiable,
-    objective: Goal | Mapping[str, Goal],
+    s: Simulation,
+    name: str,
+    goal: Goal,
     over: Over,
-    duration: float,
-    constraints: Constraints,
-    bounds: Bounds | None,
-    start: Mapping[str, float] | None,
     *,
-    starts: int,
-    solver: str,
-    hessian: str,
-    max_iterations: int,
-    tolerance: float,
-    method: str,
-    seed: int,
-    held: Mapping[str, float] | None,
-    how: RunOptions,
+    starts: int = 1,
+    solver: str = "ipopt",
+    hessian: str = "approximate",
+    max_iterations: int = 100,
+    tolerance_optimality: float = 1e-9,
+    seed: int = 0,
+    **design: Unpack[DesignOptions],
 ) -> Optimum:
     """State the problem and solve it."""
-    check_settings(max_iterations, tolerance)
-    began, progress = time.perf_counter(), how.get("progress")
-    problem = stated(
-        "optimize",
-        mechanism,
-        objective,
-        over,
-        duration,
-        constraints,
-        bounds,
-        start,
-        method=method,
-        held=held,
-        how=how,
-    )
+    check_settings(max_iterations, tolerance_optimality)
+    began = time.perf_counter()
+    problem = design_problem(s, name, goal, over, **design, analysis="optimize")
     begins = problem.space.starts(starts, seed)
-    settings = settings_for(problem, solver, hessian, max_iterations, tolerance)
+    settings = settings_for(problem, solver, hessian, max_iterations, tolerance_optimality)
 
     def outcome(
         problem: DesignProblem, best: Attempt, searches: Searches, optima: list[LocalOptimum]
     ) -> Optimum:
         seconds = time.perf_counter() - began
         return Optimum(
-            mechanism.name,
+            s.name,
             problem,
             settings,
             best,
@@ -108,13 +108,13 @@ def optimize(
         )
 
     try:
-        best, searches = search(problem, settings, begins, mechanism.name, progress)
+        best, searches = search(problem, settings, begins, s.name, s.progress)
         problem, best, optima = refined_optima(
-            problem, settings, best, searches, mechanism.name, progress
+            problem, settings, best, searches, s.name, s.progress
         )
     except Stopped as stopped:
         raise Interrupted(
-            f"{mechanism.name!r}: stopped after {stopped.best.iterations} iterations; the best"
+            f"{s.name!r}: stopped after {stopped.best.iterations} iterations; the best"
             " design up to then is the `result` of this interrupt",
             outcome(
                 stopped.problem,

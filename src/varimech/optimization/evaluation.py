@@ -4,20 +4,22 @@ parameter values, by one run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 
-from ..analyses.hessians import TwiceDifferentiable
-from ..analyses.solved import Solved
+from ..analyses.gradients import gradient
+from ..analyses.hessians import MEMORY, hessian
+from ..analyses.motion import simulate
+from ..analyses.simulation import Simulation
 from ..coordinates.equations import Equations
 from ..core.errors import all_or_nothing
 from ..results.gradient import Gradient
 from ..results.run import Run
-from ..schemes import RunOptions, choose
-from ..sensitivity.objective import Objective, StateFunction
+from ..sensitivity.finite_difference import RELATIVE_STEPS
+from ..sensitivity.objective import Objective
 from .quantities import Path, Peak
 
 SMOOTH = 1e-10
@@ -70,38 +72,33 @@ class Evaluator(Protocol):
 
 @dataclass
 class MechanismEvaluator:
-    """Runs of a mechanism as an `Evaluator`."""
+    """Runs of a mechanism as an `Evaluator`; `simulation` has the values of parameters that do not
+    change.
+    """
 
-    mechanism: TwiceDifferentiable
+    simulation: Simulation
     names: tuple[str, ...]
-    duration: float
-    how: RunOptions
     method: str = "auto"
     scalars: Mapping[str, Objective] = field(default_factory=dict)
     paths: Mapping[str, Path] = field(default_factory=dict)
-    held: Mapping[str, float] = field(default_factory=dict)
-    """Values of other parameters, where they are not nominal."""
 
     def __post_init__(self) -> None:
         functions = [(f"path {name!r}", path.function) for name, path in self.paths.items()]
-        self.how = counting(
-            self.mechanism, self.duration, smooth(self.duration, self.how), functions
-        )
-        self._lean = self.how if self.paths else _ends_only(self.duration, self.how)
+        self.simulation = smooth(self.simulation).counting(functions)
+        self._lean = self.simulation if self.paths else _ends_only(self.simulation)
+        self._indices = self.simulation.solvers.data.parameter_set.indices(self.names)
 
     @property
     def roughness(self) -> float:
         """Ten times the tolerance of runs, of which several errors add up; of equal steps, that of
         their iterations.
         """
-        _, schedule = choose(self.duration, **self.how)
-        return 10 * (schedule.tolerance or SMOOTH)
+        return 10 * (self.simulation.schedule.tolerance or SMOOTH)
 
     @property
     def equations(self) -> Equations:
-        """Equations of the mechanism with the method of these runs."""
-        method, _ = choose(self.duration, **self.how)
-        return self.mechanism._solver(method, self.scalars).equations
+        """Equations of the mechanism with the scheme of these runs."""
+        return self.simulation.solver(self.scalars).equations
 
     def run(self, x: np.ndarray) -> Outcome:
         """One differentiated run."""
@@ -119,114 +116,76 @@ class MechanismEvaluator:
     def gradient(self, x: np.ndarray, *, lean: bool = False) -> Gradient:
         """Scalars with their gradient; lean ones store no more than optimisation needs."""
         chosen = "direct" if self.paths and self.method == "auto" else self.method
-        return self.mechanism.sensitivity(
-            self.scalars,
-            list(self.names),
-            duration=self.duration,
-            parameters=self.at(x),
-            method=chosen,
-            **_silent(self._lean if lean else self.how),
-        )
+        s = self._silent(self._lean if lean else self.simulation, x)
+        return gradient(s, self.scalars, self._indices, chosen, RELATIVE_STEPS, MEMORY)
 
     @all_or_nothing()
     def at_instant(self, name: str, goal: Peak, instant: float, x: np.ndarray) -> Gradient:
         """A function of the state at one instant, with its gradient."""
-        how: RunOptions = {**_silent(self.how), "output": None, "every": 1, "ends": None}
+        until = self.simulation.with_options(duration=instant, output=None, every=1, ends=None)
         then = {name: Objective(final=goal.function, unit=goal.unit)}
-        return self.mechanism.sensitivity(
-            then, list(self.names), duration=instant, parameters=self.at(x), **how
-        )
+        s = self._silent(until, x)
+        return gradient(s, then, self._indices, "direct", RELATIVE_STEPS, MEMORY)
 
     @all_or_nothing()
     def second(self, x: np.ndarray) -> Second:
-        """Second derivatives by `Mechanism.hessian`, carried along the motion where paths are
-        wanted.
-        """
-        found = self.mechanism.hessian(
-            self.scalars,
-            list(self.names),
-            duration=self.duration,
-            parameters=self.at(x),
-            method="forward" if self.paths else "auto",
-            **_silent(self._lean),
-        )
-        shape = found.run.time.size, len(self.names), len(self.names)
+        """Second derivatives, carried along the motion where paths are wanted."""
+        s, method = self._silent(self._lean, x), "forward" if self.paths else "auto"
+        computed = hessian(s, self.scalars, self._indices, method, MEMORY)
+        shape = computed.run.time.size, len(self.names), len(self.names)
         paths = [
-            found.measure(path.function, name=name).to_numpy() for name, path in self.paths.items()
+            computed.measure(path.function, name=name).to_numpy()
+            for name, path in self.paths.items()
         ]
-        return Second(np.asarray(found.hessian), np.array(paths).reshape(len(paths), *shape))
+        return Second(np.asarray(computed.hessian), np.array(paths).reshape(len(paths), *shape))
 
     @all_or_nothing()
     def simulate(self, x: np.ndarray, *, finer: int = 1) -> Run:
         """The motion, stored as a user asked for, or so many times as often where
         steps are chosen.
         """
-        how = _silent(self.how)
-        if finer > 1:
-            _, schedule = choose(self.duration, **self.how)
-            if schedule.outputs is not None:
-                ends, n = schedule.outputs, schedule.outputs.size
-                how["output"] = np.interp(
-                    np.arange(finer * (n - 1) + 1) / finer, np.arange(n), ends
-                )
-            else:
-                how["every"] = 1
-        return self.mechanism.simulate(self.duration, parameters=self.at(x), **how)
+        s, outputs = self.simulation, self.simulation.schedule.outputs
+        if finer > 1 and outputs is not None:
+            n = outputs.size
+            between = np.arange(finer * (n - 1) + 1) / finer
+            s = s.with_options(output=np.interp(between, np.arange(n), outputs))
+        elif finer > 1:
+            s = s.with_options(every=1)
+        return simulate(self._silent(s, x))
 
     def storing(self, times: np.ndarray) -> MechanismEvaluator | None:
         """The same with results stored at further times; None where steps are equal and there are
         no other results.
         """
-        _, schedule = choose(self.duration, **self.how)
-        if schedule.outputs is None:
+        outputs = self.simulation.schedule.outputs
+        if outputs is None:
             return None
-        return replace(self, how={**self.how, "output": np.union1d(schedule.outputs, times)})
+        often = self.simulation.with_options(output=np.union1d(outputs, times))
+        return replace(self, simulation=often)
 
     def at(self, x: np.ndarray) -> dict[str, float]:
-        """Parameter values by name."""
-        return {
-            **self.held,
-            **dict(zip(self.names, np.asarray(x, dtype=float).tolist(), strict=True)),
+        """Parameter values by name: those of x, and others that are not nominal."""
+        numbers = self.simulation.solvers.data.parameter_set
+        held = {
+            name: numbers.parameters[name].check(value)
+            for name, value in (self.simulation.given or {}).items()
         }
+        return {**held, **dict(zip(self.names, np.asarray(x, dtype=float).tolist(), strict=True))}
+
+    def _silent(self, s: Simulation, x: np.ndarray) -> Simulation:
+        """The simulation at x, without progress bars."""
+        return replace(s.at(self.at(x)), options={**s.options, "progress": False})
 
 
-def smooth(duration: float, how: RunOptions) -> RunOptions:
-    """The same settings with a tolerance fit for optimisation where none is given."""
-    _, schedule = choose(duration, **how)
-    return (
-        {**how, "tolerance": SMOOTH} if schedule.tolerance and how.get("tolerance") is None else how
-    )
+def smooth(s: Simulation) -> Simulation:
+    """The simulation with a tolerance fit for optimisation where none is given."""
+    if s.schedule.tolerance and s.options.get("tolerance") is None:
+        return s.with_options(tolerance=SMOOTH)
+    return s
 
 
-def counting(
-    mechanism: Solved,
-    duration: float,
-    how: RunOptions,
-    functions: Sequence[tuple[str, StateFunction]],
-) -> RunOptions:
-    """The same settings in coordinates in which angles count the turns that functions of the state
-    along the run depend on.
-    """
-    return (
-        {
-            **how,
-            "coordinates": mechanism._counting(choose(duration, **how)[0], functions).coordinates,
-        }
-        if functions
-        else how
-    )
-
-
-def _silent(how: RunOptions) -> RunOptions:
-    """The same settings without progress bars."""
-    return {**how, "progress": False}
-
-
-def _ends_only(duration: float, how: RunOptions) -> RunOptions:
-    """The same settings with nothing stored but beginning and end."""
-    _, schedule = choose(duration, **how)
-    return (
-        {**how, "output": duration}
-        if schedule.outputs is not None
-        else {**how, "every": schedule.steps}
-    )
+def _ends_only(s: Simulation) -> Simulation:
+    """The simulation with nothing stored but beginning and end."""
+    if s.schedule.outputs is not None:
+        return s.with_options(output=s.duration)
+    return s.with_options(every=s.schedule.steps)

@@ -5,9 +5,9 @@ curves beside the data.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -215,13 +215,8 @@ class Fit(Plotted):
 
     def curve_run(self, x: np.ndarray) -> Run:
         """A differentiated run for other values."""
-        e = self.evaluator
-        how: Any = {k: v for k, v in e.how.items() if k != "output"}
-        return (
-            MechanismEvaluator(e.mechanism, e.names, e.duration, how, e.method, held=e.held)
-            .gradient(x)
-            .run
-        )
+        fine = self.evaluator.simulation.with_options(output=None)
+        return replace(self.evaluator, simulation=fine).gradient(x).run
 
     def plot(self, *, style: str | None = None) -> Figure:
         """Data with the fitted curves and their confidence bands; `style="paper"` for a paper."""

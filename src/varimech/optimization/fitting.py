@@ -6,15 +6,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from typing import TypedDict
 
 import numpy as np
 
-from ..analyses.hessians import TwiceDifferentiable
+from ..analyses.simulation import Simulation
 from ..core.errors import ModelError, VarimechError, check_level, check_whole
 from ..core.progress import progress_bar
-from ..schemes import RunOptions, choose
 from .confidence import confidence
-from .evaluation import MechanismEvaluator, counting
+from .evaluation import MechanismEvaluator
 from .fit import Fit
 from .measurement import Measurement, Measurements, named_measurements
 from .space import Bounds, Over, Space, space_of
@@ -23,19 +23,26 @@ TIGHT = 1e-12
 """Relative change of parameters or residuals at which a fit ends."""
 
 
+class FitOptions(TypedDict, total=False):
+    """Options of a fit, in the words of `Problem.fit`."""
+
+    start: Mapping[str, float | str] | None
+    bounds: Bounds | None
+    level: float
+    max_iterations: int
+    method: str
+
+
 def fit(
-    mechanism: TwiceDifferentiable,
+    s: Simulation,
     measured: Measurements,
     over: Over,
-    duration: float | None,
-    start: Mapping[str, float] | None,
-    bounds: Bounds | None,
     *,
-    level: float,
-    max_iterations: int,
-    method: str,
-    held: Mapping[str, float] | None,
-    how: RunOptions,
+    start: Mapping[str, float | str] | None = None,
+    bounds: Bounds | None = None,
+    level: float = 0.95,
+    max_iterations: int = 100,
+    method: str = "auto",
 ) -> Fit:
     """Fit parameters to data."""
     began = time.perf_counter()
@@ -47,13 +54,11 @@ def fit(
             "fit: method='adjoint' gives derivatives at the end of a run only, and data are met on"
             " the way: leave it out"
         )
-    space = space_of("fit", mechanism.data.parameter_set, over, bounds, start, held)
-    times = np.unique(np.concatenate([m.times for m in named.values()]))
-    length = _duration(duration, float(times[-1]))
-    residuals = _Residuals(mechanism, space, named, length, method, _met(length, times, how))
-    first, _ = residuals.at(space.start)  # what is wrong at the start is said as it is
+    space = space_of("fit", s.solvers.data.parameter_set, over, bounds, start, s.given)
+    residuals = _Residuals(storing_samples(s, named), space, named, method)
+    first, _ = residuals.at(space.start)  # an error at the start is raised as it is
     residuals.strict = False
-    with progress_bar(f"{mechanism.name}: fit", max_iterations, how.get("progress")) as tell:
+    with progress_bar(f"{s.name}: fit", max_iterations, s.progress) as tell:
         x, converged, message = _least(residuals, space, max_iterations, tell)
     r, J = residuals.at(x)
     reach = float(
@@ -63,7 +68,7 @@ def fit(
     told = confidence(J, r, space.sizes, max(reach, float(np.linalg.norm(first))), known=known)
     seconds = time.perf_counter() - began
     return Fit(
-        mechanism.name,
+        s.name,
         residuals.evaluator,
         space,
         named,
@@ -113,22 +118,13 @@ class _Residuals:
 
     def __init__(
         self,
-        mechanism: TwiceDifferentiable,
+        s: Simulation,
         space: Space,
         named: Mapping[str, Measurement],
-        duration: float,
         method: str,
-        how: RunOptions,
     ):
-        how = counting(
-            mechanism,
-            duration,
-            how,
-            [(f"measurement {name!r}", m.function) for name, m in named.items()],
-        )
-        self.evaluator = MechanismEvaluator(
-            mechanism, space.names, duration, how, method, held=space.held
-        )
+        functions = [(f"measurement {name!r}", m.function) for name, m in named.items()]
+        self.evaluator = MechanismEvaluator(s.counting(functions), space.names, method)
         self.named = named
         self.runs = 0
         self.failures: list[tuple[np.ndarray, VarimechError]] = []
@@ -175,30 +171,32 @@ def _weights(m: Measurement) -> np.ndarray:
     return np.ones(m.values.shape) if m.sigma is None else m.sigma
 
 
-def _duration(given: float | None, last: float) -> float:
-    if given is None:
-        if last == 0:
-            raise ModelError("fit: all samples are at t = 0; give duration=")
-        return last
-    if not given >= last:
-        raise ModelError(f"fit: duration = {given!r} s ends before the last sample, at {last:g} s")
-    return float(given)
+def last_sample(measured: Measurements) -> float:
+    """The time of the last sample (s), which is as long as a fit has to run."""
+    last = max(float(m.times.max()) for m in named_measurements(measured).values())
+    if last == 0:
+        raise ModelError("fit: all samples are at t = 0; give duration=")
+    return last
 
 
-def _met(duration: float, times: np.ndarray, how: RunOptions) -> RunOptions:
-    """Settings with which results are stored at the sample times."""
-    if how.get("output") is not None or how.get("every", 1) != 1:
+def storing_samples(s: Simulation, named: Mapping[str, Measurement]) -> Simulation:
+    """The simulation with results stored at the sample times."""
+    times = np.unique(np.concatenate([m.times for m in named.values()]))
+    if not s.duration >= times[-1]:
+        raise ModelError(
+            f"fit: duration = {s.duration!r} s ends before the last sample, at {times[-1]:g} s"
+        )
+    if s.options.get("output") is not None or s.options.get("every", 1) != 1:
         raise ModelError(
             "fit: results are stored at the sample times; leave output= and every= out"
         )
-    _, schedule = choose(duration, **how)
-    if schedule.outputs is not None:
-        return {**how, "output": times}
-    steps = times / schedule.step
+    if s.schedule.outputs is not None:
+        return s.with_options(output=times)
+    steps = times / s.schedule.step
     off = np.abs(steps - np.round(steps)) > 1e-6
     if off.any():
         raise ModelError(
-            f"fit: the sample at {times[off][0]:g} s is between steps of {schedule.step:g} s; give"
-            " a step that divides the sample times, or tolerance= instead"
+            f"fit: the sample at {times[off][0]:g} s is between steps of {s.schedule.step:g} s;"
+            " give a step that divides the sample times, or tolerance= instead"
         )
-    return how
+    return s

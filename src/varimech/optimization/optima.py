@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from ..core.errors import InfeasibleError
 from .attempt import Attempt, best_of
-from .problem import DesignProblem
+from .design_problem import DesignProblem
 from .refinement import refined_search
 from .search import Searches, Stopped, same_optimum
 from .settings import Settings

@@ -18,9 +18,9 @@ from ..results.gradient import Gradient
 from ..results.run import Run
 from .attempt import FEASIBLE, SETTLED, Attempt, Stationary
 from .curvature import Curvature
+from .design_problem import DesignProblem, Rows
 from .evaluation import MechanismEvaluator
 from .optima import LocalOptimum
-from .problem import DesignProblem, Rows
 from .quantities import Peak
 from .refinement import FINER, summits
 from .scaled import Scaled

@@ -60,32 +60,43 @@ def peak(function: StateFunction | str, *, unit: str = "") -> Peak:
 
 
 Goal = Objective | Peak
+Goals = Goal | Sequence[Goal] | Mapping[str, Goal]
 Constraints = Constraint | Sequence[Constraint] | Mapping[str, Constraint]
 
 
-def named_goal(objective: Goal | Mapping[str, Goal]) -> tuple[str, Goal]:
-    """The one objective with its name."""
-    if isinstance(objective, Mapping):
-        if len(objective) != 1:
-            raise ModelError(
-                f"optimize takes one objective, not {len(objective)}: add them with weights, or"
-                " bound all but one by constraints"
-            )
-        name, goal = next(iter(objective.items()))
+def named_goals(objectives: Goals) -> dict[str, Goal]:
+    """Checked objectives by name; those without are called psi1, psi2, …"""
+    if isinstance(objectives, Mapping):
+        named = dict(objectives)
+    elif isinstance(objectives, Sequence) and not isinstance(objectives, str):
+        named = {f"psi{k + 1}": goal for k, goal in enumerate(objectives)}
     else:
-        name, goal = "objective", objective
-    if isinstance(goal, Path):
-        raise ModelError(
-            f"objective {name!r} is a function of time: minimise vm.peak, vm.integral or vm.final"
-            " of it"
-        )
-    if not isinstance(goal, (Objective, Peak)):
-        raise ModelError(
-            f"objective {name!r} = {goal!r} is not an objective; make one with varimech.integral,"
-            " varimech.final or varimech.peak"
-        )
-    check_name("objective", str(name), without="")
-    return str(name), goal
+        named = {"psi1": objectives}
+    for name, goal in named.items():
+        check_name("objective", name, without="")
+        if isinstance(goal, Path):
+            raise ModelError(
+                f"objective {name!r} is a function of time: take vm.integral or vm.final of it, or"
+                " minimise vm.peak of it"
+            )
+        if not isinstance(goal, (Objective, Peak)):
+            raise ModelError(
+                f"objective {name!r} = {goal!r} is not an objective; make one with"
+                " varimech.integral, varimech.final or varimech.peak"
+            )
+    return named
+
+
+def scalars_of(analysis: str, goals: Mapping[str, Goal]) -> dict[str, Objective]:
+    """The objectives, if all of them are single numbers of a whole run."""
+    scalars = {name: goal for name, goal in goals.items() if isinstance(goal, Objective)}
+    for name in goals:
+        if name not in scalars:
+            raise ModelError(
+                f"{analysis}: objective {name!r} is a peak, which only optimize takes; take"
+                " vm.integral or vm.final of it"
+            )
+    return scalars
 
 
 def named_constraints(constraints: Constraints) -> dict[str, Constraint]:

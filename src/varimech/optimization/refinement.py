@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from .attempt import Attempt
+from .design_problem import DesignProblem
 from .evaluation import MechanismEvaluator
-from .problem import DesignProblem
 from .search import Searches, Stopped, search
 from .settings import Settings
 

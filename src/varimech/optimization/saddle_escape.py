@@ -13,7 +13,7 @@ import numpy as np
 
 from .attempt import SETTLED, Attempt, Broken, Stationary, attempt, silently
 from .curvature import Curvature, curvature, unchecked
-from .problem import DesignProblem
+from .design_problem import DesignProblem
 from .settings import Settings
 
 REACH = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .problem import DesignProblem
+from .design_problem import DesignProblem
 
 FLAT = 1e-3
 """Share of a value by which it is measured at least: where it starts, its gradient may vanish."""

@@ -21,7 +21,7 @@ from .attempt import (
     sharpened,
     stopped,
 )
-from .problem import DesignProblem
+from .design_problem import DesignProblem
 from .saddle_escape import settled
 from .scaled import Scaled
 from .settings import Settings

@@ -77,13 +77,13 @@ def space_of(
     numbers: ParameterSet,
     over: Over,
     bounds: Bounds | None,
-    start: Mapping[str, float] | None,
-    held: Mapping[str, float] | None,
+    start: Mapping[str, float | str] | None,
+    given: Mapping[str, float | str] | Mapping[str, float] | None,
 ) -> Space:
     """Checked parameters with their start (nominal where none is given) and bounds (their own,
-    narrowed by those given); and those that are held at other values.
+    narrowed by those given); and those that are given other values, at which they are held.
     """
-    held = _held(verb, numbers, held)
+    held = {name: numbers.parameters[name].check(value) for name, value in (given or {}).items()}
     parameters = _chosen(verb, numbers, over, held)
     names = tuple(p.name for p in parameters)
     for name in held:
@@ -92,8 +92,8 @@ def space_of(
                 f"{verb}: {name!r} is in over= and in parameters=: give the value it begins with in"
                 " start="
             )
-    for label, given in (("bounds", bounds), ("start", start)):
-        for name in given or {}:
+    for label, named in (("bounds", bounds), ("start", start)):
+        for name in named or {}:
             if numbers.indices([name]) and name not in names:
                 raise ModelError(
                     f"{verb}: {label} names {name!r}, which over= does not:"
@@ -121,15 +121,6 @@ def space_of(
         np.array(uppers),
         held,
     )
-
-
-def _held(verb: str, numbers: ParameterSet, held: Mapping[str, float] | None) -> dict[str, float]:
-    if held is not None and not isinstance(held, Mapping):
-        raise ModelError(
-            f"{verb}: parameters = {held!r} must be parameters with values, such as {{'L': 1.0}}"
-        )
-    numbers.values(held)
-    return {name: numbers.parameters[name].check(value) for name, value in (held or {}).items()}
 
 
 def _chosen(

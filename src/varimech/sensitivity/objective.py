@@ -6,14 +6,13 @@ on the steps of an implicit one, with the stages and weights of an explicit one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 from ..core.errors import ModelError
 from ..core.expressions import Expression
-from ..core.names import check_name
 from ..model.state import State
 from ..model.user_functions import StateExpression
 from .comparison import Comparable
@@ -69,42 +68,9 @@ def final(function: StateFunction | str, *, unit: str = "") -> Objective:
     return Objective(final=checked_callable(function), unit=unit)
 
 
-Objectives = Objective | Sequence[Objective] | Mapping[str, Objective]
-
-
 def functions_of(objective: Objective) -> tuple[StateFunction, ...]:
     """Integrand and final term, as far as there are any."""
     return tuple(f for f in (objective.integrand, objective.final) if f is not None)
-
-
-def named_objectives(objectives: Objectives) -> dict[str, Objective]:
-    """Objectives by name; those without are called psi1, psi2, …"""
-    if isinstance(objectives, (Objective, str)) or not isinstance(objectives, (Mapping, Sequence)):
-        objectives = [objectives]
-    named = (
-        dict(objectives)
-        if isinstance(objectives, Mapping)
-        else {f"psi{k + 1}": o for k, o in enumerate(objectives)}
-    )
-    for name, objective in named.items():
-        check_name("objective", name, without="")
-        if not isinstance(objective, Objective):
-            raise ModelError(
-                f"objective {name!r} = {objective!r} is not an objective; make one with"
-                " varimech.integral or varimech.final (varimech.peak and varimech.path are for"
-                " optimize)"
-            )
-    return named
-
-
-def some_objectives(verb: str, objectives: Objectives) -> dict[str, Objective]:
-    """The same for verbs that need at least one."""
-    named = named_objectives(objectives)
-    if not named:
-        raise ModelError(
-            f"{verb}: give at least one objective, such as varimech.final(lambda s: s.angle('rod'))"
-        )
-    return named
 
 
 def _times(function: StateFunction | None, factor: float) -> StateFunction | None:

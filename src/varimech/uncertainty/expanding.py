@@ -5,6 +5,7 @@ derivatives.
 from __future__ import annotations
 
 import os
+import sys
 import time
 import warnings
 from collections.abc import Mapping
@@ -13,12 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..analyses.hessians import TwiceDifferentiable
-from ..analyses.solved import seconds_of
+from ..analyses.hessians import MEMORY, second_derivatives
+from ..analyses.simulation import Simulation
+from ..analyses.solvers import seconds_of
 from ..backends.trajectory import Trajectory
 from ..core.errors import ModelError, check_numbers
-from ..schemes import RunOptions, choose
-from ..sensitivity.objective import Objective, Objectives, some_objectives
+from ..model.parameter_set import ParameterSet
+from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
 from ..solving.derivative_request import unit_directions
 from ..solving.ensemble_runs import run_many
@@ -45,26 +47,20 @@ class _Expanded:
     """All second derivatives, where they are known."""
     solver: Solver
     task: Task
-    ρ: np.ndarray
     ran: float
     """Seconds."""
 
 
 def moments(
-    mechanism: TwiceDifferentiable,
-    objectives: Objectives,
+    s: Simulation,
+    objectives: Mapping[str, Objective],
     given: Given | None,
     correlation: Correlation | None,
-    duration: float,
-    *,
     order: int,
     accuracy: float,
-    parameters: Mapping[str, float] | None,
-    how: RunOptions,
 ) -> Moments:
-    """Expand objectives about the means of the spreads."""
+    """Expand objectives about the means of the parameters."""
     began = time.perf_counter()
-    named = some_objectives("moments", objectives)
     if order not in (1, 2):
         raise ModelError(f"moments: order = {order!r} must be 1 or 2")
     check_numbers("moments", accuracy=accuracy)
@@ -72,112 +68,92 @@ def moments(
         raise ModelError(
             f"moments: accuracy = {accuracy!r} must be a positive number of standard deviations"
         )
-    spreads = distributions_of(mechanism.parameters, given, correlation)
+    spreads = distributions_of(s.solvers.data.parameter_set.parameters, given, correlation)
     if order == 2:
         check_second(spreads)
-    means, options = at_means(spreads, parameters), sparse_output(duration, how)
-    found = (_first_order if order == 1 else _second_order)(
-        mechanism, named, spreads, duration, means, options
-    )
-    path = found.path
+    means = sparse_output(at_means(s, spreads))
+    expanded = (_first_order if order == 1 else _second_order)(means, objectives, spreads)
+    path = expanded.path
     assert path.gradients is not None
-    beside, failed, ran = _beside(mechanism, found, spreads)
-    seconds = seconds_of(began, found.ran + ran)
+    beside, failed, ran = _beside(means, expanded, spreads)
+    seconds = seconds_of(began, expanded.ran + ran)
+    schedule = expanded.task.schedule
     result = Moments(
         order,
         float(accuracy),
-        tuple(named),
-        tuple(o.unit for o in named.values()),
+        tuple(objectives),
+        tuple(o.unit for o in objectives.values()),
         spreads,
         path.time,
         path.objectives,
         path.gradients,
-        found.curvatures,
-        _error(order, path, found.curvatures, spreads, beside, float(accuracy)),
-        mechanism._run(found.solver, found.task.schedule, path, found.ρ, spreads.indices, seconds),
+        expanded.curvatures,
+        _error(order, path, expanded.curvatures, spreads, beside, float(accuracy)),
+        s.solvers.run(expanded.solver, schedule, path, means.ρ, spreads.indices, seconds),
         seconds,
     )
     _warn(result, failed)
     return result
 
 
-def at_means(
-    spreads: ParameterDistributions, parameters: Mapping[str, float] | None
-) -> dict[str, float]:
-    """Values of the parameters about which to expand: means of those that vary, others as given."""
-    for name in parameters or {}:
+def at_means(s: Simulation, spreads: ParameterDistributions) -> Simulation:
+    """The simulation at the means of the parameters that vary, with others as given."""
+    parameters = s.given or {}
+    for name in parameters:
         if name in spreads.names:
             raise ModelError(
                 f"parameters names {name!r}, which has a spread about a mean of its own; give"
                 f" spreads={{{name!r}: …}} to move it, or spreads={{{name!r}: None}} to hold it"
             )
-    return {**(parameters or {}), **dict(zip(spreads.names, spreads.mean.tolist(), strict=True))}
+    return s.at({**parameters, **dict(zip(spreads.names, spreads.mean.tolist(), strict=True))})
 
 
-def sparse_output(duration: float, how: RunOptions) -> RunOptions:
-    """The options, with a hundred intervals between stored results where steps are chosen and
-    nothing is said.
+def sparse_output(s: Simulation) -> Simulation:
+    """The simulation with a hundred intervals between stored results where steps are chosen and no
+    output is given.
     """
-    _, schedule = choose(duration, **how)
-    return (
-        {**how, "output": duration / OUTPUTS}
-        if schedule.tolerance and how.get("output") is None
-        else how
-    )
+    if s.schedule.tolerance and s.options.get("output") is None:
+        return s.with_options(output=s.duration / OUTPUTS)
+    return s
 
 
 def _second_order(
-    mechanism: TwiceDifferentiable,
-    named: Mapping[str, Objective],
-    spreads: ParameterDistributions,
-    duration: float,
-    means: Mapping[str, float],
-    how: RunOptions,
+    s: Simulation, objectives: Mapping[str, Objective], spreads: ParameterDistributions
 ) -> _Expanded:
     """A run with second derivatives for each parameter that varies."""
-    directions = list(
-        np.ascontiguousarray(unit_directions(len(mechanism.parameters), spreads.indices).T)
-    )
-    found, solver, ρ, task, ran = mechanism._second(
-        named, spreads.indices, directions, duration, means, False, how
-    )
-    H = np.stack([d.gradients_along for d in found], axis=2)
-    return _Expanded(found[0].trajectory, (H + np.swapaxes(H, -1, -2)) / 2, solver, task, ρ, ran)
+    directions = list(np.ascontiguousarray(unit_directions(s.ρ.size, spreads.indices).T))
+    runs = second_derivatives(s, objectives, spreads.indices, directions, False, MEMORY)
+    H = np.stack([d.gradients_along for d in runs.along], axis=2)
+    symmetric = (H + np.swapaxes(H, -1, -2)) / 2
+    return _Expanded(runs.along[0].trajectory, symmetric, runs.solver, runs.task, runs.seconds)
 
 
 def _first_order(
-    mechanism: TwiceDifferentiable,
-    named: Mapping[str, Objective],
-    spreads: ParameterDistributions,
-    duration: float,
-    means: Mapping[str, float],
-    how: RunOptions,
+    s: Simulation, objectives: Mapping[str, Objective], spreads: ParameterDistributions
 ) -> _Expanded:
     """A run with first derivatives."""
-    way, schedule = choose(duration, **how)
-    ρ, solver = mechanism.data.parameter_set.values(means), mechanism._solver(way, named)
-    check_gradients(solver.equations, named)
-    task = Task(schedule, named, spreads.indices, how.get("backend", "auto"), how.get("progress"))
-    run, ran = solver.run(task, ρ)
-    if schedule.tolerance and way.integrator.traits.given_steps:
-        task = replace(
-            task, schedule=schedule.replayed(run.step_ends)
-        )  # choices of steps are no smooth function of parameters
-    return _Expanded(run, None, solver, task, ρ, ran)
+    solver = s.solver(objectives)
+    check_gradients(solver.equations, objectives)
+    task = Task(s.schedule, objectives, spreads.indices, s.backend, s.progress)
+    run, ran = solver.run(task, s.ρ)
+    if s.schedule.tolerance and s.scheme.integrator.traits.given_steps:
+        # choices of steps are no smooth function of parameters
+        task = replace(task, schedule=s.schedule.replayed(run.step_ends))
+    return _Expanded(run, None, solver, task, ran)
 
 
 def _beside(
-    mechanism: TwiceDifferentiable, found: _Expanded, spreads: ParameterDistributions
+    s: Simulation, found: _Expanded, spreads: ParameterDistributions
 ) -> tuple[Beside, list[str], float]:
     """Runs one standard deviation to either side of the means, all at once; those that failed, in
     words, and the seconds they took.
     """
     assert found.path.gradients is not None
     u = directions_of(found.path.gradients, spreads)
-    rows = spreads.rows(np.concatenate([spreads.mean + u, spreads.mean - u]), found.ρ)
+    rows = spreads.rows(np.concatenate([spreads.mean + u, spreads.mean - u]), s.ρ)
     task = replace(found.task, indices=None, progress=False)
     if found.curvatures is None:
-        _check_sides(mechanism, rows)
+        _check_sides(s.solvers.data.parameter_set, rows)
     samples, failures, ran = run_many(found.solver, task, rows, os.cpu_count() or 1)
     if failures and found.curvatures is None:
         raise failures[min(failures)]
@@ -214,10 +190,10 @@ def _error(
     return estimated_error(order, path.time, slope, curvature, seen, accuracy)
 
 
-def _check_sides(mechanism: TwiceDifferentiable, rows: np.ndarray) -> None:
+def _check_sides(numbers: ParameterSet, rows: np.ndarray) -> None:
     for row in rows:
         try:
-            mechanism.data.parameter_set.check(row)
+            numbers.check(row)
         except ModelError as error:
             raise ModelError(
                 "moments: order=1 runs the mechanism at means ± σ, too, to see how long it holds,"
@@ -233,7 +209,7 @@ def _warn(result: Moments, failed: list[str]) -> None:
             f" ({len(failed)} of them; {failed[0]}); the horizon knows of derivatives at the means"
             " only: compare with monte_carlo(…), or take smaller spreads",
             HorizonWarning,
-            stacklevel=4,
+            stacklevel=_level_of_caller(),
         )
     short = [
         (name, t)
@@ -249,5 +225,13 @@ def _warn(result: Moments, failed: list[str]) -> None:
         f" deviations for {listed} only, not up to {end:g} s: look at nothing later, or take a"
         f" shorter run, smaller spreads, {better}or monte_carlo(…)",
         HorizonWarning,
-        stacklevel=4,
+        stacklevel=_level_of_caller(),
     )
+
+
+def _level_of_caller() -> int:
+    """The stack level, for a warning of the calling function, of the code that uses Varimech."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("varimech."):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..analyses.hessians import TwiceDifferentiable
+from ..analyses.simulation import Simulation
 from ..backends.bundle import TARGETS, write_bundle
 from ..backends.compiler import NO_COMPILER, find_compiler
 from ..core.errors import ModelError, unknown_name
-from ..schemes import RunOptions, choose
-from ..sensitivity.objective import Objectives, some_objectives
+from ..sensitivity.objective import Objective
 from ..solving.ensemble_runs import sampler_for
 from ..solving.task import Task
 
@@ -20,29 +18,19 @@ MANY = 10**9
 """Runs ahead: compiling pays."""
 
 
-def export(
-    mechanism: TwiceDifferentiable,
-    folder: str | os.PathLike[str],
-    objectives: Objectives,
-    target: str,
-    duration: float,
-    how: RunOptions,
-) -> Path:
+def export(s: Simulation, objectives: Mapping[str, Objective], folder: Path, target: str) -> Path:
     """Write a bundle; returns its folder."""
-    named = some_objectives("export", objectives)
     if target not in TARGETS:
         raise unknown_name("target", target, TARGETS)
-    folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise ModelError(f"export: {folder} is a file; give a folder")
-    method, schedule = choose(duration, **how)
-    only_end = (
-        schedule
-        if how.get("output") is not None or how.get("every", 1) != 1
-        else schedule.last_only()
-    )
-    solver, allowed = mechanism._solver(method, named), mechanism.data.parameter_set.allowed
-    sampler = sampler_for(solver, Task(only_end, named, None, "native", False), MANY)
+    if s.given:
+        raise ModelError("export: runs elsewhere get their parameters there; leave parameters= out")
+    every, numbers = s.options.get("every", 1), s.solvers.data.parameter_set
+    stored = s.options.get("output") is not None or every != 1
+    schedule = s.schedule if stored else s.schedule.last_only()
+    solver, allowed = s.solver(objectives), numbers.allowed
+    sampler = sampler_for(solver, Task(schedule, objectives, None, "native", False), MANY)
     if sampler is None and find_compiler() is None:
         raise ModelError(
             "export: what is written is compiled here first, which needs a C compiler:"
@@ -50,13 +38,13 @@ def export(
         )
     if sampler is None:
         raise ModelError(
-            f"mechanism {mechanism.name!r} with {method.title} has no compiled program that finds"
+            f"mechanism {s.name!r} with {s.scheme.title} has no compiled program that finds"
             " its own start; another formulation or integrator may have one"
         )
     about: Mapping[str, Any] = {
-        "mechanism": mechanism.name,
-        "method": method.title,
-        "duration": float(duration),
+        "mechanism": s.name,
+        "method": s.scheme.title,
+        "duration": float(s.duration),
         "parameters": [
             {
                 "name": p.name,
@@ -65,13 +53,13 @@ def export(
                 "bounds": p.bounds,
                 "rules": allowed.rules_of(k),
             }
-            for k, p in enumerate(mechanism.parameters.values())
+            for k, p in enumerate(numbers.parameters.values())
         ],
         "not checked": (
             allowed.others
             + [f"{name}: fits together" for name in sorted(set(solver.start.fits.owners))]
         ),
-        "objectives": [{"name": name, "unit": o.unit} for name, o in named.items()],
+        "objectives": [{"name": name, "unit": o.unit} for name, o in objectives.items()],
     }
     write_bundle(folder, sampler, target, about)
     return folder

@@ -18,9 +18,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..analyses.hessians import TwiceDifferentiable
-from ..core.errors import ModelError, VarimechError
+from ..analyses.gradients import gradient
+from ..analyses.hessians import MEMORY, hessian
+from ..analyses.simulation import Simulation
+from ..core.errors import VarimechError
 from ..core.interrupts import DeferredInterrupt, deferred_interrupts, no_deferral
+from ..sensitivity.finite_difference import RELATIVE_STEPS
 from ..sensitivity.objective import Objective
 from ..solving.ensemble_runs import rerun_individually, run_many
 from ..solving.solver import Solver
@@ -37,16 +40,12 @@ class Runs:
     by a run.
     """
 
-    mechanism: TwiceDifferentiable
+    simulation: Simulation
+    """At the means of the parameters that vary, with nothing stored but the end of the run."""
     objectives: Mapping[str, Objective]
     spreads: ParameterDistributions
     solver: Solver
     task: Task
-    ρ: np.ndarray
-    """Values of all parameters, those that do not vary among them."""
-    given: Mapping[str, Any]
-    """Arguments of `sensitivity` and `hessian`."""
-    revision: int
     error: VarimechError | KeyboardInterrupt | None = None
     """Why a run failed: OpenTURNS hands on texts of errors only."""
     held: DeferredInterrupt = field(default_factory=no_deferral)
@@ -65,7 +64,7 @@ class Runs:
         self.calls["values"] += len(points)
 
         def compute() -> np.ndarray:
-            rows = self.spreads.rows(points, self.ρ)
+            rows = self.spreads.rows(points, self.simulation.ρ)
             values, failures, _ = run_many(self.solver, self.task, rows, os.cpu_count() or 1)
             last = values.values[:, -1]
             last[list(failures)] = np.nan
@@ -76,27 +75,25 @@ class Runs:
     def gradient(self, point: np.ndarray) -> np.ndarray:
         """∂ψ/∂x, (objective, parameter)."""
         self.calls["gradients"] += 1
-        names, parameters = list(self.spreads.names), self._parameters(point)
-        return self._told(
-            lambda: self.mechanism.sensitivity(
-                self.objectives, names, parameters=parameters, method="auto", **self.given
-            ).gradient_history[-1],
-            point,
-        )
+        indices = self.spreads.indices
+
+        def compute() -> np.ndarray:
+            there, steps = self._at(point), RELATIVE_STEPS
+            computed = gradient(there, self.objectives, indices, "auto", steps, MEMORY)
+            return computed.gradient_history[-1]
+
+        return self._told(compute, point)
 
     def hessian(self, point: np.ndarray) -> np.ndarray:
         """∂²ψ/∂x², (objective, parameter, parameter), symmetric."""
         self.calls["Hessians"] += 1
-        names, parameters = list(self.spreads.names), self._parameters(point)
-        found = self._told(
-            lambda: (
-                self.mechanism.hessian(
-                    self.objectives, names, parameters=parameters, **self.given
-                ).curvatures
-            ),
-            point,
-        )
-        return (found + found.transpose(0, 2, 1)) / 2
+        indices = self.spreads.indices
+
+        def compute() -> np.ndarray:
+            return hessian(self._at(point), self.objectives, indices, "auto", MEMORY).curvatures
+
+        curvatures = self._told(compute, point)
+        return (curvatures + curvatures.transpose(0, 2, 1)) / 2
 
     @contextmanager
     def own_errors(self, doing: str) -> Iterator[None]:
@@ -115,13 +112,13 @@ class Runs:
             if self.error is not None:
                 raise self.error from None
             raise VarimechError(
-                f"{self.mechanism.name!r}: {doing}: OpenTURNS gave up: {other}"
+                f"{self.simulation.name!r}: {doing}: OpenTURNS gave up: {other}"
             ) from other
         finally:
             self.held = no_deferral()
 
     def _values(self, points: np.ndarray) -> np.ndarray:
-        rows = self.spreads.rows(points, self.ρ)
+        rows = self.spreads.rows(points, self.simulation.ρ)
         if (
             len(rows) == 1
         ):  # many compiled runs at once begin with some that show what they have in common
@@ -143,11 +140,7 @@ class Runs:
     def _told(self, compute: Callable[[], T], point: np.ndarray | None = None) -> T:
         """What is computed; its error, if any, is kept for later."""
         try:
-            if self.mechanism.data.revision != self.revision:
-                raise ModelError(
-                    f"mechanism {self.mechanism.name!r} has been changed since; call openturns(…)"
-                    " anew"
-                )
+            self.simulation.check_unchanged("; call openturns(…) anew")
             with self.held.allowed():
                 return compute()
         except KeyboardInterrupt:
@@ -163,9 +156,10 @@ class Runs:
             )
             raise self.error from error
 
-    def _parameters(self, point: np.ndarray) -> dict[str, float]:
-        row = self.spreads.rows(np.atleast_2d(point), self.ρ)[0]
-        return dict(zip(self.mechanism.parameters, row.tolist(), strict=True))
+    def _at(self, point: np.ndarray) -> Simulation:
+        row = self.spreads.rows(np.atleast_2d(point), self.simulation.ρ)[0]
+        names = self.simulation.solvers.data.parameter_set.parameters
+        return self.simulation.at(dict(zip(names, row.tolist(), strict=True)))
 
     def _words(self, point: np.ndarray) -> str:
         units = [f" {unit}" if unit else "" for unit in self.spreads.units]

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..analyses.hessians import TwiceDifferentiable
+from ..analyses.simulation import Simulation
 from ..core.errors import ModelError, check_level, check_whole
 from ..core.memory import check_memory
 from ..plotting.table import table
 from ..results.labels import with_units
-from ..schemes import RunOptions, choose
+from ..schemes import RunOptions
 from ..sensitivity.comparison import Constraint
-from ..sensitivity.objective import Objectives, some_objectives
+from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
 from ..solving.task import Task
 from .expanding import at_means
@@ -139,7 +139,7 @@ class GlobalStudy:
 
     def _check_memory(self, what: str, points: float, remedy: str) -> None:
         """OpenTURNS keeps all points and their values."""
-        numbers = len(self.names) + len(self.runs.ρ) + len(self.objective_names)
+        numbers = len(self.names) + self.runs.simulation.ρ.size + len(self.objective_names)
         check_memory(f"{what} of {numbers} numbers", points * numbers, remedy)
 
     def __repr__(self) -> str:
@@ -158,37 +158,29 @@ class GlobalStudy:
 
 
 def global_study(
-    mechanism: TwiceDifferentiable,
-    objectives: Objectives,
+    s: Simulation,
+    objectives: Mapping[str, Objective],
     given: Given | None,
     correlation: Correlation | None,
-    duration: float,
-    *,
-    parameters: Mapping[str, float] | None,
-    how: RunOptions,
 ) -> GlobalStudy:
-    """Everything checked, nothing run yet."""
+    """Check everything; nothing is run yet."""
     openturns()
-    named = some_objectives("openturns", objectives)
-    spreads = distributions_of(mechanism.parameters, given, correlation)
-    method, schedule = choose(duration, **how)
-    ρ, solver = (
-        mechanism.data.parameter_set.values(at_means(spreads, parameters)),
-        mechanism._solver(method, named),
-    )
-    check_gradients(solver.equations, named)
-    # nothing but the end of a run is looked at
-    arguments: dict[str, Any] = {**how, "duration": duration, "progress": False}
-    if schedule.tolerance:
-        arguments["output"] = duration
-    elif schedule.ends is None:
-        arguments["every"] = schedule.steps
-    task = Task(schedule.last_only(), named, None, how.get("backend", "auto"), False)
-    runs = Runs(mechanism, named, spreads, solver, task, ρ, arguments, mechanism.data.revision)
-    units = tuple(o.unit for o in named.values())
+    spreads = distributions_of(s.solvers.data.parameter_set.parameters, given, correlation)
+    means = at_means(s, spreads)
+    solver = means.solver(objectives)
+    check_gradients(solver.equations, objectives)
+    # nothing but the end of a run is needed
+    only_end: RunOptions = {"progress": False}
+    if s.schedule.tolerance:
+        only_end["output"] = s.duration
+    elif s.schedule.ends is None:
+        only_end["every"] = s.schedule.steps
+    task = Task(s.schedule.last_only(), objectives, None, s.backend, False)
+    runs = Runs(means.with_options(**only_end), objectives, spreads, solver, task)
+    units = tuple(o.unit for o in objectives.values())
     return GlobalStudy(
-        mechanism.name,
-        tuple(named),
+        s.name,
+        tuple(objectives),
         units,
         spreads,
         runs,

@@ -1,4 +1,4 @@
-"""Monte Carlo studies: what is asked for, checked, and what is needed to carry it out."""
+"""Monte Carlo studies: options, checked, and everything that is needed to execute them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, TypedDict
 
 import casadi as ca
 import numpy as np
 
-from ..analyses.hessians import TwiceDifferentiable
-from ..analyses.solved import seconds_of
+from ..analyses.simulation import Simulation
+from ..analyses.solvers import seconds_of
 from ..core.errors import ModelError, VarimechError, check_whole, unknown_name
 from ..core.memory import check_memory
 from ..results.run import Run
-from ..schemes import RunOptions, choose
-from ..sensitivity.objective import Objective, Objectives, some_objectives
+from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
 from ..solving.derivative_request import DerivativeRequest
 from ..solving.ensemble_runs import rerun_individually, sampler_for
@@ -40,45 +39,51 @@ from .study_run import Conduct, Limits
 Target = float | Mapping[str, float] | None
 
 
+class StudyOptions(TypedDict, total=False):
+    """Options of a Monte Carlo study, in the words of `Problem.monte_carlo`."""
+
+    correlation: Correlation | None
+    samples: int
+    sampling: str
+    seed: int
+    executor: Any
+    control: bool
+    target: Target
+    keep: bool
+    allowed_failures: float
+    checkpoint: str | os.PathLike[str] | None
+    chunk: int | None
+
+
 def monte_carlo(
-    mechanism: TwiceDifferentiable,
-    objectives: Objectives,
+    s: Simulation,
+    objectives: Mapping[str, Objective],
     given: Given | None,
-    correlation: Correlation | None,
-    duration: float,
     *,
-    samples: int,
-    sampling: str,
-    seed: int,
-    chunk: int | None,
-    executor: Any,
-    control: bool,
-    target: Target,
-    keep: bool,
-    allowed_failures: float,
-    checkpoint: str | os.PathLike[str] | None,
-    parameters: Mapping[str, float] | None,
-    how: RunOptions,
+    correlation: Correlation | None = None,
+    samples: int = 10_000,
+    sampling: str = "random",
+    seed: int = 0,
+    executor: Any = None,
+    control: bool = False,
+    target: Target = None,
+    keep: bool = False,
+    allowed_failures: float = 0.05,
+    checkpoint: str | os.PathLike[str] | None = None,
+    chunk: int | None = None,
 ) -> Study:
-    """Carry out a study, or go on with one."""
+    """Execute a study, or continue one."""
     began = time.perf_counter()
-    named = some_objectives("monte_carlo", objectives)
     _check(samples, sampling, seed, chunk, allowed_failures, control=control, keep=keep)
-    limits, where = (
-        Limits(samples, _targets(target, named), float(allowed_failures)),
-        executor_of(executor),
-    )
-    spreads = distributions_of(mechanism.parameters, given, correlation)
-    backend = _backend(how, where)
-    method, schedule = choose(duration, **sparse_output(duration, how))
-    ρ, solver = (
-        mechanism.data.parameter_set.values(at_means(spreads, parameters)),
-        mechanism._solver(method, named),
-    )
-    task, columns = (
-        Task(schedule, named, None, backend, False, runs=samples),
-        schedule.stored_count * len(named),
-    )
+    limits = Limits(samples, _targets(target, objectives), float(allowed_failures))
+    where = executor_of(executor)
+    spreads = distributions_of(s.solvers.data.parameter_set.parameters, given, correlation)
+    _check_backend(s.backend, where)
+    once = at_means(s, spreads)
+    s = sparse_output(once)
+    solver = s.solver(objectives)
+    task = Task(s.schedule, objectives, None, s.backend, False, runs=samples)
+    columns = s.schedule.stored_count * len(objectives)
 
     folder = None if checkpoint is None else Checkpoint(checkpoint)
     with nullcontext() if folder is None else folder.alone():
@@ -89,38 +94,33 @@ def monte_carlo(
             else chunk_size(sampling, int(samples), columns, target=target is not None)
         )
         drawing = Sampling(sampling, int(seed), int(size), len(spreads.names))
-        _check_memory(drawing, len(ρ), columns, int(samples) if keep and folder is None else 0)
+        _check_memory(drawing, s.ρ.size, columns, int(samples) if keep and folder is None else 0)
         if folder is not None:
-            _take_up(
-                folder,
-                before,
-                _about(solver, task, spreads, ρ, drawing, control=control, keep=keep),
-            )
-        model = _first_order(solver, task, spreads, ρ) if control else None
+            about = _about(solver, task, spreads, s.ρ, drawing, control=control, keep=keep)
+            _take_up(folder, before, about)
+        model = _first_order(solver, task, spreads, s.ρ) if control else None
         together = replace(task, backend="native") if where.elsewhere else task
         state = before[1] if before else Accumulator([None] * drawing.replicates)
         centre = (
-            _centre(solver, task, ρ, columns)
+            _centre(solver, task, s.ρ, columns)
             if state.summary is None
             else state.summary.sketch.centre
         )
         work = Work(sampler_for(solver, together, samples), columns, centre, model, keep)
         study = Study(
-            mechanism.name,
-            tuple(named),
-            tuple(o.unit for o in named.values()),
+            s.name,
+            tuple(objectives),
+            tuple(o.unit for o in objectives.values()),
             spreads,
-            schedule.stored_times,
+            s.schedule.stored_times,
             drawing,
             bool(control),
             state,
             (folder or []) if keep else None,
             time.perf_counter() - began,
-            _at_means(
-                mechanism, solver, Task(choose(duration, **how)[1], {}, None, backend, False), ρ
-            ),
+            _run_at_means(once, solver),
         )
-        Conduct(study, limits, ρ, folder, how.get("progress")).execute(
+        Conduct(study, limits, s.ρ, folder, s.progress).execute(
             where, work, _rerun_individually(solver, task)
         )
         return study
@@ -169,14 +169,12 @@ def _check_memory(drawing: Sampling, parameters: int, columns: int, kept: int) -
     )
 
 
-def _backend(how: RunOptions, where: Executor) -> str:
-    backend = how.get("backend", "auto")
+def _check_backend(backend: str, where: Executor) -> None:
     if where.elsewhere and backend == "interpreted":
         raise ModelError(
             "backend='interpreted' runs in this process only, and executor=… asks for a card or a"
             " cluster: leave one of them out"
         )
-    return backend
 
 
 def _take_up(
@@ -227,21 +225,17 @@ def _first_order(
     return Control(spreads.indices, spreads.mean, np.ascontiguousarray(slopes))
 
 
-def _at_means(
-    mechanism: TwiceDifferentiable, solver: Solver, task: Task, ρ: np.ndarray
-) -> Callable[[], Run]:
-    """One more run, here and with as many stored times as a run has by itself."""
-    revision = mechanism.data.revision
+def _run_at_means(s: Simulation, solver: Solver) -> Callable[[], Run]:
+    """One more run, here and with as many stored times as a run has by itself; with the solver of
+    the samples.
+    """
 
     def run() -> Run:
-        if mechanism.data.revision != revision:
-            raise ModelError(
-                f"mechanism {mechanism.name!r} has been changed since this study was made; make it"
-                " anew"
-            )
+        s.check_unchanged(" this study was made; make it anew")
         began = time.perf_counter()
-        found, ran = solver.run(task, ρ)
-        return mechanism._run(solver, task.schedule, found, ρ, [], seconds_of(began, ran))
+        task = Task(s.schedule, {}, None, s.backend, False)
+        trajectory, ran = solver.run(task, s.ρ)
+        return s.solvers.run(solver, s.schedule, trajectory, s.ρ, [], seconds_of(began, ran))
 
     return run
 

@@ -136,7 +136,7 @@ def distributions_of(
     >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
     >>> L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.03))
     >>> mass = m.parameter("mass", 3.0, unit="kg")
-    >>> spreads_of(m.parameters, {"mass": uniform(2.9, 0.2)}, {("L", "mass"): 0.5}).names
+    >>> distributions_of(m.parameters, {"mass": uniform(2.9, 0.2)}, {("L", "mass"): 0.5}).names
     ('L', 'mass')
     """
     if given is not None and not isinstance(given, Mapping):

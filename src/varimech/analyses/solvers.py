@@ -1,13 +1,11 @@
-"""What every verb needs: solvers of the model as it is now, the parameters to differentiate for,
-and what is told of results.
-"""
+"""The solvers of a model, kept until the model changes, and the results that they label."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +13,11 @@ import numpy as np
 from ..backends.trajectory import Trajectory
 from ..core.errors import ModelError, check_numbers
 from ..core.schedule import Schedule
-from ..model.model import Model
+from ..model.model_data import ModelData
 from ..model.parameter import Parameter
 from ..results.live_run import LiveRun
 from ..results.run import Run
-from ..schemes import Method
+from ..schemes import Method, choose
 from ..sensitivity.objective import Objective, StateFunction
 from ..sensitivity.objective_functions import counted_angles
 
@@ -30,14 +28,16 @@ Wrt = Sequence[str | Parameter] | str | Parameter | None
 """Parameters to differentiate for: one, several, or "all"."""
 
 
-class Solved(Model):
-    """The model with its solvers, built when first needed and kept until it changes."""
+class ModelSolvers:
+    """The solvers of a model, one for each scheme, built when first needed and kept until the
+    model changes.
+    """
 
-    @cached_property
-    def _solvers(self) -> dict[tuple[int, Method], Solver]:
-        return {}
+    def __init__(self, data: ModelData):
+        self.data = data
+        self.kept: dict[tuple[int, Method], Solver] = {}
 
-    def _solver(self, method: Method, objectives: Mapping[str, Objective] | None = None) -> Solver:
+    def of(self, scheme: Method, objectives: Mapping[str, Objective] | None = None) -> Solver:
         """The solver for this state of the model, in which angles count the turns that objectives
         depend on.
         """
@@ -47,43 +47,48 @@ class Solved(Model):
             for f in (o.integrand, o.final)
         ]
         terms = [(label, f) for label, f in both if f is not None]
-        return self._plain_solver(self._counting(method, terms))
+        return self._plain(self.counting(scheme, terms))
 
-    def _counting(self, method: Method, functions: Sequence[tuple[str, StateFunction]]) -> Method:
-        """The method in coordinates in which angles count the turns that some functions of the
+    @property
+    def default(self) -> Solver:
+        """The solver of the scheme that is chosen where no option is given."""
+        return self._plain(choose(1.0)[0])
+
+    def counting(self, scheme: Method, functions: Sequence[tuple[str, StateFunction]]) -> Method:
+        """The scheme in coordinates in which angles count the turns that labelled functions of the
         state depend on.
         """
-        coordinates = method.coordinates
-        names = counted_angles(self._plain_solver(method).equations, functions) if functions else ()
+        coordinates = scheme.coordinates
+        names = counted_angles(self._plain(scheme).equations, functions) if functions else ()
         if not names:
-            return method
+            return scheme
         return replace(
-            method,
+            scheme,
             coordinates=replace(coordinates, counted=tuple(sorted({*coordinates.counted, *names}))),
         )
 
-    def _plain_solver(self, method: Method) -> Solver:
+    def _plain(self, scheme: Method) -> Solver:
         from ..solving.solver import Solver  # a good part of what there is to import
 
-        key = (self.data.revision, method)
-        solver = self._solvers.get(key)
+        key = (self.data.revision, scheme)
+        solver = self.kept.get(key)
         if solver is None:
-            solver = Solver(self.data, method)
-            fresh = {k: s for k, s in self._solvers.items() if k[0] == self.data.revision}
-            self._solvers = {
-                **fresh,
-                key: solver,
-            }  # at once: other threads may look, and take one of their own at worst
+            solver = Solver(self.data, scheme)
+            fresh = {k: s for k, s in self.kept.items() if k[0] == self.data.revision}
+            # replaced at once: other threads may look, and build a solver of their own at worst
+            self.kept = {**fresh, key: solver}
         return solver
 
-    def _chosen(self, wrt: Wrt) -> list[int]:
-        """Places of the parameters to differentiate for; all of them if none are named."""
-        if not self.parameters:
+    def indices(self, wrt: Wrt) -> list[int]:
+        """Positions of the parameters to differentiate for; all of them if none are named."""
+        parameters = self.data.parameter_set.parameters
+        if not parameters:
             raise ModelError(
-                f"mechanism {self.name!r} has no parameters; make some with parameter(name, value)"
+                f"mechanism {self.data.name!r} has no parameters; make some with parameter(name,"
+                " value)"
             )
         if wrt is None or (isinstance(wrt, str) and wrt == "all"):
-            return list(range(len(self.parameters)))
+            return list(range(len(parameters)))
         names = (
             [wrt]
             if isinstance(wrt, (str, Parameter)) or not isinstance(wrt, Iterable)
@@ -98,7 +103,12 @@ class Solved(Model):
             raise ModelError(f"wrt = {names!r} names a parameter twice")
         return indices
 
-    def _run(
+    def parameters(self, indices: Sequence[int]) -> list[Parameter]:
+        """The parameters at some positions."""
+        known = list(self.data.parameter_set.parameters.values())
+        return [known[k] for k in indices]
+
+    def run(
         self,
         solver: Solver,
         schedule: Schedule,
@@ -107,8 +117,9 @@ class Solved(Model):
         indices: list[int],
         seconds: dict[str, float],
     ) -> Run:
+        """A trajectory as a `Run`, with the facts about its computation."""
         lengths, steps = np.diff(trajectory.step_ends), trajectory.steps
-        info = self._info(solver.method.title, trajectory, ρ, seconds)
+        info = self.info(solver.method.title, trajectory, ρ, seconds)
         info |= {
             "step": schedule.step
             or (
@@ -118,9 +129,8 @@ class Solved(Model):
             ),
             "steps": lengths.size if steps is None else steps,
         }
-        if (
-            schedule.step and lengths.size > schedule.steps
-        ):  # some end at edges of explicit functions of time
+        # some of the equal steps end at edges of explicit functions of time
+        if schedule.step and lengths.size > schedule.steps:
             info["shortest_step"] = float(lengths.min())
         if schedule.tolerance:
             info |= {"tolerance": schedule.tolerance, "rejected": trajectory.rejected}
@@ -130,17 +140,18 @@ class Solved(Model):
             info["selections"] = trajectory.selections
         return Run(LiveRun(solver.equations, trajectory, ρ, indices, solver.method), info)
 
-    def _info(
+    def info(
         self, method: str, trajectory: Trajectory, ρ: np.ndarray, seconds: dict[str, float]
     ) -> dict[str, Any]:
-        """What is told of every result."""
+        """The facts that every result carries."""
+        names = self.data.parameter_set.parameters
         return {
-            "mechanism": self.name,
-            "dimension": self.dimension,
+            "mechanism": self.data.name,
+            "dimension": self.data.dimension,
             "method": method,
             "iterations": trajectory.iterations,
             "residuals": [float(r) for r in trajectory.residuals],
-            "parameters": dict(zip(self.parameters, ρ.tolist(), strict=True)),
+            "parameters": dict(zip(names, ρ.tolist(), strict=True)),
             "seconds": seconds,
             "versions": _versions(),
         }
@@ -158,9 +169,9 @@ def seconds_of(began: float, ran: float) -> dict[str, float]:
     return {"build": time.perf_counter() - began - ran, "run": ran}
 
 
-def checked_bytes(verb: str, memory: float) -> float:
+def checked_bytes(analysis: str, memory: float) -> float:
     """Bytes of so many MB."""
-    check_numbers(verb, memory=memory)
+    check_numbers(analysis, memory=memory)
     if not memory > 0:
-        raise ModelError(f"{verb}: memory = {memory!r} MB must be positive")
+        raise ModelError(f"{analysis}: memory = {memory!r} MB must be positive")
     return 1e6 * memory

@@ -1,0 +1,81 @@
+"""One mechanism for many sets of parameter values at once."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.errors import ModelError, check_named, check_whole
+from ..model.parameter_set import ParameterSet
+from ..results.ensemble import Ensemble
+from ..sensitivity.objective import Objective
+from ..solving.task import Task
+from .simulation import Simulation
+from .solvers import seconds_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Samples = Mapping[str, Any] | pd.DataFrame
+    """Parameter → values, one for each sample; or a table with a column for each."""
+
+
+def ensemble(
+    s: Simulation,
+    objectives: Mapping[str, Objective],
+    samples: Samples,
+    indices: list[int] | None,
+    threads: int | None,
+) -> Ensemble:
+    """Run all samples; `indices` are the parameters to differentiate for, None for none."""
+    if not objectives:
+        raise ModelError("an ensemble needs at least one objective: it keeps no trajectories")
+    check_whole("ensemble", 1, threads=1 if threads is None else threads)
+    numbers = s.solvers.data.parameter_set
+    columns = _columns(numbers, samples)
+    rows = np.tile(s.ρ, (len(next(iter(columns.values()))), 1))
+    for name, column in columns.items():
+        rows[:, numbers.indices([name])[0]] = column
+    began = time.perf_counter()
+    task = Task(s.schedule.last_only(), objectives, indices, s.backend, s.progress)
+    from ..solving.ensemble_runs import run_many  # with the solver
+
+    runs, failures, ran = run_many(s.solver(objectives), task, rows, threads or os.cpu_count() or 1)
+    every = range(len(numbers.parameters)) if indices is None else indices
+    names = tuple(p.name for p in s.solvers.parameters(every))
+    gradients = None if runs.gradients is None else runs.gradients[:, -1]
+    return Ensemble(
+        tuple(objectives),
+        names,
+        columns,
+        runs.values[:, -1],
+        gradients,
+        failures,
+        seconds_of(began, ran),
+    )
+
+
+def _columns(numbers: ParameterSet, samples: Samples) -> dict[str, np.ndarray]:
+    """Checked values of each named parameter, one for each sample."""
+    if not hasattr(samples, "columns"):  # which tables have
+        check_named("ensemble: parameters", samples, "{'L': [0.3, 0.4]}")
+    columns: dict[str, np.ndarray] = {}
+    for name, values in samples.items():
+        parameter = list(numbers.parameters.values())[numbers.indices([name])[0]]
+        column = np.asarray(values)
+        if column.ndim != 1 or column.size == 0:
+            raise ModelError(
+                f"ensemble: parameter {parameter.name!r} needs a list of values, one for each"
+                " sample"
+            )
+        columns[parameter.name] = np.array([parameter.check(value) for value in column.tolist()])
+    sizes = {name: column.size for name, column in columns.items()}
+    if not sizes:
+        raise ModelError("ensemble: name at least one parameter with its values")
+    if len(set(sizes.values())) > 1:
+        raise ModelError(f"ensemble: parameters have different numbers of samples: {sizes}")
+    return columns

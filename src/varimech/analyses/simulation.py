@@ -1,0 +1,109 @@
+"""How a mechanism is run: model, duration, parameter values and run options, checked once.
+
+Every analysis takes a `Simulation`. Objectives and the parameters to differentiate for are
+arguments of the analyses; `varimech.problem.Problem` holds all of them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Unpack
+
+import numpy as np
+
+from ..core.errors import ModelError
+from ..core.schedule import Schedule
+from ..schemes import Method, RunOptions, choose
+from ..sensitivity.objective import Objective, StateFunction
+from .solvers import ModelSolvers
+
+if TYPE_CHECKING:
+    from ..solving.solver import Solver
+
+Values = Mapping[str, float | str] | Mapping[str, float]
+"""Parameter → value in its unit, or a text such as "30 mm"."""
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """A checked run that has not been executed; make one with `simulation`."""
+
+    solvers: ModelSolvers
+    duration: float
+    """s"""
+    given: Values | None
+    """Parameter values that differ from the nominal ones, as a user gave them."""
+    options: RunOptions
+    """As a user gave them; `scheme` and `schedule` are what they mean."""
+    scheme: Method
+    schedule: Schedule
+    ρ: np.ndarray
+    """Values of all parameters, in the units of the parameters."""
+    revision: int
+    """The state of the model that was checked."""
+
+    @property
+    def name(self) -> str:
+        """The name of the mechanism."""
+        return self.solvers.data.name
+
+    @property
+    def backend(self) -> str:
+        """What executes the runs."""
+        return self.options.get("backend", "auto")
+
+    @property
+    def progress(self) -> bool | None:
+        """Whether progress bars are shown; None for on a terminal only."""
+        return self.options.get("progress")
+
+    def solver(self, objectives: Mapping[str, Objective] | None = None) -> Solver:
+        """The solver in which angles count the turns that objectives depend on.
+
+        Raises:
+            ModelError: if the model has been changed since the simulation was checked.
+        """
+        self.check_unchanged("; state the problem anew")
+        return self.solvers.of(self.scheme, objectives)
+
+    def check_unchanged(self, since: str) -> None:
+        """The model has to be the one that was checked; `since` ends the message."""
+        if self.solvers.data.revision != self.revision:
+            raise ModelError(f"mechanism {self.name!r} has been changed since{since}")
+
+    def at(self, parameters: Values | None) -> Simulation:
+        """The same with other parameter values."""
+        ρ = self.solvers.data.parameter_set.values(parameters)
+        return replace(self, given=parameters, ρ=ρ)
+
+    def with_options(
+        self, *, duration: float | None = None, **changes: Unpack[RunOptions]
+    ) -> Simulation:
+        """The same with some run options, or the duration (s), changed."""
+        seconds = self.duration if duration is None else duration
+        options: RunOptions = {**self.options, **changes}
+        scheme, schedule = choose(seconds, **options)
+        return replace(self, duration=seconds, options=options, scheme=scheme, schedule=schedule)
+
+    def counting(self, functions: Sequence[tuple[str, StateFunction]]) -> Simulation:
+        """The same in coordinates in which angles count the turns that labelled functions of the
+        state along the run depend on.
+        """
+        scheme = self.solvers.counting(self.scheme, functions)
+        return self.with_options(coordinates=scheme.coordinates) if functions else self
+
+
+def simulation(
+    solvers: ModelSolvers, duration: float, parameters: Values | None, options: RunOptions
+) -> Simulation:
+    """Check what a user gives, and choose what is left open.
+
+    Raises:
+        ModelError: for options that are unknown or do not go together, and for values that no
+            parameter can have.
+    """
+    scheme, schedule = choose(duration, **options)
+    data = solvers.data
+    ρ = data.parameter_set.values(parameters)
+    return Simulation(solvers, duration, parameters, options, scheme, schedule, ρ, data.revision)

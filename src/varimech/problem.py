@@ -1,0 +1,518 @@
+"""`Problem`: a question about a mechanism, stated once and answered by every analysis.
+
+A problem holds objectives ψ, the parameters ρ to differentiate for, and a checked `Simulation`
+(duration, parameter values, scheme, times). Analyses are functions of these; each method here
+hands them over.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Required, Unpack
+
+from .analyses.gradients import gradient
+from .analyses.hessians import MEMORY, hessian, hessian_product
+from .analyses.motion import simulate
+from .analyses.simulation import Simulation, Values, simulation
+from .analyses.solvers import ModelSolvers, Wrt
+from .core.errors import ModelError, unknown_name
+from .core.markup import Displayed, html_heading, html_table
+from .optimization.quantities import Goal, Goals, named_goals, scalars_of
+from .schemes import RunOptions
+from .sensitivity.finite_difference import RELATIVE_STEPS
+from .sensitivity.objective import Objective
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from .analyses.ensembles import Samples
+    from .certification.certificate import Certificate
+    from .optimization.design import DesignOptions, SearchOptions
+    from .optimization.design_problem import DesignProblem
+    from .optimization.fit import Fit
+    from .optimization.fitting import FitOptions
+    from .optimization.measurement import Measurements
+    from .optimization.optimum import Optimum
+    from .optimization.space import Over
+    from .results.ensemble import Ensemble
+    from .results.gradient import Gradient
+    from .results.hessian import Hessian
+    from .results.run import Run
+    from .uncertainty.global_study import GlobalStudy
+    from .uncertainty.moments import Moments
+    from .uncertainty.monte_carlo import StudyOptions
+    from .uncertainty.parameter_distributions import Correlation, Given
+    from .uncertainty.study import Study
+
+
+class ProblemOptions(RunOptions, total=False):
+    """Duration, parameter values and run options, in the words of `Mechanism.problem`."""
+
+    duration: Required[float]
+    parameters: Values | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Problem(Displayed):
+    """Objectives of a mechanism, the parameters to differentiate for, a duration, parameter values
+    and run options: stated once with `Mechanism.problem`, answered by the methods.
+
+    A problem never changes; `with_options` gives another one. It belongs to the mechanism as it was
+    when the problem was stated: after a change of the mechanism, analyses ask for a new problem.
+
+    >>> import varimech as vm
+    >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
+    >>> L = m.parameter("L", 1.0, unit="m", spread=vm.Tolerance(0.01))
+    >>> O = m.ground_point("O", (0, 0))
+    >>> rod = m.bar("rod", "O", "tip", length=L, mass=3.0)
+    >>> joint = m.revolute("O")
+    >>> m.start(angle={"rod": -1.0})
+    >>> angle = vm.final(lambda s: s.angle("rod"), unit="rad")
+    >>> p = m.problem({"angle": angle}, wrt="L", duration=1.0, tolerance=1e-9)
+    >>> f"{p.gradient().gradient.item():.4f}"
+    '0.6246'
+    >>> f"{p.moments().std[-1].item():.5f}"
+    '0.00208'
+    """
+
+    objectives: Mapping[str, Goal]
+    """Objectives by name; those given without are called psi1, psi2, …"""
+    _indices: list[int] | None
+    """Positions of the parameters to differentiate for; None where none were named."""
+    _simulation: Simulation
+
+    @property
+    def wrt(self) -> tuple[str, ...] | None:
+        """Names of the parameters to differentiate for; None where none were named."""
+        if self._indices is None:
+            return None
+        return tuple(p.name for p in self._simulation.solvers.parameters(self._indices))
+
+    @property
+    def duration(self) -> float:
+        """s"""
+        return self._simulation.duration
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The values of all parameters, by name."""
+        s = self._simulation
+        return dict(zip(s.solvers.data.parameter_set.parameters, s.ρ.tolist(), strict=True))
+
+    @property
+    def method(self) -> str:
+        """Formulation, integrator and coordinates that the options choose, in words."""
+        return self._simulation.scheme.title
+
+    def with_options(
+        self,
+        *,
+        duration: float | None = None,
+        parameters: Values | None = None,
+        **options: Unpack[RunOptions],
+    ) -> Problem:
+        """The same problem with another duration (s), other parameter values or run options.
+
+        Args:
+            duration: s; unchanged if not given.
+            parameters: values that differ from the nominal ones, in place of those of this problem.
+            options: run options to change, as for `Mechanism.simulate`.
+        """
+        s = self._simulation.with_options(duration=duration, **options)
+        return replace(self, _simulation=s if parameters is None else s.at(parameters))
+
+    def run(self) -> Run:
+        """Simulate from t = 0; raises as `Mechanism.simulate` does."""
+        return simulate(self._simulation)
+
+    def gradient(
+        self,
+        method: str = "direct",
+        *,
+        relative_steps: Sequence[float] = RELATIVE_STEPS,
+        memory: float = MEMORY,
+    ) -> Gradient:
+        """Objectives and their derivatives with respect to `wrt` (all parameters if none were
+        named); also those of every measure over time.
+
+        Args:
+            method: "direct" (exact derivative of the discrete solution, chosen steps held fixed;
+                also of every measure over time), "adjoint" (the same at the end of the run only, by
+                one sweep backwards for any number of parameters), "auto" (one of these two, the
+                faster one by the numbers of parameters and objectives), "composite" (motion and
+                derivative as one differential-algebraic system, after Serban and Freeman),
+                "finite-difference" (central, over a sweep of perturbations) or "complex-step" (the
+                run in complex numbers: exact without any derivative; at the end of the run only).
+            relative_steps: the perturbations of that sweep, relative to each parameter.
+            memory: MB that an adjoint may record; of longer runs, parts are executed once more.
+
+        Returns:
+            A `Gradient`: `.values`, `.gradient`, `.history`, and `.run`, whose measures take
+            `wrt=`.
+
+        Raises:
+            Interrupted: on Ctrl-C with method="direct"; its `result` is the gradient of the motion
+                up to then. Other methods know nothing before their end: a plain KeyboardInterrupt.
+        """
+        objectives = scalars_of("gradient", self.objectives)
+        s, indices = self._simulation, self._differentiated()
+        return gradient(s, objectives, indices, method, relative_steps, memory)
+
+    def hessian(self, method: str = "auto", *, memory: float = MEMORY) -> Hessian:
+        """Exact second derivatives of objectives, and of any measure over time.
+
+        They are those of the discrete solution itself, chosen steps held fixed.
+
+        Args:
+            method: "forward" (over forward: also of measures over time), "backward" (over forward,
+                by an adjoint), or "auto", the faster one by the numbers of parameters and
+                objectives.
+            memory: MB that each of the adjoints that run at once may record.
+
+        Returns:
+            A `Hessian`: `.values`, `.gradient`, `.hessian`, `.measure(function)`, `.run`.
+        """
+        objectives = scalars_of("hessian", self.objectives)
+        return hessian(self._simulation, objectives, self._differentiated(), method, memory)
+
+    def hessian_product(self, along: Mapping[str, float], method: str = "auto") -> xr.DataArray:
+        """Hessians of objectives times a vector, (objective, parameter), by one run.
+
+        Args:
+            along: the vector, parameter → number; parameters that are not named do not change.
+            method: as for `hessian`.
+        """
+        objectives = scalars_of("hessian_product", self.objectives)
+        return hessian_product(self._simulation, objectives, along, self._differentiated(), method)
+
+    def certify(
+        self,
+        method: str = "direct",
+        *,
+        relative_steps: Sequence[float] | None = None,
+        wanted: float = 3.0,
+        sizes: Any = 0.0,
+    ) -> Certificate:
+        """How many digits of the gradient can be trusted, and why no more.
+
+        Args:
+            method: of the gradient that is certified, as for `gradient`.
+            relative_steps, wanted, sizes: as for `Gradient.certify`.
+
+        Returns:
+            A `Certificate`: `print` it; `.trusted`, `.digits`, `.table()`, `.findings`, …
+        """
+        return self.gradient(method).certify(
+            relative_steps=relative_steps,
+            wanted=wanted,
+            sizes=sizes,
+            progress=self._simulation.progress,
+        )
+
+    def ensemble(self, samples: Samples, *, threads: int | None = None) -> Ensemble:
+        """Run the mechanism for many sets of parameter values at once, over all cores; with
+        derivatives where `wrt` names parameters.
+
+        Args:
+            samples: parameter → values, one for each sample, or a table with a column for each;
+                parameters that are not named keep the values of the problem.
+            threads: how many runs at a time; one for each core if not given.
+
+        Returns:
+            An `Ensemble` in the order of the samples. A sample that fails is reported in
+            `.failures`; the others go on.
+        """
+        from .analyses.ensembles import ensemble
+
+        objectives = scalars_of("ensemble", self.objectives)
+        return ensemble(self._simulation, objectives, samples, self._indices, threads)
+
+    def moments(
+        self,
+        spreads: Given | None = None,
+        *,
+        correlation: Correlation | None = None,
+        order: int = 2,
+        accuracy: float = 0.1,
+    ) -> Moments:
+        """Mean and variance of objectives at every stored time, by exact derivatives at the means
+        of the parameters.
+
+        The history of `vm.final(f)` is f over time, so that means and bands of any measure follow.
+        A hundred times are stored where a tolerance chooses the steps and `output` is not given.
+
+        Args:
+            spreads: parameter → `vm.Tolerance` about its nominal value, a distribution with its
+                numbers (of scipy.stats, or any object with ppf(p), mean() and var()), or None for
+                one that does not vary; those that parameters carry themselves (`spread=`) where
+                nothing else is given.
+            correlation: {("a", "b"): 0.5}, or a matrix in the order of the parameters that vary;
+                none if not given. Between parameters that are not normal it is that of the normal
+                variables behind them (a Gaussian copula).
+            order: 1 (one run with first derivatives, two without) or 2 (also second derivatives, a
+                run for each parameter that varies).
+            accuracy: error of means and standard deviations, in standard deviations, up to which
+                they count as good.
+
+        Returns:
+            `Moments`: `.mean`, `.variance`, `.std`, `.contributions`, `.horizon`, `.bands()`,
+            `.table()`, `.plot()`, …
+
+        Warns:
+            HorizonWarning: if the run is longer than the moments hold.
+        """
+        from .uncertainty.expanding import moments
+
+        objectives = self._some("moments")
+        return moments(self._simulation, objectives, spreads, correlation, order, accuracy)
+
+    def monte_carlo(self, spreads: Given | None = None, **options: Unpack[StudyOptions]) -> Study:
+        """Mean, variance, quantiles and histograms of objectives at every stored time, from many
+        runs with parameters drawn at random.
+
+        Memory does not grow with the number of samples unless they are kept. The same seed gives
+        the same numbers, to the last bit, in threads and on a cluster, whatever their number.
+
+        Args:
+            spreads, correlation: as for `moments`.
+            samples: how many runs, at most; 10,000 if not given.
+            sampling: "random" (if not given), "latin-hypercube" or "sobol" (scrambled Sobol
+                sequences, 32 of them side by side; best with 32 times a power of two). The latter
+                two fill the space of the parameters more evenly, and need fewer samples for smooth
+                objectives.
+            seed: of the random numbers; 0 if not given.
+            executor: how many threads; a `dask.distributed.Client`; or "cuda", one GPU thread for
+                each sample (small mechanisms; equal to the others within rounding). A thread on
+                each core if not given.
+            control: correct means by the first-order model, whose mean is known: fewer samples for
+                the same error. Not used where samples failed.
+            target: half of the 95 % confidence interval of the mean at the end of the run at which
+                to stop, in the unit of the objective; one number, or {objective: number}. It is
+                compared every 16 chunks (32 of hypercubes or sequences), of 256 samples at most.
+            keep: keep all samples (`.samples`), in memory, or with a checkpoint in its folder.
+            allowed_failures: share a of the samples that may fail, judged at the end (0.05 if not
+                given); and from 50 samples on, the study is given up early where of n samples more
+                than a n + 3 √(a (1 − a) n) failed.
+            checkpoint: folder for the state of the study after every chunk. Where there is one, the
+                study continues from it: after an interruption, or with more samples.
+            chunk: samples that are run and added up together; chosen by their number if not given,
+                1024 for 100,000, 8192 at most.
+
+        Returns:
+            A `Study`: `.mean`, `.variance`, `.std`, `.interval()`, `.quantile(0.95)`,
+            `.histogram()`, `.failures`, `.table()`, `.plot()`, …
+
+        Raises:
+            StudyError: if too many samples fail; what was found up to then is its `study`.
+            Interrupted: on Ctrl-C; the study of the samples up to then is its `result`, and a
+                checkpoint continues from there.
+        """
+        from .uncertainty.monte_carlo import monte_carlo
+
+        return monte_carlo(self._simulation, self._some("monte_carlo"), spreads, **options)
+
+    def openturns(
+        self, spreads: Given | None = None, *, correlation: Correlation | None = None
+    ) -> GlobalStudy:
+        """The mechanism as a function of OpenTURNS, for global sensitivity and reliability; nothing
+        is run yet.
+
+        The function goes from the parameters that vary to the objectives at the end of the run,
+        with exact gradients and Hessians, and takes many points at once over all cores. Needs `pip
+        install 'varimech[uq]'`.
+
+        Args:
+            spreads, correlation: as for `moments`.
+
+        Returns:
+            A `GlobalStudy`: `.chaos()` (polynomial chaos), `.sobol()` (Sobol indices),
+            `.probability(ψ >= 3.0)` (FORM and SORM), and `.function` and `.distribution` for
+            everything else that OpenTURNS has.
+        """
+        from .uncertainty.global_study import global_study
+
+        return global_study(self._simulation, self._some("openturns"), spreads, correlation)
+
+    def export(self, folder: str | os.PathLike[str], *, target: str = "cuda") -> Path:
+        """Write a program for many runs at once on machines without Varimech.
+
+        The folder gets the source of the program, a description (bundle.json) and a small runner:
+        `python run.py` there checks the machine, `python run.py samples.csv results.csv` runs the
+        samples of a file, and writes results at the end and which runs failed. Bounds of
+        parameters, and what each has to satisfy by itself, are checked there; bundle.json lists
+        what is not. Objectives are stored at the start and at the end only where neither `every`
+        nor `output` is given.
+
+        Args:
+            folder: where to; made if it is not there.
+            target: "cuda" (a kernel with a thread for each run; needs numpy and cupy there) or "c"
+                (needs numpy and a C compiler).
+
+        Returns:
+            The folder.
+        """
+        from .uncertainty.export import export
+
+        return export(self._simulation, self._some("export"), Path(folder), target)
+
+    def optimize(
+        self, over: Over = None, *, minimize: str | None = None, **options: Unpack[SearchOptions]
+    ) -> Optimum:
+        """Find parameter values that minimise an objective and meet constraints: a local optimum,
+        or the best one of several.
+
+        A search ends at the best design among its neighbours, which is checked to second order:
+        saddle points and maxima are left. Other local optima may be better; `starts=8` looks for
+        them. Runs have a tolerance of 1e-10 where neither `tolerance` nor `step` is given.
+
+        Args:
+            over: parameters that may change; those of `wrt` if not given, else all that have no
+                value in `parameters`.
+            minimize: name of the objective to minimise, where there are several.
+            constraints: comparisons such as `vm.final(f) <= 0.1` or `vm.path(h).between(-1, 1)`, in
+                a list or by name.
+            bounds: parameter → (lower, upper), None where open; within the parameter's own.
+            start: parameter → value to begin with; nominal ones if not given.
+            method: how gradients are computed, as for `gradient`; "auto" if not given.
+            starts: how many searches (1 if not given): the first from the given design, others from
+                designs within the bounds, which all of `over` need.
+            solver: "ipopt" (if not given), "scipy" (the best of SciPy for the problem), or a method
+                of `scipy.optimize.minimize` by name.
+            hessian: "approximate" second derivatives from changes of the gradient (if not given),
+                or "exact" ones: fewer iterations, more to compile at first.
+            max_iterations: from each start; 100 if not given.
+            tolerance_optimality: what may be left of the gradient, relative to that at the start;
+                1e-9 if not given.
+            seed: of the starts within the bounds; 0 if not given.
+
+        Returns:
+            An `Optimum`: `.parameters`, `.objective`, `.constraints`, `.multipliers`,
+            `.local_optima`, `.second_order`, `.history`, `.before`, `.after`, `.plot()`, …
+
+        Raises:
+            ModelError: for input that makes no sense, such as objectives without a gradient or
+                parameters that change nothing.
+            InfeasibleError: if no design was found that meets the constraints, with the nearest
+                one.
+            Interrupted: on Ctrl-C after an iteration or more; its `result` is the best design up to
+                then.
+        """
+        from .optimization.design import optimize
+
+        name, goal = self._goal(minimize)
+        return optimize(self._simulation, name, goal, self._over(over), **options)
+
+    def design_problem(
+        self, over: Over = None, *, minimize: str | None = None, **options: Unpack[DesignOptions]
+    ) -> DesignProblem:
+        """The design problem as plain functions of a vector, for any other optimiser.
+
+        Args:
+            over, minimize, constraints, bounds, start, method: as for `optimize`.
+
+        Returns:
+            A `DesignProblem`: `.fun(x)`, `.jac(x)`, `.hess(x)`, `.constraints(x)`,
+            `.constraints_jac(x)`, `.constraint_bounds`, `.x0`, `.bounds`, `.names`.
+        """
+        from .optimization.design import design_problem
+
+        name, goal = self._goal(minimize)
+        return design_problem(self._simulation, name, goal, self._over(over), **options)
+
+    def fit(self, measured: Measurements, over: Over = None, **options: Unpack[FitOptions]) -> Fit:
+        """Find parameter values for which the motion meets measured data, by least squares, with
+        confidence intervals. Objectives take no part in it.
+
+        Results are stored at the sample times, so equal steps have to meet these.
+
+        Args:
+            measured: one or more of `vm.measurement(function, times, values, sigma=…)`, alone, in a
+                list or by name.
+            over: parameters to find; as for `optimize`.
+            start, bounds, max_iterations, method: as for `optimize`.
+            level: probability with which a confidence interval holds the true value; 0.95 if not
+                given.
+
+        Returns:
+            A `Fit`: `.parameters`, `.intervals`, `.covariance`, `.correlation`,
+            `.residual_deviation`, `.chi2`, `.plot()`, …
+        """
+        from .optimization.fitting import fit
+
+        return fit(self._simulation, measured, self._over(over), **options)
+
+    def _differentiated(self) -> list[int]:
+        return self._simulation.solvers.indices(None) if self._indices is None else self._indices
+
+    def _over(self, over: Over) -> Over:
+        return self.wrt if over is None else over
+
+    def _some(self, analysis: str) -> dict[str, Objective]:
+        """The objectives, of which there has to be at least one."""
+        if not self.objectives:
+            raise ModelError(
+                f"{analysis}: give at least one objective, such as varimech.final(lambda s:"
+                " s.angle('rod'))"
+            )
+        return scalars_of(analysis, self.objectives)
+
+    def _goal(self, minimize: str | None) -> tuple[str, Goal]:
+        """The objective to minimise, with its name."""
+        if minimize is None and len(self.objectives) != 1:
+            raise ModelError(
+                f"optimize takes one objective, not {len(self.objectives)}: name it with minimize=,"
+                " add them with weights, or bound all but one by constraints"
+            )
+        name = next(iter(self.objectives)) if minimize is None else minimize
+        if name not in self.objectives:
+            raise unknown_name("objective", name, self.objectives)
+        return name, self.objectives[name]
+
+    def __repr__(self) -> str:
+        rows = self._rows()
+        width = max(len(label) for label, _ in rows)
+        lines = [f"{label:<{width}}  {text}" for label, text in rows]
+        return "\n".join([f"<Problem of {self._simulation.name!r}>", *lines])
+
+    def _display(self) -> str:
+        return html_heading(f"Problem of {self._simulation.name}") + html_table(
+            ["", ""], self._rows()
+        )
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """What the problem consists of, each with its label."""
+        s = self._simulation
+        step, tolerance = s.schedule.step, s.schedule.tolerance
+        steps = f"tolerance {tolerance:g}" if tolerance else f"{s.schedule.steps} steps"
+        given = s.given or {}
+        units = [f"{name} ({o.unit})" if o.unit else name for name, o in self.objectives.items()]
+        rows = [
+            ("objectives", ", ".join(units) or "none"),
+            ("wrt", "all parameters" if self.wrt is None else ", ".join(self.wrt)),
+            ("duration", f"{s.duration:g} s, {steps}" + (f" of {step:g} s" if step else "")),
+            ("method", s.scheme.title),
+            ("parameters", ", ".join(f"{name} = {value}" for name, value in given.items())),
+            ("backend", s.backend),
+        ]
+        return [(label, text) for label, text in rows if text]
+
+
+def stated(
+    solvers: ModelSolvers,
+    objectives: Goals,
+    wrt: Wrt,
+    duration: float,
+    parameters: Values | None,
+    options: RunOptions,
+) -> Problem:
+    """Check everything that a problem consists of.
+
+    Raises:
+        ModelError: for objectives, parameters, values or options that make no sense.
+    """
+    s = simulation(solvers, duration, parameters, options)
+    named = named_goals(objectives)
+    return Problem(named, None if wrt is None else solvers.indices(wrt), s)
