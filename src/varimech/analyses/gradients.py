@@ -12,6 +12,7 @@ import numpy as np
 
 from ..backends.trajectory import BrokenOff, Trajectory
 from ..core.errors import ModelError, unknown_name
+from ..core.messages import Message
 from ..integrators.sundials import Sundials
 from ..results.gradient import Gradient
 from ..schemes import Method, RunOptions, choose
@@ -177,13 +178,14 @@ def _way(method: str, way: Method, objectives: int, parameters: int) -> str:
         return "adjoint" if adjoint_can and parameters > ADJOINT_PAYS * objectives else "direct"
     if method == "adjoint" and not objectives:
         raise ModelError(
-            "method='adjoint' differentiates objectives, and there are none; measures over time"
-            " need method='direct'"
+            "method 'adjoint' differentiates objectives, and there are none",
+            remedy=Message("outputs over time need {method}", method="direct"),
         )
     if method == "adjoint" and not adjoint_can:
         raise ModelError(
-            f"method='adjoint' is the adjoint of the steps taken, which {way.integrator.title} does"
-            " not tell: use method='direct', or another integrator"
+            "method 'adjoint' is the adjoint of the steps taken, which"
+            f" {way.integrator.title} does not tell",
+            remedy=Message("use {method}, or another integrator", method="direct"),
         )
     return method
 

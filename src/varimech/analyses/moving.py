@@ -217,7 +217,7 @@ class Moving(Solved):
             "duration": schedule.duration,
         }
         return Interrupted(
-            f"{self.name!r}: stopped at t = {last:.6g} s of {schedule.duration:g} s; what was"
-            " stored up to then is the `result` of this interrupt",
+            f"{self.name!r}: stopped at t = {last:.6g} s of {schedule.duration:g} s",
             found,
+            "what was stored up to then is the `result` of this interrupt",
         )

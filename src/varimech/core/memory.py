@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from .errors import ModelError
+from .messages import Text
 
 LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 """Where Linux lists what a container may have."""
@@ -15,7 +16,7 @@ LITTLE = 1e6
 """Numbers that fit anywhere: small runs do not ask the system."""
 
 
-def check_memory(what: str, numbers: float, remedy: str) -> None:
+def check_memory(what: str, numbers: float, remedy: Text) -> None:
     """Refuse what needs more memory than this machine has.
 
     Args:
@@ -30,7 +31,8 @@ def check_memory(what: str, numbers: float, remedy: str) -> None:
     if numbers > LITTLE and 8.0 * numbers > (most := memory_bytes()):
         raise ModelError(
             f"{what} would take {8e-9 * numbers:.3g} GB of memory, and this process may have"
-            f" {1e-9 * most:.3g} GB; {remedy}"
+            f" {1e-9 * most:.3g} GB",
+            remedy=remedy,
         )
 
 

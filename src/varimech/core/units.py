@@ -88,19 +88,24 @@ def in_unit(number: float, unit: str, wanted: str, label: str) -> float:
     >>> in_unit(30.0, "mm", "m", "length")
     0.03
     """
+    given = f"{number:g} {unit}"
     if not math.isfinite(number if unit == "" else si_value(number, unit, label)):
-        raise ModelError(f"{label} = '{number:g} {unit}' is too large for a number")
+        raise ModelError("is too large for a number", label=label, value=given)
     if not unit:
         return number
     if _parsed(unit, label).dimensionality != _parsed(wanted, label).dimensionality:
         raise ModelError(
-            f"{label} = '{number:g} {unit}' has the wrong kind of unit; what belongs here is in"
-            f" {wanted or 'pure numbers'}"
+            "has the wrong kind of unit",
+            label=label,
+            value=given,
+            remedy=f"what belongs here is in {wanted or 'pure numbers'}",
         )
     if "rad" in words_of(wanted) and words_of(unit) & {"Hz", "hertz", "kHz"}:
         raise ModelError(
-            f"{label} = '{number:g} {unit}': Hz counts turns, and {wanted} radians; write turn/s,"
-            " rpm or rad/s"
+            f": Hz counts turns, and {wanted} radians",
+            label=label,
+            value=given,
+            remedy="write turn/s, rpm or rad/s",
         )
     return si_value(number, unit, label)
 
@@ -197,7 +202,7 @@ def _parsed(unit: str, label: str) -> Any:
     try:
         return _read(unit)
     except ModelError as error:
-        raise ModelError(f"{label}: {error}") from None
+        raise ModelError(f": {error}", label=label) from None
 
 
 @lru_cache(maxsize=512)

@@ -42,7 +42,7 @@ def stated(
     scalars, paths = quantities_of(name, goal, named)
     if paths and method == "adjoint":
         raise ModelError(
-            f"{verb}: method='adjoint' gives derivatives at the end of a run only, and"
+            f"{verb}: method 'adjoint' gives derivatives at the end of a run only, and"
             f" {next(iter(paths))!r} is needed on the way"
         )
     evaluator = MechanismEvaluator(
@@ -114,14 +114,14 @@ def optimize(
         )
     except Stopped as stopped:
         raise Interrupted(
-            f"{mechanism.name!r}: stopped after {stopped.best.iterations} iterations; the best"
-            " design up to then is the `result` of this interrupt",
+            f"{mechanism.name!r}: stopped after {stopped.best.iterations} iterations",
             outcome(
                 stopped.problem,
                 stopped.best,
                 stopped.searches,
                 distinct(stopped.problem, stopped.searches),
             ),
+            "the best design up to then is the `result` of this interrupt",
         ) from None
     return outcome(problem, best, searches, optima)
 

@@ -16,6 +16,7 @@ from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
 from ..coordinates.penalty import penalty_function
 from ..core.errors import ModelError
+from ..core.messages import Message
 from ..formulations.ali3p import ALI3P
 from ..formulations.index1 import Projected, Stabilised
 from ..integrators.runge_kutta import RungeKutta
@@ -41,8 +42,8 @@ class CompositeSolver:
             method.integrator, Sundials
         ):
             raise ModelError(
-                f"method='composite' does not go with {method.title}: use method='direct', which"
-                " goes with everything"
+                f"method 'composite' does not go with {method.title}",
+                remedy=Message("use {method}, which goes with everything", method="direct"),
             )
         self._programs = _CompositePrograms(equations, method)
         self._runners = Runners(self._programs)

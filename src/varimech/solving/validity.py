@@ -13,6 +13,7 @@ from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
 from ..coordinates.penalty import penalty_function
 from ..core.errors import SimulationError
+from ..core.messages import Message, Text
 from ..formulations.index1 import Projected, Stabilised
 from ..formulations.penalty import Penalty
 from ..integrators.runge_kutta import RungeKutta
@@ -41,11 +42,11 @@ def check_speeds(
     t, speed = float(trajectory.time[too_fast[0]]), float(speeds[too_fast[0]])
     raise _refused(
         f"{equations.model.name!r}: at t = {t:g} s something moves at {speed:.2g} (m/s or rad/s),"
-        " faster than light: steps are far too long for forces so stiff; try a smaller step, or"
-        " tolerance=1e-8 in its place",
+        " faster than light: steps are far too long for forces so stiff",
         trajectory,
         t,
         "the motion as a whole",
+        remedy=Message("try a smaller step, or {tolerance} in its place", tolerance=1e-8),
     )
 
 
@@ -57,10 +58,11 @@ def check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str) 
             name, t = objectives[int(column)], float(trajectory.time[row - len(values)])
             raise _refused(
                 f"{mechanism!r}: the {what} of objective {name!r} is not finite from t = {t:g} s on"
-                " (NaN or infinite); look for a root, logarithm or quotient that meets zero there",
+                " (NaN or infinite)",
                 trajectory,
                 t,
                 name,
+                remedy="look for a root, logarithm or quotient that meets zero there",
             )
 
 
@@ -73,7 +75,7 @@ class _Coherence:
     level: int
     allowed: float
     unit: str
-    remedies: str
+    remedy: Message
 
 
 def _coherence(
@@ -85,15 +87,18 @@ def _coherence(
         float(np.abs(trajectory.states[:, k * n : k * n + lengths]).max(initial=0.0))
         for k in range(2)
     )
-    also = "a smaller step, or formulation='ali3p'"
     allowed = VIOLATION * size
     if isinstance(
         formulation, Projected
     ):  # projections of velocities are exact, those of positions leave the drift squared
-        remedies = f"integrator='dopri5', {also}"
+        remedy = Message(
+            "try {integrator}, a smaller step, or {formulation}",
+            integrator="dopri5",
+            formulation="ali3p",
+        )
         return (
-            _Coherence(1, max(1e-9, 1e-5 * speed), "m/s or rad/s", remedies),
-            _Coherence(0, max(1e-12, allowed), "m or rad", remedies),
+            _Coherence(1, max(1e-9, 1e-5 * speed), "m/s or rad/s", remedy),
+            _Coherence(0, max(1e-12, allowed), "m or rad", remedy),
         )
     if isinstance(formulation, Penalty):
         if (
@@ -108,15 +113,20 @@ def _coherence(
             ):  # what rests is carried, too
                 give = max(give, _give(trajectory, formulation, equations))
             allowed = min(allowed, 100 * (give + tolerance * size))
-        return (
-            _Coherence(0, max(1e-12, allowed), "m or rad", f"a larger factor=, {also} or 'index1'"),
-        )
+        return (_Coherence(0, max(1e-12, allowed), "m or rad", _stiffer("factor=")),)
     if isinstance(formulation, Stabilised):
         allowed = min(VIOLATION, tolerance) * size if tolerance else allowed
-        return (
-            _Coherence(0, max(1e-12, allowed), "m or rad", f"a larger omega=, {also} or 'index1'"),
-        )
+        return (_Coherence(0, max(1e-12, allowed), "m or rad", _stiffer("omega=")),)
     return ()
+
+
+def _stiffer(setting: str) -> Message:
+    """What helps where constraints give way or drift; `setting` is that of the formulation."""
+    return Message(
+        "try a larger {}, a smaller step, or {formulation}",
+        setting,
+        formulation=("ali3p", "index1"),
+    )
 
 
 def _give(trajectory: Trajectory, formulation: Penalty, e: Equations) -> float:
@@ -164,17 +174,26 @@ def check_constraints(
             raise _refused(
                 f"{equations.model.name!r}: constraints were violated by up to {violation:.2g}"
                 f" ({found.unit}) with formulation {formulation.name!r}, as happens with long steps"
-                f" and near singular positions; try {found.remedies}",
+                " and near singular positions",
                 trajectory,
                 float(trajectory.time[-1]),
                 "constraints",
                 violation,
+                remedy=found.remedy,
             )
 
 
 def _refused(
-    text: str, trajectory: Trajectory, t: float, worst: str, residual: float = math.nan
+    problem: str,
+    trajectory: Trajectory,
+    t: float,
+    worst: str,
+    residual: float = math.nan,
+    *,
+    remedy: Text,
 ) -> SimulationError:
     """What is wrong from a time on."""
     step = int(np.searchsorted(trajectory.step_ends, t * (1 - 1e-12)))
-    return SimulationError(text, time=t, step=step, residual=residual, worst=worst)
+    return SimulationError(
+        problem, time=t, step=step, residual=residual, worst=worst, remedy=remedy
+    )
