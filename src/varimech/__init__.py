@@ -88,7 +88,6 @@ __all__ = [
 
 
 if TYPE_CHECKING:
-    from .certification.certificate import Certificate
     from .coordinates.redundancy import RedundantReactionWarning
     from .coordinates.systems import Relative
     from .core.errors import (
@@ -143,6 +142,7 @@ if TYPE_CHECKING:
     from .optimization.quantities import Path, Peak, path, peak
     from .plotting.figure import Line, Panel, line_figure
     from .reports.page import report
+    from .results.certificate import Certificate
     from .results.ensemble import Ensemble
     from .results.gradient import Gradient
     from .results.hessian import Hessian
@@ -161,7 +161,7 @@ if TYPE_CHECKING:
 PLACES = {
     "HHT": "integrators.hht",
     "AssemblyError": "core.errors",
-    "Certificate": "certification.certificate",
+    "Certificate": "results.certificate",
     "Chaos": "uncertainty.chaos",
     "Constraint": "sensitivity.comparison",
     "DesignProblem": "optimization.problem",

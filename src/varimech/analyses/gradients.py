@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from ..backends.trajectory import BrokenOff, Trajectory
+from ..certification.certify import certify
 from ..core.errors import ModelError, unknown_name
 from ..core.messages import Message
 from ..integrators.sundials import Sundials
@@ -124,6 +125,7 @@ class Differentiable(Moving):
                 None if sweep is None else _labelled(sweep, perturbations, tuple(named), names),
                 repeat,
                 named,
+                certify,
             )
 
         try:

@@ -44,7 +44,7 @@ class _Command(TyperCommand):
         """Carry it out; what is said for Python is written with options and keys of the file."""
         from .wording import CommandWords
 
-        words = CommandWords.of(self)
+        words = CommandWords.of(self.params)
 
         def show(message: Warning | str, *_: Any, **__: Any) -> None:
             """A warning without the place in the source."""

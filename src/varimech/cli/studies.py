@@ -298,7 +298,7 @@ def optimize(
         }
         better = model_that_ran(asked.mechanism, asked.kind, asked.given, best.parameters)
         files = {"best.yaml": lambda path: write_text(path, better)}
-        text = best.text(CommandWords.of(context.command))
+        text = best.text(CommandWords.of(context.command.params))
         return Told(text, data, (best,), files, code=0 if best.converged else 1)
 
     conduct(asked, asked.executed, tell, as_json=as_json, out=out)

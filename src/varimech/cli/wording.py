@@ -4,14 +4,11 @@ commands, and for the rest as keys of the model file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ..core.messages import BARE, Call, alternatives
 from ..files.wording import FileWords
-
-if TYPE_CHECKING:
-    from click import Command
 
 COMMANDS = {
     "simulate": "varimech run",
@@ -36,9 +33,9 @@ class CommandWords(FileWords):
         self._options = options
 
     @classmethod
-    def of(cls, command: Command) -> CommandWords:
-        """Those of a command of the application."""
-        options = {str(p.name): p.opts[0] for p in command.params}
+    def of(cls, parameters: Iterable[Any]) -> CommandWords:
+        """Those of a command with some parameters, as typer describes them."""
+        options = {str(p.name): p.opts[0] for p in parameters}
         return cls({name: option for name, option in options.items() if option[:2] == "--"})
 
     def argument(self, name: str, value: object = BARE) -> str:

@@ -74,11 +74,12 @@ def _place(marked: SourceMap, where: Where, error: ModelError) -> Where:
     for name in (error.field, error.element):
         if name in entry:
             return (name,)
-    for key, value in entry.items() if isinstance(error.value, str) else ():
-        if isinstance(value, dict) and error.value in value:
-            return key, error.value
-        if error.value == value or (isinstance(value, list) and error.value in value):
-            return (key,)
+    if isinstance(given := error.value, str):
+        for key, value in entry.items():
+            if isinstance(value, dict) and given in value:
+                return key, given
+            if given == value or (isinstance(value, list) and given in value):
+                return (key,)
     return ()
 
 

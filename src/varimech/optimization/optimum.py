@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-    from ..certification.certificate import Certificate
+    from ..results.certificate import Certificate
 
 ACTIVE_SHARE = 1e-8
 """Share of the largest multiplier below which one is rounding."""

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-    from ..certification.certificate import Certificate
+    from .certificate import Certificate
     from .run import Run
+
+    Certifier = Callable[["Gradient", Sequence[float] | None, float, Any, bool | None], Certificate]
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,6 +59,8 @@ class Gradient(Result):
     """
     objectives: Mapping[str, Objective] = field(default_factory=dict, repr=False, compare=False)
     """What was differentiated."""
+    certifier: Certifier | None = field(default=None, repr=False, compare=False)
+    """What certifies it: `certification.certify`, which analyses give along."""
 
     @property
     def info(self) -> dict[str, Any]:
@@ -110,9 +114,9 @@ class Gradient(Result):
     ) -> Certificate:
         """How many digits of the gradient at the end of the run can be trusted, and why no more.
 
-        The gradient is computed once more by every road there is (direct, adjoint, complex step, a
-        sweep of central differences), with shorter steps, and the motion is looked at for what
-        spoils derivatives: chaos, singular positions, forces that are not smooth.
+        Recompute the gradient with every available method (direct, adjoint, complex step, a sweep
+        of central differences) and with refined steps, and check the motion for chaos, singular
+        positions and forces that are not smooth.
 
         Args:
             relative_steps: perturbations of the sweep, relative to each parameter; 1e-1, 1e-2, …
@@ -138,9 +142,12 @@ class Gradient(Result):
         >>> m.sensitivity(height, "L", duration=0.5, tolerance=1e-8).certify().trusted
         True
         """
-        from ..certification.recomputation import certify
-
-        return certify(self, relative_steps, wanted, sizes, progress)
+        if self.certifier is None:
+            raise ModelError(
+                "a gradient can be certified only together with its mechanism, in the session that"
+                " computed it"
+            )
+        return self.certifier(self, relative_steps, wanted, sizes, progress)
 
     def to_dataframe(self) -> pd.DataFrame:
         """The gradient as a table: a row an objective, a column a parameter."""
@@ -247,4 +254,4 @@ class Gradient(Result):
     def text(self, words: Words = PYTHON) -> str:
         """What `print` shows."""
         d = self._described()
-        return "\n".join([f"<{d.title}>", table_text(self.to_dataframe()), *d.notes])
+        return "\n".join([f"<{d.title}>", table_text(self.to_dataframe()), *map(str, d.notes)])
