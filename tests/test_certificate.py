@@ -20,8 +20,8 @@ import varimech as vm
 from varimech.backends import compiler
 from varimech.benchmarks import five_bar, four_bar
 from varimech.certification.agreement import value_sizes
-from varimech.certification.evidence import _singularity
 from varimech.certification.judgement import _bound, digits_of
+from varimech.certification.motion import singularity_of
 from varimech.certification.plateau import other_slope, plateau
 from varimech.cli.app import app
 
@@ -118,7 +118,7 @@ def test_a_wrong_gradient_is_caught(five_bar_gradient: vm.Gradient) -> None:
     history[-1, 1, 2] *= 1 + 1e-4
     wrong = dataclasses.replace(five_bar_gradient, gradient_history=history).certify()
     assert not wrong.trusted
-    assert wrong.reasons == ("roads disagree",)
+    assert wrong.reasons == ("methods disagree",)
     assert (wrong.status == "not trusted").sum() == 1 and wrong.status[1, 2] == "not trusted"
     assert wrong.digit_array[0, 1, 2] == pytest.approx(4, abs=0.01)
 
@@ -142,7 +142,7 @@ def test_differences_alone_catch_a_wrong_gradient(five_bar_gradient: vm.Gradient
     right[0, 0] = False
     assert alone.digit_array[0, 0, 0] == pytest.approx(4, abs=0.01)
     assert (alone.digit_array[0][right] > 6).all()
-    assert alone.reason[0, 0] == "roads disagree"
+    assert alone.reason[0, 0] == "methods disagree"
     assert not alone.trusted  # without shorter steps nothing is known of the true motion
     assert (alone.digit_array[1] == 0).all()
 
@@ -317,7 +317,7 @@ def test_a_value_where_nothing_depends_is_caught() -> None:
     history = gradient.gradient_history.copy()
     history[-1, 0, 3] = 1e-9
     c = dataclasses.replace(gradient, gradient_history=history).certify()
-    assert c.status[0, 3] == "not trusted" and c.reason[0, 3] == "roads disagree"
+    assert c.status[0, 3] == "not trusted" and c.reason[0, 3] == "methods disagree"
     assert any("dpsi1/dunused should be zero" in f.text for f in c.findings)
 
 
@@ -416,7 +416,7 @@ def test_derivatives_that_vanish_are_measured_by_sizes_given() -> None:
     ) and "dpsi/dLs1, dpsi/dLs2: small beside" in str(sized)
     assert vm.Certificate.from_json(sized.to_json()).sizes == pytest.approx(sized.sizes)
     wrong = dataclasses.replace(g, gradient_history=g.gradient_history + 1e-2).certify(sizes=1.0)
-    assert not wrong.trusted and wrong.reasons == ("roads disagree",)
+    assert not wrong.trusted and wrong.reasons == ("methods disagree",)
     for bad in ("a", -1.0, [[1.0, 2.0, 3.0]], np.nan):
         with pytest.raises(vm.ModelError, match="sizes"):
             g.certify(sizes=bad)
@@ -490,7 +490,7 @@ def test_what_passes_zero_between_two_instants_is_singular(curve: Any, closeness
         parameters=np.zeros(0),
         trajectory=SimpleNamespace(time=time, states=curve(time)[:, None]),
     )
-    found = _singularity(live)
+    found = singularity_of(live)
     assert found is not None and found.time == 5.0
     assert found.closeness == pytest.approx(closeness, abs=1e-12)
 

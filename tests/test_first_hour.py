@@ -299,7 +299,7 @@ def test_times_to_draw(run: vm.Run) -> None:
 def test_a_card_is_no_backend() -> None:
     with pytest.raises(
         vm.ModelError,
-        match=r"backend = 'cuda': a card carries out many runs at once.*executor='cuda'",
+        match=r"backend = 'cuda': a GPU executes many runs at once.*executor='cuda'",
     ):
         crank_slider().simulate(0.1, backend="cuda")
 
@@ -399,7 +399,7 @@ def test_slips_in_a_model_file(
         ),
         (
             ["run", "mine.yaml", "--backend", "cuda"],
-            "--backend cuda: a card carries out many runs at once",
+            "--backend cuda: a GPU executes many runs at once",
         ),
     ],
     ids=lambda x: " ".join(x[1:]) if isinstance(x, list) else None,

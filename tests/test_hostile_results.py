@@ -287,7 +287,7 @@ Broken.__module__, Broken.__name__ = "distributed.client", "Client"
 )
 def test_without_a_checkpoint_it_says_how_to_have_one(error: Exception) -> None:
     with pytest.raises(
-        vm.StudyError, match=r"lost after 0 of 5 samples \(\w+: .*\)\. Give checkpoint=… a folder"
+        vm.StudyError, match=r"lost after 0 of 5 samples \(\w+: .*\); give checkpoint=… a folder"
     ):
         study(executor=Broken(error), samples=5)
 

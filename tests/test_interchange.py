@@ -163,7 +163,7 @@ def gradient() -> vm.Gradient:
 
 def test_a_table_has_units_and_all_digits(gradient: vm.Gradient, tmp_path: Path) -> None:
     run = gradient.run
-    with run.save(tmp_path / "run.csv", measures=["position", "velocity_wrt", "energy"]).open(
+    with run.save(tmp_path / "run.csv", variables=["position", "velocity_wrt", "energy"]).open(
         encoding="utf-8"
     ) as file:
         rows = list(csv.DictReader(file))
@@ -252,14 +252,14 @@ def test_saving_elsewhere_is_refused(gradient: vm.Gradient, tmp_path: Path) -> N
         run.save(tmp_path / "run.xlsx")
     with pytest.raises(
         vm.ModelError,
-        match="no measure of this result is called 'positon'; did you mean 'position'",
+        match="no variable of this result is called 'positon'; did you mean 'position'",
     ):
-        run.save(tmp_path / "run.csv", measures="positon")
+        run.save(tmp_path / "run.csv", variables="positon")
     (tmp_path / "file").touch()
     with pytest.raises(vm.ModelError, match="cannot be written"):
         run.save(tmp_path / "file" / "run.csv")
-    with pytest.raises(vm.ModelError, match="has all its measures"):
-        run.save(tmp_path / "run.nc", measures="position")
+    with pytest.raises(vm.ModelError, match="has all variables"):
+        run.save(tmp_path / "run.nc", variables="position")
 
 
 def test_the_page_runs(

@@ -408,7 +408,7 @@ def test_runs_beside_the_means_have_to_be_allowed() -> None:
     m.start(angle={"rod": -1.0})
     with pytest.raises(
         vm.ModelError,
-        match=r"order=1 runs the mechanism at means ± σ.*outside its bounds.*order=2 does without",
+        match=r"order 1 runs the mechanism at means ± σ.*outside its bounds.*order=2 does without",
     ):
         m.moments(ANGLE, duration=0.2, step=0.02, order=1)
     with pytest.warns(

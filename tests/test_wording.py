@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +14,10 @@ from typer.testing import CliRunner
 import varimech as vm
 from varimech.cli import completion
 from varimech.cli.app import app
+from varimech.cli.wording import CommandWords
 from varimech.coordinates.systems import COORDINATES
-from varimech.files.wording import in_keys, in_options
+from varimech.core.messages import Call, Message, Written
+from varimech.files.wording import FileWords
 from varimech.schemes import BACKENDS, FORMULATIONS, INTEGRATORS
 
 OPTIONS = {
@@ -26,21 +29,58 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize(
-    ("message", "command", "file"),
+    ("message", "python", "command", "file"),
     [
-        ("tolerance=, or formulation='ali3p'", "--tolerance, or --formulation ali3p", "`tolerance:`, or formulation: ali3p"),
-        ("step = -1.0 must be positive", "--step -1.0 must be positive", "step = -1.0 must be positive"),
-        ("give start(near=…) rough angles", "give start: {near: …} rough angles", "give start: {near: …} rough angles"),
-        ("parameter(…, spread=varimech.Tolerance(0.1))", "parameters: {tolerance: 0.1}", "parameters: {tolerance: 0.1}"),
-        ("moments(…, order=1)", "`varimech uncertainty --method moments --order 1`", "moments(…, order: 1)"),
-        ("add floating=True", "add floating: true", "add floating: true"),
-        ("--set 'L=0.3' and L=0.3, x <= 3, y == 4", "--set 'L=0.3' and L=0.3, x <= 3, y == 4", "--set 'L=0.3' and L=0.3, x <= 3, y == 4"),
-        ("'rotor': step 26, t = 0.6 s, h = 5e-07 s", "'rotor': step 26, t = 0.6 s, h = 5e-07 s", "'rotor': step 26, t = 0.6 s, h = 5e-07 s"),
+        (
+            Message("a larger {tolerance}, or {formulation}", formulation="ali3p"),
+            "a larger tolerance=, or formulation='ali3p'",
+            "a larger --tolerance, or --formulation ali3p",
+            "a larger `tolerance:`, or formulation: ali3p",
+        ),
+        (
+            Message("{formulation} or {step}", formulation=("index1", "ali3p"), step=1e-8),
+            "formulation='index1' or 'ali3p' or step=1e-8",
+            "--formulation index1 or ali3p or --step 1e-8",
+            "formulation: index1 or ali3p or step: 1e-8",
+        ),
+        (
+            Message("give {} rough angles", Call("start", near=...)),
+            "give start(near=…) rough angles",
+            "give start: {near: …} rough angles",
+            "give start: {near: …} rough angles",
+        ),
+        (
+            Message("{}", Call("moments", order=1)),
+            "moments(…, order=1)",
+            "`varimech uncertainty --method moments --order 1`",
+            "moments(…, order: 1)",
+        ),
+        (
+            Message("add {floating}", floating=True),
+            "add floating=True",
+            *2 * ["add floating: true"],
+        ),
+        (Message("{sigma} of {!r}", "{step}"), *3 * ["sigma= of '{step}'"]),
+        (Message("{}", Written("spread=…", "tolerance: …")), "spread=…", *2 * ["tolerance: …"]),
     ],
-)  # fmt: skip
-def test_remedies_are_in_the_words_of_the_caller(message: str, command: str, file: str) -> None:
-    assert in_options(message, OPTIONS) == command
-    assert in_keys(message) == file
+)
+def test_remedies_are_in_the_words_of_the_caller(
+    message: Message, python: str, command: str, file: str
+) -> None:
+    assert str(message) == python
+    assert message.text(CommandWords(OPTIONS)) == command
+    assert message.text(FileWords()) == file
+
+
+def test_the_text_of_an_error_is_composed_from_its_fields() -> None:
+    error = vm.ModelError(
+        "must be positive", element="run", field="step", value=-1.0, remedy=Message("leave {step}")
+    )
+    assert str(error) == "run: step = -1.0 must be positive; leave step="
+    error.words = CommandWords(OPTIONS)
+    assert str(error) == "run: --step -1.0 must be positive; leave --step"
+    again = pickle.loads(pickle.dumps(vm.SimulationError("no", time=1.0, remedy="wait")))
+    assert (str(again), again.time) == ("no; wait", 1.0)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ TYPE_CHECKING = False  # type checkers take it for True; importing `typing` take
 
 # The public names: `python tools/public_api.py` derives `MODULES` from these imports.
 if TYPE_CHECKING:
-    from .certification.certificate import Certificate as Certificate
     from .coordinates.redundancy import RedundantReactionWarning as RedundantReactionWarning
     from .coordinates.systems import Relative as Relative
     from .core.errors import (
@@ -73,6 +72,7 @@ if TYPE_CHECKING:
     from .plotting.figure import Line as Line, Panel as Panel, line_figure as line_figure
     from .problem import Problem as Problem
     from .reports.page import report as report
+    from .results.certificate import Certificate as Certificate
     from .results.ensemble import Ensemble as Ensemble
     from .results.gradient import Gradient as Gradient
     from .results.hessian import Hessian as Hessian

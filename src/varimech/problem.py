@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from .analyses.ensembles import Samples
-    from .certification.certificate import Certificate
     from .optimization.design import DesignOptions, SearchOptions
     from .optimization.design_problem import DesignProblem
     from .optimization.fit import Fit
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from .optimization.measurement import Measurements
     from .optimization.optimum import Optimum
     from .optimization.space import Over
+    from .results.certificate import Certificate
     from .results.ensemble import Ensemble
     from .results.gradient import Gradient
     from .results.hessian import Hessian

@@ -2,7 +2,7 @@
 
 MODULES = {
     "AssemblyError": "core.errors",
-    "Certificate": "certification.certificate",
+    "Certificate": "results.certificate",
     "Chaos": "uncertainty.chaos",
     "Constraint": "sensitivity.comparison",
     "DesignProblem": "optimization.design_problem",

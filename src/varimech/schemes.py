@@ -14,6 +14,7 @@ import numpy as np
 from .coordinates.dynamics import Dynamics
 from .coordinates.systems import COORDINATES, Coordinates, Natural, Relative
 from .core.errors import ModelError, unknown_name
+from .core.messages import Call, Message
 from .core.schedule import (
     DEFAULT_STEP,
     DEFAULT_TOLERANCE,
@@ -127,8 +128,10 @@ def choose(duration: float, **how: Unpack[RunOptions]) -> tuple[Method, Schedule
             raise unknown_name("option", name, RunOptions.__annotations__)
     if (backend := how.get("backend", "auto")) in ("cuda", "gpu"):
         raise ModelError(
-            f"backend = {backend!r}: a card carries out many runs at once, not one: monte_carlo(…,"
-            " executor='cuda')"
+            ": a GPU executes many runs at once, not one",
+            field="backend",
+            value=backend,
+            remedy=Message("use {}", Call("monte_carlo", executor="cuda")),
         )
     if backend not in BACKENDS:
         raise unknown_name("backend", backend, BACKENDS)
@@ -136,8 +139,8 @@ def choose(duration: float, **how: Unpack[RunOptions]) -> tuple[Method, Schedule
     check_every(every)
     if step is not None and tolerance is not None:
         raise ModelError(
-            "step= takes equal steps and tolerance= chooses them: give one of the two (output="
-            " spaces stored results)"
+            Message("{step} takes equal steps and {tolerance} chooses them"),
+            remedy=Message("give one of the two ({output} spaces stored results)"),
         )
     equal = step is not None or (tolerance is None and every != 1)
     found = _method(how.get("integrator"), how.get("formulation"), equal=equal)
@@ -146,14 +149,18 @@ def choose(duration: float, **how: Unpack[RunOptions]) -> tuple[Method, Schedule
     if tolerance is not None and not traits.adaptive:
         raise ModelError(
             f"{method.formulation.title} with integrator {_name_of(method.integrator)!r} takes"
-            " equal steps and knows no tolerance: give step= instead, or integrator='dop853' with"
-            " formulation='index1' (smooth motions), or 'cvodes' with 'index1-stabilised' (stiff"
-            " ones)"
+            " equal steps and knows no tolerance",
+            remedy=Message(
+                "give {step} instead, or {integrator} with {formulation} (smooth motions), or"
+                " 'cvodes' with 'index1-stabilised' (stiff ones)",
+                integrator="dop853",
+                formulation="index1",
+            ),
         )
     if step is not None and not traits.equal_steps:
         raise ModelError(
-            f"integrator {_name_of(method.integrator)!r} chooses its steps: give tolerance= instead"
-            " of step= (output= spaces stored results)"
+            f"integrator {_name_of(method.integrator)!r} chooses its steps",
+            remedy=Message("give {tolerance} instead of {step} ({output} spaces stored results)"),
         )
     if traits.adaptive and step is None:
         return method, _chosen_times(method.integrator, duration, how)
@@ -165,8 +172,10 @@ def _chosen_times(integrator: Integrator, duration: float, how: RunOptions) -> S
     tolerance, every, ends = how.get("tolerance"), how.get("every", 1), how.get("ends")
     if every != 1:
         raise ModelError(
-            f"every = {every!r} counts equal steps: give step= too, or output= for the time between"
-            " stored results"
+            "counts equal steps",
+            field="every",
+            value=every,
+            remedy=Message("give {step} too, or {output} for the time between stored results"),
         )
     tolerance = DEFAULT_TOLERANCE if tolerance is None else tolerance
     chosen = chosen_steps(duration, tolerance, how.get("output"), how.get("longest_step"))
@@ -174,7 +183,9 @@ def _chosen_times(integrator: Integrator, duration: float, how: RunOptions) -> S
         return chosen
     if not integrator.traits.given_steps:
         raise ModelError(
-            f"integrator {_name_of(integrator)!r} chooses its steps itself and takes no ends="
+            Message(
+                "integrator {!r} chooses its steps itself and takes no {ends}", _name_of(integrator)
+            )
         )
     return chosen.replayed(given_ends(ends, duration))
 
@@ -183,18 +194,20 @@ def _equal_times(duration: float, how: RunOptions) -> Schedule:
     step = how.get("step")
     if how.get("ends") is not None:
         raise ModelError(
-            "ends= replays steps that a tolerance has chosen: leave out step=, or take"
-            " integrator='dop853' or 'dopri5'"
+            Message("{ends} replays steps that a tolerance has chosen"),
+            remedy=Message(
+                "leave out {step}, or take {integrator}", integrator=("dop853", "dopri5")
+            ),
         )
     if how.get("longest_step") is not None:
         raise ModelError(
-            "longest_step= bounds steps that a tolerance chooses: with equal steps give a smaller"
-            " step= instead"
+            Message("{longest_step} bounds steps that a tolerance chooses"),
+            remedy=Message("with equal steps give a smaller {step} instead"),
         )
     if how.get("output") is not None:
         raise ModelError(
-            "output= spaces the results of runs that choose their steps: use every= with equal"
-            " steps"
+            Message("{output} spaces the results of runs that choose their steps"),
+            remedy=Message("use {every} with equal steps"),
         )
     return equal_steps(
         duration,
@@ -237,9 +250,12 @@ def _method(
     if not _fit(wanted, found):
         called = wanted.name if wanted == FORMULATIONS[wanted.name] else wanted.title
         raise ModelError(
-            f"formulation {called!r} does not go with integrator {_name_of(found)!r}: use one of"
-            f" {', '.join(map(repr, integrators_of(wanted)))} with it, or"
-            f" formulation={formulations_of(found)[0]!r}"
+            f"formulation {called!r} does not go with integrator {_name_of(found)!r}",
+            remedy=Message(
+                "use one of {} with it, or {formulation}",
+                ", ".join(map(repr, integrators_of(wanted))),
+                formulation=formulations_of(found)[0],
+            ),
         )
     return Method(wanted, found)
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from ..backends.trajectory import BrokenOff, Trajectory
+from ..certification.certify import certify
 from ..core.errors import ModelError, unknown_name
+from ..core.messages import Message
 from ..results.gradient import Gradient
 from ..schemes import Method, RunOptions
 from ..sensitivity.objective import Objective
@@ -75,6 +77,7 @@ def gradient(
             None if sweep is None else _labelled(sweep, perturbations, tuple(objectives), names),
             repeat,
             objectives,
+            certify,
         )
 
     try:
@@ -140,13 +143,14 @@ def _method(method: str, scheme: Method, objectives: int, parameters: int) -> st
         return "adjoint" if adjoint_can and parameters > ADJOINT_PAYS * objectives else "direct"
     if method == "adjoint" and not objectives:
         raise ModelError(
-            "method='adjoint' differentiates objectives, and there are none; measures over time"
-            " need method='direct'"
+            "method 'adjoint' differentiates objectives, and there are none",
+            remedy=Message("outputs over time need {method}", method="direct"),
         )
     if method == "adjoint" and not adjoint_can:
         raise ModelError(
-            f"method='adjoint' is the adjoint of the steps taken, which {scheme.integrator.title} does"
-            " not tell: use method='direct', or another integrator"
+            "method 'adjoint' is the adjoint of the steps taken, which"
+            f" {scheme.integrator.title} does not tell",
+            remedy=Message("use {method}, or another integrator", method="direct"),
         )
     return method
 

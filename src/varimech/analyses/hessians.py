@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.errors import ModelError, check_numbers, unknown_name
 from ..core.interrupts import workers
+from ..core.messages import Message
 from ..core.progress import progress_bar
 from ..results.hessian import Hessian
 from ..sensitivity.objective import Objective
@@ -140,8 +141,8 @@ def _backward(method: str, objectives: int, parameters: int) -> bool:
         raise unknown_name("method", method, METHODS)
     if method == "backward" and not objectives:
         raise ModelError(
-            "method='backward' differentiates objectives, and there are none; measures over time"
-            " need method='forward'"
+            "method 'backward' differentiates objectives, and there are none",
+            remedy=Message("outputs over time need {method}", method="forward"),
         )
     return method == "backward" or (
         method == "auto" and 0 < objectives * BACKWARD_PAYS < parameters

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ..core.errors import ModelError
+from ..core.messages import Message
 from .bound import Call, bound
 from .columns import all_columns
 from .explicit import combined
@@ -44,9 +45,13 @@ class Records:
         """One more."""
         if len(self.list) >= self._most:
             raise ModelError(
-                f"memory = {self._memory / 1e6:g} MB holds {len(self.list)} steps of an adjoint"
-                " that is interpreted: give more, or backend='native', which takes long runs with"
-                " little memory"
+                f"MB holds {len(self.list)} steps of an adjoint that is interpreted",
+                field="memory",
+                value=self._memory / 1e6,
+                remedy=Message(
+                    "give more, or {backend}, which takes long runs with little memory",
+                    backend="native",
+                ),
             )
         self.list.append(record)
 

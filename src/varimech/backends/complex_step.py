@@ -24,6 +24,7 @@ import casadi as ca
 import numpy as np
 
 from ..core.errors import ModelError, SimulationError
+from ..core.messages import Message
 from ..core.progress import ProgressCallback
 from .compiler import BuildError, load_library
 from .constants import definitions
@@ -48,7 +49,7 @@ INSTRUCTION = np.dtype(
         ("number", np.float64),
     ]
 )
-REMEDY = "use method='direct'"
+REMEDY = Message("use {method}", method="direct")
 DONE, NO_MEMORY = 0, 1
 
 
@@ -121,7 +122,9 @@ class _ComplexProgram:
         p = program
         if p.jacobian is not None:
             raise refusal(
-                name, "chooses independent coordinates along the run", " or formulation='index1'"
+                name,
+                "chooses independent coordinates along the run",
+                Message("use {method} or {formulation}", method="direct", formulation="index1"),
             )
         self._record = r = _Record()
         for label, chain in (("step", p.step), ("start", p.start), ("rates", p.rates)):
@@ -221,17 +224,14 @@ class _ComplexProgram:
         return array.ctypes.data
 
     def _failure(self, step: int, time: float) -> SimulationError:
-        text = (
-            f"{self.name!r}: step {step}, t = {time:.6g} s: no convergence in complex numbers;"
-            f" {REMEDY}"
-        )
-        return SimulationError(text, time=time, step=step, residual=np.nan, worst="complex step")
+        text = f"{self.name!r}: step {step}, t = {time:.6g} s: no convergence in complex numbers"
+        return SimulationError(text, time=time, step=step, worst="complex step", remedy=REMEDY)
 
 
-def refusal(name: str, reason: str, further: str = "") -> ModelError:
+def refusal(name: str, reason: str, remedy: Message = REMEDY) -> ModelError:
     """Why a mechanism cannot be run in complex numbers, and what to do instead."""
     return ModelError(
-        f"mechanism {name!r} {reason}, which method='complex-step' does not take; {REMEDY}{further}"
+        f"mechanism {name!r} {reason}, which method 'complex-step' does not take", remedy=remedy
     )
 
 
@@ -264,5 +264,5 @@ def _library(name: str) -> Callable[[Any], int]:
         return _call()
     except BuildError as error:
         raise ModelError(
-            f"mechanism {name!r}: method='complex-step' needs a C compiler: {error}; {REMEDY}"
+            f"mechanism {name!r}: method 'complex-step' needs a C compiler: {error}", remedy=REMEDY
         ) from None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from ..core.errors import ModelError
+from ..core.messages import Message
 from .batch import Batch, Gpu
 from .cuda_source import FIELDS_ON_GPU, THREADS, cuda_source
 from .sampler import Sampler
+
+USE_THREADS = Message("leave {executor} out to use threads")
 
 
 def check_gpu() -> None:
@@ -14,20 +17,17 @@ def check_gpu() -> None:
         import cupy
     except ImportError:
         raise ModelError(
-            "executor='cuda' needs cupy, which is not installed: pip install 'varimech[cuda]', or"
-            " cupy-cuda13x for CUDA 13"
+            "executor 'cuda' needs cupy, which is not installed",
+            remedy="pip install 'varimech[cuda]', or cupy-cuda13x for CUDA 13",
         ) from None
     try:
         count = int(cupy.cuda.runtime.getDeviceCount())
     except Exception as error:  # cupy's own kinds of it depend on its version
         raise ModelError(
-            f"executor='cuda': no NVIDIA card can be used: {error}; leave executor out to use"
-            " threads"
+            f"executor 'cuda': no NVIDIA GPU can be used: {error}", remedy=USE_THREADS
         ) from None
     if count == 0:
-        raise ModelError(
-            "executor='cuda': this machine has no NVIDIA card; leave executor out to use threads"
-        )
+        raise ModelError("executor 'cuda': this machine has no NVIDIA GPU", remedy=USE_THREADS)
 
 
 def gpu_for(sampler: Sampler) -> Gpu:
@@ -38,8 +38,8 @@ def gpu_for(sampler: Sampler) -> Gpu:
     """
     if sampler.native.kernels.functions:
         raise ModelError(
-            "executor='cuda' takes small mechanisms, whose functions are written out; leave"
-            " executor out to use threads"
+            "executor 'cuda' takes small mechanisms, whose functions are unrolled",
+            remedy=USE_THREADS,
         )
     batch = Batch({**sampler.description, "threads": THREADS}, FIELDS_ON_GPU)
     return Gpu(batch, cuda_source(sampler.native))

@@ -63,7 +63,7 @@ class Runner:
                 self.native.build()
             except BuildError as error:
                 if backend == "native":
-                    raise VarimechError(f"backend='native' cannot be had: {error}") from None
+                    raise VarimechError(f"backend 'native' cannot be had: {error}") from None
                 _explain_once(str(error))
             else:
                 return lambda progress: timed(lambda: self.native.run(inputs, progress))

@@ -1,6 +1,6 @@
 """From evidence to a verdict: how many digits of a gradient can be trusted, and why no more.
 
-    error of the derivative of the computed function   the largest difference to roads that are exact and independent; else to differences
+    error of the derivative of the computed function   the largest difference to other exact methods; else to differences
     error of the derivative of the true motion         that, and the most of: what shorter steps change, extrapolated; the distance from
                                                        the reference (`reference`); that of a second
                                                        slope (`plateau`)
@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .agreement import EPS, computed_error, differs_from_itself, noise_of, rounding_of, value_sizes
-from .certificate import (
+from ..results.certificate import (
     CHAOS,
     COMPLIANT,
     DISAGREE,
@@ -34,6 +33,7 @@ from .certificate import (
     UNRESOLVED,
     ZERO,
 )
+from .agreement import EPS, computed_error, differs_from_itself, noise_of, rounding_of, value_sizes
 from .evidence import Evidence
 from .plateau import SAFETY, Plateau, other_slope, plateau
 
@@ -84,7 +84,7 @@ class _Errors:
     fragile: np.ndarray
     """Whether runs nearby fail."""
     disagree: np.ndarray
-    """Whether roads do so."""
+    """Whether methods disagree by more than they can be off."""
     tampered: np.ndarray
     """Whether it is not what its own method gives."""
     bound: np.ndarray

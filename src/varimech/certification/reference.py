@@ -20,6 +20,7 @@ import numpy as np
 from ..formulations.ali3p import ALI3P
 from ..integrators.dop853 import DOP853
 from ..integrators.newmark import TRAPEZOIDAL
+from ..results.certificate_evidence import DerivativeCheck, Reference, Unresolved
 from ..schemes import Integrator
 from ..sensitivity.nonlinear_parts import (
     NonlinearParts,
@@ -29,7 +30,7 @@ from ..sensitivity.nonlinear_parts import (
     special_times,
 )
 from ..sensitivity.resolution import ENDS, MOST, NOTICED, Evaluate, SampledFunctions, Stages
-from .rerun import DerivativeCheck, rerun
+from .rerun import rerun
 
 if TYPE_CHECKING:
     from ..results.gradient import Gradient
@@ -61,33 +62,6 @@ IMPLICIT_STEPS = 20_000
 
 
 @dataclass(frozen=True)
-class Unresolved:
-    """A function of time that the steps of a run do not resolve."""
-
-    place: str
-    """The force, driver or objective that it is part of."""
-    time: float
-    """Where most of it is missed."""
-    share: float
-    """Relative discrepancy of its integral over that step."""
-
-
-@dataclass(frozen=True)
-class Reference:
-    """The gradient by a run of another kind: (objective, parameter). Where it gives nothing,
-    `refusal` says why.
-    """
-
-    what: str
-    gradient: np.ndarray | None
-    refusal: str
-    compliant: bool
-    """Whether constraints of the given formulation give way, or drift."""
-    unresolved: tuple[Unresolved, ...]
-    """What the given steps do not resolve."""
-
-
-@dataclass(frozen=True)
 class _Functions:
     """Functions of time, with the place that each belongs to, and how well the reference has to
     resolve them.
@@ -112,23 +86,21 @@ def reference_of(gradient: Gradient, motion: LiveRun, finest: Gradient) -> Refer
     unresolved = tuple(_unresolved(functions, gradient.run, integrator))
     duration, own_steps = float(gradient.time[-1]), integrator.continuous is not None
     if not unresolved and integrator.difference is not None:
-        derivative_check, what = _equal_steps(
-            gradient, integrator, SHORTER * float(gradient.run.info["step"])
-        )
+        check, what = _equal_steps(gradient, integrator, SHORTER * float(gradient.run.info["step"]))
     elif own_steps and not _affordable(gradient):
-        derivative_check, what = _equal_steps(gradient, TRAPEZOIDAL, duration / IMPLICIT_STEPS)
+        check, what = _equal_steps(gradient, TRAPEZOIDAL, duration / IMPLICIT_STEPS)
     else:
         moving = any(
             _unresolved([f for f in functions if f.accuracy is None], gradient.run, integrator)
         )
         # where the motion passes a place unresolved, only a tolerance finds out when it really does
-        derivative_check, what = _irregular_steps(
+        check, what = _irregular_steps(
             gradient, functions, None if moving else finest.run.step_ends
         )
     return Reference(
         what,
-        derivative_check.gradient,
-        derivative_check.refusal,
+        check.gradient,
+        check.refusal,
         not formulation.traits.exact,
         unresolved,
     )
@@ -138,15 +110,15 @@ def _equal_steps(
     gradient: Gradient, integrator: Integrator, step: float
 ) -> tuple[DerivativeCheck, str]:
     """Other equal steps with exact constraints."""
-    how: dict[str, Any] = {
+    options: dict[str, Any] = {
         "formulation": ALI3P(),
         "integrator": integrator,
         "step": step,
         "tolerance": None,
         "output": None,
     }
-    derivative_check, _ = rerun(gradient, "direct", **how, every=10**9)
-    return derivative_check, f"steps of {step:.3g} s, exact constraints"
+    check, _ = rerun(gradient, "direct", **options, every=10**9)
+    return check, f"steps of {step:.3g} s, exact constraints"
 
 
 def _irregular_steps(
@@ -155,14 +127,14 @@ def _irregular_steps(
     """Given steps, or ones that a tolerance chooses, halved, made irregular, and shortened where
     functions of time ask for it.
     """
-    how, what = (
+    options, what = (
         _explicit(TOLERANCE, float(gradient.time[-1])),
         "steps of irregular length, exact constraints",
     )
     if ends is None:
-        derivative_check, chosen = rerun(gradient, "direct", **how)
+        check, chosen = rerun(gradient, "direct", **options)
         if chosen is None or (ends := chosen.run.step_ends) is None:
-            return derivative_check, what
+            return check, what
     ends = _irregular(ends)
     for f in functions:
         shortened = f.sampled.resolved(ends, Stages(DOP853.c, DOP853.b), f.accuracy)
@@ -172,19 +144,19 @@ def _irregular_steps(
                 "direct", None, f"{names} would need more than {MOST} steps, or jump without end"
             ), what
         ends = shortened
-    return rerun(gradient, "direct", **{**how, "ends": ends})[0], what
+    return rerun(gradient, "direct", **{**options, "ends": ends})[0], what
 
 
 def _explicit(tolerance: float, duration: float) -> dict[str, Any]:
     """Options of a run that chooses its steps, with projections."""
-    how: dict[str, Any] = {
+    options: dict[str, Any] = {
         "formulation": "index1",
         "integrator": DOP853,
         "step": None,
         "every": 1,
         "ends": None,
     }
-    return {**how, "tolerance": tolerance, "output": duration, "duration": duration}
+    return {**options, "tolerance": tolerance, "output": duration, "duration": duration}
 
 
 def _irregular(ends: np.ndarray) -> np.ndarray:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import inspect
 import re
 import warnings
-from collections.abc import Mapping
 from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ..core.errors import VarimechError
+from ..core.errors import VarimechError, VarimechWarning
 from . import INTERRUPTED, NOTHING_YET
 from .about import doctor, methods
 from .benchmark import benchmark
@@ -32,41 +31,34 @@ class _Stoppable(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Carry out a command; Ctrl-C that nothing came of is told."""
         try:
-            with warnings.catch_warnings():
-                warnings.showwarning = cast(Any, _show)
-                return super().invoke(ctx)
+            return super().invoke(ctx)
         except KeyboardInterrupt as stop:
             typer.secho(f"stopped; {stop}" if str(stop) else NOTHING_YET, err=True, fg="yellow")
             raise typer.Exit(INTERRUPTED) from None
 
 
-def _show(message: Warning | str, *_: Any, **__: Any) -> None:
-    """A warning as a user of commands reads it: without the place in the source."""
-    typer.secho(f"warning: {message}", err=True, fg="yellow")
-
-
 class _Command(TyperCommand):
-    """A command whose errors name its own options."""
+    """A command whose errors and warnings name its own options."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Carry it out; remedies for Python become options and keys of the model file."""
+        """Carry it out; what is said for Python is written with options and keys of the file."""
+        from .wording import CommandWords
+
+        words = CommandWords.of(self.params)
+
+        def show(message: Warning | str, *_: Any, **__: Any) -> None:
+            """A warning without the place in the source."""
+            if isinstance(message, VarimechWarning):
+                message.words = words
+            typer.secho(f"warning: {message}", err=True, fg="yellow")
+
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.showwarning = cast(Any, show)
+                return super().invoke(ctx)
         except VarimechError as error:
-            from ..files.wording import in_options
-
-            options = {str(p.name): p.opts[0] for p in self.params if p.opts[0].startswith("--")}
-            error.args = (in_options(str(error), {**options, **_renamed(options)}), *error.args[1:])
+            error.words = words
             raise
-
-
-def _renamed(options: Mapping[str, str]) -> dict[str, str]:
-    """Arguments that have other names than their options."""
-    return {
-        name: options[option]
-        for name, option in (("parameters", "set_"), ("objectives", "objective"))
-        if option in options
-    }
 
 
 def _flowing(text: str) -> str:

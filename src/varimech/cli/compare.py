@@ -131,7 +131,7 @@ class _Task:
         try:
             run = self.executed(way)
         except VarimechError as error:
-            return Row(_name(way), error=str(error).split(";")[0][:100])
+            return Row(_name(way), error=error.without_remedy()[:100])
         seconds, residual = run.info["seconds"], max(run.info["residuals"])
         return Row(
             _name(way),

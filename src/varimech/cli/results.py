@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..core.errors import ModelError
+from ..core.errors import Interrupted, ModelError
 from ..core.interrupts import deferred_interrupts
 from . import INTERRUPTED
 from .printing import print_json
@@ -84,13 +84,8 @@ def conduct(
         make_folder(out)
     try:
         result = study()
-    except KeyboardInterrupt as stop:
-        result, stopped = (
-            getattr(stop, "result", None),
-            str(stop).split(";")[0],
-        )  # the rest speaks to Python
-        if result is None:
-            raise
+    except Interrupted as stop:
+        result, stopped = stop.result, stop.reached
     written: list[Path] = []
     failed = None
     try:

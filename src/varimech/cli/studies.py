@@ -12,6 +12,7 @@ from ..core.errors import Interrupted
 from . import completion as c
 from . import options as o
 from .results import Asked, Told, conduct, run_data, run_files
+from .wording import CommandWords
 from .writing import model_that_ran
 
 if TYPE_CHECKING:
@@ -297,7 +298,7 @@ def optimize(
         }
         better = model_that_ran(asked.mechanism, asked.kind, asked.given, best.parameters)
         files = {"best.yaml": lambda path: write_text(path, better)}
-        text = best.summary(starts="--starts 8", bounds="bounds in the file")
+        text = best.text(CommandWords.of(context.command.params))
         return Told(text, data, (best,), files, code=0 if best.converged else 1)
 
     conduct(asked, asked.executed, tell, as_json=as_json, out=out)

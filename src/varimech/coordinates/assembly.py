@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from ..core.errors import AssemblyError, ModelError
+from ..core.messages import Call, Message
 from ..core.symbols import SX
 from ..model.beam_initial_conditions import DirectionCondition
 from ..model.body import RigidBody
@@ -279,9 +280,13 @@ class Assembly:
         worst = int(np.nan_to_num(F, nan=np.inf).argmax())
         return AssemblyError(
             f"mechanism {self.model.name!r} cannot be assembled: {names[worst]} is missed by"
-            f" {F[worst]:.3g}; check lengths, ground points and start values, or give start(near=…)"
-            " rough angles of all bodies",
+            f" {F[worst]:.3g}",
             {names[worst]: float(F[worst])},
+            remedy=Message(
+                "check lengths, ground points and start values, or give {} rough angles of all"
+                " bodies",
+                Call("start", near=...),
+            ),
         )
 
     def _contradicted(self, first: np.ndarray, size: float, ρ: np.ndarray) -> ModelError | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..core.errors import ModelError
+from ..core.messages import Call, Message
 from ..model.body import Body
 from ..model.model_data import ModelData
 
@@ -10,7 +11,10 @@ from ..model.model_data import ModelData
 def check_connected(model: ModelData) -> None:
     """Every body needs a path of joints to the ground, or must say that it floats."""
     if not model.moving_bodies:
-        raise ModelError(f"mechanism {model.name!r} has no bodies; add one with body(…) or bar(…)")
+        raise ModelError(
+            f"mechanism {model.name!r} has no bodies",
+            remedy=Message("add one with {} or {}", Call("body"), Call("bar")),
+        )
     neighbours: dict[Body, list[Body]] = {body: [] for body in model.bodies.values()}
     for joint in model.joints.values():
         first, second = joint.bodies
@@ -26,6 +30,6 @@ def check_connected(model: ModelData) -> None:
     if loose:
         names = ", ".join(repr(n) for n in loose)
         raise ModelError(
-            f"no path of joints connects {names} to the ground; add the missing joint, or"
-            " floating=True if that is meant"
+            f"no path of joints connects {names} to the ground",
+            remedy=Message("add the missing joint, or {floating} if that is meant", floating=True),
         )

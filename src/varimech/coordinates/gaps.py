@@ -18,6 +18,7 @@ import numpy as np
 
 from ..core.errors import AssemblyError
 from ..core.mathematics import rotation
+from ..core.messages import Call, Message
 from ..core.symbols import SX
 from ..model.body import Body
 from ..model.conditions import Aligned, Axis, Perpendicular, SameOrientation, Separation
@@ -95,14 +96,15 @@ class ClosestFit:
         arcs = self.arcs(x)
         worst = max(arcs, key=lambda name: arcs[name], default=None)
         cannot = f"mechanism {model.name!r} cannot be assembled:"
-        remedy = (
-            "check lengths, ground points and start values, or give start(near=…) a better guess"
+        remedy = Message(
+            "check lengths, ground points and start values, or give {} a better guess",
+            Call("start", near=...),
         )
         if worst is None or arcs[worst] <= CLOSED * self.size:
             gaps = self.gaps(x)
             missed = max(gaps, key=lambda name: gaps[name])
             return AssemblyError(
-                f"{cannot} {missed} is missed by {gaps[missed]:.3g} (m or rad); {remedy}", gaps
+                f"{cannot} {missed} is missed by {gaps[missed]:.3g} (m or rad)", gaps, remedy=remedy
             )
         # with everything else nearly closed, that joint shows the whole misfit of its loop
         unit = self.unit(worst, x)
@@ -111,14 +113,14 @@ class ClosestFit:
         size = f"{gaps[worst]:.3g} {unit}"
         loop = _loop(model, model.joints[worst])
         if not loop:
-            return AssemblyError(f"{cannot} joint {worst!r} stays open by {size}; {remedy}", gaps)
+            problem = f"{cannot} joint {worst!r} stays open by {size}"
+            return AssemblyError(problem, gaps, remedy=remedy)
         bodies = " – ".join(dict.fromkeys(b.name for j in loop for b in j.bodies))
         names = ", ".join(repr(j.name) for j in loop)
-        text = (
-            f"{cannot} the loop {bodies} (joints {names}) stays open by {size} at joint {worst!r};"
-            f" {remedy}"
+        problem = (
+            f"{cannot} the loop {bodies} (joints {names}) stays open by {size} at joint {worst!r}"
         )
-        return AssemblyError(text, gaps)
+        return AssemblyError(problem, gaps, remedy=remedy)
 
     def beginnings(self) -> list[np.ndarray]:
         """The guess itself, and disturbed ones."""

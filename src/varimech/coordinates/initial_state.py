@@ -25,6 +25,7 @@ import casadi as ca
 import numpy as np
 
 from ..core.errors import AssemblyError, ModelError
+from ..core.messages import Call, Message
 from ..core.symbols import SX
 from ..model.forces import Spring
 from ..model.scalar_outputs import Distance
@@ -257,8 +258,13 @@ class InitialStateSolver(Assembly):
             joint = ", or add the joint that should hold it" if self.start.holds else ""
             raise ModelError(
                 f"mechanism {name!r}: the start leaves {open_ - self._held} of {left} freedoms open"
-                f" (given: {self._given}); give start(…) a value that fixes"
-                f" {self._moving(everything)}{joint}"
+                f" (given: {self._given})",
+                remedy=Message(
+                    "give {} a value that fixes {}{}",
+                    Call("start"),
+                    self._moving(everything),
+                    joint,
+                ),
             )
 
     def _check_rounding(self, q: np.ndarray, ρ: np.ndarray) -> None:
@@ -273,7 +279,8 @@ class InitialStateSolver(Assembly):
         if np.abs(J).max() <= 10 * np.abs(np.array(self._undriven(moved, ρ)) - J).max():
             raise ModelError(
                 f"mechanism {self.model.name!r}: joints that close its loops are redundant, and in"
-                " these coordinates their equations are rounding alone; use coordinates='natural'"
+                " these coordinates their equations are rounding alone",
+                remedy=Message("use {coordinates}", coordinates="natural"),
             )
 
     def _moving(self, jacobian: np.ndarray) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from ..core.errors import VarimechWarning
 from ..core.symbols import SX
 from ..model.state import State
 from ..model.user_functions import column_of
@@ -37,7 +38,7 @@ LOADS = {"reaction": "force", "reaction_torque": "torque", "effort": "effort"}
 """Measures of a run, and what they are called here."""
 
 
-class RedundantReactionWarning(UserWarning):
+class RedundantReactionWarning(VarimechWarning):
     """A reaction, or a result that depends on one, is not unique: constraints are redundant."""
 
 

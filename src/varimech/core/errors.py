@@ -1,4 +1,11 @@
-"""The ways in which Varimech says no."""
+"""Errors and warnings: what is wrong, with what, and what to do, as fields that interfaces render.
+
+    raise ModelError("must be positive", element="bar 'rod'", field="mass", value=-1.0)
+    raise ModelError("the motion is stiff", remedy=Message("use {integrator}", integrator="cvodes"))
+
+Their text is composed when it is read:  element: field = value problem; remedy.  Nothing reads the
+text: a file finds the line by `field` and `value`, a command writes remedies as options (`words`).
+"""
 
 from __future__ import annotations
 
@@ -11,9 +18,84 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
+from .messages import PYTHON, Text, Words, rendered
+
+
+class Label(str):
+    """How messages call a field of an element: `Label("bar 'rod'", "mass")` is "bar 'rod': mass".
+
+    `shown` is how they call the field where not by its name: "point 'A'" of `points`.
+    """
+
+    element: str
+    field: str
+    shown: str
+
+    def __new__(cls, element: str, field: str, shown: str = "") -> Label:
+        """The text, with its parts."""
+        label = super().__new__(cls, f"{element}: {shown or field}")
+        label.element, label.field, label.shown = element, field, shown or field
+        return label
+
+    def component(self, k: int) -> Label:
+        """The same for a component of it, counted from 0."""
+        return Label(self.element, self.field, f"{self.shown}[{k}]")
+
+
+UNKNOWN = object()
+"""Value of an error that is about none."""
+
 
 class VarimechError(Exception):
-    """Root of all errors raised on purpose by Varimech."""
+    """Root of all errors raised on purpose by Varimech.
+
+    Attributes:
+        problem: what is wrong.
+        element: what it is wrong with, as messages call it: "bar 'rod'", "monte_carlo".
+        field: the argument, or key of a file, that is wrong; empty where none is.
+        value: what was given for it.
+        remedy: what to do.
+        shown: how the text calls the field, where not by its name.
+        words: how arguments are written: as Python does, unless an interface sets its own.
+    """
+
+    words: Words = PYTHON
+
+    def __init__(
+        self,
+        problem: Text,
+        *,
+        element: str = "",
+        field: str = "",
+        value: object = UNKNOWN,
+        remedy: Text = "",
+        label: str = "",
+    ):
+        super().__init__(problem)
+        if isinstance(label, Label):
+            element, field = label.element, label.field
+        self.problem = problem
+        self.element = element
+        self.field = field or label
+        self.shown = label.shown if isinstance(label, Label) else self.field
+        self.value = value
+        self.remedy = remedy
+
+    def without_remedy(self) -> str:
+        """What is wrong, in the words of the interface."""
+        problem = rendered(self.problem, self.words)
+        if self.shown:
+            known = self.value is not UNKNOWN
+            subject = self.words.given(self.shown, self.value) if known else self.shown
+            problem = f"{subject}{problem if problem[:1] in ':,' else f' {problem}'}"
+        return f"{self.element}: {problem}" if self.element else str(problem)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def __str__(self) -> str:
+        remedy = rendered(self.remedy, self.words)
+        return f"{self.without_remedy()}; {remedy}" if remedy else self.without_remedy()
 
 
 class ModelError(VarimechError, ValueError):
@@ -32,13 +114,15 @@ class FileError(ModelError):
         reason: what is wrong, and the remedy.
     """
 
-    def __init__(self, message: str, path: Path, line: int | None = None, field: str = ""):
-        place = f"{path}:{line}" if line is not None else f"{path}"
-        super().__init__(f"{place}: {field}: {message}" if field else f"{place}: {message}")
+    def __init__(self, reason: str, path: Path, line: int | None = None, field: str = ""):
+        super().__init__(reason, field=field)
         self.path = path
         self.line = line
-        self.field = field
-        self.reason = message
+        self.reason = reason
+
+    def __str__(self) -> str:
+        place = f"{self.path}" if self.line is None else f"{self.path}:{self.line}"
+        return ": ".join(filter(None, (place, self.field, self.reason)))
 
 
 class InfeasibleError(ModelError):
@@ -49,8 +133,15 @@ class InfeasibleError(ModelError):
         nearest: that design, parameter → value.
     """
 
-    def __init__(self, message: str, violations: dict[str, float], nearest: dict[str, float]):
-        super().__init__(message)
+    def __init__(
+        self,
+        problem: Text,
+        violations: dict[str, float],
+        nearest: dict[str, float],
+        *,
+        remedy: Text = "",
+    ):
+        super().__init__(problem, remedy=remedy)
         self.violations = violations
         self.nearest = nearest
 
@@ -62,8 +153,8 @@ class AssemblyError(VarimechError):
         gaps: joint (or driver, or start value) → how far it stays open, in metres or radians.
     """
 
-    def __init__(self, message: str, gaps: dict[str, float] | None = None):
-        super().__init__(message)
+    def __init__(self, problem: Text, gaps: dict[str, float] | None = None, *, remedy: Text = ""):
+        super().__init__(problem, remedy=remedy)
         self.gaps = gaps or {}
 
 
@@ -77,8 +168,17 @@ class SimulationError(VarimechError):
         worst: name of the constraint or force to look at.
     """
 
-    def __init__(self, message: str, *, time: float, step: int, residual: float, worst: str):
-        super().__init__(message)
+    def __init__(
+        self,
+        problem: Text,
+        *,
+        time: float = math.nan,
+        step: int = 0,
+        residual: float = math.nan,
+        worst: str = "",
+        remedy: Text = "",
+    ):
+        super().__init__(problem, remedy=remedy)
         self.time = time
         self.step = step
         self.residual = residual
@@ -92,9 +192,27 @@ class StudyError(VarimechError):
         study: what is known from the samples up to then, `study.failures` among it.
     """
 
-    def __init__(self, message: str, study: Any):
-        super().__init__(message)
+    def __init__(self, problem: Text, study: Any, *, remedy: Text = ""):
+        super().__init__(problem, remedy=remedy)
         self.study = study
+
+
+class VarimechWarning(UserWarning):
+    """Root of all warnings.
+
+    Attributes:
+        message: what to know, and what to do.
+        words: how arguments are written: as Python does, unless an interface sets its own.
+    """
+
+    words: Words = PYTHON
+
+    def __init__(self, message: Text):
+        super().__init__(message)
+        self.message = message
+
+    def __str__(self) -> str:
+        return str(rendered(self.message, self.words))
 
 
 class Interrupted(KeyboardInterrupt):
@@ -103,13 +221,26 @@ class Interrupted(KeyboardInterrupt):
     Who does not ask for it stops as by any KeyboardInterrupt.
 
     Attributes:
-        result: what the verb would have given, as far as it came: `Run`, `Gradient`, `Study` or
+        reached: how far it came.
+        result: what the analysis would have given, as far as it came: `Run`, `Gradient`, `Study` or
             `Optimum`.
     """
 
-    def __init__(self, message: str, result: Any):
-        super().__init__(message)
+    def __init__(self, reached: str, result: Any, kept: str = ""):
+        super().__init__(f"{reached}; {kept}" if kept else reached)
+        self.reached = reached
         self.result = result
+
+
+@contextmanager
+def about(label: str) -> Iterator[None]:
+    """Errors raised within that name no field are about that of a label."""
+    try:
+        yield
+    except VarimechError as error:
+        if isinstance(label, Label) and not error.field:
+            error.field = label.field
+        raise
 
 
 @contextmanager
@@ -127,13 +258,13 @@ def check_numbers(owner: str, **values: object) -> None:
     """Constants have to be finite numbers; NaN is left to the checks of their ranges."""
     for label, value in values.items():
         if not isinstance(value, Real) or isinstance(value, bool) or math.isinf(value):
-            raise ModelError(f"{owner}: {label} = {value!r} is not a finite number")
+            raise ModelError("is not a finite number", element=owner, field=label, value=value)
 
 
 def check_named(label: str, values: object, example: str) -> None:
     """What is given by name has to be so."""
     if values is not None and not isinstance(values, Mapping):
-        raise ModelError(f"{label} = {values!r} must be a dictionary, such as {example}")
+        raise ModelError(f"must be a dictionary, such as {example}", field=label, value=values)
 
 
 MOST = {
@@ -161,27 +292,29 @@ def check_whole(owner: str, least: int, **values: object) -> None:
     """
     for label, value in values.items():
         if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
-            raise ModelError(
-                f"{owner}: {label} = {value!r:.60} must be a whole number, {least} or more"
-            )
+            problem = f"must be a whole number, {least} or more"
+            raise ModelError(problem, element=owner, field=label, value=value)
         if int(value) > MOST[label]:
-            raise ModelError(
-                f"{owner}: {label} = {value!r:.60} is too large; use {MOST[label]} at most"
-            )
+            problem = f"is too large; use {MOST[label]} at most"
+            raise ModelError(problem, element=owner, field=label, value=value)
 
 
 def check_level(owner: str, level: object) -> None:
     """Levels of confidence have to be probabilities."""
     if not isinstance(level, Real) or not 0 < float(level) < 1:
-        raise ModelError(
-            f"{owner}: level = {level!r} must be a probability between 0 and 1, such as 0.95"
-        )
+        problem = "must be a probability between 0 and 1, such as 0.95"
+        raise ModelError(problem, element=owner, field="level", value=level)
 
 
 MOST_COMPARED, LONGEST_COMPARED = 1000, 200
 """Names that one is compared with for a suggestion, and characters that it may have: together some
 0.1 s.
 """
+
+
+def component(label: str, k: int) -> str:
+    """The label of a component, counted from 0."""
+    return label.component(k) if isinstance(label, Label) else f"{label}[{k}]"
 
 
 def near_names(name: str, known: Iterable[str], most: int = 1) -> list[str]:
@@ -199,13 +332,11 @@ def near_names(name: str, known: Iterable[str], most: int = 1) -> list[str]:
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> ModelError:
     """An error for a name that does not exist, with the nearest ones that do."""
     names = sorted(known)
-    near = near_names(str(name), names, 3)
-    if near:
+    if near := near_names(str(name), names, 3):
         hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
     elif names:
-        hint = (
-            "known: " + ", ".join(repr(n) for n in names[:12]) + (", …" if len(names) > 12 else "")
-        )
+        more = ", …" if len(names) > 12 else ""
+        hint = f"known: {', '.join(map(repr, names[:12]))}{more}"
     else:
         hint = "there is none yet"
-    return ModelError(f"no {kind} is called {name!r}; {hint}")
+    return ModelError(f"no {kind} is called {name!r}", value=name, remedy=hint)

@@ -125,8 +125,10 @@ def fixed_number(text: str, unit: str, label: str) -> float:
             raise _refused(text, "is not a single finite number")
     except (ModelError, *NOT_SYMBOLIC):
         raise ModelError(
-            f"{label} = {_shown(text)} is not a number{unit and f' in {unit}'}, nor a quantity such"
-            f" as {_EXAMPLES.get(unit, '30 mm')!r}, nor an expression of numbers such as 'pi/4'"
+            f"is not a number{unit and f' in {unit}'}, nor a quantity such as"
+            f" {_EXAMPLES.get(unit, '30 mm')!r}, nor an expression of numbers such as 'pi/4'",
+            label=label,
+            value=text,
         ) from None
     return float(value)
 
@@ -385,7 +387,7 @@ def _stacked(*items: Any) -> SX:
 
 
 def _refused(text: str, reason: str) -> ModelError:
-    return ModelError(f"{_shown(text)}: {reason}")
+    return ModelError(f"{_shown(text)}: {reason}", value=text)
 
 
 def _shown(text: str) -> str:

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from .errors import ModelError
+from .messages import Text
 
 LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 """Files in which Linux states the memory limit of a container."""
@@ -15,7 +16,7 @@ LITTLE = 1e6
 """Number of values (8 MB) that is always accepted, so that small runs need no system call."""
 
 
-def check_memory(what: str, numbers: float, remedy: str) -> None:
+def check_memory(what: str, numbers: float, remedy: Text) -> None:
     """Raise an error if an array would exceed the available memory.
 
     Args:
@@ -30,7 +31,8 @@ def check_memory(what: str, numbers: float, remedy: str) -> None:
     if numbers > LITTLE and 8.0 * numbers > (most := memory_bytes()):
         raise ModelError(
             f"{what} needs {8e-9 * numbers:.3g} GB of memory, and {1e-9 * most:.3g} GB are"
-            f" available to this process; {remedy}"
+            " available to this process",
+            remedy=remedy,
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .errors import MOST, ModelError
+from .messages import Message
 
 Output = float | Sequence[float] | np.ndarray | None
 """Time between stored results, or their times themselves (s)."""
@@ -134,8 +135,9 @@ def check_every(every: Any) -> None:
         or not 1 <= int(every) <= MOST["every"]
     ):
         raise ModelError(
-            f"every = {every!r:.60} must be a whole number of steps, 1 or more, {MOST['every']} at"
-            " most"
+            f"must be a whole number of steps, 1 or more, {MOST['every']} at most",
+            field="every",
+            value=every,
         )
 
 
@@ -152,13 +154,16 @@ def equal_steps(duration: float, step: float, every: int) -> Schedule:
     """
     _check_seconds(duration=duration, step=step)
     if step > duration:
-        raise ModelError(f"step = {step:g} s is longer than the whole run of {duration:g} s")
+        problem = f"s is longer than the whole run of {duration:g} s"
+        raise ModelError(problem, field="step", value=step)
     steps = _intervals(duration, "step", step, MOST_STEPS)
     schedule = Schedule(float(duration), float(duration) / steps, steps, int(every))
     if schedule.stored_count > MOST_STORED:
         raise ModelError(
-            f"step = {step!r} s with every = {every!r} would store more than {MOST_STORED:g}"
-            " results; a larger every= stores fewer"
+            f"s with every = {every!r} would store more than {MOST_STORED:g} results",
+            field="step",
+            value=step,
+            remedy=Message("a larger {every} stores fewer"),
         )
     return schedule
 
@@ -184,9 +189,8 @@ def chosen_steps(
         _intervals(duration, "longest_step", longest_step, MOST_STEPS)
         longest = float(longest_step)
     if not _is_number(tolerance) or not SMALLEST_TOLERANCE <= tolerance <= 0.1:
-        raise ModelError(
-            f"tolerance = {tolerance!r} must be a number between {SMALLEST_TOLERANCE:g} and 0.1"
-        )
+        problem = f"must be a number between {SMALLEST_TOLERANCE:g} and 0.1"
+        raise ModelError(problem, field="tolerance", value=tolerance)
     if isinstance(output, (Sequence, np.ndarray)) and not isinstance(output, str):
         times = _given_times(duration, output)
         return Schedule(
@@ -196,9 +200,8 @@ def chosen_steps(
     if output is not None:
         _check_seconds(output=output)
         if output > duration:
-            raise ModelError(
-                f"output = {output:g} s is longer than the whole run of {duration:g} s"
-            )
+            problem = f"s is longer than the whole run of {duration:g} s"
+            raise ModelError(problem, field="output", value=output)
         count = _intervals(duration, "output", output, MOST_STORED)
     outputs = np.linspace(0.0, duration, count + 1)
     outputs[-1] = duration
@@ -222,8 +225,11 @@ def given_ends(ends: Any, duration: float) -> np.ndarray:
         or not (np.diff(times) > 0).all()
     ):
         raise ModelError(
-            f"ends= must increase from 0 to the duration, {duration:g} s, like `step_ends` of"
-            " another run"
+            Message(
+                "{ends} must increase from 0 to the duration, {:g} s, like `step_ends` of another"
+                " run",
+                duration,
+            )
         )
     return times
 

@@ -100,19 +100,24 @@ def in_unit(number: float, unit: str, wanted: str, label: str) -> float:
     >>> in_unit(30.0, "mm", "m", "length")
     0.03
     """
+    given = f"{number:g} {unit}"
     if not math.isfinite(number if unit == "" else si_value(number, unit, label)):
-        raise ModelError(f"{label} = '{number:g} {unit}' is out of range")
+        raise ModelError("is out of range", label=label, value=given)
     if not unit:
         return number
     if _parsed(unit, label).dimensionality != _parsed(wanted, label).dimensionality:
         raise ModelError(
-            f"{label} = '{number:g} {unit}' has the wrong dimension; expected"
-            f" {wanted or 'a pure number'}"
+            "has the wrong dimension",
+            label=label,
+            value=given,
+            remedy=f"expected {wanted or 'a pure number'}",
         )
     if "rad" in words_of(wanted) and words_of(unit) & {"Hz", "hertz", "kHz"}:
         raise ModelError(
-            f"{label} = '{number:g} {unit}': Hz counts turns, and {wanted} radians; write turn/s,"
-            " rpm or rad/s"
+            f": Hz counts turns, and {wanted} radians",
+            label=label,
+            value=given,
+            remedy="write turn/s, rpm or rad/s",
         )
     return si_value(number, unit, label)
 
@@ -208,7 +213,7 @@ def _parsed(unit: str, label: str) -> Any:
     try:
         return _read(unit)
     except ModelError as error:
-        raise ModelError(f"{label}: {error}") from None
+        raise ModelError(f": {error}", label=label) from None
 
 
 @lru_cache(maxsize=512)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import FileError, ModelError
-from .wording import in_keys
+from .wording import FileWords
 
 BYTES, DEPTH, NODES, CHARACTERS = 8_000_000, 40, 400_000, 100
 """Of a file, of its nesting, of all that is in it when aliases are written out; and of a text that
@@ -50,45 +50,37 @@ class SourceMap:
 
     def error(self, where: Where, message: str) -> FileError:
         """An error about something in the file."""
-        return FileError(
-            brief(in_keys(message)), self.path, self.line(where), brief(_joined(where))
-        )
+        return FileError(brief(message), self.path, self.line(where), brief(_joined(where)))
 
 
 @contextmanager
 def telling(marked: SourceMap, where: Where) -> Iterator[None]:
-    """Errors of words are told with the place in the file."""
+    """Errors of element methods get the place in the file."""
     try:
         yield
     except FileError:
         raise
     except ModelError as error:
-        raise marked.error((*where, *_spoken_of(marked, where, str(error))), str(error)) from None
+        error.words = FileWords()
+        raise marked.error((*where, *_place(marked, where, error)), str(error)) from None
 
 
-def _spoken_of(marked: SourceMap, where: Where, message: str) -> Where:
-    """The key of an entry that a message speaks of, as far as it can be told."""
+def _place(marked: SourceMap, where: Where, error: ModelError) -> Where:
+    """The key of an entry that an error is about: its field, or the one that holds its value."""
     data = marked.data
     for key in where:
         data = data[key] if isinstance(data, dict) and key in data else None
     entry = data if isinstance(data, dict) else {}
-    _, _, rest = message.partition(
-        repr(where[-1])
-    )  # without "bar 'rod'", whose first word may be a key too
-    rest = rest or message
-    for pattern in (r"^: {}\b", r": {}\b", r"^{} = ", r"(?<![\w'\"]){} = ", r"^{}\b"):
-        if found := [key for key in entry if re.search(pattern.format(re.escape(key)), rest)]:
-            return (found[0],)
-    if "points" in entry and re.match(r": point\b", rest):
-        return ("points",)
-    said: list[tuple[int, Where]] = []
-    for key, value in entry.items():
-        for each in value if isinstance(value, (dict, list)) else [value]:
-            if isinstance(each, str) and repr(each) in message:
-                said.append(
-                    (message.index(repr(each)), (key, each) if isinstance(value, dict) else (key,))
-                )
-    return min(said)[1] if said else ()
+    for name in (error.field, error.element):
+        if name in entry:
+            return (name,)
+    if isinstance(given := error.value, str):
+        for key, value in entry.items():
+            if isinstance(value, dict) and given in value:
+                return key, given
+            if given == value or (isinstance(value, list) and given in value):
+                return (key,)
+    return ()
 
 
 def read_yaml(path: Path) -> SourceMap:

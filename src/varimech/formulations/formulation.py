@@ -22,6 +22,7 @@ import numpy as np
 from ..coordinates.dynamics import Dynamics
 from ..coordinates.equations import Equations
 from ..core.errors import ModelError
+from ..core.messages import Message
 from ..integrators.difference import DifferenceScheme
 from ..stages.chain import Chain
 from ..stages.saddle import Saddle
@@ -114,7 +115,7 @@ class ResidualLimit:
     level: int
     allowed: float
     unit: str
-    remedies: str
+    remedy: Message
     """What to try, for the message."""
 
 

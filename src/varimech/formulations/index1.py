@@ -27,6 +27,7 @@ import casadi as ca
 
 from ..coordinates.dynamics import Dynamics
 from ..core.errors import ModelError, check_numbers
+from ..core.messages import Message
 from ..core.symbols import SX
 from ..stages.chain import COORDINATES, SCALAR, Block, Chain, Stage
 from ..stages.saddle import Saddle
@@ -95,10 +96,14 @@ class Projected(Formulation):
 
     def residual_limits(self, motion: FinishedMotion) -> tuple[ResidualLimit, ...]:
         """Projections of velocities are exact, those of positions leave the drift squared."""
-        remedies = "integrator='dopri5', a smaller step, or formulation='ali3p'"
+        remedy = Message(
+            "try {integrator}, a smaller step, or {formulation}",
+            integrator="dopri5",
+            formulation="ali3p",
+        )
         return (
-            ResidualLimit(1, max(1e-9, 1e-5 * motion.speed), "m/s or rad/s", remedies),
-            ResidualLimit(0, max(1e-12, VIOLATION * motion.size), "m or rad", remedies),
+            ResidualLimit(1, max(1e-9, 1e-5 * motion.speed), "m/s or rad/s", remedy),
+            ResidualLimit(0, max(1e-12, VIOLATION * motion.size), "m or rad", remedy),
         )
 
 
@@ -151,8 +156,11 @@ class Stabilised(Formulation):
     def residual_limits(self, motion: FinishedMotion) -> tuple[ResidualLimit, ...]:
         """Constraints drift by no more than the error that is allowed."""
         share = min(VIOLATION, motion.tolerance) if motion.tolerance else VIOLATION
-        remedies = "a larger omega=, a smaller step, or formulation='ali3p' or 'index1'"
-        return (ResidualLimit(0, max(1e-12, share * motion.size), "m or rad", remedies),)
+        remedy = Message(
+            "try a larger {omega}, a smaller step, or {formulation}",
+            formulation=("ali3p", "index1"),
+        )
+        return (ResidualLimit(0, max(1e-12, share * motion.size), "m or rad", remedy),)
 
 
 def _rates(dynamics: Dynamics, condition: SX, saddle: Saddle) -> Chain:

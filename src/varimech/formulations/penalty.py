@@ -27,6 +27,7 @@ import numpy as np
 from ..coordinates.dynamics import Dynamics
 from ..coordinates.penalty import penalty_function
 from ..core.errors import ModelError, check_numbers
+from ..core.messages import Message
 from ..core.symbols import SX
 from ..integrators.difference import DifferenceScheme
 from ..stages.chain import COORDINATES, ROUNDING, Block, Chain, Stage
@@ -190,8 +191,11 @@ class Penalty(Formulation):
             if motion.residuals[0] > GENEROUS * (give + steps):  # what rests is carried, too
                 give = max(give, self._give(motion))
             allowed = min(allowed, GENEROUS * (give + steps))
-        remedies = "a larger factor=, a smaller step, or formulation='ali3p' or 'index1'"
-        return (ResidualLimit(0, max(1e-12, allowed), "m or rad", remedies),)
+        remedy = Message(
+            "try a larger {factor}, a smaller step, or {formulation}",
+            formulation=("ali3p", "index1"),
+        )
+        return (ResidualLimit(0, max(1e-12, allowed), "m or rad", remedy),)
 
     def _give(self, motion: FinishedMotion) -> float:
         """How far joints give way to what they usually carry: λ/(α ω²), with α as it is at nominal

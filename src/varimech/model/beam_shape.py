@@ -11,7 +11,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..core.errors import ModelError
+from ..core.errors import Label, ModelError
+from ..core.messages import Message
 from ..core.symbols import SX
 from .parameter_set import ParameterSet, evaluated
 
@@ -72,9 +73,16 @@ def shape_of(
     nodes.
     """
     if (length is None) == (shape is None):
-        raise ModelError(f"{label} needs either length=… (m) or, if it is curved, shape=…")
+        raise ModelError(
+            Message(
+                "{} needs either {length} (m) or, if it is curved, {shape}",
+                label,
+                length=...,
+                shape=...,
+            )
+        )
     if length is not None:
-        L = numbers.scalar(length, f"{label}: length", "positive", unit="m")
+        L = numbers.scalar(length, Label(label, "length"), "positive", unit="m")
         places = [
             ca.vertcat(k * L / segments, SX.zeros(dimension - 1)) for k in range(segments + 1)
         ]
@@ -126,7 +134,11 @@ def _curved(numbers: ParameterSet, curve: list[SX], label: str) -> BeamShape:
             f"{label}: its ends are at one place; a beam does not close by itself: make it of two"
         )
     if dimension == 3 and offsets.max() < 1e-9 * size:
-        raise ModelError(f"{label}: shape is straight; give length=… instead")
+        raise ModelError(
+            "is straight",
+            label=Label(label, "shape"),
+            remedy=Message("give {length} instead", length=...),
+        )
     a = np.diff(values, axis=0)
     lengths = np.linalg.norm(a, axis=1)
     cosines = (a[:-1] * a[1:]).sum(axis=1) / (lengths[:-1] * lengths[1:])
@@ -141,7 +153,7 @@ def _told(
 
     scope = numbers.scope_with("s", None, "the place along the beam")
     quantities = [
-        numbers.quantity(x, "m", f"{label}: shape", scope) if isinstance(x, str) else None
+        numbers.quantity(x, "m", Label(label, "shape"), scope) if isinstance(x, str) else None
         for x in components
     ]
     given = [
@@ -150,6 +162,8 @@ def _told(
 
     def shape(s: float) -> list[Any]:
         scope = numbers.scope_with("s", s, "the place along the beam")
-        return [evaluated(x, scope, f"{label}: shape") if isinstance(x, str) else x for x in given]
+        return [
+            evaluated(x, scope, Label(label, "shape")) if isinstance(x, str) else x for x in given
+        ]
 
     return shape

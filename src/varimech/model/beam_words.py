@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.errors import ModelError, check_whole
+from ..core.errors import Label, ModelError, check_whole
+from ..core.messages import Message
 from ..core.names import DOT, SLASH
 from ..core.symbols import SX
 from .beam import MASSES, MATERIALS, Beam
@@ -91,7 +92,7 @@ class BeamWords(BodyWords):
         area_, inertia_ = self._section(label, area, inertia, section)
         L0 = shape_.length
         if natural_length is not None:
-            L0 = n.scalar(natural_length, f"{label}: natural_length", "positive", unit="m")
+            L0 = n.scalar(natural_length, Label(label, "natural_length"), "positive", unit="m")
         mass_ = self._beam_mass(label, density, mass, area_, L0)
         γ, β = self._rayleigh(label, damping)
         points: list[Point] = []
@@ -134,8 +135,10 @@ class BeamWords(BodyWords):
     ) -> tuple[SX, SX]:
         if section is not None:
             if area is not None or inertia is not None:
+                both = {"section": ..., "area": ..., "inertia": ...}
                 raise ModelError(
-                    f"{label}: give either section=… or area=… and inertia=…, not both"
+                    Message("give either {section} or {area} and {inertia}, not both", **both),
+                    element=label,
                 )
             if not isinstance(section, Section):
                 raise ModelError(
@@ -156,22 +159,35 @@ class BeamWords(BodyWords):
             ]
             area, inertia = shape.area_and_inertia(*sizes)
         if area is None or inertia is None:
+            needed = {"area": ..., "inertia": ..., "section": ...}
             raise ModelError(
-                f"{label} needs area=… (m²) and inertia=… (m⁴), or section=…, such as"
-                " varimech.circle(diameter)"
+                Message(
+                    "{} needs {area} (m²) and {inertia} (m⁴), or {section}, such as"
+                    " varimech.circle(diameter)",
+                    label,
+                    **needed,
+                )
             )
         return (
-            self.data.parameter_set.scalar(area, f"{label}: area", "positive", unit="m²"),
-            self.data.parameter_set.scalar(inertia, f"{label}: inertia", "non-negative", unit="m⁴"),
+            self.data.parameter_set.scalar(area, Label(label, "area"), "positive", unit="m²"),
+            self.data.parameter_set.scalar(
+                inertia, Label(label, "inertia"), "non-negative", unit="m⁴"
+            ),
         )
 
     def _beam_mass(self, label: str, density: Number, mass: Number, area: SX, length: SX) -> SX:
         if (density is None) == (mass is None):
-            raise ModelError(f"{label} needs either density=… (kg/m³) or mass=… (kg)")
+            raise ModelError(
+                Message(
+                    "{} needs either {density} (kg/m³) or {mass} (kg)", label, density=..., mass=...
+                )
+            )
         if mass is not None:
-            return self.data.parameter_set.scalar(mass, f"{label}: mass", "positive", unit="kg")
+            return self.data.parameter_set.scalar(mass, Label(label, "mass"), "positive", unit="kg")
         return (
-            self.data.parameter_set.scalar(density, f"{label}: density", "positive", unit="kg/m³")
+            self.data.parameter_set.scalar(
+                density, Label(label, "density"), "positive", unit="kg/m³"
+            )
             * area
             * length
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi as ca
 
-from ..core.errors import ModelError, check_named, unknown_name
+from ..core.errors import Label, ModelError, check_named, unknown_name
 from ..core.names import DOT, SLASH, check_name
 from ..core.symbols import SX
 from .body import Body, Point, RigidBody
@@ -78,23 +78,23 @@ class BodyWords(ModelBuilder):
         self._check_new("body", name, SLASH + DOT)
         label = f"body {name!r}"
         n, dimension = self.data.parameter_set, self.dimension
-        mass_ = n.scalar(mass, f"{label}: mass", "positive", unit="kg")
+        mass_ = n.scalar(mass, Label(label, "mass"), "positive", unit="kg")
         com_ = n.vector_of(
-            (0.0,) * dimension if com is None else com, dimension, f"{label}: com", unit="m"
+            (0.0,) * dimension if com is None else com, dimension, Label(label, "com"), unit="m"
         )
         locals_ = {"com": com_}
         check_named(
-            f"{label}: points",
+            Label(label, "points"),
             points,
             "{'P': (0.1, 0)}" if dimension == 2 else "{'P': (0.1, 0, 0)}",
         )
         for k, v in (points or {}).items():
             self._check_point(k, locals_)
-            locals_[k] = n.vector_of(v, dimension, f"{label}: point {k!r}", unit="m")
+            locals_[k] = n.vector_of(v, dimension, Label(label, "points", f"point {k!r}"), unit="m")
         joined_by_line = tuple(k for k in locals_ if k != "com") if spine is None else tuple(spine)
         if missing := [k for k in joined_by_line if k not in locals_]:
             raise unknown_name(f"point of {label}", missing[0], locals_)
-        inertia_ = inertia_of(n, inertia, dimension, f"{label}: inertia")
+        inertia_ = inertia_of(n, inertia, dimension, Label(label, "inertia"))
         return self._add_body(
             name, mass_, com_, inertia_, locals_, joined_by_line, floating=floating
         )
@@ -132,12 +132,12 @@ class BodyWords(ModelBuilder):
         self._check_new("bar", name, SLASH + DOT)
         label = f"bar {name!r}"
         n = self.data.parameter_set
-        L = n.scalar(length, f"{label}: length", "positive", unit="m")
-        m = n.scalar(mass, f"{label}: mass", "positive", unit="kg")
-        r = n.scalar(radius, f"{label}: radius", "non-negative", unit="m")
-        x = L / 2 if com is None else n.scalar(com, f"{label}: com", unit="m")
+        L = n.scalar(length, Label(label, "length"), "positive", unit="m")
+        m = n.scalar(mass, Label(label, "mass"), "positive", unit="kg")
+        r = n.scalar(radius, Label(label, "radius"), "non-negative", unit="m")
+        x = L / 2 if com is None else n.scalar(com, Label(label, "com"), unit="m")
         check_named(
-            f"{label}: points",
+            Label(label, "points"),
             points,
             "{'middle': (0.1, 0)}" if self.dimension == 2 else "{'middle': (0.1, 0, 0)}",
         )
@@ -161,14 +161,16 @@ class BodyWords(ModelBuilder):
                 else ca.diag(ca.vertcat(m * r**2 / 2, transverse, transverse))
             )
         else:
-            inertia_ = inertia_of(n, inertia, self.dimension, f"{label}: inertia")
+            inertia_ = inertia_of(n, inertia, self.dimension, Label(label, "inertia"))
         locals_ = {
             "com": ca.vertcat(x, rest),
             start: ca.vertcat(SX(0), rest),
             end: ca.vertcat(L, rest),
         }
         for k, v in (points or {}).items():
-            locals_[k] = n.vector_of(v, self.dimension, f"{label}: point {k!r}", unit="m")
+            locals_[k] = n.vector_of(
+                v, self.dimension, Label(label, "points", f"point {k!r}"), unit="m"
+            )
         return self._add_body(
             name, m, locals_["com"], ca.densify(inertia_), locals_, (start, end), floating=floating
         )

@@ -7,7 +7,8 @@ from typing import Any
 
 import casadi as ca
 
-from ..core.errors import ModelError
+from ..core.errors import Label, ModelError
+from ..core.messages import Message
 from ..core.symbols import SX, symbols_in
 from .beam import Beam
 from .body import Body, Point
@@ -22,6 +23,8 @@ from .scalar_outputs import Coordinate, Distance, ScalarOutput, Turn
 from .state import State
 from .user_functions import as_column, call_user, called, trial_state
 from .writing import ModelBuilder, Number, change
+
+LEAVE_FRAME = Message("leave {frame} out", frame="body")
 
 
 class ForceWords(ModelBuilder):
@@ -103,9 +106,7 @@ class ForceWords(ModelBuilder):
         function = self._vector_function(f"force {name!r}", value, self.dimension, "N")
         found = self.data.find_point(point)
         if in_body and self.dimension == 3 and isinstance(found.body, Beam):
-            raise ModelError(
-                f"force {name!r}: a beam has no axes of its own; leave frame='body' out"
-            )
+            raise ModelError(f"force {name!r}: a beam has no axes of its own", remedy=LEAVE_FRAME)
         return self.data.add_force(PointForce(name, found, function, in_body))
 
     @change
@@ -128,7 +129,7 @@ class ForceWords(ModelBuilder):
         in_body = self._is_body_frame(f"torque {name!r}", frame)
         if in_body and self.dimension == 2:
             raise ModelError(
-                f"torque {name!r}: frame='body' means nothing in the plane; leave it out"
+                f"torque {name!r}: axes of a body mean nothing in the plane", remedy=LEAVE_FRAME
             )
         size = 1 if self.dimension == 2 else 3
         function = self._vector_function(f"torque {name!r}", value, size, "N·m")
@@ -139,9 +140,7 @@ class ForceWords(ModelBuilder):
             else self.data.find_turning(against, f"torque {name!r}: against")
         )
         if in_body and not isinstance(thing, Body):
-            raise ModelError(
-                f"torque {name!r}: a beam has no axes of its own; leave frame='body' out"
-            )
+            raise ModelError(f"torque {name!r}: a beam has no axes of its own", remedy=LEAVE_FRAME)
         return self.data.add_force(Torque(name, thing, other, function, in_body))
 
     @change
@@ -183,9 +182,11 @@ class ForceWords(ModelBuilder):
         self._check_new(kind, name)
         n, label = self.data.parameter_set, f"{kind} {name!r}"
         effort = "N·m/rad" if isinstance(measure, Turn) else "N/m"
-        k = n.scalar(stiffness, f"{label}: stiffness", "non-negative", unit=effort)
-        c = n.scalar(damping, f"{label}: damping", "non-negative", unit=f"{effort}*s")
-        return self.data.add_force(Spring(name, measure, k, n.scalar(rest, f"{label}: rest"), c))
+        k = n.scalar(stiffness, Label(label, "stiffness"), "non-negative", unit=effort)
+        c = n.scalar(damping, Label(label, "damping"), "non-negative", unit=f"{effort}*s")
+        return self.data.add_force(
+            Spring(name, measure, k, n.scalar(rest, Label(label, "rest")), c)
+        )
 
     def _is_body_frame(self, label: str, frame: str) -> bool:
         if frame not in ("global", "body"):

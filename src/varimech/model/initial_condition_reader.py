@@ -9,7 +9,8 @@ from typing import Any
 
 import casadi as ca
 
-from ..core.errors import ModelError, unknown_name
+from ..core.errors import Label, ModelError, unknown_name
+from ..core.messages import Message
 from ..core.symbols import SX
 from .body import Body, Point
 from .geometry import rotation_of
@@ -100,7 +101,8 @@ class InitialConditionReader:
             label = f"orientation of {name!r}"
             if parts.dimension == 2:
                 raise ModelError(
-                    f"start: {label}: a planar body has an angle; use angle={{{name!r}: …}}"
+                    f"start: {label}: a planar body has an angle",
+                    remedy=Message("use {angle}", angle={name: ...}),
                 )
             matrix = rotation_of(parts.parameter_set, value, 3, f"start: {label}")
             omega = parts.parameter_set.vector_of(
@@ -116,8 +118,9 @@ class InitialConditionReader:
         """The start, with guesses; refuses speeds that belong to nothing held."""
         if unused := [key for key in self._speeds if key not in self._used]:
             raise ModelError(
-                f"start: speed is given for {', '.join(map(repr, unused))}, whose value is not"
-                " given; give its angle, displacement, distance, position or orientation too"
+                f"is given for {', '.join(map(repr, unused))}, whose value is not given; give its"
+                " angle, displacement, distance, position or orientation too",
+                label=Label("start", "speed"),
             )
         parts = self._data
         rotations: dict[Body, SX] = {}
@@ -132,7 +135,7 @@ class InitialConditionReader:
             else set()
         )
         for name, value in near.items():
-            label = f"start: near {name!r}"
+            label = Label("start", "near", f"near {name!r}")
             if name not in known:
                 raise unknown_name("body or point", name, known)
             if name in parts.bodies:

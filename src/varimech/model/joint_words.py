@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.errors import ModelError
+from ..core.errors import Label, ModelError
 from .beam import Beam
 from .body import Point
 from .conditions import Axis, Coincident, Offset, Separation
@@ -196,7 +196,7 @@ class JointWords(ModelBuilder):
             raise ModelError(
                 f"{label}: {end.label!r} is not an end of beam {beam.name!r}; use {ends}"
             )
-        axis = axis_of(self.data.parameter_set, holder.body, direction, f"{label}: direction")
+        axis = axis_of(self.data.parameter_set, holder.body, direction, Label(label, "direction"))
         self._check_free(f"{name}.bending", [self.forces, self.drivers])
         joint = self._joint("revolute" if self.dimension == 2 else "spherical", name, holder, end)
         self.data.add_force(Clamp(f"{name}.bending", joint, axis, end))
@@ -250,10 +250,10 @@ class JointWords(ModelBuilder):
             axes[0],
             axes[1],
             relative=rotation_of(
-                self.data.parameter_set, rotation, self.dimension, f"{label}: rotation"
+                self.data.parameter_set, rotation, self.dimension, Label(label, "rotation")
             ),
             length=(
-                self.data.parameter_set.scalar(length, f"{label}: length", "positive", unit="m")
+                self.data.parameter_set.scalar(length, Label(label, "length"), "positive", unit="m")
                 if kind == "distance"
                 else None
             ),

@@ -197,8 +197,9 @@ class ModelData:
         if len(found) > 1 and not self.joined(found):
             options = ", ".join(repr(p.label) for p in found)
             raise ModelError(
-                f"point {point!r} is not one place: {options}; write the full name, or join them"
-                " first"
+                f"point {point!r} is not one place: {options}",
+                value=str(point),
+                remedy="write the full name, or join them first",
             )
         return found[0]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import ModelError
+from ..core.errors import Label, ModelError
 from ..core.expressions import fixed_number
 from ..core.markup import Displayed, html_table
 from ..core.symbols import NOT_SYMBOLIC, SX
@@ -37,10 +37,11 @@ class Tolerance:
         if isinstance(self.width, str):
             del numbers["width"]
             if split_quantity(self.width) is None:
-                fixed_number(self.width, "", "tolerance: width")
+                fixed_number(self.width, "", Label("tolerance", "width"))
         for label, value in numbers.items():
             if not (_is_number(value) and math.isfinite(value) and value > 0):
-                raise ModelError(f"tolerance: {label} = {value!r} must be a positive finite number")
+                problem = "must be a positive finite number"
+                raise ModelError(problem, element="tolerance", field=label, value=value)
 
     @property
     def sigma(self) -> float:
@@ -267,7 +268,13 @@ def _unit(name: str, value: Any, unit: str) -> str:
         told = str(unit)[:60]
         number = f"a number is in SI units: write '{value} {told}' as a text, or leave the unit out"
         remedy = f"leave it out, the value {value!r} has its own" if own else number
-        raise ModelError(f"parameter {name!r}: unit = {told!r} is not one of the SI; {remedy}")
+        raise ModelError(
+            "is not one of the SI",
+            element=f"parameter {name!r}",
+            field="unit",
+            value=told,
+            remedy=remedy,
+        )
     return unit or (si_unit(own, f"parameter {name!r}") if own else "")
 
 
@@ -275,7 +282,7 @@ def _number(name: str, value: Any, unit: str, what: str) -> Any:
     """A value in text as a number in the parameter's unit; other values as they are."""
     if not isinstance(value, str):
         return value
-    return fixed_number(value, unit, f"parameter {name!r}: {what}")
+    return fixed_number(value, unit, Label(f"parameter {name!r}", what))
 
 
 def checked_bounds(name: str, bounds: Any, unit: str = "") -> tuple[float | None, float | None]:

@@ -10,8 +10,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..core.errors import ModelError, check_named, unknown_name
+from ..core.errors import ModelError, about, check_named, component, unknown_name
 from ..core.expressions import Expression, Scope
+from ..core.messages import Call, Message
 from ..core.symbols import NOT_SYMBOLIC, SX
 from ..core.units import in_unit, is_of_kind, of_one_kind, split_quantity, words_of
 from .parameter import Parameter
@@ -138,7 +139,7 @@ class ParameterSet:
         """
         expression = self._expression(value, label, unit)
         if expression.numel() != 1:
-            raise ModelError(f"{label} = {value!r} must be a single number")
+            raise ModelError("must be a single number", label=label, value=value)
         number = np.array([[self._nominal(expression)]])
         for each in ("finite", *([rule] if rule else [])):
             self._keep(Requirement(expression, each, label), number)
@@ -163,15 +164,17 @@ class ParameterSet:
             try:
                 components = list(value)
             except TypeError:
-                raise ModelError(f"{label} = {value!r} must have {size} components") from None
+                problem = f"must have {size} components"
+                raise ModelError(problem, label=label, value=value) from None
         if len(components) != size:
             plane = "planar" if size == 2 else "spatial"
             raise ModelError(
-                f"{label} = {value!r} has {len(components)} components; this mechanism is {plane},"
-                f" give {size}"
+                f"has {len(components)} components; this mechanism is {plane}, give {size}",
+                label=label,
+                value=value,
             )
         return ca.vertcat(
-            *[self.scalar(c, f"{label}[{k}]", unit=unit) for k, c in enumerate(components)]
+            *[self.scalar(c, component(label, k), unit=unit) for k, c in enumerate(components)]
         )
 
     def matrix_of(self, value: Any, size: int, label: str, *, unit: str = "") -> SX:
@@ -193,7 +196,8 @@ class ParameterSet:
         except NOT_SYMBOLIC:
             shape = None
         if shape != (size, size):
-            raise ModelError(f"{label} = {value!r} must be a {size}×{size} matrix of numbers")
+            problem = f"must be a {size}×{size} matrix of numbers"
+            raise ModelError(problem, label=label, value=value)
         matrix = ca.densify(self._expression(rows, label))
         self.require(matrix, "finite", label)
         return matrix
@@ -235,9 +239,10 @@ class ParameterSet:
             )
             known = "a parameter" if both[0] in self.parameters else "a name in expressions"
             raise ModelError(
-                f"{label} = {text!r}: {both[0]!r} is a unit and {known}; write {expression} for the"
-                f" expression, or the number in {unit or 'SI units'} without a unit for the"
-                " quantity"
+                f": {both[0]!r} is a unit and {known}; write {expression} for the expression, or the"
+                f" number in {unit or 'SI units'} without a unit for the quantity",
+                label=label,
+                value=text,
             )
         return in_unit(number, own, unit, label)
 
@@ -272,13 +277,12 @@ class ParameterSet:
             quantity = self.quantity(value, unit, label)
             value = evaluated(value, self.scope, label) if quantity is None else quantity
         if isinstance(value, bool) or value is None:
-            raise ModelError(f"{label} = {value!r} is not a number")
+            raise ModelError("is not a number", label=label, value=value)
         try:
             expression = SX(value)
         except NOT_SYMBOLIC:
-            raise ModelError(
-                f"{label} = {value!r} is not a number, a parameter or an expression of parameters"
-            ) from None
+            problem = "is not a number, a parameter or an expression of parameters"
+            raise ModelError(problem, label=label, value=value) from None
         self.check_symbols(expression, label)
         self._check_kind(expression, unit, label)
         return expression
@@ -297,8 +301,9 @@ class ParameterSet:
                 and not of_one_kind(parameter.unit, unit)
             ):
                 raise ModelError(
-                    f"{label} = parameter {parameter.name!r}, which is in {parameter.unit}; what"
-                    f" belongs here is in {unit}"
+                    f"= parameter {parameter.name!r}, which is in {parameter.unit}",
+                    label=label,
+                    remedy=f"what belongs here is in {unit}",
                 )
 
     def check_symbols(self, expression: SX, label: str, also: Set[int] = frozenset()) -> None:
@@ -315,8 +320,11 @@ class ParameterSet:
         if foreign:
             names = ", ".join(repr(n) for n in foreign)
             raise ModelError(
-                f"{label} uses {names} of another mechanism, which mechanism {self.owner!r} does"
-                " not have; a parameter belongs to one mechanism: make it there with parameter(…)"
+                f"uses {names} of another mechanism, which mechanism {self.owner!r} does not have",
+                label=label,
+                remedy=Message(
+                    "a parameter belongs to one mechanism: make it there with {}", Call("parameter")
+                ),
             )
 
 
@@ -325,4 +333,5 @@ def evaluated(text: str, scope: Scope, label: str) -> Any:
     try:
         return Expression(text).value(scope)
     except ModelError as error:
-        raise ModelError(f"{label} = {error}") from None
+        with about(label):
+            raise ModelError(f"{label} = {error}", value=text) from None

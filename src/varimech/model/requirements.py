@@ -31,7 +31,7 @@ class Requirement:
                 if number.size == 1
                 else np.array2string(number, separator=", ")
             )
-            raise ModelError(f"{self.label} = {shown} {reason}")
+            raise ModelError(f"= {shown} {reason}", label=self.label)
 
 
 def _every(holds: np.ndarray) -> np.ndarray:

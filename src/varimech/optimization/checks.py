@@ -11,6 +11,7 @@ import numpy as np
 
 from ..coordinates.equations import Equations
 from ..core.errors import ModelError
+from ..core.messages import Message
 from ..core.symbols import SX
 from ..model.user_functions import as_column, call_user
 from ..sensitivity.objective import Objective
@@ -61,8 +62,8 @@ def check_influence(verb: str, problem: DesignProblem, stepped: set[str]) -> Non
         if not some:
             raise ModelError(
                 f"{verb}: nothing depends on parameter {name!r}: all derivatives of"
-                f" {', '.join(map(repr, quantities))} with respect to it vanish{jumps}; leave it"
-                " out of over="
+                f" {', '.join(map(repr, quantities))} with respect to it vanish{jumps}",
+                remedy=Message("leave it out of {over}"),
             )
     for name, some in zip(quantities, list(np.any(moves, axis=1)), strict=True):
         if not some:

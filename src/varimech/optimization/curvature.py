@@ -16,6 +16,7 @@ from itertools import combinations
 import numpy as np
 
 from ..core.errors import VarimechError
+from ..core.messages import Message, Text
 from .optimality import ACTIVE, Optimality
 from .scaled import Scaled
 
@@ -68,12 +69,17 @@ class Curvature:
     """
     source: str = ""
     """Where second derivatives come from."""
-    reason: str = ""
+    reason: Text = ""
     """Why there was no check."""
 
     def __str__(self) -> str:
+        return str(self.message)
+
+    @property
+    def message(self) -> Text:
+        """What was found."""
         if self.kind == "unchecked":
-            return f"not checked to second order: {self.reason}"
+            return Message("not checked to second order: {}", self.reason)
         by = f"{self.free} free direction{'s' if self.free != 1 else ''}, {self.source}"
         if self.free == 0:
             return (
@@ -93,7 +99,7 @@ class Curvature:
         )
 
 
-def unchecked(reason: str) -> Curvature:
+def unchecked(reason: Text) -> Curvature:
     """No check."""
     return Curvature("unchecked", 0, np.zeros(0), reason=reason)
 
@@ -112,8 +118,12 @@ def curvature(scaled: Scaled, z: np.ndarray, first: Optimality, *, exact: bool) 
         return Curvature("minimum", 0, np.zeros(0))
     if not exact and free.size > MOST_VARIABLES:
         return unchecked(
-            f"{free.size} variables would take {2 * free.size} runs; hessian='exact' computes"
-            " second derivatives"
+            Message(
+                "{} variables would take {} runs; {hessian} computes second derivatives",
+                free.size,
+                2 * free.size,
+                hessian="exact",
+            )
         )
     rows = λ[: scaled.row_lower.size]
     try:
@@ -122,8 +132,11 @@ def curvature(scaled: Scaled, z: np.ndarray, first: Optimality, *, exact: bool) 
         return unchecked(f"second derivatives failed ({error})")
     if second is None:
         return unchecked(
-            "runs near the optimum fail, or gradients are not smooth there; hessian='exact' needs"
-            " no runs beside it"
+            Message(
+                "runs near the optimum fail, or gradients are not smooth there; {hessian} needs no"
+                " runs beside it",
+                hessian="exact",
+            )
         )
     H, certain = second[0][np.ix_(free, free)], second[1][free]
     plain = tangent.T @ H @ tangent

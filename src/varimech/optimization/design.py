@@ -61,7 +61,7 @@ def design_problem(
     scalars, paths = quantities_of(name, goal, named)
     if paths and method == "adjoint":
         raise ModelError(
-            f"{analysis}: method='adjoint' gives derivatives at the end of a run only, and"
+            f"{analysis}: method 'adjoint' gives derivatives at the end of a run only, and"
             f" {next(iter(paths))!r} is needed on the way"
         )
     evaluator = MechanismEvaluator(s, space.names, method, scalars, paths)
@@ -114,14 +114,14 @@ def optimize(
         )
     except Stopped as stopped:
         raise Interrupted(
-            f"{s.name!r}: stopped after {stopped.best.iterations} iterations; the best"
-            " design up to then is the `result` of this interrupt",
+            f"{s.name!r}: stopped after {stopped.best.iterations} iterations",
             outcome(
                 stopped.problem,
                 stopped.best,
                 stopped.searches,
                 distinct(stopped.problem, stopped.searches),
             ),
+            "the best design up to then is the `result` of this interrupt",
         ) from None
     return outcome(problem, best, searches, optima)
 

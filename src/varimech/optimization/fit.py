@@ -7,16 +7,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import VarimechError
-from ..plotting.plottable import Plotted
+from ..results.result import Description, Result
 from ..results.run import Run
 from .confidence import Confidence, at_bounds, intervals
 from .evaluation import MechanismEvaluator
-from .fit_text import lines, warnings
+from .fit_text import described, warnings
 from .goodness import Goodness, goodness, standardised
 from .measurement import Measurement
 from .space import Space
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, eq=False)
-class Fit(Plotted):
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit(Result):
     """Parameters for which the motion meets measured data best."""
 
     label: str
@@ -52,6 +52,31 @@ class Fit(Plotted):
     failures: list[tuple[np.ndarray, VarimechError]]
     """Where runs failed on the way, and why."""
     seconds: float
+
+    _dims = ("parameter",)
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Mechanism, level of confidence, whether the search converged, runs and seconds."""
+        return {
+            "mechanism": self.label,
+            "level": self.level,
+            "converged": self.converged,
+            "message": self.message,
+            "evaluations": self.evaluations,
+            "seconds": self.seconds,
+        }
+
+    @cached_property
+    def dataset(self) -> xr.Dataset:
+        """`value`, `standard_error`, `lower` and `upper` by parameter, `covariance` and
+        `correlation`.
+        """
+        frame = self.intervals.drop(columns=["unit", "at"])
+        labelled = frame.to_xarray().assign_coords(
+            parameter_unit=("parameter", [*self.space.units])
+        )
+        return labelled.assign(covariance=self.covariance, correlation=self.correlation)
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -225,8 +250,8 @@ class Fit(Plotted):
 
         return in_style(draw_fit(self), style)
 
-    def __repr__(self) -> str:
-        return "\n".join(lines(self))
+    def _described(self) -> Description:
+        return described(self)
 
     def _square(self, matrix: np.ndarray, name: str) -> xr.DataArray:
         import xarray as xr

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plotting.table import number, table
+from ..plotting.table import number
+from ..results.result import Description
 from .goodness import serial_correlation
 from .measurement import Measurement, component_word
 
@@ -20,17 +21,10 @@ EXACT = 1e-8
 """Residuals, relative to the data, that are errors of runs: their order means nothing."""
 
 
-def lines(fit: Fit) -> list[str]:
+def described(fit: Fit) -> Description:
     """The fit as text."""
-    count, failed = (
-        fit.weighted_residuals.size,
-        f" ({len(fit.failures)} failed)" if fit.failures else "",
-    )
+    failed = f" ({len(fit.failures)} failed)" if fit.failures else ""
     state = "converged" if fit.converged else "NOT converged"
-    text = [
-        f"<Fit of {fit.label!r} to {count} numbers>",
-        f"{state} in {fit.evaluations} runs{failed}, {fit.seconds:.2g} s: {fit.message}",
-    ]
     columns = ["value", "standard_error", "lower", "upper"]
     body = [
         [name, *[float(row[c]) for c in columns], row["unit"], row["at"]]
@@ -38,25 +32,26 @@ def lines(fit: Fit) -> list[str]:
     ]
     head = ["parameter", "value", "std. error", f"{100 * fit.level:g} % from", "to", "unit", "at"]
     shown = len(head) if fit.at_bounds else -1
-    text.append(table(head[:shown], [row[:shown] for row in body]))
+    notes = []
     for group in fit.untold:
         names = ", ".join(map(repr, group))
-        text.append(
-            f"  the data cannot tell {names}: nothing measured depends on it"
+        notes.append(
+            f"the data cannot tell {names}: nothing measured depends on it"
             if len(group) == 1
-            else f"  the data cannot tell {names} apart: only a combination of them matters"
+            else f"the data cannot tell {names} apart: only a combination of them matters"
         )
     for name, deviation in fit.residual_deviation.items():
         unit = fit.measured[name].unit
-        text.append(
-            f"  {name}: residual standard deviation"
+        notes.append(
+            f"{name}: residual standard deviation"
             f" {number(float(f'{deviation:.4g}'))}{f' {unit}' if unit else ''}"
         )
-    text += [
-        f"  {sentence}"
-        for sentence in [*goodness_text(fit), *(f"WARNING: {w}" for w in fit.warnings)]
-    ]
-    return text
+    return Description(
+        f"Fit of {fit.label!r} to {fit.weighted_residuals.size} numbers",
+        summary=[f"{state} in {fit.evaluations} runs{failed}, {fit.seconds:.2g} s: {fit.message}"],
+        tables=[(head[:shown], [row[:shown] for row in body])],
+        notes=[*notes, *goodness_text(fit), *(f"WARNING: {w}" for w in fit.warnings)],
+    )
 
 
 def goodness_text(fit: Fit) -> Iterator[str]:

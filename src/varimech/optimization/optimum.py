@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import ModelError
-from ..plotting.plottable import Plotted
-from ..plotting.table import number, table
+from ..core.messages import Message
+from ..plotting.table import number
 from ..results.gradient import Gradient
+from ..results.labels import with_units
+from ..results.result import Description, Result, Table
 from ..results.run import Run
 from .attempt import FEASIBLE, SETTLED, Attempt, Stationary
 from .curvature import Curvature
@@ -26,21 +28,21 @@ from .refinement import FINER, summits
 from .scaled import Scaled
 from .search import FailedStart
 from .settings import Settings
-from .starts_text import described
+from .starts_text import local_optima_table, notes
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
     from matplotlib.figure import Figure
 
-    from ..certification.certificate import Certificate
+    from ..results.certificate import Certificate
 
 ACTIVE_SHARE = 1e-8
 """Share of the largest multiplier below which one is rounding."""
 
 
-@dataclass(frozen=True, eq=False)
-class Optimum(Plotted):
+@dataclass(frozen=True, eq=False, repr=False)
+class Optimum(Result):
     """A locally optimal design: the best one among its neighbours. Pass `.parameters` to `simulate`
     or `sensitivity` to use it.
     """
@@ -56,6 +58,40 @@ class Optimum(Plotted):
     optima: tuple[LocalOptimum, ...]
     """The distinct local optima, the best first."""
     seconds: float
+
+    _dims = ("parameter",)
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Mechanism, objective, solver, how the search ended, and seconds."""
+        return {
+            "mechanism": self.label,
+            "objective": self.problem.name,
+            "value": self.objective,
+            "solver": self.settings.solver,
+            "converged": self.converged,
+            "message": self.message,
+            "evaluations": self.evaluations,
+            "seconds": self.seconds,
+        }
+
+    @cached_property
+    def dataset(self) -> xr.Dataset:
+        """`start`, `value`, `lower`, `upper` and `multiplier` by parameter."""
+        import xarray as xr
+
+        s = self.problem.space
+        arrays = {
+            "start": s.start,
+            "value": self.best.x,
+            "lower": s.lower,
+            "upper": s.upper,
+            "multiplier": self.best.optimality.bounds,
+        }
+        return xr.Dataset(
+            {name: ("parameter", array) for name, array in arrays.items()},
+            coords=with_units("parameter", s.names, s.units),
+        )
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -169,35 +205,36 @@ class Optimum(Plotted):
     @property
     def message(self) -> str:
         """The solver's message; and why it is no optimum, if it is none."""
-        said = self.best.message
+        return str(self._message)
+
+    @property
+    def _message(self) -> Message:
+        said, left = (
+            self.best.message,
+            f"{self.optimality:.1e} of the gradient at the start is left",
+        )
         if self.converged:
-            return said
+            return Message("{}", said)
         if not self.best.feasible:
-            return (
-                f"{said}; constraints are not met: {self.problem.infeasibility(self.best.x):.3g} is"
-                " missing"
-            )
+            missing = self.problem.infeasibility(self.best.x)
+            return Message("{}; constraints are not met: {:.3g} is missing", said, missing)
         if self.best.stopped:
-            return (
-                f"{said}; {self.optimality:.1e} of the gradient at the start is left:"
-                " start=….parameters goes on from there"
-            )
+            return Message("{}; {}: {start}.parameters goes on from there", said, left, start=...)
         if self.second_order is not None and self.second_order.directions:
-            return (
-                f"{said}; the design is no local minimum, but no better one was reached from it:"
-                " give another start="
+            return Message(
+                "{}; the design is no local minimum, but no better one was reached from it: give"
+                " another {start}",
+                said,
             )
         if self.optimality <= SETTLED and not self.best.exhausted:
-            return (
-                f"{said}; but between stored times bounds are still broken: a smaller output="
-                " leaves less room there"
+            return Message(
+                "{}; but between stored times bounds are still broken: a smaller {output} leaves"
+                " less room there",
+                said,
             )
-        hint = (
-            "more max_iterations= may help"
-            if self.best.exhausted
-            else "a smaller tolerance= makes runs smoother"
-        )
-        return f"{said}; {self.optimality:.1e} of the gradient at the start is left: {hint}"
+        if self.best.exhausted:
+            return Message("{}; {}: more {max_iterations} may help", said, left)
+        return Message("{}; {}: a smaller {tolerance} makes runs smoother", said, left)
 
     @cached_property
     def constraints(self) -> pd.DataFrame:
@@ -296,45 +333,37 @@ class Optimum(Plotted):
 
         return in_style(draw_optimum(self), style)
 
-    def __repr__(self) -> str:
-        return self.summary()
-
-    def summary(self, *, starts: str = "starts=8", bounds: str = "bounds=") -> str:
-        """What is printed; with the options of another interface by which a user asks for more."""
+    def _described(self) -> Description:
         p, unit = self.problem, f" {self.problem.goal.unit}" if self.problem.goal.unit else ""
         state, kind = (
             ("converged", "Local optimum") if self.converged else ("NOT converged", "Best design")
         )
         before = f"before: {number(self.objective_before)}{unit}{self._broken}"
-        lines = [
-            f"<{kind} of {self.label!r}: {p.name} = {number(self.objective)}{unit} ({before})>",
-            (
-                f"{state} in {self.iterations} iterations, {self.evaluations} runs"
-                f" ({len(p.failures)} failed), {self.seconds:.2g} s ({self.settings.solver},"
-                f" {'exact' if self.settings.exact else 'approximate'} Hessian): {self.message}"
-            ),
-        ]
-        lines += described(self, starts, bounds)
-        μ, s = self.best.optimality.bounds, p.space
+        ended = (
+            f"{state} in {self.iterations} iterations, {self.evaluations} runs ({len(p.failures)}"
+            f" failed), {self.seconds:.2g} s ({self.settings.solver},"
+            f" {'exact' if self.settings.exact else 'approximate'} Hessian)"
+        )
+        return Description(
+            f"{kind} of {self.label!r}: {p.name} = {number(self.objective)}{unit} ({before})",
+            [Message("{}: {}", ended, self._message), *notes(self)],
+            [*local_optima_table(self), self._parameter_table(), *self._constraint_table()],
+        )
+
+    def _parameter_table(self) -> Table:
+        p, s = self.problem, self.problem.space
         head = ["parameter", "before", "optimum", "unit", "lower", "upper", "multiplier"]
-        columns = (p.names, s.start, self.best.x, s.units, s.lower, s.upper, μ)
-        lines.append(table(head, list(zip(*columns, strict=True))))
-        if p.rows:
-            shown = [
-                "value",
-                "unit",
-                "lower",
-                "upper",
-                "multiplier",
-                "active",
-                "time",
-                "between",
-                "violation",
-            ]
-            names = [c for c in shown if p.paths or c not in ("time", "between", "violation")]
-            body = [[name, *[row[c] for c in names]] for name, row in self.constraints.iterrows()]
-            lines.append(table(["constraint", *names], body))
-        return "\n".join(lines)
+        multipliers = self.best.optimality.bounds
+        columns = (p.names, s.start, self.best.x, s.units, s.lower, s.upper, multipliers)
+        return head, list(zip(*columns, strict=True))
+
+    def _constraint_table(self) -> list[Table]:
+        if not self.problem.rows:
+            return []
+        names = ["value", "unit", "lower", "upper", "multiplier", "active"]
+        names += ["time", "between", "violation"] if self.problem.paths else []
+        body = [[name, *[row[c] for c in names]] for name, row in self.constraints.iterrows()]
+        return [(["constraint", *names], body)]
 
     def _constraint(self, r: Rows) -> list[Any]:
         values = self.problem.constraints(self.best.x)[r.rows]

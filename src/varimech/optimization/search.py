@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..core.errors import InfeasibleError, ModelError, VarimechError, check_whole
+from ..core.messages import Message
 from ..core.progress import progress_bar
 from .attempt import (
     FEASIBLE,
@@ -210,10 +211,15 @@ def _feasible_design(problem: DesignProblem, near: Attempt) -> np.ndarray:
     at = ", ".join(f"{name} = {value:.6g}" for name, value in nearest.items())
     raise InfeasibleError(
         f"optimize: no design was found that meets all constraints; the nearest one, {at}:"
-        f" {'; '.join(words)}; loosen that bound, give more parameters in over=, wider bounds=, or"
-        " other starts (start=…, starts=8)",
+        f" {'; '.join(words)}",
         missed,
         nearest,
+        remedy=Message(
+            "loosen that bound, give more parameters in {over}, wider {bounds}, or other starts"
+            " ({start}, {starts})",
+            start=...,
+            starts=8,
+        ),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..core.errors import ModelError, unknown_name
+from ..core.messages import Message
 from .ipopt import by_ipopt
 from .minimize import BOUNDED, CONSTRAINED, NEWTON, SCIPY, by_scipy
 from .scaled import Scaled
@@ -30,13 +31,15 @@ def find_solver(name: str, *, constrained: bool, bounded: bool, exact: bool) -> 
         )
     if exact and found not in ("ipopt", "trust-constr", *NEWTON):
         raise ModelError(
-            f"solver {found!r} makes no use of second derivatives: use 'ipopt' or 'trust-constr',"
-            " or hessian='approximate'"
+            f"solver {found!r} makes no use of second derivatives",
+            remedy=Message("use 'ipopt' or 'trust-constr', or {hessian}", hessian="approximate"),
         )
     if not exact and found in NEWTON:
         raise ModelError(
-            f"solver {found!r} needs second derivatives: give hessian='exact', or use 'ipopt' or"
-            " 'BFGS' without them"
+            f"solver {found!r} needs second derivatives",
+            remedy=Message(
+                "give {hessian}, or use 'ipopt' or 'BFGS' without them", hessian="exact"
+            ),
         )
     return found
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import ModelError, check_whole
+from ..core.messages import Message
 from ..model.parameter import Parameter, checked_bounds
 from ..model.parameter_set import ParameterSet
 
@@ -63,8 +64,10 @@ class Space:
         ]
         if open_:
             raise ModelError(
-                f"starts = {count} are spread over the bounds, but {', '.join(map(repr, open_))}"
-                f" has none; give bounds={{{open_[0]!r}: (lower, upper)}}"
+                f"are distributed over the bounds, but {', '.join(map(repr, open_))} has none",
+                field="starts",
+                value=count,
+                remedy=Message("give {bounds}", bounds={open_[0]: "(lower, upper)"}),
             )
         from scipy.stats import qmc
 
@@ -89,15 +92,20 @@ def space_of(
     for name in held:
         if name in names:
             raise ModelError(
-                f"{verb}: {name!r} is in over= and in parameters=: give the value it begins with in"
-                " start="
+                Message("{}: {!r} is in {over} and in {parameters}", verb, name),
+                remedy=Message("give the value it begins with in {start}"),
             )
     for label, named in (("bounds", bounds), ("start", start)):
         for name in named or {}:
             if numbers.indices([name]) and name not in names:
                 raise ModelError(
-                    f"{verb}: {label} names {name!r}, which over= does not:"
-                    f" {', '.join(map(repr, names))}"
+                    Message(
+                        "{}: {} names {!r}, which {over} does not: {}",
+                        verb,
+                        label,
+                        name,
+                        ", ".join(map(repr, names)),
+                    )
                 )
     begins, lowers, uppers = [], [], []
     for p in parameters:
@@ -108,7 +116,8 @@ def space_of(
             which = "start value" if start and p.name in start else "nominal value"
             raise ModelError(
                 f"{verb}: the {which} {begin:g} of {p.name!r} is outside its bounds ({low:g},"
-                f" {high:g}); give start={{{p.name!r}: …}} within them, or wider bounds"
+                f" {high:g})",
+                remedy=Message("give {start} within them, or wider bounds", start={p.name: ...}),
             )
         begins.append(begin)
         lowers.append(low)

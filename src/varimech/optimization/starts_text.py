@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plotting.table import table
+from ..core.messages import Message, Text
+from ..results.result import Table
 
 if TYPE_CHECKING:
     from .optimum import Optimum
@@ -17,27 +18,24 @@ MOST_LISTED = 10
 """Local optima that are printed; all of them are in `Optimum.local_optima`."""
 
 
-def described(optimum: Optimum, starts: str, bounds: str) -> list[str]:
-    """Lines to print; `starts` and `bounds` are the caller's options for more starts and for
-    bounds.
-    """
-    lines = notes(optimum, starts, bounds)
-    if len(optimum.optima) > 1:
-        frame = optimum.local_optima.head(MOST_LISTED)
-        body = [
-            [str(rank), *row]
-            for rank, row in zip(frame.index, frame.itertuples(index=False), strict=True)
-        ]
-        lines.append(table(["local optimum", *map(str, frame.columns)], body))
-    return lines
+def local_optima_table(optimum: Optimum) -> list[Table]:
+    """The distinct local optima, where there are several."""
+    if len(optimum.optima) < 2:
+        return []
+    frame = optimum.local_optima.head(MOST_LISTED)
+    body = [
+        [str(rank), *row]
+        for rank, row in zip(frame.index, frame.itertuples(index=False), strict=True)
+    ]
+    return [(["local optimum", *map(str, frame.columns)], body)]
 
 
-def notes(optimum: Optimum, starts: str = "starts=8", bounds: str = "bounds=") -> list[str]:
+def notes(optimum: Optimum) -> list[Text]:
     """Sentences about the check to second order, stationary designs that were left, and the
     searches from all starts.
     """
     p = optimum.problem
-    lines = [str(optimum.second_order)] if optimum.second_order is not None else []
+    lines: list[Text] = [] if optimum.second_order is None else [optimum.second_order.message]
     for s in optimum.left:
         kind = {"saddle": "saddle point", "stationary": "stationary design that is no minimum"}.get(
             s.kind, s.kind
@@ -51,7 +49,7 @@ def notes(optimum: Optimum, starts: str = "starts=8", bounds: str = "bounds=") -
     if count > 1:
         lines.append(_searches(optimum, count))
     elif optimum.converged:
-        lines.append(_further(optimum, starts, bounds))
+        lines.append(_further(optimum))
     return lines
 
 
@@ -73,13 +71,15 @@ def _searches(optimum: Optimum, count: int) -> str:
     return "; ".join(lines)
 
 
-def _further(optimum: Optimum, starts: str, bounds: str) -> str:
+def _further(optimum: Optimum) -> Message:
     s = optimum.problem.space
     unbounded = [
         name for name, r in zip(s.names, s.upper - s.lower, strict=True) if not np.isfinite(r)
     ]
-    needs = f"with {bounds} for {', '.join(map(repr, unbounded))}, " if unbounded else ""
-    return (
-        f"other local optima may be better: {needs}{starts} searches from eight designs within the"
-        " bounds"
+    needs = Message("with {bounds} for {}, ", ", ".join(map(repr, unbounded)))
+    return Message(
+        "other local optima may be better: {}{starts} searches from eight designs within the"
+        " bounds",
+        needs if unbounded else "",
+        starts=8,
     )

@@ -57,7 +57,7 @@ def optimum_section(optimum: Optimum, plots: Plots) -> str:
         f" {printed(optimum.objective)}{unit} after. {state} in {optimum.iterations} iterations,"
         f" {optimum.evaluations} runs ({len(p.failures)} failed), {optimum.seconds:.2g} s"
         f" ({optimum.settings.solver}): {optimum.message}."
-        f" {' '.join(f'{line[0].upper()}{line[1:]}.' for line in notes(optimum))}"
+        f" {' '.join(f'{line[0].upper()}{line[1:]}.' for line in map(str, notes(optimum)))}"
     )
     return section("optimum", "Locally optimal design", *parts, lead=lead)
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..certification.certificate import Certificate
 from ..coordinates.redundancy import not_unique
 from ..plotting.figure import COLOURS
 from ..plotting.perturbation_sweep import CEILING, FLOOR
+from ..results.certificate import Certificate
 from ..results.gradient import Gradient
 from .encoding import escaped, plot_text, printed
 from .outputs import BAND_NOTE

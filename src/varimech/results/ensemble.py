@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.markup import Displayed, html_heading, html_table
-from .saving import save_dataset
+from .result import Description, Result, Variable
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-@dataclass(frozen=True)
-class Ensemble(Displayed):
+@dataclass(frozen=True, repr=False)
+class Ensemble(Result):
     """Objectives (and gradients, if asked for) of every sample; NaN for samples that failed, whose
     errors are in `failures`.
     """
@@ -34,51 +33,40 @@ class Ensemble(Displayed):
     """Sample → why it failed."""
     seconds: dict[str, float]
 
+    values = Variable("ψ by sample and objective.", "value")
+    gradient = Variable(
+        "dψ/dρ by sample, objective and parameter; where derivatives were computed."
+    )
+    _dims = ("sample", "objective")
+
     @property
+    def info(self) -> dict[str, Any]:
+        """Numbers of samples and of those that failed, and seconds."""
+        count, failed = len(self.value_array), len(self.failures)
+        return {"samples": count, "failed": failed, "seconds": self.seconds}
+
+    @cached_property
     def dataset(self) -> xr.Dataset:
         """Values, gradients and samples as one xarray Dataset."""
         import xarray as xr
 
         variables: dict[str, Any] = {"value": (("sample", "objective"), self.value_array)}
-        if self.gradient_array is not None:
-            variables["gradient"] = (("sample", "objective", "parameter"), self.gradient_array)
         coords: dict[str, Any] = {"objective": list(self.objective_names)}
         if self.gradient_array is not None:
+            variables["gradient"] = (("sample", "objective", "parameter"), self.gradient_array)
             coords["parameter"] = list(self.parameter_names)
         coords |= {f"sample_{name}": ("sample", values) for name, values in self.samples.items()}
         return xr.Dataset(variables, coords=coords)
 
-    @property
-    def values(self) -> xr.DataArray:
-        """ψ by sample and objective."""
-        return self.dataset["value"]
-
-    @property
-    def gradient(self) -> xr.DataArray:
-        """dψ/dρ by sample, objective and parameter; only where derivatives were asked for."""
-        return self.dataset["gradient"]
-
-    def save(self, path: str | Path) -> Path:
-        """Write samples, values and gradients to a file, by the ending of its name: .nc (netCDF),
-        .csv (a row a sample) or .mat (MATLAB).
-        """
-        return save_dataset(self.dataset, path, rows="sample")
-
-    def _display(self) -> str:
-        good = self.value_array[[k for k in range(len(self.value_array)) if k not in self.failures]]
-        rows = (
-            [
-                [n, *(f(good[:, k]) for f in (np.min, np.mean, np.max))]
-                for k, n in enumerate(self.objective_names)
-            ]
-            if good.size
-            else []
-        )
-        return html_heading(repr(self).strip("<>")) + html_table(
-            ["objective", "least", "mean", "largest"], rows
-        )
-
-    def __repr__(self) -> str:
-        count = self.value_array.shape[0]
+    def _described(self) -> Description:
+        count, failed = len(self.value_array), len(self.failures)
         rate = count / max(self.seconds["run"], 1e-9)
-        return f"<Ensemble of {count} runs, {len(self.failures)} failed, {rate:.0f} runs/s>"
+        good = self.value_array[[k for k in range(count) if k not in self.failures]]
+        rows = [
+            [name, *(f(good[:, k]) for f in (np.min, np.mean, np.max))]
+            for k, name in enumerate(self.objective_names)
+        ]
+        return Description(
+            f"Ensemble of {count} runs, {failed} failed, {rate:.0f} runs/s",
+            tables=[(["objective", "least", "mean", "largest"], rows)] if good.size else [],
+        )

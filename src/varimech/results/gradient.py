@@ -6,32 +6,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..coordinates.redundancy import not_unique
 from ..core.errors import ModelError
-from ..core.markup import Displayed, html_heading, html_table, html_text
+from ..core.messages import PYTHON, Words
 from ..plotting.bars import bar_figure
 from ..plotting.figure import Line, Panel, line_figure, picture
 from ..plotting.style import in_style
 from ..sensitivity.objective import Objective, functions_of
 from .labels import along_time, table_text, with_units
-from .saving import save_dataset
+from .result import Description, Result
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
     from matplotlib.figure import Figure
 
-    from ..certification.certificate import Certificate
+    from .certificate import Certificate
     from .run import Run
 
+    Certifier = Callable[["Gradient", Sequence[float] | None, float, Any, bool | None], Certificate]
 
-@dataclass(frozen=True)
-class Gradient(Displayed):
+
+@dataclass(frozen=True, repr=False)
+class Gradient(Result):
     """Objectives ψ and their derivatives with respect to parameters, labelled.
 
     `method` tells how they were computed; `sweep` holds, for differences, the estimates for all
@@ -57,6 +59,13 @@ class Gradient(Displayed):
     """
     objectives: Mapping[str, Objective] = field(default_factory=dict, repr=False, compare=False)
     """What was differentiated."""
+    certifier: Certifier | None = field(default=None, repr=False, compare=False)
+    """What certifies it: `certification.certify`, which analyses give along."""
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """That of the run, and how derivatives were computed."""
+        return {**self.run.info, "derivatives": self.method, "seconds": self.seconds}
 
     @property
     def values(self) -> xr.DataArray:
@@ -68,16 +77,11 @@ class Gradient(Displayed):
         """dψ/dρ at the end of the run, by objective and parameter."""
         return self.history["gradient"].isel(time=-1, drop=True)
 
-    @property
+    @cached_property
     def history(self) -> xr.Dataset:
         """ψ and dψ/dρ over time: what they would be if the run ended then."""
         import xarray as xr
 
-        coords = {
-            **along_time(self.time),
-            **with_units("objective", self.objective_names, self.units),
-            **with_units("parameter", self.parameter_names, self.parameter_units),
-        }
         unknown = self.time.size - len(self.gradient_history)
         gradient = np.pad(
             self.gradient_history, ((unknown, 0), (0, 0), (0, 0)), constant_values=np.nan
@@ -87,8 +91,18 @@ class Gradient(Displayed):
                 "value": (("time", "objective"), self.value_history),
                 "gradient": (("time", "objective", "parameter"), gradient),
             },
-            coords=coords,
+            coords={
+                **along_time(self.time),
+                **with_units("objective", self.objective_names, self.units),
+                **with_units("parameter", self.parameter_names, self.parameter_units),
+            },
+            attrs={"mechanism": self.run.info["mechanism"], "method": self.method},
         )
+
+    @property
+    def dataset(self) -> xr.Dataset:
+        """`history`."""
+        return self.history
 
     def certify(
         self,
@@ -100,9 +114,9 @@ class Gradient(Displayed):
     ) -> Certificate:
         """How many digits of the gradient at the end of the run can be trusted, and why no more.
 
-        The gradient is computed once more by every road there is (direct, adjoint, complex step, a
-        sweep of central differences), with shorter steps, and the motion is looked at for what
-        spoils derivatives: chaos, singular positions, forces that are not smooth.
+        Recompute the gradient with every available method (direct, adjoint, complex step, a sweep
+        of central differences) and with refined steps, and check the motion for chaos, singular
+        positions and forces that are not smooth.
 
         Args:
             relative_steps: perturbations of the sweep, relative to each parameter; 1e-1, 1e-2, …
@@ -128,9 +142,12 @@ class Gradient(Displayed):
         >>> m.sensitivity(height, "L", duration=0.5, tolerance=1e-8).certify().trusted
         True
         """
-        from ..certification.recomputation import certify
-
-        return certify(self, relative_steps, wanted, sizes, progress)
+        if self.certifier is None:
+            raise ModelError(
+                "a gradient can be certified only together with its mechanism, in the session that"
+                " computed it"
+            )
+        return self.certifier(self, relative_steps, wanted, sizes, progress)
 
     def to_dataframe(self) -> pd.DataFrame:
         """The gradient as a table: a row an objective, a column a parameter."""
@@ -141,15 +158,6 @@ class Gradient(Displayed):
             for n, k in ((self.objective_names, "objective"), (self.parameter_names, "parameter"))
         ]
         return pd.DataFrame(self.gradient_history[-1], index=names[0], columns=names[1])
-
-    def save(self, path: str | Path) -> Path:
-        """Write ψ and dψ/dρ over time to a file, by the ending of its name: .nc (netCDF), .csv or
-        .mat (MATLAB).
-        """
-        return save_dataset(
-            self.history.assign_attrs(method=self.method, mechanism=self.run.info["mechanism"]),
-            path,
-        )
 
     def plot(self, *, style: str | None = None) -> Figure:
         """dψ/dρ over time: a panel an objective, a line a parameter; `style="paper"`
@@ -193,25 +201,27 @@ class Gradient(Displayed):
         )
         return in_style(figure, style)
 
-    def _display(self) -> str:
+    def _described(self) -> Description:
         head = [
-            f"{n} ({u})" if u else n
+            f"dψ/d {n} ({u})" if u else f"dψ/d {n}"
             for n, u in zip(self.parameter_names, self.parameter_units, strict=True)
         ]
-        values = zip(
+        columns = (
             self.objective_names,
             self.value_history[-1],
             self.units,
             self.gradient_history[-1],
-            strict=True,
         )
-        table = html_table(
-            ["objective ψ", "value", "unit", *(f"dψ/d {h}" for h in head)],
-            [[n, v, u, *g] for n, v, u, g in values],
+        rows = [[n, v, u, *g] for n, v, u, g in zip(*columns, strict=True)]
+        title = f"Gradient of {self.run.info['mechanism']!r}, {self.method}"
+        return Description(
+            title,
+            tables=[(["objective ψ", "value", "unit", *head], rows)],
+            notes=[note for note in (self._idle, self._shares) if note],
         )
-        heading = html_heading(self.run.info["mechanism"], f"gradient, {self.method}")
-        notes = [html_text(note) for note in (self._idle, self._shares) if note]
-        return heading + table + "".join(notes) + picture(self.bars())
+
+    def _display(self) -> str:
+        return self._described().html() + picture(self.bars())
 
     @property
     def _idle(self) -> str:
@@ -241,7 +251,7 @@ class Gradient(Displayed):
     def _shares(self) -> str:
         return not_unique(map(repr, self.not_unique), self.run.redundant_reactions)
 
-    def __repr__(self) -> str:
-        head = f"<Gradient of {self.run.info['mechanism']!r}, {self.method}>"
-        lines = head, table_text(self.to_dataframe()), self._idle, self._shares
-        return "\n".join(line for line in lines if line)
+    def text(self, words: Words = PYTHON) -> str:
+        """What `print` shows."""
+        d = self._described()
+        return "\n".join([f"<{d.title}>", table_text(self.to_dataframe()), *map(str, d.notes)])

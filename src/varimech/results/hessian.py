@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 
 from ..core.errors import ModelError, unknown_name
-from ..core.markup import Displayed, html_heading, html_table
+from ..core.messages import PYTHON, Words
 from ..core.symbols import SX
 from ..sensitivity.objective import StateFunction
 from .labels import COMPONENTS, along_time, table_text, with_units
+from .result import Description, Result, Variable
 from .run import Run
-from .saving import save_dataset
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
 
-@dataclass(frozen=True)
-class Hessian(Displayed):
+@dataclass(frozen=True, repr=False)
+class Hessian(Result):
     """Objectives ψ, their gradients and Hessians with respect to parameters.
 
     Exact: derivatives of the discrete solution itself. Both halves of each Hessian come from
@@ -45,20 +45,32 @@ class Hessian(Displayed):
     second_states: np.ndarray | None = None
     """(time, state, parameter, parameter), where derivatives were carried along the motion"""
 
-    @property
-    def values(self) -> xr.DataArray:
-        """ψ at the end of the run, by objective."""
-        return self._labelled(self.psi, 0)
+    values = Variable("ψ at the end of the run, by objective.", "value")
+    gradient = Variable("dψ/dρ, by objective and parameter.")
+    hessian = Variable("d²ψ/dρ², by objective, parameter and parameter2; symmetric.")
+    _dims = ("objective",)
 
     @property
-    def gradient(self) -> xr.DataArray:
-        """dψ/dρ, by objective and parameter."""
-        return self._labelled(self.slopes, 1)
+    def info(self) -> dict[str, Any]:
+        """That of the run, and how derivatives were computed."""
+        return {**self.run.info, "derivatives": self.method, "seconds": self.seconds}
 
-    @property
-    def hessian(self) -> xr.DataArray:
-        """d²ψ/dρ², by objective, parameter and parameter2; symmetric."""
-        return self._labelled((self.curvatures + self.curvatures.transpose(0, 2, 1)) / 2, 2)
+    @cached_property
+    def dataset(self) -> xr.Dataset:
+        """`value`, `gradient` and `hessian`."""
+        import xarray as xr
+
+        symmetric = (self.curvatures + self.curvatures.transpose(0, 2, 1)) / 2
+        arrays = {"value": self.psi, "gradient": self.slopes, "hessian": symmetric}
+        dims = ("objective", "parameter", "parameter2")
+        coords = with_units("objective", self.objective_names, self.units)
+        for name in dims[1:]:
+            coords |= with_units(name, self.parameter_names, self.parameter_units)
+        return xr.Dataset(
+            {name: (dims[: array.ndim], array) for name, array in arrays.items()},
+            coords=coords,
+            attrs={"mechanism": self.run.info["mechanism"], "method": self.method},
+        )
 
     @property
     def asymmetry(self) -> float:
@@ -150,41 +162,18 @@ class Hessian(Displayed):
         )
         return pd.DataFrame(chosen.to_numpy(), index=names[0], columns=names[1])
 
-    def save(self, path: str | Path) -> Path:
-        """Write values, gradients and Hessians to a file, by the ending of its name: .nc (netCDF),
-        .csv (a row an objective) or .mat.
-        """
-        import xarray as xr
-
-        parts = {"value": self.values, "gradient": self.gradient, "hessian": self.hessian}
-        told = {"mechanism": self.run.info["mechanism"], "method": self.method}
-        return save_dataset(xr.Dataset(parts, attrs=told), path, rows="objective")
-
-    def _labelled(self, values: np.ndarray, order: int) -> xr.DataArray:
-        import xarray as xr
-
-        names = ["parameter", "parameter2"][:order]
-        coords = with_units("objective", self.objective_names, self.units)
-        for name in names:
-            coords |= with_units(name, self.parameter_names, self.parameter_units)
-        return xr.DataArray(values, coords=coords, dims=["objective", *names])
-
-    def _display(self) -> str:
-        names, told = (
-            self.parameter_names,
-            html_heading(self.run.info["mechanism"], f"Hessian, {self.method}"),
+    def _described(self) -> Description:
+        names = self.parameter_names
+        return Description(
+            f"Hessian of {self.run.info['mechanism']!r}, {self.method}; asymmetry"
+            f" {self.asymmetry:.1e}",
+            tables=[
+                ([f"d²{o}/dρ²", *names], [[n, *row] for n, row in zip(names, matrix, strict=True)])
+                for o, matrix in zip(self.objective_names, self.hessian.to_numpy(), strict=True)
+            ],
         )
-        for name, matrix in zip(self.objective_names, self.hessian.to_numpy(), strict=True):
-            told += html_table(
-                [f"d²{name}/dρ²", *names], [[n, *row] for n, row in zip(names, matrix, strict=True)]
-            )
-        return told
 
-    def __repr__(self) -> str:
-        tables = "\n".join(
-            f"{name}\n{table_text(self.to_dataframe(name))}" for name in self.objective_names
-        )
-        return (
-            f"<Hessian of {self.run.info['mechanism']!r}, {self.method}; asymmetry"
-            f" {self.asymmetry:.1e}>\n{tables}"
-        )
+    def text(self, words: Words = PYTHON) -> str:
+        """What `print` shows."""
+        tables = [f"{name}\n{table_text(self.to_dataframe(name))}" for name in self.objective_names]
+        return "\n".join([f"<{self._described().title}>", *tables])

@@ -6,7 +6,6 @@ Measures are computed from stored states when asked for, or looked up in what wa
 
 from __future__ import annotations
 
-import json
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +22,13 @@ from .catalog import ENERGIES, MEASURES, names_of
 from .labels import BEAM_PARTS, along_time, labels_along, shape_of, with_units
 from .live_run import LiveRun
 from .plan import drawing_plan, point_aliases
+from .result import Result
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-class NamedOutputs:
+class NamedOutputs(Result):
     """What a run is asked for, one name at a time."""
 
     def __init__(
@@ -36,11 +36,15 @@ class NamedOutputs:
     ):
         self._live = live
         self._dataset = dataset
-        self.info = info
+        self._info = info
+
+    @property
+    def info(self) -> dict[str, Any]:
         """Mechanism, method, step (or the shortest and the longest chosen), residuals, iterations,
         times taken, versions; and of a run that was interrupted, when it `stopped` and its whole
         duration (s).
         """
+        return self._info
 
     @property
     def live(self) -> LiveRun:
@@ -380,6 +384,16 @@ class NamedOutputs:
                     variables[key].attrs["units"] = (
                         unit if wrt is None else f"({unit}) per parameter unit"
                     )
+        if self.redundant_reactions:
+            for kind in LOADS:
+                for key in {kind, f"{kind}_wrt"} & {*variables}:
+                    variables[key].attrs["note"] = self.redundant_reactions
+        return xr.Dataset(variables)
+
+    def _metadata(self) -> dict[str, Any]:
+        """`info`, and what a run needs to be drawn and asked without its mechanism."""
+        if self._live is None:
+            return self.info
         model = self._live.equations.model
         info = {**self.info, "aliases": point_aliases(model), "drawing": drawing_plan(model)}
         if self.redundant_reactions:
@@ -387,10 +401,8 @@ class NamedOutputs:
                 "text": self.redundant_reactions,
                 **{kind: self._shared_components(kind) for kind in LOADS},
             }
-            for kind in (k for k in variables if k.removesuffix("_wrt") in LOADS):
-                variables[kind].attrs["note"] = self.redundant_reactions
-        return xr.Dataset(variables, attrs={"varimech": json.dumps(info)})
+        return info
 
 
 def _warn(what: str, shared: str) -> None:
-    warnings.warn(not_unique([what], shared), RedundantReactionWarning, stacklevel=4)
+    warnings.warn(RedundantReactionWarning(not_unique([what], shared)), stacklevel=4)

@@ -1,12 +1,10 @@
-"""A run: all its measures (`named_measures`, `many_measures`), as files, tables, plots and
-drawings.
+"""A run: all its outputs (`named_outputs`, `array_outputs`), as files, tables, plots and drawings.
 
 A saved run holds all measures and needs no mechanism to be read again.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import ModelError, unknown_name
-from ..core.markup import Displayed, counted, html_text
+from ..core.markup import counted, html_text
+from ..core.messages import PYTHON, Words
 from ..plotting.figure import Line, Panel, line_figure, picture
 from ..plotting.mechanism_drawing import Shape, draw
 from ..plotting.style import in_style
@@ -22,8 +21,6 @@ from .array_outputs import ArrayOutputs
 from .catalog import ENERGIES, MEASURES
 from .labels import axis_label, slope_label, word_of
 from .plan import sliders_of
-from .saving import save_dataset
-from .seal import is_intact, sealed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,31 +31,20 @@ MOST_SHOWN = 6
 """Angles, and displacements, that a notebook shows of a run."""
 
 
-class Run(ArrayOutputs, Displayed):
+class Run(ArrayOutputs):
     """The motion of a mechanism over time.
 
     `run.position("2")`, `run.velocity("2")`, `run.angle("A1")`, `run.reaction("B")`, `run.energy()`
     … are xarray arrays over time. Where the run was differentiated, `wrt="L"` (or a list of names,
-    or "all") gives the derivative with respect to parameters.
+    or "all") gives the derivative with respect to parameters. `save("run.nc")` writes all of it;
+    `varimech.load_run` reads it again, without its mechanism.
     """
 
-    def save(self, path: str | Path, *, measures: Sequence[str] | str | None = None) -> Path:
-        """Write the run to a file, by the ending of its name: .nc (netCDF, which
-        `varimech.load_run` reads), .csv or .mat (MATLAB).
+    _dims = ("time",)
 
-        `measures` chooses some by name, such as ["position", "angle", "angle_wrt"], for tables and
-        MATLAB; a netCDF file has all.
-        """
-        if measures is not None and Path(path).suffix == ".nc":
-            raise ModelError(
-                f"{str(path)!r}: a run in a netCDF file has all its measures; leave measures=… out,"
-                " or save .csv or .mat"
-            )
-        return save_dataset(
-            sealed(self.dataset) if Path(path).suffix == ".nc" else self.dataset,
-            path,
-            only=measures,
-        )
+    @classmethod
+    def _from_dataset(cls, dataset: xr.Dataset, info: dict[str, Any]) -> Run:
+        return cls(None, info, dataset)
 
     def to_dataframe(self) -> pd.DataFrame:
         """All measures as a table with one row a time and one column a number."""
@@ -181,12 +167,17 @@ class Run(ArrayOutputs, Displayed):
             lines.append(Line(" ".join([name, *words]), self.time, curve.to_numpy()))
         return lines
 
-    def __repr__(self) -> str:
+    def text(self, words: Words = PYTHON) -> str:
+        """What `print` shows."""
+        return f"<{self._title}>"
+
+    @property
+    def _title(self) -> str:
         i = self.info
         if "steps" not in i:
             return (
-                f"<Run of {i['mechanism']!r}: {i['method']}, found in"
-                f" {counted(i['iterations'], 'iteration', 'iterations')}>"
+                f"Run of {i['mechanism']!r}: {i['method']}, found in"
+                f" {counted(i['iterations'], 'iteration', 'iterations')}"
             )
         residuals = ", ".join(f"{r:.1e}" for r in i["residuals"])
         length = f"{self.time[-1]:g} s" + (
@@ -195,23 +186,22 @@ class Run(ArrayOutputs, Displayed):
         chosen = f" for a tolerance of {i['tolerance']:g}" if "tolerance" in i else ""
         configuration = f"; {i['configuration']}" if "configuration" in i else ""
         return (
-            f"<Run of {i['mechanism']!r}: {length} in {i['steps']} steps of {step_text(i)}{chosen},"
+            f"Run of {i['mechanism']!r}: {length} in {i['steps']} steps of {step_text(i)}{chosen},"
             f" {i['method']}; largest constraint residuals (position, velocity, acceleration)"
-            f" {residuals}{configuration}>"
+            f" {residuals}{configuration}"
         )
 
     def _display(self) -> str:
         """What turns, what slides and energies over time, and the last position."""
-        words = repr(self).removeprefix("<").rstrip(">")
         last = picture(self.draw(times=[float(self.time[-1])], title=""))
         if self.time.size == 1:
-            return html_text(words) + last
+            return html_text(self._title) + last
         told: dict[str, Any] = {
             "angle": self.names_of("turn")[:MOST_SHOWN],
             "displacement": self.names_of("slide")[:MOST_SHOWN],
         }
         return (
-            html_text(words)
+            html_text(self._title)
             + picture(
                 self.plot(**{k: v for k, v in told.items() if v}, energy=list(ENERGIES), title="")
             )
@@ -248,27 +238,4 @@ def load_run(path: str | Path) -> Run:
     Raises:
         ModelError: if there is none, or it was damaged or changed since.
     """
-    import xarray as xr
-
-    path = Path(path)
-    if not path.is_file():
-        raise ModelError(
-            f"{str(path)!r} is a folder; name the file in it"
-            if path.is_dir()
-            else f"there is no file {str(path)!r}"
-        )
-    try:
-        dataset = xr.load_dataset(path, engine="h5netcdf")
-        info, intact = json.loads(dataset.attrs.get("varimech", "null")), is_intact(dataset)
-    except Exception as error:  # HDF5 has many ways to say that a file is damaged
-        raise ModelError(
-            f"file {str(path)!r} is not a saved run, or it is damaged: {error}"
-        ) from None
-    if not isinstance(info, dict):
-        raise ModelError(f"file {str(path)!r} is not a saved run: it has no 'varimech' attribute")
-    if not intact:
-        raise ModelError(
-            f"file {str(path)!r} is not a saved run as it was written: something in it was changed,"
-            " or damaged; save the run again, or read what is there with xarray.load_dataset"
-        )
-    return Run(None, info, dataset)
+    return Run.load(path)

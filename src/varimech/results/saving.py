@@ -1,4 +1,4 @@
-"""Results as files: netCDF (.nc), tables (.csv) and MATLAB (.mat), by the ending of the name.
+"""Results as files: netCDF (.nc), tables (.csv), MATLAB (.mat) and JSON, by the ending of the name.
 
 A table has a row a time (or a sample, or an objective) and a column a number, with its unit in the
 heading. A MATLAB file has one struct for each variable, with a field for each thing it is of:
@@ -7,16 +7,20 @@ heading. A MATLAB file has one struct for each variable, with a field for each t
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.atomic_files import atomic_write
+from ..core.atomic_files import atomic_write, write_text
 from ..core.errors import ModelError, unknown_name
+from .seal import SEAL, data_digest, is_intact, sealed
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -42,25 +46,97 @@ def save_dataset(
     path = Path(path)
     if path.suffix not in ENDINGS:
         raise ModelError(
-            f"{str(path)!r}: a result is saved as {', '.join(ENDINGS)}; choose by the ending of the"
-            " name"
+            f"{str(path)!r}: a result is saved as {', '.join(ENDINGS)} or .json; choose by the"
+            " ending of the name"
         )
     if only is not None:
         names = [only] if isinstance(only, str) else list(only)
         for name in names:
             if name not in dataset:
-                raise unknown_name("measure of this result", name, map(str, dataset.data_vars))
+                raise unknown_name("variable of this result", name, map(str, dataset.data_vars))
         dataset = dataset[names]
     with atomic_write(path) as beside:
         if path.suffix == ".csv":
             _write_csv(dataset, beside, rows)
         elif path.suffix == ".mat":
             _write_mat(dataset, beside, rows)
-        else:
-            beside.write_bytes(
-                dataset.to_netcdf(engine="h5netcdf")
-            )  # HDF5 itself breaks down where a disk is full
+        else:  # to memory first: HDF5 itself breaks down where a disk is full
+            beside.write_bytes(sealed(dataset).to_netcdf(engine="h5netcdf"))
     return path
+
+
+def load_dataset(path: Path, kind: str) -> tuple[xr.Dataset, dict[str, Any]]:
+    """A netCDF file that holds a saved result of a kind: its dataset and metadata.
+
+    Raises:
+        ModelError: if it is not there, was damaged or changed, or holds something else.
+    """
+    import xarray as xr
+
+    what = f"is not a saved {kind.lower()}"
+    _check_exists(path)
+    try:
+        dataset = xr.load_dataset(path, engine="h5netcdf")
+        info, intact = json.loads(dataset.attrs.get("varimech", "null")), is_intact(dataset)
+    except Exception as error:  # HDF5 has many ways to say that a file is damaged
+        raise ModelError(f"file {str(path)!r} {what}, or it is damaged: {error}") from None
+    if not isinstance(info, dict):
+        raise ModelError(f"file {str(path)!r} {what}: it has no 'varimech' attribute")
+    if not intact:
+        raise ModelError(
+            f"file {str(path)!r} {what} as it was written: something in it was changed, or damaged;"
+            " save it again, or read what is there with xarray.load_dataset"
+        )
+    if (other := dataset.attrs.get("result", "Run")) != kind:  # runs of 0.1 do not say so
+        raise ModelError(f"file {str(path)!r} {what}: it holds a {other}")
+    return dataset, info
+
+
+def save_json(data: dict[str, Any], path: Path) -> Path:
+    """Write plain data with their digest."""
+    text = json.dumps({**data, SEAL: data_digest(data)}, indent=1, ensure_ascii=False)
+    write_text(path, text)
+    return path
+
+
+def load_json(path: Path, kind: str) -> dict[str, Any]:
+    """Plain data that `save_json` wrote.
+
+    Raises:
+        ModelError: if they are not there, or were changed.
+    """
+    _check_exists(path)
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data.pop(SEAL) != data_digest(data):
+            raise ValueError("it was changed after it was saved")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
+        raise ModelError(f"file {str(path)!r} is not a saved {kind.lower()}: {error!r}") from None
+    return dict(data)
+
+
+def _check_exists(path: Path) -> None:
+    if path.is_dir():
+        raise ModelError(f"{str(path)!r} is a folder; name the file in it")
+    if not path.is_file():
+        raise ModelError(f"there is no file {str(path)!r}")
+
+
+def plain(value: Any) -> Any:
+    """Lists, mappings, texts and numbers, as JSON has them; NaN becomes None, infinities their
+    names.
+    """
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain({f.name: getattr(value, f.name) for f in fields(value)})
+    if isinstance(value, Mapping):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
 
 
 def _write_csv(dataset: xr.Dataset, path: Path, rows: str) -> None:

@@ -16,6 +16,7 @@ from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
 from ..coordinates.penalty import penalty_function
 from ..core.errors import ModelError
+from ..core.messages import Message
 from ..schemes import Method
 from ..sensitivity.composite import Composite
 from ..sensitivity.objective import Objective
@@ -35,8 +36,8 @@ class CompositeSolver:
     def __init__(self, equations: Equations, method: Method):
         if not (method.formulation.traits.composite and method.integrator.traits.composite):
             raise ModelError(
-                f"method='composite' does not go with {method.title}: use method='direct', which"
-                " goes with everything"
+                f"method 'composite' does not go with {method.title}",
+                remedy=Message("use {method}, which goes with everything", method="direct"),
             )
         self._programs = _CompositePrograms(equations, method)
         self._runners = Runners(self._programs)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.memory import check_memory
+from ..core.messages import Message
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,9 @@ def unit_directions(total: int, indices: list[int]) -> np.ndarray:
     check_memory(
         f"{len(indices)} derivatives of a mechanism with {total} parameters",
         float(total) * len(indices),
-        "differentiate for fewer of them (wrt=[…]), or by method='adjoint'",
+        Message(
+            "differentiate for fewer of them ({wrt}), or by {method}", wrt=[...], method="adjoint"
+        ),
     )
     directions = np.zeros((total, len(indices)))
     directions[indices, np.arange(len(indices))] = 1.0

@@ -25,6 +25,7 @@ from ..backends.inputs import Inputs
 from ..backends.program import ChainFunctions
 from ..coordinates.equations import Equations
 from ..core.errors import SimulationError
+from ..core.messages import Message, Text
 from ..core.symbols import SX
 from ..integrators.difference import DifferenceScheme
 from ..model.forces import Spring
@@ -40,85 +41,90 @@ def explained(
     failure: StepFailure, inputs: Inputs, equations: Equations, step: ChainFunctions, method: Method
 ) -> SimulationError:
     """The failure in words, with what to try."""
-    scheme = method.integrator
+    scheme, ρ, t = method.integrator, inputs.parameters, failure.time
     length = f", h = {failure.length:.3g} s" if math.isfinite(failure.length) else ""
-    when = f"{equations.model.name!r}: step {failure.step}, t = {failure.time:.6g} s{length}"
+    when = f"{equations.model.name!r}: step {failure.step}, t = {t:.6g} s{length}"
     if failure.reason == OVERWOUND:
         return overwound(failure, equations, when)
     if scheme.difference is None:
         q, v = _before(failure, equations)
     else:
         q, v = _last_finite_iterate(failure, inputs, step, scheme.difference)
-    singular = _nearly_dependent(equations, q, inputs.parameters, failure.time)
-    if failure.reason == SINGULAR:
-        worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
-        text = (
-            f"{when}: {AT_SINGULARITY}, so no choice of independent coordinates determines the"
-            " others; formulation='index1' or 'ali3p' may pass it"
-        )
-    elif failure.reason in (UNDERFLOW, STALLED):
-        worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
-        remedy = (
-            f"{AT_SINGULARITY}: formulation='ali3p' with equal steps may pass it"
-            if singular
-            else (
-                "beams stretch too fast for it; integrator='dop853', or equal steps (step= alone),"
-                " take them"
-                if equations.model.beams and scheme.continuous is not None
-                else (
-                    "look for a force that jumps or grows without bound there; a larger tolerance=,"
-                    " or formulation='ali3p' with equal steps, may pass it"
-                )
-            )
-        )
-        trouble = (
-            "the steps became too short to go on"
-            if failure.reason == UNDERFLOW
-            else f"the last {TRIES} steps brought less than {PROGRESS:g} of the duration"
-        )
-        text = f"{when}: {trouble} at tolerance {inputs.schedule.tolerance:g}; {remedy}"
-    elif failure.reason == STEPPED_OVER:
-        worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
-        text = (
-            f"{equations.model.name!r}: t = {failure.time:.6g} s: {scheme.title} steps over a"
-            " singular position there (constraints depend on each other) and may leave it on"
-            " another branch; try integrator='dop853', or formulation='ali3p' with equal steps"
-        )
-    elif failure.reason == TOO_MANY_STEPS:
+    worst, residual = _worst_constraint(equations, q, ρ, t)
+    if failure.reason == TOO_MANY_STEPS:
         worst, residual = "the motion as a whole", math.nan
-        assert scheme.continuous is not None
-        text = (
-            f"{when}: {scheme.title} gave up after {scheme.continuous.most_steps:,} steps between two stored results"
-            f" at tolerance {inputs.schedule.tolerance:g}; a larger tolerance=, or"
-            " integrator='dop853', may pass it; where a motion vibrates so fast, store more"
-            " results (output=)"
-        )
-    elif failure.reason == NO_CONVERGENCE:
-        worst, residual = _worst_constraint(equations, q, inputs.parameters, failure.time)
-        other = (
-            "formulation='index1' or 'ali3p'"
-            if method.formulation.traits.selects
-            else "another step"
-        )
-        remedy = (
-            f"{AT_SINGULARITY}; {other} may pass it"
-            if singular
-            else f"try a smaller step{_beside_beams(equations, inputs, method)}"
-        )
-        where = f"; worst constraint {worst!r}, residual {residual:.3g}" if equations.blocks else ""
-        text = f"{when}: no convergence in {inputs.max_iterations} iterations{where}; {remedy}"
-    else:
-        worst, residual = _not_finite(equations, q, v, inputs.parameters, failure.time), math.nan
-        text = (
-            f"{when}: a value became not finite (NaN or infinite); look at {worst!r}. Try a smaller"
-            f" step if the motion blew up{_beside_beams(equations, inputs, method)}"
-        )
+    elif failure.reason not in (SINGULAR, UNDERFLOW, STALLED, STEPPED_OVER, NO_CONVERGENCE):
+        worst, residual = _not_finite(equations, q, v, ρ, t), math.nan
+    where = f"; worst constraint {worst!r}, residual {residual:.3g}" if equations.blocks else ""
+    tolerance = f"at tolerance {inputs.schedule.tolerance:g}"
+    not_finite = f"a value became not finite (NaN or infinite); look at {worst!r}"
+    most_steps = 0 if scheme.continuous is None else scheme.continuous.most_steps
+    trouble = {
+        SINGULAR: f"{AT_SINGULARITY}, so no choice of independent coordinates determines the others",
+        UNDERFLOW: f"the steps became too short to go on {tolerance}",
+        STALLED: f"the last {TRIES} steps brought less than {PROGRESS:g} of the duration {tolerance}",
+        STEPPED_OVER: f"{scheme.title} steps over a singular position there (constraints depend on"
+        " each other) and may leave it on another branch",
+        TOO_MANY_STEPS: f"{scheme.title} gave up after {most_steps:,} steps between two stored"
+        f" results {tolerance}",
+        NO_CONVERGENCE: f"no convergence in {inputs.max_iterations} iterations{where}",
+    }.get(failure.reason, not_finite)
     return SimulationError(
-        text, time=failure.time, step=failure.step, residual=residual, worst=worst
+        f"{when}: {trouble}",
+        time=t,
+        step=failure.step,
+        residual=residual,
+        worst=worst,
+        remedy=_remedy(failure, inputs, equations, method, _nearly_dependent(equations, q, ρ, t)),
     )
 
 
-def _beside_beams(equations: Equations, inputs: Inputs, method: Method) -> str:
+def _remedy(
+    failure: StepFailure, inputs: Inputs, equations: Equations, method: Method, singular: bool
+) -> Message:
+    """What to try."""
+    scheme = method.integrator
+    beside = _beside_beams(equations, inputs, method)
+    if failure.reason == SINGULAR:
+        return Message("{formulation} may pass it", formulation=("index1", "ali3p"))
+    if failure.reason in (UNDERFLOW, STALLED):
+        if singular:
+            passes = "{}: {formulation} with equal steps may pass it"
+            return Message(passes, AT_SINGULARITY, formulation="ali3p")
+        if equations.model.beams and scheme.continuous is not None:
+            return Message(
+                "beams stretch too fast for it; {integrator}, or equal steps ({step} alone), take"
+                " them",
+                integrator="dop853",
+            )
+        return Message(
+            "look for a force that jumps or grows without bound there; a larger {tolerance}, or"
+            " {formulation} with equal steps, may pass it",
+            formulation="ali3p",
+        )
+    if failure.reason == STEPPED_OVER:
+        return Message(
+            "try {integrator}, or {formulation} with equal steps",
+            integrator="dop853",
+            formulation="ali3p",
+        )
+    if failure.reason == TOO_MANY_STEPS:
+        return Message(
+            "a larger {tolerance}, or {integrator}, may pass it; where a motion vibrates so fast,"
+            " store more results ({output})",
+            integrator="dop853",
+        )
+    if failure.reason != NO_CONVERGENCE:
+        return Message("try a smaller step if the motion blew up{}", beside)
+    if not singular:
+        return Message("try a smaller step{}", beside)
+    if method.formulation.traits.selects:
+        passes = "{}; {formulation} may pass it"
+        return Message(passes, AT_SINGULARITY, formulation=("index1", "ali3p"))
+    return Message("{}; another step may pass it", AT_SINGULARITY)
+
+
+def _beside_beams(equations: Equations, inputs: Inputs, method: Method) -> Text:
     """What else to try where there are beams, whose segments stretch faster than anything else
     moves.
     """
@@ -129,19 +135,24 @@ def _beside_beams(equations: Equations, inputs: Inputs, method: Method) -> str:
         ca.vertcat(*[b.fastest_vibration() for b in beams]), inputs.parameters
     ).ravel()
     beam, ω = beams[int(fastest.argmax())].name, float(fastest.max())
-    if (explicit := scheme.coefficients) is not None:
-        longest = 0.95 * explicit.longest_vibration_step / ω  # two digits are rounded by up to 5 %
-        return (
-            f". Beam {beam!r} vibrates along its segments with up to {ω:.3g} rad/s: {scheme.name}"
-            f" needs steps of at most {longest:.2g} s for it, or fewer segments; implicit"
-            " integrators (step= alone) need not follow it"
+    if (explicit := scheme.coefficients) is not None:  # 0.95: two digits may be rounded up by 5 %
+        return Message(
+            ". Beam {!r} vibrates along its segments with up to {:.3g} rad/s: {} needs steps of at"
+            " most {:.2g} s for it, or fewer segments; implicit integrators ({step} alone) need not"
+            " follow it",
+            beam,
+            ω,
+            scheme.name,
+            0.95 * explicit.longest_vibration_step / ω,
         )
-    other = (
-        "fewer segments"
-        if scheme.traits.damping
-        else "integrator='generalised-alpha', which damps what is too fast for the step"
+    other = "{integrator}, which damps what is too fast for the step"
+    return Message(
+        f", or {'fewer segments' if scheme.traits.damping else other}: beam {{!r}} vibrates along"
+        " its segments with up to {:.3g} rad/s",
+        beam,
+        ω,
+        integrator="generalised-alpha",
     )
-    return f", or {other}: beam {beam!r} vibrates along its segments with up to {ω:.3g} rad/s"
 
 
 def overwound(failure: StepFailure, equations: Equations, when: str) -> SimulationError:
@@ -155,20 +166,23 @@ def overwound(failure: StepFailure, equations: Equations, when: str) -> Simulati
     spring = model.forces.get(worst)
     if isinstance(spring, Spring):
         assert isinstance(spring.measure, Turn)
-        angle = model.name_of_angle(spring.measure)
-        text = (
+        problem = (
             f"{when}: torsional spring {worst!r} is wound by more than half a turn, but knows its"
-            " angle only within half a turn of rest_angle; use a torque in its place that depends"
-            f" on angle({angle!r}), which counts turns, or several springs in series"
+            " angle only within half a turn of rest_angle"
+        )
+        remedy = Message(
+            "use a torque in its place that depends on angle({!r}), which counts turns, or several"
+            " springs in series",
+            model.name_of_angle(spring.measure),
         )
     else:
-        text = (
+        problem = (
             f"{when}: the {worst} left the half turn to either side of its start, and an objective"
-            " or a force depends on it; relative coordinates do not count its turns: use"
-            " coordinates='natural', which do"
+            " or a force depends on it; relative coordinates do not count its turns"
         )
+        remedy = Message("use {coordinates}, which do", coordinates="natural")
     return SimulationError(
-        text, time=failure.time, step=failure.step, residual=math.nan, worst=worst
+        problem, time=failure.time, step=failure.step, worst=worst, remedy=remedy
     )
 
 

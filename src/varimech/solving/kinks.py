@@ -15,6 +15,7 @@ import numpy as np
 
 from ..backends.trajectory import Trajectory
 from ..core.errors import SimulationError
+from ..core.messages import Message
 from ..core.schedule import equal_steps
 from ..sensitivity.smoothness import Switch
 from .solver import Solver
@@ -63,12 +64,12 @@ def check_kinks(solver: Solver, task: Task, ρ: np.ndarray, trajectory: Trajecto
         f"{e.model.name!r}: the motion passes a kink of {switch.place!r} ({switch.operation})"
         f" within a step, first at t ≈ {time:.4g} s, and derivatives by equal steps are not"
         f" resolved there: with respect to {name!r}, step = {task.schedule.step:g} s gives"
-        f" {mine[row, column]:.5g} and step = {step:.3g} s gives {theirs[row, column]:.5g}; use"
-        " tolerance= in place of step=, which resolves the kink, or a smooth force",
+        f" {mine[row, column]:.5g} and step = {step:.3g} s gives {theirs[row, column]:.5g}",
         time=time,
-        step=0,
-        residual=np.nan,
         worst=switch.place,
+        remedy=Message(
+            "use {tolerance} in place of {step}, which resolves the kink, or a smooth force"
+        ),
     )
 
 

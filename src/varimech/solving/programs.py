@@ -26,6 +26,7 @@ from ..coordinates.initial_state_chain import start_chain
 from ..coordinates.penalty import constant_penalty, penalty_function, penalty_plan
 from ..coordinates.winding_angles import winding_function, winding_plan
 from ..core.errors import ModelError
+from ..core.messages import Message
 from ..core.symbols import SX
 from ..schemes import Method
 from ..sensitivity.adjoint import pullback_of
@@ -240,8 +241,8 @@ class Programs:
         for part in (self.method.integrator, self.method.formulation):
             if self.large and not part.traits.large_models:
                 raise ModelError(
-                    f"{count}; {part.title} takes up to {self.written_out}: use"
-                    " formulation='index1' or 'ali3p'"
+                    f"{count}; {part.title} takes up to {self.written_out}",
+                    remedy=Message("use {formulation}", formulation=("index1", "ali3p")),
                 )
         recursion = self._recursion
         if not self.large or self.recursive or recursion is None:
@@ -249,11 +250,16 @@ class Programs:
         # bodies at the end of long branches depend on too many coordinates for code that is written
         # for each depth
         if (depth := max(recursion.tree.depths.values())) > DEEP:
-            remedy = "formulation='index1' or " if recursion.tree.is_open and not self.wide else ""
+            swept = recursion.tree.is_open and not self.wide
             what = f"second derivatives by {self.method.title}" if self.wide else self.method.title
             raise ModelError(
                 f"{count}, and bodies {depth} joints away from the ground; {what} take up to"
-                f" {LARGE} of the former or {DEEP} of the latter: use {remedy}coordinates='natural'"
+                f" {LARGE} of the former or {DEEP} of the latter",
+                remedy=Message(
+                    "use {formulation} or {coordinates}" if swept else "use {coordinates}",
+                    formulation="index1",
+                    coordinates="natural",
+                ),
             )
 
     # written out, or assembled

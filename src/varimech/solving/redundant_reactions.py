@@ -28,7 +28,7 @@ def warn_of_redundant_reactions(
     if names:
         shared = equations.redundancy.shared(*sampled())
         text = str(shared) if shared else _multipliers(equations)
-        warnings.warn(not_unique(map(repr, names), text), RedundantReactionWarning, stacklevel=2)
+        warnings.warn(RedundantReactionWarning(not_unique(map(repr, names), text)), stacklevel=2)
 
 
 def _multipliers(equations: Equations) -> str:

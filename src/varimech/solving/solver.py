@@ -4,7 +4,6 @@ number of runs.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -27,6 +26,7 @@ from ..coordinates.configurations import (
 from ..coordinates.initial_state import InitialStateSolver
 from ..core.errors import ModelError, SimulationError
 from ..core.memory import check_memory
+from ..core.messages import Message
 from ..core.progress import progress_bar
 from ..core.symbols import symbols_in
 from ..model.model_data import ModelData
@@ -47,6 +47,9 @@ from .time_plan import TimePlan
 from .validity import check_constraints, check_finite, check_speeds
 
 MAX_ITERATIONS = 40
+
+
+USE_DIRECT = Message("use {method}", method="direct")
 
 
 class Solver:
@@ -107,11 +110,11 @@ class Solver:
     def _check_redundant(self) -> None:
         """Not every integrator or formulation takes redundant constraints."""
         integrator, formulation = self.method.integrator, self.method.formulation
-        text = "takes no redundant constraints and no massless coordinates; use"
+        text = "takes no redundant constraints and no massless coordinates"
         if not formulation.traits.redundant:
             raise ModelError(
-                f"mechanism {self.model.name!r}: formulation {formulation.name!r} {text}"
-                " formulation='index1' or 'ali3p'"
+                f"mechanism {self.model.name!r}: formulation {formulation.name!r} {text}",
+                remedy=Message("use {formulation}", formulation=("index1", "ali3p")),
             )
         if not integrator.traits.redundant:
             own_steps = integrator.continuous is not None
@@ -120,8 +123,8 @@ class Solver:
             others.sort(key=lambda i: (i.continuous is not None) != own_steps)
             other = next(i.name for i in others if i.traits.redundant)
             raise ModelError(
-                f"mechanism {self.model.name!r}: integrator {integrator.name!r} {text}"
-                f" integrator={other!r}"
+                f"mechanism {self.model.name!r}: integrator {integrator.name!r} {text}",
+                remedy=Message("use {integrator}", integrator=other),
             )
 
     def _run_recursive(self, task: Task, q: np.ndarray, ρ: np.ndarray) -> tuple[Trajectory, float]:
@@ -151,8 +154,9 @@ class Solver:
         q = self.start.assemble(ρ)
         if not self.start.regular(q, ρ):
             raise ModelError(
-                f"mechanism {self.model.name!r}: method='composite' takes no redundant constraints"
-                " and no massless coordinates; use method='direct'"
+                f"mechanism {self.model.name!r}: method 'composite' takes no redundant constraints"
+                " and no massless coordinates",
+                remedy=USE_DIRECT,
             )
         initial = self.start.complete(q, ρ)
         slopes = self.start.sensitivities(initial, ρ, indices)
@@ -165,12 +169,13 @@ class Solver:
             ]
         except StepFailure as f:
             self.run(replace(task, indices=None), ρ)  # where the motion itself fails, it says why
-            text = (
-                f"{self.model.name!r}: step {f.step}, t = {f.time:.6g} s: {f.reason} in the"
-                " composite system; try method='direct'"
-            )
             raise SimulationError(
-                text, time=f.time, step=f.step, residual=math.nan, worst="composite system"
+                f"{self.model.name!r}: step {f.step}, t = {f.time:.6g} s: {f.reason} in the"
+                " composite system",
+                time=f.time,
+                step=f.step,
+                worst="composite system",
+                remedy=USE_DIRECT,
             ) from None
         S, gradients = (
             np.concatenate([getattr(t, name) for t in found], axis=2)
@@ -240,8 +245,9 @@ class Solver:
     def _composite(self) -> CompositeSolver:
         if (count := self.programs.unknowns) > LARGE:
             raise ModelError(
-                f"mechanism {self.model.name!r} has {count} unknowns and multipliers;"
-                f" method='composite' takes up to {LARGE}: use method='direct'"
+                f"mechanism {self.model.name!r} has {count} unknowns and multipliers; method"
+                f" 'composite' takes up to {LARGE}",
+                remedy=USE_DIRECT,
             )
         return CompositeSolver(self.equations, self.method)
 
@@ -385,8 +391,13 @@ class Solver:
             + (f" with {wanted.columns} derivatives each" if wanted.columns else "")
             + (f", and the times of {schedule.steps} steps," if schedule.steps else ""),
             float(schedule.stored_count) * state * (1 + wanted.columns) + schedule.steps,
-            "store fewer results (every=…, output=…), take longer steps, or differentiate for fewer"
-            " parameters (wrt=[…])",
+            Message(
+                "store fewer results ({every}, {output}), take longer steps, or differentiate for"
+                " fewer parameters ({wrt})",
+                every=...,
+                output=...,
+                wrt=[...],
+            ),
         )
 
     def _own_states(self, trajectory: Trajectory) -> Trajectory:

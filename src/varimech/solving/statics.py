@@ -30,6 +30,7 @@ from ..coordinates.equations import Equations
 from ..coordinates.initial_state import InitialStateSolver
 from ..coordinates.linear import column
 from ..core.errors import ModelError, VarimechError
+from ..core.messages import Message
 from ..core.symbols import SX
 from .vibrations import DENSE, frequencies, slowest, symmetric
 
@@ -170,8 +171,11 @@ class Statics:
         if (ω == 0).any() and np.abs(column(self._given_speeds(found.q, ρ))).max(initial=0.0) > 0:
             raise ModelError(
                 f"mechanism {self.name!r} has no frequencies about rest: its start gives it a"
-                " speed, and nothing resists one of its motions; leave speed= out of the start for"
-                " frequencies at rest, or simulate a small disturbance and look at its period"
+                " speed, and nothing resists one of its motions",
+                remedy=Message(
+                    "leave {speed} out of the start for frequencies at rest, or simulate a small"
+                    " disturbance and look at its period"
+                ),
             )
         return ω
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..coordinates.equations import Equations
 from ..core.errors import ModelError
+from ..core.messages import Message
 from ..core.schedule import Pieces, Schedule
 from ..sensitivity.objective import Objective
 from .explicit_time import ExplicitTime, explicit_time
@@ -87,7 +88,10 @@ class TimePlan:
             raise ModelError(
                 f"mechanism {self._equations.model.name!r}: a force, driver or integrand jumps or"
                 f" has a kink at t = {found.edges[0, 1]:.6g} s, where CVODES and IDAS cannot be"
-                " made to end a step; use integrator='dop853' or 'dopri5', or equal steps (step=)"
+                " made to end a step",
+                remedy=Message(
+                    "use {integrator}, or equal steps ({step})", integrator=("dop853", "dopri5")
+                ),
             )
         return replace(schedule, longest_step=min(schedule.longest_step, float(found.limits.min())))
 
@@ -123,8 +127,12 @@ class TimePlan:
                 raise ModelError(
                     f"derivatives with respect to {', '.join(map(repr, names))} are not known:"
                     f" {jump.owner!r} jumps at t = {jump.time:.6g} s, and the parameter moves that"
-                    " time; use method='finite-difference', or a steep smooth function in place of"
-                    " the jump, such as varimech.tanh((t - t0) / width)"
+                    " time",
+                    remedy=Message(
+                        "use {method}, or a steep smooth function in place of the jump, such as"
+                        " varimech.tanh((t - t0) / width)",
+                        method="finite-difference",
+                    ),
                 )
 
     def resolution(

@@ -11,6 +11,7 @@ import numpy as np
 from ..backends.trajectory import Trajectory
 from ..coordinates.equations import Equations
 from ..core.errors import SimulationError
+from ..core.messages import Message, Text
 from ..formulations.formulation import FinishedMotion, Formulation, ResidualLimit
 from ..integrators.integrator import Integrator
 
@@ -33,11 +34,11 @@ def check_speeds(
     t, speed = float(trajectory.time[too_fast[0]]), float(speeds[too_fast[0]])
     raise _refused(
         f"{equations.model.name!r}: at t = {t:g} s something moves at {speed:.2g} (m/s or rad/s),"
-        " faster than light: steps are far too long for forces so stiff; try a smaller step, or"
-        " tolerance=1e-8 in its place",
+        " faster than light: steps are far too long for forces so stiff",
         trajectory,
         t,
         "the motion as a whole",
+        remedy=Message("try a smaller step, or {tolerance} in its place", tolerance=1e-8),
     )
 
 
@@ -49,10 +50,11 @@ def check_finite(trajectory: Trajectory, objectives: list[str], mechanism: str) 
             name, t = objectives[int(column)], float(trajectory.time[row - len(values)])
             raise _refused(
                 f"{mechanism!r}: the {what} of objective {name!r} is not finite from t = {t:g} s on"
-                " (NaN or infinite); look for a root, logarithm or quotient that meets zero there",
+                " (NaN or infinite)",
                 trajectory,
                 t,
                 name,
+                remedy="look for a root, logarithm or quotient that meets zero there",
             )
 
 
@@ -85,17 +87,26 @@ def check_constraints(
             raise _refused(
                 f"{equations.model.name!r}: constraints were violated by up to {violation:.2g}"
                 f" ({limit.unit}) with formulation {formulation.name!r}, as happens with long steps"
-                f" and near singular positions; try {limit.remedies}",
+                " and near singular positions",
                 trajectory,
                 float(trajectory.time[-1]),
                 "constraints",
                 violation,
+                remedy=limit.remedy,
             )
 
 
 def _refused(
-    text: str, trajectory: Trajectory, t: float, worst: str, residual: float = math.nan
+    problem: str,
+    trajectory: Trajectory,
+    t: float,
+    worst: str,
+    residual: float = math.nan,
+    *,
+    remedy: Text,
 ) -> SimulationError:
     """What is wrong from a time on."""
     step = int(np.searchsorted(trajectory.step_ends, t * (1 - 1e-12)))
-    return SimulationError(text, time=t, step=step, residual=residual, worst=worst)
+    return SimulationError(
+        problem, time=t, step=step, residual=residual, worst=worst, remedy=remedy
+    )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import ModelError
-from ..plotting.table import table
+from ..results.result import Description, Result, Variable
 from .global_study import check_varies, labelled
 from .openturns_distributions import openturns
 from .sampling import Sampling
@@ -31,8 +31,8 @@ HIGHEST = 12
 """Degree, where none is given: for one or two parameters there would be room for more."""
 
 
-@dataclass(frozen=True, eq=False)
-class Chaos:
+@dataclass(frozen=True, eq=False, repr=False)
+class Chaos(Result):
     """Objectives as sums of polynomials."""
 
     study: GlobalStudy = field(repr=False)
@@ -48,32 +48,37 @@ class Chaos:
         """`openturns.Function` that evaluates the polynomials."""
         return self.result.getMetaModel()
 
+    mean = Variable("By objective.")
+    variance = Variable("By objective, in the squares of their units.")
+    std = Variable("Standard deviations, by objective.")
+    q2 = Variable(
+        "1 − (mean square of the error) / variance, at runs that were not used to fit: 1 for"
+        " perfect, 0 for no better than the mean."
+    )
+    _dims = ("objective",)
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Mechanism, degree, numbers of runs to fit and to check."""
+        own = {"degree": self.degree, "runs": self.runs, "checks": self.checks}
+        return {"mechanism": self.study.label, **own}
+
     @cached_property
-    def _moments(self) -> tuple[np.ndarray, np.ndarray]:
+    def dataset(self) -> xr.Dataset:
+        """`mean`, `variance`, `std` and `q2` by objective."""
+        import xarray as xr
+
         vector = openturns().FunctionalChaosRandomVector(self.result)
-        return np.array(vector.getMean()), np.diag(np.array(vector.getCovariance()))
-
-    @property
-    def mean(self) -> xr.DataArray:
-        """By objective."""
-        return self._labelled(self._moments[0])
-
-    @property
-    def variance(self) -> xr.DataArray:
-        """By objective, in the squares of their units."""
-        return self._labelled(self._moments[1])
-
-    @property
-    def std(self) -> xr.DataArray:
-        """Standard deviations, by objective."""
-        return self._labelled(np.sqrt(self._moments[1]))
-
-    @property
-    def q2(self) -> xr.DataArray:
-        """1 − (mean square of the error) / variance, at runs that were not used to fit: 1 for
-        perfect, 0 for no better than the mean.
-        """
-        return self._labelled(self.predictivity)
+        variance = np.diag(np.array(vector.getCovariance()))
+        arrays = {
+            "mean": np.array(vector.getMean()),
+            "variance": variance,
+            "std": np.sqrt(variance),
+            "q2": self.predictivity,
+        }
+        return xr.Dataset(
+            {name: ("objective", array) for name, array in arrays.items()}, labelled(self.study)
+        )
 
     @property
     def terms(self) -> int:
@@ -100,23 +105,14 @@ class Chaos:
             indices_dataset(self.study, **arrays),
         )
 
-    def _labelled(self, values: np.ndarray) -> xr.DataArray:
-        import xarray as xr
-
-        return xr.DataArray(values, coords=labelled(self.study), dims=["objective"])
-
-    def __repr__(self) -> str:
-        s = self.study
-        rows = list(zip(s.objective_names, *self._moments_shown(), s.units, strict=True))
-        head = (
-            f"<Chaos of {s.label!r}: degree {self.degree}, {self.terms} polynomials, {self.runs}"
-            f" runs and {self.checks} to check>"
+    def _described(self) -> Description:
+        s, q2 = self.study, [float(f"{q:.6f}") for q in self.predictivity]
+        columns = (s.objective_names, self.mean.values, self.std.values, q2, s.units)
+        return Description(
+            f"Chaos of {s.label!r}: degree {self.degree}, {self.terms} polynomials, {self.runs}"
+            f" runs and {self.checks} to check",
+            tables=[(["objective", "mean", "std", "Q²", "unit"], list(zip(*columns, strict=True)))],
         )
-        return f"{head}\n{table(['objective', 'mean', 'std', 'Q²', 'unit'], rows)}"
-
-    def _moments_shown(self) -> list[np.ndarray]:
-        mean, variance = self._moments
-        return [mean, np.sqrt(variance), np.array([float(f"{q:.6f}") for q in self.predictivity])]
 
 
 def chaos_of(study: GlobalStudy, runs: int, checks: int, degree: int | None, seed: int) -> Chaos:

@@ -19,6 +19,7 @@ from ..analyses.simulation import Simulation
 from ..analyses.solvers import seconds_of
 from ..backends.trajectory import Trajectory
 from ..core.errors import ModelError, check_numbers
+from ..core.messages import Call, Message
 from ..model.parameter_set import ParameterSet
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
@@ -102,8 +103,12 @@ def at_means(s: Simulation, spreads: ParameterDistributions) -> Simulation:
     for name in parameters:
         if name in spreads.names:
             raise ModelError(
-                f"parameters names {name!r}, which has a spread about a mean of its own; give"
-                f" spreads={{{name!r}: …}} to move it, or spreads={{{name!r}: None}} to hold it"
+                f"parameters names {name!r}, which has a spread about a mean of its own",
+                remedy=Message(
+                    "give {spreads} to move it, or {} to hold it",
+                    f"spreads={{{name!r}: None}}",
+                    spreads={name: ...},
+                ),
             )
     return s.at({**parameters, **dict(zip(spreads.names, spreads.mean.tolist(), strict=True))})
 
@@ -196,21 +201,25 @@ def _check_sides(numbers: ParameterSet, rows: np.ndarray) -> None:
             numbers.check(row)
         except ModelError as error:
             raise ModelError(
-                "moments: order=1 runs the mechanism at means ± σ, too, to see how long it holds,"
-                f" and there {error}; order=2 does without, or take a smaller spread"
+                "moments: order 1 runs the mechanism at means ± σ, too, to see how long it holds,"
+                f" and there {error}",
+                remedy=Message("{order} does without, or take a smaller spread", order=2),
             ) from None
 
 
 def _warn(result: Moments, failed: list[str]) -> None:
     end = result.time[-1]
     if failed:
-        warnings.warn(
-            f"{result.label}: runs at means ± σ, which show how long moments hold, failed"
-            f" ({len(failed)} of them; {failed[0]}); the horizon knows of derivatives at the means"
-            " only: compare with monte_carlo(…), or take smaller spreads",
-            HorizonWarning,
-            stacklevel=_level_of_caller(),
+        message = Message(
+            "{}: runs at means ± σ, which show how long moments hold, failed ({} of them; {}); the"
+            " horizon knows of derivatives at the means only: compare with {}, or take smaller"
+            " spreads",
+            result.label,
+            len(failed),
+            failed[0],
+            Call("monte_carlo"),
         )
+        warnings.warn(HorizonWarning(message), stacklevel=4)
     short = [
         (name, t)
         for name, t in zip(result.objective_names, result.horizons, strict=True)
@@ -219,14 +228,18 @@ def _warn(result: Moments, failed: list[str]) -> None:
     if not short:
         return
     listed = ", ".join(f"{name!r} up to t = {t:.3g} s" for name, t in short)
-    better = "order=2 (for means), " if result.order == 1 else ""
-    warnings.warn(
-        f"{result.label}: moments of order {result.order} hold to {result.accuracy:g} standard"
-        f" deviations for {listed} only, not up to {end:g} s: look at nothing later, or take a"
-        f" shorter run, smaller spreads, {better}or monte_carlo(…)",
-        HorizonWarning,
-        stacklevel=_level_of_caller(),
+    message = Message(
+        "{}: moments of order {} hold to {:g} standard deviations for {} only, not up to {:g} s:"
+        " look at nothing later, or take a shorter run, smaller spreads, {}or {}",
+        result.label,
+        result.order,
+        result.accuracy,
+        listed,
+        end,
+        Message("{order} (for means), ", order=2) if result.order == 1 else "",
+        Call("monte_carlo"),
     )
+    warnings.warn(HorizonWarning(message), stacklevel=_level_of_caller())
 
 
 def _level_of_caller() -> int:

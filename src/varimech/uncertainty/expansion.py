@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.errors import ModelError
+from ..core.messages import Call, Message
 from .parameter_distributions import ParameterDistributions
 
 ROUNDING = 1e-12
@@ -51,18 +52,23 @@ def second_variance(g: np.ndarray, H: np.ndarray, spreads: ParameterDistribution
     return _of_independent(g, H, spreads)
 
 
+FIRST_OR_SAMPLES = Message("take {order}, or {}", Call("monte_carlo"), order=1)
+
+
 def check_second(spreads: ParameterDistributions) -> None:
     """The variance of a quadratic has to be known."""
     if not (spreads.normal or spreads.independent):
         raise ModelError(
             "moments: a variance of order 2 is known for normal parameters, or independent ones;"
-            " these are correlated, and not all normal: take order=1, or monte_carlo(…)"
+            " these are correlated, and not all normal",
+            remedy=FIRST_OR_SAMPLES,
         )
     for name, m in zip(spreads.names, spreads.marginals, strict=True):
         if not np.isfinite(m.higher_moments).all():
             raise ModelError(
                 "moments: a variance of order 2 needs four moments of each parameter, and"
-                f" {m.words} of {name!r} does not have them: take order=1, or monte_carlo(…)"
+                f" {m.words} of {name!r} does not have them",
+                remedy=FIRST_OR_SAMPLES,
             )
 
 

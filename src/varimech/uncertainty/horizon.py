@@ -23,6 +23,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.errors import VarimechWarning
+
 NEGLIGIBLE = 0.01
 """Deviations below this part of the largest up to the horizon do not count: an integral that has
 just begun may be anything.
@@ -30,7 +32,7 @@ just begun may be anything.
 ROUNDING = 1e-9
 
 
-class HorizonWarning(UserWarning):
+class HorizonWarning(VarimechWarning):
     """A run is longer than the time for which the moments asked for hold."""
 
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plotting.plottable import Plotted
-from ..plotting.table import table
 from ..results.labels import along_time, with_units
+from ..results.result import Description, Result, Variable
 from ..results.run import Run
-from ..results.saving import save_dataset
 from .bands import bands_about
 from .expansion import contributions, first_variance, second_mean, second_variance
 from .horizon import horizon
@@ -25,8 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, eq=False)
-class Moments(Plotted):
+@dataclass(frozen=True, eq=False, repr=False)
+class Moments(Result):
     """Moments of objectives at every stored time, as if the run ended there; labelled arrays are
     (time, objective).
 
@@ -54,6 +51,12 @@ class Moments(Plotted):
     run: Run = field(repr=False)
     """At the means of the parameters, with first derivatives: any measure of it, and `wrt=`"""
     seconds: dict[str, float]
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """That of the run, order and accuracy, seconds."""
+        own = {"order": self.order, "accuracy": self.accuracy, "seconds": self.seconds}
+        return {**self.run.info, **own}
 
     @property
     def label(self) -> str:
@@ -94,56 +97,27 @@ class Moments(Plotted):
             attrs={"mechanism": self.label, "order": self.order, "accuracy": self.accuracy},
         )
 
-    @property
-    def first_mean(self) -> xr.DataArray:
-        """ψ at the means of the parameters."""
-        return self.dataset["first_mean"]
-
-    @property
-    def mean(self) -> xr.DataArray:
-        """The mean."""
-        return self.dataset["mean"]
-
-    @property
-    def first_variance(self) -> xr.DataArray:
-        """g'Cg, in the squares of the objectives' units."""
-        return self.dataset["first_variance"]
-
-    @property
-    def variance(self) -> xr.DataArray:
-        """The variance, in the squares of the objectives' units."""
-        return self.dataset["variance"]
-
-    @property
-    def std(self) -> xr.DataArray:
-        """The standard deviation."""
-        return self.dataset["std"]
-
-    @property
-    def contributions(self) -> xr.DataArray:
-        """What each parameter adds to the variance of first order, as a part of 1 (0 where nothing
-        varies): (time, objective, parameter).
-        """
-        return self.dataset["contributions"]
-
-    @property
-    def error(self) -> xr.DataArray:
-        """Estimated error of mean or standard deviation, the larger of both, in standard
-        deviations.
-        """
-        return self.dataset["error"]
+    first_mean = Variable("ψ at the means of the parameters.")
+    mean = Variable("The mean.")
+    first_variance = Variable("g'Cg, in the squares of the objectives' units.")
+    variance = Variable("The variance, in the squares of the objectives' units.")
+    std = Variable("The standard deviation.")
+    contributions = Variable(
+        "Contribution of each parameter to the variance of first order, as a part of 1 (0 where"
+        " nothing varies): (time, objective, parameter)."
+    )
+    error = Variable(
+        "Estimated error of mean or standard deviation, the larger of both, in standard deviations."
+    )
+    horizon = Variable(
+        "By objective, the time (s) up to which the estimated error stays within `accuracy`: the"
+        " end of the run where it does so always."
+    )
 
     @cached_property
     def horizons(self) -> np.ndarray:
         """The horizon of each objective (s)."""
         return horizon(self.time, self.errors, self.accuracy)
-
-    @property
-    def horizon(self) -> xr.DataArray:
-        """By objective, the time (s) up to which the estimated error stays within `accuracy`: the
-        end of the run where it does so always.
-        """
-        return self.dataset["horizon"]
 
     def bands(self, sigmas: float = 3.0) -> xr.Dataset:
         """Mean less and plus so many standard deviations: `lower` and `upper`."""
@@ -174,16 +148,6 @@ class Moments(Plotted):
                 )
         return pd.DataFrame(rows)
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """Moments over time, a row a time and objective."""
-        return self.dataset[[*UNITS]].to_dataframe().drop(columns="objective_unit")
-
-    def save(self, path: str | Path) -> Path:
-        """Write all of it to a file, by the ending of its name: .nc (netCDF), .csv or .mat
-        (MATLAB).
-        """
-        return save_dataset(self.dataset, path)
-
     def plot(self, sigmas: float = 3.0, *, style: str | None = None) -> Figure:
         """A row an objective: its mean with a band of so many standard deviations, and these with
         what each parameter has in them; what lies beyond the horizon is grey; `style="paper"` for a
@@ -194,22 +158,21 @@ class Moments(Plotted):
 
         return in_style(draw_moments(self, sigmas), style)
 
-    def __repr__(self) -> str:
+    def _described(self) -> Description:
         end, last = self.time[-1], self.dataset.isel(time=-1)
-        lines = [f"<Moments of {self.label!r}, order {self.order}, at t = {end:g} s>"]
-        head = [
-            [n, last["mean"].values[k], last["std"].values[k], u]
-            for k, (n, u) in enumerate(self._named())
-        ]
-        lines.append(table(["objective", "mean", "std", "unit"], head))
-        lines.append(table(["variance of", "due to", "share"], self._shares()))
-        for name, t in zip(self.objective_names, self.horizons, strict=True):
-            if t < end:
-                lines.append(
-                    f"  {name}: holds to {self.accuracy:g} standard deviations up to t = {t:.3g} s"
-                    " only"
-                )
-        return "\n".join(lines)
+        columns = (self.objective_names, last["mean"].values, last["std"].values, self.units)
+        return Description(
+            f"Moments of {self.label!r}, order {self.order}, at t = {end:g} s",
+            tables=[
+                (["objective", "mean", "std", "unit"], list(zip(*columns, strict=True))),
+                (["variance of", "due to", "share"], self._shares()),
+            ],
+            notes=[
+                f"{name}: holds to {self.accuracy:g} standard deviations up to t = {t:.3g} s only"
+                for name, t in zip(self.objective_names, self.horizons, strict=True)
+                if t < end
+            ],
+        )
 
     def _shares(self) -> list[list[str]]:
         """Who has what part in each variance at the end; the smallest ones together."""
@@ -226,9 +189,6 @@ class Moments(Plotted):
                 ]
             rows += [[name, parameter, f"{100 * share:.1f} %"] for parameter, share in parts]
         return rows
-
-    def _named(self) -> list[tuple[str, str]]:
-        return list(zip(self.objective_names, self.units, strict=True))
 
 
 TOLD = 8

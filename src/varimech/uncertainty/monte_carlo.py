@@ -19,6 +19,7 @@ from ..analyses.simulation import Simulation
 from ..analyses.solvers import seconds_of
 from ..core.errors import ModelError, VarimechError, check_whole, unknown_name
 from ..core.memory import check_memory
+from ..core.messages import Message
 from ..results.run import Run
 from ..sensitivity.objective import Objective
 from ..sensitivity.smoothness import check_gradients
@@ -149,8 +150,11 @@ def _check(
             )
         if samples > (most := REPLICATES << SOBOL_BITS):
             raise ModelError(
-                f"monte_carlo: samples = {samples!r} are more than Sobol sequences have ({most});"
-                " use sampling='random'"
+                f"are more than Sobol sequences have ({most})",
+                element="monte_carlo",
+                field="samples",
+                value=samples,
+                remedy=Message("use {sampling}", sampling="random"),
             )
 
 
@@ -160,20 +164,28 @@ def _check_memory(drawing: Sampling, parameters: int, columns: int, kept: int) -
         f"monte_carlo: chunk = {drawing.size} samples of {parameters} parameters with {columns}"
         " values each",
         float(drawing.size) * (drawing.dimension + parameters + columns),
-        "use a smaller chunk=…, or store fewer times (output=…)",
+        Message("use a smaller {chunk}, or store fewer times ({output})", chunk=..., output=...),
     )
     check_memory(
-        f"monte_carlo: keep=True with {kept} samples of {columns} values",
+        f"monte_carlo: keeping {kept} samples of {columns} values",
         float(kept) * (drawing.dimension + columns),
-        "give a folder as checkpoint=…, or store fewer times (output=…)",
+        Message(
+            "give a folder as {checkpoint}, or store fewer times ({output})",
+            checkpoint=...,
+            output=...,
+        ),
     )
 
 
 def _check_backend(backend: str, where: Executor) -> None:
     if where.elsewhere and backend == "interpreted":
         raise ModelError(
-            "backend='interpreted' runs in this process only, and executor=… asks for a card or a"
-            " cluster: leave one of them out"
+            Message(
+                "{backend} runs in this process only, and {executor} asks for a GPU or a cluster",
+                backend="interpreted",
+                executor=...,
+            ),
+            remedy="leave one of them out",
         )
 
 

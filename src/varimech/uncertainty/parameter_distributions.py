@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import ModelError, unknown_name
+from ..core.messages import Message, Written
 from ..model.parameter import Parameter
 from .marginals import Marginal, Normal, marginal
 
@@ -157,9 +158,14 @@ def distributions_of(
     if not varying:
         example = next(iter(parameters), "L")
         raise ModelError(
-            "no parameter has a spread: make it with parameter(…,"
-            f" spread=varimech.Tolerance(0.01)), or give spreads={{{example!r}:"
-            " varimech.Tolerance(0.01)} or a distribution of scipy.stats with its numbers"
+            "no parameter has a spread",
+            remedy=Message(
+                "make it with {}, or give {} or a distribution of scipy.stats with its numbers",
+                Written(
+                    "parameter(…, spread=varimech.Tolerance(0.01))", "parameters: {tolerance: 0.01}"
+                ),
+                f"spreads={{{example!r}: varimech.Tolerance(0.01)}}",
+            ),
         )
     for name, m in varying.items():
         parameters[name].check(m.mean)

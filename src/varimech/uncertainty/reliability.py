@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import ModelError
-from ..plotting.table import table
+from ..results.labels import with_units
+from ..results.result import Description, Result
 from ..sensitivity.comparison import Constraint
 from .design_points import FORMULAS, DesignPoint, Limit, design_points, union
 from .global_study import seeded
@@ -28,6 +30,7 @@ from .importance import Sampled, importance_sampling
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
 
     from .global_study import GlobalStudy
 
@@ -35,8 +38,8 @@ FACTOR = 2.0
 """By which probabilities of first and second order may differ without a word."""
 
 
-@dataclass(frozen=True, eq=False)
-class Reliability:
+@dataclass(frozen=True, eq=False, repr=False)
+class Reliability(Result):
     """The probability of an event, and the values of the parameters by which it is most likely to
     happen.
     """
@@ -86,6 +89,27 @@ class Reliability:
         """
         return self.points[0].nearest
 
+    _dims = ("parameter",)
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Mechanism, event, reliability index, and numbers of runs."""
+        return {"mechanism": self.label, "event": self.event, "beta": self.beta, **self.calls}
+
+    @cached_property
+    def dataset(self) -> xr.Dataset:
+        """`design` and `importance` by parameter, `probability` (with `lower` and `upper` of
+        samples) by method.
+        """
+        import xarray as xr
+
+        frame = self.table().rename_axis("method")
+        points = {"design": self.design, "importance": self.importance}
+        return xr.Dataset(
+            {name: ("parameter", [*values.values()]) for name, values in points.items()},
+            coords=with_units("parameter", [*self.design], self.units),
+        ).merge(frame.to_xarray())
+
     def table(self) -> pd.DataFrame:
         """Probabilities, a row a method."""
         import pandas as pd
@@ -102,28 +126,27 @@ class Reliability:
             ]
         return frame
 
-    def __repr__(self) -> str:
+    def _described(self) -> Description:
         calls = ", ".join(f"{n} {what}" for what, n in self.calls.items())
-        lines = [f"<Reliability of {self.label!r}: {self.event}; β = {self.beta:.6g}; {calls}>"]
         frame = self.table()
         rows = [
             [name, *(float(f"{x:.5g}") for x in row)]
             for name, row in zip(frame.index, frame.to_numpy().tolist(), strict=True)
         ]
-        lines.append(table(["method", *frame.columns], rows))
-        points = zip(
-            self.design, self.design.values(), self.units, self.importance.values(), strict=True
-        )
-        lines.append(
-            table(
-                ["parameter", "design point", "unit", "importance"],
-                [[n, x, u, f"{100 * a:.1f} %"] for n, x, u, a in points],
-            )
-        )
+        shares = [f"{100 * a:.1f} %" for a in self.importance.values()]
+        points = list(zip(self.design, self.design.values(), self.units, shares, strict=True))
+        others = []
         for other in self.points[1:]:
             at = ", ".join(f"{n} = {x:.6g}" for n, x in zip(self.design, other.values, strict=True))
-            lines.append(f"  another design point: β = {other.beta:.6g} at {at}")
-        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+            others.append(f"another design point: β = {other.beta:.6g} at {at}")
+        return Description(
+            f"Reliability of {self.label!r}: {self.event}; β = {self.beta:.6g}; {calls}",
+            tables=[
+                (["method", *frame.columns], rows),
+                (["parameter", "design point", "unit", "importance"], points),
+            ],
+            notes=[*others, *self.notes],
+        )
 
 
 def reliability(

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import ModelError, unknown_name
-from ..plotting.plottable import Plotted
-from ..plotting.table import table
+from ..results.result import Description, Result, Variable
 from .global_study import check_varies, labelled, seeded
 from .openturns_distributions import openturns
 
@@ -38,41 +37,40 @@ ESTIMATORS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class SobolIndices(Plotted):
+@dataclass(frozen=True, eq=False, repr=False)
+class SobolIndices(Result):
     """Indices by objective and parameter, as `dataset`, or one kind at a time."""
 
     label: str
     source: str
     """Where they come from, in words."""
-    dataset: xr.Dataset
-    """`first`, `total` (objective, parameter), `second` (objective, parameter, parameter2,
-    symmetric, its diagonal not a number); where they are sampled also `first_lower`, `first_upper`,
-    `total_lower`, `total_upper`.
-    """
+    indices: xr.Dataset
+
+    first = Variable("The part of the variance that is due to each parameter alone.")
+    second = Variable("What two parameters add only together.")
+    total = Variable("The part that a parameter has to do with at all.")
+    _dims = ("objective", "parameter")
 
     @property
-    def first(self) -> xr.DataArray:
-        """The part of the variance that is due to each parameter alone."""
-        return self.dataset["first"]
+    def info(self) -> dict[str, Any]:
+        """Mechanism and source."""
+        return {"mechanism": self.label, "source": self.source}
 
     @property
-    def second(self) -> xr.DataArray:
-        """What two parameters add only together."""
-        return self.dataset["second"]
+    def dataset(self) -> xr.Dataset:
+        """`first`, `total` (objective, parameter), `second` (objective, parameter, parameter2,
+        symmetric, its diagonal not a number); where they are sampled also `first_lower`,
+        `first_upper`, `total_lower`, `total_upper`.
+        """
+        return self.indices
 
-    @property
-    def total(self) -> xr.DataArray:
-        """The part that a parameter has to do with at all."""
-        return self.dataset["total"]
+    @classmethod
+    def _from_dataset(cls, dataset: xr.Dataset, info: dict[str, Any]) -> SobolIndices:
+        return cls(info["mechanism"], info["source"], dataset)
 
     def table(self) -> pd.DataFrame:
         """A row an objective and parameter, those first that matter most."""
-        frame = (
-            self.dataset.drop_vars(["second", "parameter2", "objective_unit"])
-            .to_dataframe()
-            .reset_index()
-        )
+        frame = self.to_dataframe().reset_index()
         order = {name: k for k, name in enumerate(self.dataset["objective"].values)}
         frame["at"] = frame["objective"].map(order)
         return (
@@ -88,14 +86,14 @@ class SobolIndices(Plotted):
 
         return in_style(draw_sobol(self), style)
 
-    def __repr__(self) -> str:
+    def _described(self) -> Description:
         frame = self.table()
         rows = [
             [*row[:2], *(float(f"{x:.4g}") for x in row[2:])] for row in frame.to_numpy().tolist()
         ]
-        return (
-            f"<Sobol indices of {self.label!r},"
-            f" {self.source}>\n{table([c.replace('_', ' ') for c in frame.columns], rows)}"
+        return Description(
+            f"Sobol indices of {self.label!r}, {self.source}",
+            tables=[([c.replace("_", " ") for c in frame.columns], rows)],
         )
 
 

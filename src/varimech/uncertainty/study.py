@@ -8,16 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import ModelError, check_level, unknown_name
-from ..plotting.plottable import Plotted
 from ..results.labels import along_time, with_units
+from ..results.result import Description, Result
 from ..results.run import Run
-from ..results.saving import save_dataset
 from .accumulator import Accumulator, Failure
 from .bands import bands_about
 from .checkpoint import Checkpoint
@@ -27,7 +25,7 @@ from .parameter_distributions import ParameterDistributions
 from .quantiles import bracket, interval, quantile
 from .sampling import Sampling
 from .sketch import Sketch
-from .study_text import QUANTILES, in_words
+from .study_text import QUANTILES, described
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +33,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, eq=False)
-class Study(Plotted):
+@dataclass(frozen=True, eq=False, repr=False)
+class Study(Result):
     """What samples of the parameters make of objectives at every stored time, as if the run ended
     there; arrays are (time, objective).
     """
@@ -86,6 +84,19 @@ class Study(Plotted):
     def failed(self) -> int:
         """Samples that failed."""
         return self.tally.failed
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Mechanism, numbers of samples, whether a control corrects means, sampling, seconds."""
+        return {
+            "mechanism": self.label,
+            "samples": self.count,
+            "failed": self.failed,
+            "control": int(self.corrected),
+            "sampling": self.sampling.kind,
+            "seed": self.sampling.seed,
+            "seconds": self.seconds,
+        }
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -251,15 +262,7 @@ class Study(Plotted):
             "quantiles": self.quantile(QUANTILES),
             **{f"quantiles_{side}": self._bounds_of_quantiles(side) for side in ("lower", "upper")},
         }
-        told = {
-            "mechanism": self.label,
-            "samples": self.count,
-            "failed": self.failed,
-            "control": int(self.corrected),
-        }
-        return xr.Dataset(
-            arrays, attrs={**told, "sampling": self.sampling.kind, "seed": self.sampling.seed}
-        )
+        return xr.Dataset(arrays, attrs={k: v for k, v in self.info.items() if k != "seconds"})
 
     def _bounds_of_quantiles(self, side: str) -> xr.DataArray:
         """Of their 95 % intervals."""
@@ -325,16 +328,6 @@ class Study(Plotted):
         }
         return pd.DataFrame(columns, index=pd.Index(self.objective_names, name="objective"))
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """Statistics over time, a row a time and objective."""
-        return self.dataset.drop_dims("quantile").to_dataframe().drop(columns="objective_unit")
-
-    def save(self, path: str | Path) -> Path:
-        """Write the dataset to a file, by the ending of its name: .nc (netCDF), .csv or .mat
-        (MATLAB).
-        """
-        return save_dataset(self.dataset, path)
-
     def plot(self, sigmas: float | None = None, *, style: str | None = None) -> Figure:
         """Means with the band that holds 90 % of the samples, a panel an objective; with `sigmas`,
         a band of so many standard deviations; `style="paper"` for a paper.
@@ -344,8 +337,8 @@ class Study(Plotted):
 
         return in_style(draw_study(self, sigmas), style)
 
-    def __repr__(self) -> str:
-        return in_words(self)
+    def _described(self) -> Description:
+        return described(self)
 
     def last_mean(self) -> Estimate:
         """The means at the end of the run."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core.errors import Interrupted, StudyError
 from ..core.interrupts import deferred_interrupts
+from ..core.messages import Message, Text
 from ..core.progress import progress_bar
 from .accumulator import Failure
 from .checkpoint import Checkpoint
@@ -138,28 +139,30 @@ class Conduct:
 
     def _lost(self, error: Lost) -> StudyError:
         study, n = self.study, self.study.tally.taken
-        remedy = (
-            "Give checkpoint=… a folder to be able to resume; what was found so far is the `study`"
-            " of this error"
+        remedy: Text = Message(
+            "give {checkpoint} a folder to be able to resume; what was found so far is the `study`"
+            " of this error",
+            checkpoint=...,
         )
         if self.folder is not None:
             remedy = (
-                f"Its checkpoint {self.folder.folder} has all of them: the same call resumes from"
+                f"its checkpoint {self.folder.folder} has all of them: the same call resumes from"
                 " there, with a new Dask client or on threads (leave executor out)"
             )
         return StudyError(
             f"{study.label!r}: the Dask cluster was lost after {n:,} of {self.limits.samples:,}"
-            f" samples ({error}). {remedy}",
+            f" samples ({error})",
             replace(study, stopped=self.limits.samples),
+            remedy=remedy,
         )
 
     def _stopped(self) -> Interrupted:
         study, n = self.study, self.study.tally.taken
         again = "; the same call goes on from its checkpoint" if self.folder is not None else ""
         return Interrupted(
-            f"{study.label!r}: stopped after {n:,} of {self.limits.samples:,} samples; the study of"
-            f" these is the `result` of this interrupt{again}",
+            f"{study.label!r}: stopped after {n:,} of {self.limits.samples:,} samples",
             replace(study, stopped=self.limits.samples),
+            f"the study of these is the `result` of this interrupt{again}",
         )
 
     def _suffices(self) -> bool:
@@ -191,9 +194,13 @@ class Conduct:
         raise StudyError(
             f"{study.label!r}: {tally.failed} of {tally.taken} samples failed, more than"
             f" allowed_failures = {allowed:g} of them; sample {f.sample}, for one, with {values}:"
-            f" {f.kind}: {f.message}. Narrower spreads, or other distributions, keep parameters"
-            " where the mechanism works; allowed_failures=… lets more of them fail. What was found"
-            " so far is the `study` of this error"
-            + (", and its checkpoint is kept" if self.folder is not None else ""),
+            f" {f.kind}: {f.message}",
             study,
+            remedy=Message(
+                "narrower spreads, or other distributions, keep parameters where the mechanism"
+                " works; {allowed_failures} lets more of them fail. What was found so far is the"
+                " `study` of this error{}",
+                ", and its checkpoint is kept" if self.folder is not None else "",
+                allowed_failures=...,
+            ),
         )

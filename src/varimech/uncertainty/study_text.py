@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.markup import counted
-from ..plotting.table import number, table
+from ..plotting.table import number
+from ..results.result import Description
 from .estimates import LEVEL
 
 if TYPE_CHECKING:
@@ -20,32 +21,31 @@ TOLD = 3
 """Failures that are told when a study is printed."""
 
 
-def in_words(study: Study) -> str:
+def described(study: Study) -> Description:
     """As it is printed."""
     failed = f", {study.failed} failed" if study.failed else ""
     stopped = f" of {study.stopped:,}" if study.stopped is not None else ""
-    words = (
-        f"{study.sampling.kind}, seed"
-        f" {study.sampling.seed}{', control' if study.controlled else ''}"
-    )
-    taken = f"{counted(study.count, 'sample', 'samples')}{stopped}"
-    lines = [f"<Study of {study.label!r}: {taken} ({words}){failed}, at t = {study.time[-1]:g} s>"]
-    if study.count:
-        lines.append(table(*known_table(study)))
+    kind = f"{study.sampling.kind}, seed {study.sampling.seed}"
+    control = ", control" if study.controlled else ""
+    taken = f"{counted(study.count, 'sample', 'samples')}{stopped} ({kind}{control}){failed}"
+    notes = []
     if study.controlled and study.failed:
-        lines.append(
-            f"  {counted(study.failed, 'sample', 'samples')} failed, so the control is not used"
+        notes.append(
+            f"{counted(study.failed, 'sample', 'samples')} failed, so the control is not used"
         )
     elif study.controlled and study.count:
         factors = zip(study.objective_names, study.reduction[-1].to_numpy(), strict=True)
-        lines.append(
-            "  the control saves samples by a factor of:"
+        notes.append(
+            "the control saves samples by a factor of:"
             f" {', '.join(f'{n} {r:.3g}' for n, r in factors)}"
         )
-    lines += [f"  sample {f.sample} failed: {f.kind}: {f.message}" for f in study.failures[:TOLD]]
+    notes += [f"sample {f.sample} failed: {f.kind}: {f.message}" for f in study.failures[:TOLD]]
     seconds = study.seconds["run"]
-    return "\n".join(
-        [*lines, f"  {seconds:.3g} s, {study.count / max(seconds, 1e-9):.0f} samples/s"]
+    notes.append(f"{seconds:.3g} s, {study.count / max(seconds, 1e-9):.0f} samples/s")
+    return Description(
+        f"Study of {study.label!r}: {taken}, at t = {study.time[-1]:g} s",
+        tables=[known_table(study)] if study.count else [],
+        notes=notes,
     )
 
 

@@ -16,6 +16,7 @@ from heapq import heapify, heappop, heappush
 from itertools import count
 
 from ...core.errors import ModelError, unknown_name
+from ...core.messages import Message
 from ...model.body import Body, RigidBody
 from ...model.joints import Joint
 from ...model.model_data import ModelData
@@ -138,7 +139,8 @@ def _rigid(body: Body, model: ModelData) -> RigidBody:
     if not isinstance(body, RigidBody):
         raise ModelError(
             f"mechanism {model.name!r} has a beam, {body.name!r}; relative coordinates are those of"
-            " rigid bodies: use coordinates='natural'"
+            " rigid bodies",
+            remedy=Message("use {coordinates}", coordinates="natural"),
         )
     return body
 

@@ -1,6 +1,4 @@
-"""From a gradient to its certificate: gather evidence (`evidence`), judge it (`judging`), say it in
-words (`findings`).
-"""
+"""From a gradient to its certificate: evidence → judgement → report."""
 
 from __future__ import annotations
 
@@ -11,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import ModelError, all_or_nothing, check_numbers
-from .certificate import Certificate
+from ..results.certificate import Certificate
 from .evidence import gather
-from .findings import findings
 from .judgement import MOST_DIGITS, judge
+from .report import findings
 
 if TYPE_CHECKING:
     from ..results.gradient import Gradient

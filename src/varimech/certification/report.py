@@ -1,4 +1,4 @@
-"""What the evidence about a gradient says in plain words."""
+"""The report: evidence and judgement of a gradient in plain words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .certificate import (
+from ..results.certificate import (
     CHAOS,
     COMPLIANT,
     FAILING,
@@ -20,8 +20,8 @@ from .certificate import (
     UNCHECKED,
     UNRESOLVED,
     ZERO,
-    Finding,
 )
+from ..results.certificate_evidence import Finding
 from .evidence import Evidence
 from .judgement import Judgement
 
@@ -37,7 +37,7 @@ LARGE_RESIDUAL = 1e-6
 
 
 def findings(gradient: Gradient, evidence: Evidence, verdict: Judgement) -> tuple[Finding, ...]:
-    """All that is worth a word, the agreement of the roads first."""
+    """All that is worth a word, the agreement of the methods first."""
     e, alive = evidence, np.isfinite(verdict.digits[0])
     found = [
         *_agreement(e, alive),
@@ -120,24 +120,21 @@ def _zeros(
 
 def _agreement(e: Evidence, alive: np.ndarray) -> list[Finding]:
     found = []
-    for derivative_check in e.derivative_checks:
-        if derivative_check.gradient is None:
+    for check in e.derivative_checks:
+        if check.gradient is None:
             found.append(
                 Finding(
                     "methods",
-                    f"{derivative_check.name}: not available, because {derivative_check.refusal}",
+                    f"{check.name}: not available, because {check.refusal}",
                 )
             )
             continue
-        off = _relative(e, derivative_check.gradient, e.given, alive)
-        if derivative_check.name == e.method and off <= 1e-10:
+        off = _relative(e, check.gradient, e.given, alive)
+        if check.name == e.method and off <= 1e-10:
             continue
-        again = " once more" if derivative_check.name == e.method else ""
+        again = " once more" if check.name == e.method else ""
         found.append(
-            Finding(
-                "methods",
-                f"{derivative_check.name}{again}: differs by {off:.1e}, relative, at worst",
-            )
+            Finding("methods", f"{check.name}{again}: differs by {off:.1e}, relative, at worst")
         )
     if e.loose:
         text = (

@@ -1,0 +1,62 @@
+"""How a command writes what Python says with arguments and calls: as its own options, as other
+commands, and for the rest as keys of the model file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..core.messages import BARE, Call, alternatives
+from ..files.wording import FileWords
+
+COMMANDS = {
+    "simulate": "varimech run",
+    "sensitivity": "varimech sensitivity",
+    "moments": "varimech uncertainty --method moments",
+    "monte_carlo": "varimech uncertainty --method monte-carlo",
+    "optimize": "varimech optimize",
+}
+"""Methods that analyse a model → the command."""
+RENAMED = {"parameters": "set_", "objectives": "objective"}
+"""Arguments that have other names than their options."""
+
+
+class CommandWords(FileWords):
+    """Options of one command.
+
+    Args:
+        options: name of a parameter of the command → its option, such as "--step".
+    """
+
+    def __init__(self, options: Mapping[str, str]):
+        self._options = options
+
+    @classmethod
+    def of(cls, parameters: Iterable[Any]) -> CommandWords:
+        """Those of a command with some parameters, as typer describes them."""
+        options = {str(p.name): p.opts[0] for p in parameters}
+        return cls({name: option for name, option in options.items() if option[:2] == "--"})
+
+    def argument(self, name: str, value: object = BARE) -> str:
+        """As an option, where the command has it."""
+        option = self._options.get(RENAMED.get(name, name))
+        if option is None:
+            return super().argument(name, value)
+        bare = value is BARE or value is ...
+        return option if bare else f"{option} {alternatives(value, quoted=False)}"
+
+    def given(self, name: str, value: object) -> str:
+        """As an option with what the user gave, where the command has it."""
+        option = self._options.get(RENAMED.get(name, name))
+        return super().given(name, value) if option is None else f"{option} {value}"
+
+    def call(self, call: Call) -> str:
+        """As a command, where there is one."""
+        if call.method not in COMMANDS:
+            return super().call(call)
+        options = [
+            f"--{name.replace('_', '-')} {alternatives(value, quoted=False)}"
+            for name, value in call.arguments.items()
+        ]
+        return f"`{' '.join([COMMANDS[call.method], *options])}`"

@@ -1,0 +1,131 @@
+"""Messages as data: text with the caller's arguments in it, which each interface writes in its own
+words.
+
+    Message("{step} takes equal steps and {tolerance} chooses them: give one of the two")
+    Message("mechanism {!r} has a beam: use {coordinates}", name, coordinates="natural")
+    Message("give {} rough angles", Call("start", near=...))
+
+Named holes are arguments: by name alone, or with a value (several: alternatives; `...` where it is
+the user's). Positional holes are values, formatted as `str.format` does; calls and `Written` among
+them are rendered, too. Python writes `coordinates='natural'`, a model file `coordinates: natural`
+(`files.wording`), a command `--coordinates natural` (`cli.wording`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from string import Formatter
+from typing import Any
+
+BARE = object()
+"""Value of an argument that is named alone."""
+
+
+class Call:
+    """A call of a method of a mechanism, with some of its arguments."""
+
+    def __init__(self, method: str, /, **arguments: object):
+        self.method = method
+        self.arguments = arguments
+
+
+@dataclass(frozen=True)
+class Written:
+    """Something that Python and model files write in different ways."""
+
+    python: str
+    file: str
+
+
+class Words:
+    """How an interface writes arguments and calls: here, Python."""
+
+    def argument(self, name: str, value: object = BARE) -> str:
+        """An argument, with its value if there is one: `tolerance=`, `tolerance=1e-6`."""
+        return f"{name}={'' if value is BARE else alternatives(value, quoted=True)}"
+
+    def given(self, name: str, value: object) -> str:
+        """An argument with the value that the user gave: `step = -1.0`."""
+        return f"{name} = {shortened(value)}"
+
+    def call(self, call: Call) -> str:
+        """A call: `start(near=…)`, `monte_carlo(…)`."""
+        named = [self.argument(*each) for each in call.arguments.items()]
+        rest = [] if call.method in STANDS_ALONE and named else ["…"]
+        return f"{call.method}({', '.join([*rest, *named])})"
+
+    def written(self, text: Written) -> str:
+        """What is written in different ways."""
+        return text.python
+
+
+STANDS_ALONE = ("start", "body", "bar")
+"""Methods whose arguments all have names."""
+PYTHON = Words()
+
+
+class Message:
+    """Text with arguments of the interface in it."""
+
+    def __init__(self, template: str, /, *values: object, **arguments: object):
+        self.template = template
+        self.values = values
+        self.arguments = arguments
+
+    def text(self, words: Words) -> str:
+        """As an interface writes it."""
+        values = [rendered(value, words) for value in self.values]
+        return Formatter().vformat(self.template, values, _Arguments(self.arguments, words))
+
+    def __str__(self) -> str:
+        return self.text(PYTHON)
+
+
+Text = str | Message
+
+
+def rendered(value: Any, words: Words) -> Any:
+    """A message or a part of one as text; other values as they are."""
+    if isinstance(value, Message):
+        return value.text(words)
+    if isinstance(value, Call):
+        return words.call(value)
+    return words.written(value) if isinstance(value, Written) else value
+
+
+class _Arguments(dict[str, object]):
+    """Arguments by name, as an interface writes them."""
+
+    def __init__(self, arguments: Mapping[str, object], words: Words):
+        super().__init__({n: words.argument(n, value) for n, value in arguments.items()})
+        self._words = words
+
+    def __missing__(self, name: str) -> str:
+        return self._words.argument(name)
+
+
+def alternatives(value: object, *, quoted: bool) -> str:
+    """A value, or several to choose from, as code or in plain."""
+    several = value if isinstance(value, tuple) else (value,)
+    return " or ".join(_code(each, quoted) for each in several)
+
+
+def _code(value: object, quoted: bool) -> str:
+    if value is ...:
+        return "…"
+    if isinstance(value, bool):
+        return str(value) if quoted else str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}".replace("e-0", "e-").replace("e+0", "e")
+    if isinstance(value, list):
+        return f"[{', '.join(_code(each, quoted) for each in value)}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{k!r}: {_code(v, quoted)}' for k, v in value.items())}}}"
+    return repr(value) if quoted and isinstance(value, str) else str(value)
+
+
+def shortened(value: object, most: int = 120) -> str:
+    """What the user gave, as code, of long values the beginning."""
+    text = repr(value)
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,313 @@
+"""A certificate: how many digits of a gradient can be trusted, with all the evidence, readable by
+people and by programs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from ..core.errors import ModelError
+from ..plotting.perturbation_sweep import Curve, Level, sweep_figure
+from ..plotting.style import in_style
+from .certificate_evidence import (
+    DerivativeCheck,
+    Finding,
+    Growth,
+    Reference,
+    Refinement,
+    Singularity,
+)
+from .labels import with_units
+from .result import Description, Result, Variable
+from .saving import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+TRUSTED, NOT_TRUSTED, INDEPENDENT, ZERO = (
+    "trusted",
+    "not trusted",
+    "does not depend",
+    "zero within rounding",
+)
+"""What can be said of one derivative. INDEPENDENT follows from the equations alone; ZERO from
+numbers, with a bound.
+"""
+DISAGREE, UNCHECKED, ROUNDING, STEPS, TWO_SLOPES, FAILING = (
+    "methods disagree",
+    "could not be checked",
+    "rounding",
+    "steps too long",
+    "two slopes",
+    "runs nearby fail",
+)
+COMPLIANT, UNRESOLVED = "constraints give way", "unresolved function"
+CHAOS, SINGULAR, NON_SMOOTH_FORCE, NON_SMOOTH_OBJECTIVE = (
+    "chaotic motion",
+    "singular position",
+    "non-smooth force",
+    "non-smooth objective",
+)
+"""Why one is not trusted."""
+OF = ("computed function", "true motion")
+"""Of what it is the derivative: of the outcome of the program with its steps; and of the motion
+that these approximate.
+"""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate(Result):
+    """How far a gradient can be trusted; made by `Gradient.certify`. Arrays are by (objective,
+    parameter).
+    """
+
+    mechanism: str
+    method: str
+    differentiated: str
+    """The method of the gradient in question."""
+    objective_names: tuple[str, ...]
+    parameter_names: tuple[str, ...]
+    units: tuple[str, ...]
+    parameter_units: tuple[str, ...]
+    gradient: np.ndarray
+    """The gradient in question."""
+    sizes: np.ndarray
+    """By what errors are measured: its derivatives, or the sizes given to `certify` where these are
+    larger.
+    """
+    digit_array: np.ndarray
+    """(of, objective, parameter); see `digits`"""
+    errors: np.ndarray
+    """(of, objective, parameter): estimated errors, absolute."""
+    status: np.ndarray
+    """"trusted", "not trusted", "does not depend" or "zero within rounding"."""
+    reason: np.ndarray
+    """Why not, in a word or two."""
+    wanted: float
+    """Digits from which on a derivative is trusted."""
+    derivative_checks: tuple[DerivativeCheck, ...]
+    relative_steps: tuple[float, ...]
+    sweep: np.ndarray
+    """Central differences: (perturbation, objective, parameter)."""
+    plateau_value: np.ndarray
+    """What neighbouring perturbations agree on; NaN where they do not."""
+    plateau_error: np.ndarray
+    plateau_decades: np.ndarray
+    """Its width."""
+    slope: np.ndarray
+    """How errors of differences fall with the perturbation: 2 for smooth functions, NaN where they
+    do not fall.
+    """
+    refinement: Refinement
+    reference: Reference
+    """The gradient by a run of another kind: exact constraints, steps of irregular length,
+    functions of time resolved.
+    """
+    order: np.ndarray
+    """Of convergence under halving of the step; NaN where rounding is reached, or
+    steps are chosen.
+    """
+    amplification: np.ndarray
+    """By objective: its rounding over that of one number."""
+    residuals: tuple[float, ...]
+    """Largest violations of constraints: position, velocity, acceleration."""
+    growth: Growth | None
+    singularity: Singularity | None
+    findings: tuple[Finding, ...]
+    seconds: float
+
+    digits = Variable(
+        "Digits that can be trusted, of the derivative of the computed function and of that of the"
+        " true motion; NaN where it is zero."
+    )
+    _dims = ("objective", "parameter")
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Mechanism, scheme, method of the gradient, verdict, and seconds."""
+        return {
+            "mechanism": self.mechanism,
+            "method": self.method,
+            "derivatives": self.differentiated,
+            "trusted": self.trusted,
+            "wanted": self.wanted,
+            "seconds": self.seconds,
+        }
+
+    @cached_property
+    def dataset(self) -> xr.Dataset:
+        """All arrays: `gradient`, `digits` and `errors` (of the computed function and of the true
+        motion), `status`, `reason`, the sweep of differences and its plateau, …
+        """
+        import xarray as xr
+
+        dims, of = ("objective", "parameter"), ("of", "objective", "parameter")
+        plain_ones = ("gradient", "sizes", "plateau_value", "plateau_error", "plateau_decades")
+        variables: dict[str, Any] = {
+            name: (dims, getattr(self, name)) for name in (*plain_ones, "slope", "order")
+        }
+        return xr.Dataset(
+            {
+                **variables,
+                "status": (dims, self.status.astype(str)),
+                "reason": (dims, self.reason.astype(str)),
+                "digits": (of, self.digit_array),
+                "errors": (of, self.errors),
+                "sweep": (("relative_step", *dims), self.sweep),
+                "amplification": ("objective", self.amplification),
+            },
+            coords={
+                "of": list(OF),
+                "relative_step": list(self.relative_steps),
+                **with_units("objective", self.objective_names, self.units),
+                **with_units("parameter", self.parameter_names, self.parameter_units),
+            },
+        )
+
+    @property
+    def trusted(self) -> bool:
+        """Whether every derivative is trusted, zero within rounding, or none."""
+        return bool((self.status != NOT_TRUSTED).all())
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why derivatives are not trusted; empty if all are."""
+        return tuple(dict.fromkeys(str(r) for r in self.reason.ravel() if r))
+
+    def verdict(self, objective: int, parameter: int) -> str:
+        """The verdict on one derivative, in a few words."""
+        status, reason = str(self.status[objective, parameter]), self.reason[objective, parameter]
+        if reason:
+            return f"{status}: {reason}"
+        bound = self.errors[0, objective, parameter]
+        return f"{status}: below {bound:.0e}" if status == ZERO and bound > 0 else status
+
+    def table(self) -> pd.DataFrame:
+        """A row a derivative: its value, digits, verdict, and the relative difference of each
+        method to it.
+        """
+        import pandas as pd
+
+        others = {check.name: check.gradient for check in self.derivative_checks}
+        others |= {"reference": self.reference.gradient, "differences": self.plateau_value}
+        rows = []
+        for (o, p), value in np.ndenumerate(self.gradient):
+            size = float(self.sizes[o, p]) or np.nan
+            rows.append(
+                {
+                    "objective": self.objective_names[o],
+                    "parameter": self.parameter_names[p],
+                    "derivative": float(value),
+                    "digits of the computed function": float(self.digit_array[0, o, p]),
+                    "digits of the true motion": float(self.digit_array[1, o, p]),
+                    "verdict": str(self.status[o, p]),
+                    "reason": str(self.reason[o, p]),
+                    **{
+                        name: np.nan if other is None else abs(float(other[o, p]) - value) / size
+                        for name, other in others.items()
+                    },
+                    "plateau (decades)": float(self.plateau_decades[o, p]),
+                    "order": float(self.order[o, p]),
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as plain data, and `trusted`; what is not a number is null."""
+        return {"trusted": self.trusted, **plain(self)}
+
+    @classmethod
+    def _from_json(cls, data: dict[str, Any]) -> Certificate:
+        try:
+            certificate: Certificate = _restored(cls, data)
+        except (ValueError, KeyError, TypeError) as error:
+            raise ModelError(f"this is not a saved certificate: {error!r}") from None
+        return certificate
+
+    def plot(self, *, style: str | None = None) -> Figure:
+        """For each parameter how far differences are off over the perturbation, a curve an
+        objective, beside the exact methods and the error of the steps; `style="paper"` for a paper.
+        """
+        panels, against = self.sweep_panels()
+        title = f"{self.mechanism}: gradient by {self.differentiated}, {self._verdict}"
+        return in_style(
+            sweep_figure(panels, self.objective_names, title=title, against=against), style
+        )
+
+    @property
+    def _verdict(self) -> str:
+        return "trusted" if self.trusted else f"not trusted: {', '.join(self.reasons)}"
+
+    def sweep_panels(self) -> tuple[dict[str, tuple[list[Curve], list[Level]]], str]:
+        """What `plot` draws, by parameter, and the method that all is measured against."""
+        known = {c.name: c.gradient for c in self.derivative_checks if c.gradient is not None}
+        against = next(reversed(known), "")
+        exact = known.pop(against, self.gradient)
+        panels: dict[str, tuple[list[Curve], list[Level]]] = {}
+        for p, parameter in enumerate(self.parameter_names):
+            curves, levels = panels[parameter] = [], []
+            for o, objective in enumerate(self.objective_names):
+                value, own = float(exact[o, p]), float(self.gradient[o, p])
+                size = max(float(self.sizes[o, p]), abs(value))
+                if size == 0 or self.status[o, p] in (INDEPENDENT, ZERO):
+                    continue
+                differences = np.abs(self.sweep[:, o, p] - value) / size
+                curves.append(Curve(objective, np.array(self.relative_steps), differences))
+                errors = {name: float(other[o, p]) - value for name, other in known.items()}
+                repeated = (
+                    exact if self.differentiated == against else known.get(self.differentiated)
+                )
+                if repeated is None or repeated[o, p] != own:
+                    errors["the gradient in question"] = own - value
+                steps = f"error by the {self.refinement.what}"
+                errors[steps] = float(self.errors[1, o, p] - self.errors[0, o, p])
+                levels += [Level(objective, name, abs(e) / size) for name, e in errors.items()]
+        return panels, against or "the gradient"
+
+    def _described(self) -> Description:
+        rows = []
+        for (o, p), value in np.ndenumerate(self.gradient):
+            digits = [f"{d:.1f}" if np.isfinite(d) else "–" for d in self.digit_array[:, o, p]]
+            named = self.objective_names[o] if p == 0 else "", self.parameter_names[p]
+            rows.append([*named, f"{value:.9g}", *digits, self.verdict(o, p)])
+        verdict = "TRUSTED" if self.trusted else f"NOT TRUSTED: {', '.join(self.reasons)}"
+        if np.isfinite(self.digit_array).any():
+            least = np.nanmin(self.digit_array, axis=(1, 2))
+            verdict += (
+                f" (at least {least[0]:.1f} digits of the computed function, {least[1]:.1f} of the"
+                " true motion)"
+            )
+        return Description(
+            f"Certificate of the gradient of {self.mechanism!r} by {self.differentiated};"
+            f" {self.method}",
+            tables=[
+                (["objective", "parameter", "derivative", "computed", "motion", "verdict"], rows)
+            ],
+            notes=[verdict, *(f"• {finding.text}" for finding in self.findings)],
+        )
+
+
+def _restored(kind: Any, value: Any) -> Any:
+    """What plain data were made of, by its type; null is NaN where a number belongs."""
+    if get_origin(kind) is UnionType:
+        (kind,) = (each for each in get_args(kind) if each is not NoneType)
+        return None if value is None else _restored(kind, value)
+    if get_origin(kind) is tuple:
+        return tuple(_restored(get_args(kind)[0], each) for each in value)
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return kind(**{f.name: _restored(hints[f.name], value[f.name]) for f in fields(kind)})
+    if kind is np.ndarray:
+        array = np.array(value, dtype=object)
+        texts = any(isinstance(x, str) and x not in ("inf", "-inf") for x in array.flat)
+        return array if texts else array.astype(float)
+    if kind is float:
+        return float("nan" if value is None else value)
+    return value

@@ -1,0 +1,184 @@
+"""The base of all results: labelled arrays in one xarray Dataset with metadata, and all that every
+result does with them.
+
+A class of results states its arrays (`dataset`), where they come from (`info`) and how it reads
+(`_described`). Saving, loading, tables, text, JSON and the view in notebooks are here. Datasets are
+built when they are asked for, so that computing a result costs no labels.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
+
+from ..core.errors import ModelError
+from ..core.markup import Displayed, html_heading, html_table, html_text
+from ..core.messages import PYTHON, Text, Words, rendered
+from ..plotting.figure import picture
+from ..plotting.table import table
+from .saving import load_dataset, load_json, plain, save_dataset, save_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+
+class Variable:
+    """A variable of the dataset as an attribute of its result: `mean = Variable("The mean.")`.
+
+    The second argument is its name in the dataset where that is another one.
+    """
+
+    def __init__(self, doc: str, name: str = ""):
+        self.__doc__ = doc
+        self._name = name
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = self._name or name
+
+    @overload
+    def __get__(self, result: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, result: Result, owner: type) -> xr.DataArray: ...
+    def __get__(self, result: Result | None, owner: type) -> Self | xr.DataArray:
+        """Of the class itself, the descriptor with its documentation."""
+        return self if result is None else result.dataset[self._name]
+
+
+Table = tuple[Sequence[str], Sequence[Sequence[Any]]]
+"""Head and rows."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """How a result reads: as text in a terminal, as tables in a notebook."""
+
+    title: str
+    summary: Sequence[Text] = ()
+    """Lines above the tables."""
+    tables: Sequence[Table] = ()
+    notes: Sequence[Text] = ()
+    """Lines below the tables."""
+
+    def text(self, words: Words) -> str:
+        """As it is printed, with arguments as an interface writes them."""
+        summary = [rendered(line, words) for line in self.summary]
+        notes = [f"  {rendered(note, words)}" for note in self.notes]
+        tables = [table(*each) for each in self.tables]
+        return "\n".join([f"<{self.title}>", *summary, *tables, *notes])
+
+    def html(self) -> str:
+        """As notebooks show it."""
+        tables = [html_table(*each) for each in self.tables]
+        above, below = (
+            html_text("\n".join(map(str, lines))) if lines else ""
+            for lines in (self.summary, self.notes)
+        )
+        return "".join([html_heading(self.title), above, *tables, below])
+
+
+class Result(Displayed):
+    """What an analysis gives.
+
+    `info` tells where it comes from, `dataset` holds its numbers with names and units. Print it,
+    show it in a notebook, `save` it.
+    """
+
+    _dims: ClassVar[tuple[str, ...]] = ("time", "objective")
+    """Dimensions of the variables that tables show; files go down along the first of them."""
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Mechanism, scheme, parameters, versions, seconds and other metadata, as far as known."""
+        raise NotImplementedError
+
+    @property
+    def dataset(self) -> xr.Dataset:
+        """All labelled arrays, with units."""
+        raise NotImplementedError
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """The main variables as a table, with a row for each entry along their dimensions."""
+        data = self.dataset
+        shown = data[[name for name, array in data.items() if array.dims == self._dims]]
+        units = [str(name) for name in shown.coords if str(name).endswith("_unit")]
+        return shown.drop_vars(units).to_dataframe()
+
+    def save(self, path: str | Path, *, variables: Sequence[str] | str | None = None) -> Path:
+        """Write it to a file; the ending of the name chooses the format.
+
+        Args:
+            path: .nc (netCDF with a digest of its content), .csv, .mat (MATLAB) or .json.
+            variables: some of `dataset` by name, for .csv and .mat; all if not given.
+
+        Raises:
+            ModelError: for another ending, an unknown variable, or a file that cannot be written.
+        """
+        path = Path(path)
+        if variables is not None and path.suffix in (".nc", ".json"):
+            raise ModelError(
+                f"{str(path)!r}: a {path.suffix} file has all variables; leave variables=… out, or"
+                " save .csv or .mat"
+            )
+        if path.suffix == ".json":
+            return save_json(self.to_json(), path)
+        attributes = {
+            "result": type(self).__name__,
+            "varimech": json.dumps(plain(self._metadata())),
+        }
+        whole = self.dataset.assign_attrs(attributes)
+        return save_dataset(whole, path, only=variables, rows=self._dims[0])
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a result that was saved.
+
+        Raises:
+            ModelError: if the file is not there, was damaged or changed, or holds another result.
+        """
+        path, kind = Path(path), cls.__name__
+        if path.suffix == ".json":
+            return cls._from_json(load_json(path, kind))
+        return cls._from_dataset(*load_dataset(path, kind))
+
+    @classmethod
+    def _from_dataset(cls, dataset: xr.Dataset, info: dict[str, Any]) -> Self:
+        raise ModelError(
+            f"a {cls.__name__} is not rebuilt from a file, because it belongs to its mechanism;"
+            " read its numbers with xarray.load_dataset"
+        )
+
+    @classmethod
+    def _from_json(cls, data: dict[str, Any]) -> Self:
+        raise ModelError(
+            f"a {cls.__name__} is not rebuilt from a file, because it belongs to its mechanism;"
+            " read its numbers with json.load"
+        )
+
+    def _metadata(self) -> dict[str, Any]:
+        """What files hold of `info`, and whatever else is needed to load them."""
+        return self.info
+
+    def to_json(self) -> dict[str, Any]:
+        """Metadata, coordinates and variables as plain data; NaN is None."""
+        content = self.dataset.to_dict(data="list")
+        kept = {key: content[key] for key in ("coords", "data_vars")}
+        return dict(plain({"result": type(self).__name__, "info": self._metadata(), **kept}))
+
+    def _described(self) -> Description:
+        """How it reads."""
+        raise NotImplementedError
+
+    def _display(self) -> str:
+        plot = getattr(self, "plot", None)
+        return self._described().html() + ("" if plot is None else picture(plot()))
+
+    def text(self, words: Words = PYTHON) -> str:
+        """What `print` shows, with arguments in the words of an interface."""
+        return self._described().text(words)
+
+    def __repr__(self) -> str:
+        return self.text()
