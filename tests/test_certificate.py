@@ -395,7 +395,7 @@ def test_tables_json_and_files(five_bar_certificate: vm.Certificate, tmp_path: P
         vm.Certificate.load(tmp_path / "nowhere.json")
 
 
-def test_derivatives_that_vanish_are_measured_by_sizes_given() -> None:
+def test_derivatives_that_vanish_are_measured_by_sizes_given(tmp_path: Path) -> None:
     """Where the five-bar stays still derivatives are rounding; beside ones that matter they have
     digits, and a wrong one is found out.
     """
@@ -414,7 +414,9 @@ def test_derivatives_that_vanish_are_measured_by_sizes_given() -> None:
     assert "rounding is amplified" not in str(
         sized
     ) and "dpsi/dLs1, dpsi/dLs2: small beside" in str(sized)
-    assert vm.Certificate.from_json(sized.to_json()).sizes == pytest.approx(sized.sizes)
+    sized.save(tmp_path / "sized.json")
+    again = vm.Certificate.load(tmp_path / "sized.json")
+    assert again.sizes == pytest.approx(sized.sizes)
     wrong = dataclasses.replace(g, gradient_history=g.gradient_history + 1e-2).certify(sizes=1.0)
     assert not wrong.trusted and wrong.reasons == ("methods disagree",)
     for bad in ("a", -1.0, [[1.0, 2.0, 3.0]], np.nan):
