@@ -1,2 +1,1 @@
-"""From a model and a scheme to runs: tasks, compiled programs, solvers and diagnosis of failures.
-"""
+"""From a model and a scheme to runs: tasks, compiled programs, solvers and diagnosis of failures."""
